@@ -11,6 +11,7 @@ import pytest
 from textual import events
 
 from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from kit.samples.reactor import reactor_state
 from service_tui.console.forms.approval import ApprovalForm
@@ -41,6 +42,25 @@ STATE = replace(
     ),
 )
 BARE = STATE.positions[6]
+
+
+KEYS = {
+    "buy": ("b", "2", "5", "enter"),
+    "exit": ("x", "f4", "enter"),
+    "stop": ("m", "enter"),
+    "stop, own distance": ("m", "3", "0", "enter"),
+    "approve": ("ampersand", "enter"),
+    "mirror": ("f", "enter"),
+    "halt": ("f9",),
+    "find one of 5,000": ("slash", "z", "a", "n", "enter"),
+}
+"""Keys of each main job, pressed where its object is in front."""
+
+MOST = {
+    "buy": 4, "exit": 3, "stop": 3, "stop, own distance": 4, "approve": 4, "mirror": 2, "halt": 1,
+    "find one of 5,000": 5,
+}  # fmt: skip
+"""Keys that each job may take at most."""
 
 
 def affordable(state: DeskState) -> DeskState:
@@ -94,7 +114,7 @@ async def answered(seen: Running) -> None:
 
 
 async def buy_by_keys(seen: Running) -> None:
-    typed(seen, "2", "b", "2", "5", "enter")
+    typed(seen, "2", *KEYS["buy"])
     await seen.until(lambda: "sends once quoted" in seen.text)
 
 
@@ -107,7 +127,7 @@ async def buy_by_mouse(seen: Running) -> None:
 
 
 async def exit_by_keys(seen: Running) -> None:
-    typed(seen, "1", "x", "f4", "enter")
+    typed(seen, "1", *KEYS["exit"])
     await seen.until(lambda: "sends once quoted" in seen.text)
 
 
@@ -122,7 +142,12 @@ async def exit_by_mouse(seen: Running) -> None:
 
 async def stop_by_keys(seen: Running) -> None:
     seen.app.front.focus_row(BARE.key)
-    typed(seen, "m", "3", "0", "enter")
+    typed(seen, *KEYS["stop, own distance"])
+
+
+async def usual_stop_by_keys(seen: Running) -> None:
+    seen.app.front.focus_row(BARE.key)
+    typed(seen, *KEYS["stop"])
 
 
 async def stop_by_mouse(seen: Running) -> None:
@@ -136,7 +161,7 @@ async def stop_by_mouse(seen: Running) -> None:
 
 
 async def approve_by_keys(seen: Running) -> None:
-    typed(seen, "ampersand", "enter")
+    typed(seen, *KEYS["approve"])
 
 
 async def approve_by_mouse(seen: Running) -> None:
@@ -146,17 +171,18 @@ async def approve_by_mouse(seen: Running) -> None:
 
 
 async def mirror_by_keys(seen: Running) -> None:
-    typed(seen, "4", "f")
+    preview, send = KEYS["mirror"]
+    typed(seen, "4", preview)
     await seen.until(lambda: isinstance(seen.app.screen, MirrorForm))
     form = seen.app.screen
     assert isinstance(form, MirrorForm)
     # A key that is typed ahead is kept and shown, or refused with its reason: then it is pressed
     # again.
-    typed(seen, "enter")
+    typed(seen, send)
     await seen.until(lambda: EARLY in hint(seen) or with_keys(KEPT) in hint(seen))
     if EARLY in hint(seen):
         await seen.until(lambda: form.is_armed)
-        typed(seen, "enter")
+        typed(seen, send)
         await seen.until(lambda: with_keys(KEPT) in hint(seen))
 
 
@@ -176,7 +202,7 @@ async def mirror_by_mouse(seen: Running) -> None:
 
 
 async def halt_by_keys(seen: Running) -> None:
-    typed(seen, "2", "b", "f9")
+    typed(seen, "2", "b", *KEYS["halt"])
 
 
 async def halt_by_mouse(seen: Running) -> None:
@@ -218,7 +244,7 @@ async def test_an_exit(journey: Journey, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("journey", [stop_by_keys, stop_by_mouse])
+@pytest.mark.parametrize("journey", [stop_by_keys, usual_stop_by_keys, stop_by_mouse])
 async def test_a_stop(journey: Journey, size: tuple[int, int]) -> None:
     async with running(STATE, first="portfolio", size=size) as seen:
         await journey(seen)
@@ -264,3 +290,18 @@ async def test_a_halt(journey: Journey, size: tuple[int, int]) -> None:
         await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
         assert len(given(seen, Halt)) == 1
         assert given(seen, PlaceTrade) == []
+
+
+async def test_one_of_5_000_markets_is_found() -> None:
+    state = sample_state(5_000)
+    market = replace(list(state.markets.values())[4_321], question="Will Zanzibar have rain?")
+    state = seen_before(replace(state, markets={**state.markets, market.market_id: market}))
+    async with running(state, first="markets", size=(120, 40)) as seen:
+        assert seen.app.front.current_row() != market.market_id
+        typed(seen, *KEYS["find one of 5,000"])
+        await seen.until(lambda: seen.app.front.current_row() == market.market_id)
+        await seen.until(lambda: "Zanzibar" in seen.text)
+
+
+def test_no_main_job_takes_more_keys_than_it_may() -> None:
+    assert {job: len(keys) for job, keys in KEYS.items() if len(keys) > MOST[job]} == {}
