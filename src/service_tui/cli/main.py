@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TextIO
 
-from service_tui.cli.parser import LOG_FILE, USAGE_ERROR, check, parse, parser_of
+from service_tui.cli.parser import LISTS, LOG_FILE, USAGE_ERROR, check, parse, parser_of
 from service_tui.config import (
     DATA_VARIABLE,
     EXCHANGE_VARIABLE,
@@ -59,8 +59,9 @@ KEEPS_LOG: Final = frozenset({
     "agent",
     "report",
     "export",
+    *LISTS,
 })
-BRIEF: Final = frozenset({"report", "export"})
+BRIEF: Final = frozenset({"report", "export", *LISTS})
 """Commands so brief that no garbage need be collected."""
 
 OPENS: Final = frozenset({"console", "halt", "resume", "agent"})
@@ -626,6 +627,25 @@ def _report(options: Options, arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _list(options: Options, arguments: argparse.Namespace) -> int:
+    """Print what a screen lists, as a table or as JSON."""
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.list_text import as_lines  # noqa: PLC0415
+    from service_tui.wiring import list_command  # noqa: PLC0415
+    from service_tui.wiring.report_command import ReportError  # noqa: PLC0415
+
+    name = arguments.command
+    try:
+        rows = list_command.listed(options, name, find=arguments.find or "", limit=arguments.limit)
+    except (DeskClosedError, ReportError) as error:
+        raise CannotError(str(error)) from error
+    if arguments.json:
+        print_lines(list_command.as_json(name, rows))
+    else:
+        print_lines(*as_lines(name, rows))
+    return OK
+
+
 def _export(options: Options, arguments: argparse.Namespace) -> int:
     """Write every table as CSV and JSON into a folder."""
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
@@ -655,6 +675,7 @@ _COMMANDS: Final = {
     "log": _log,
     "config": _config,
     "completion": _completion,
+    **dict.fromkeys(LISTS, _list),
     "report": _report,
     "export": _export,
     "backup": _keep,

@@ -1,7 +1,7 @@
 """The command line's grammar: commands, flags and help."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
@@ -38,6 +38,19 @@ COMMON: Final = (
 )
 """Settings whose flag every command takes."""
 
+DIGITS_MAX: Final = 9
+
+LISTS: Final[Mapping[str, str]] = {
+    "status": "cash, equity, limits and what needs you",
+    "markets": "markets, the most traded first",
+    "positions": "your open positions",
+    "orders": "your open orders",
+    "fills": "trades of every agent, the newest first",
+    "agents": "the day of each agent",
+    "alerts": "risk alerts",
+}
+"""Commands that print a list, with their help."""
+
 EXAMPLES: Final = """\
 examples:
   service-tui                                open the desk on the embedded service (play money)
@@ -53,6 +66,8 @@ examples:
   service-tui demo --screenshot DIR          draw pictures of the screens
   service-tui autoresearch                   serve an MCP client that optimises a skill
   service-tui skills list                    strategy packages; also install, check, new, run
+  service-tui positions --json               what the screens list, for scripts; also status,
+                                             markets, orders, fills, agents, alerts
   service-tui backup                         copy the database; also restore FILE, verify
   service-tui config show                    each setting and its source
   service-tui doctor                         check paths, versions and problems
@@ -172,6 +187,7 @@ def parser_of(environment: Environment) -> Parser:
         commands.add_parser("skills", help="strategy packages: list, install, check, new, run")
     )
     _add_log(commands.add_parser)
+    _add_lists(commands.add_parser)
     _add_reports(commands.add_parser)
     _add_keeping(commands.add_parser)
     _add_config(commands.add_parser)
@@ -225,6 +241,24 @@ def _add_log(command: Callable[..., Parser]) -> None:
     logs.add_argument(
         "--holds", metavar="HASH", default="", help="a hash you noted: the log must contain it"
     )
+
+
+def _add_lists(command: Callable[..., Parser]) -> None:
+    """Add the commands that print what the screens list."""
+    for name, about in LISTS.items():
+        listed = command(name, help=about, allow_abbrev=False)
+        _add_common(listed)
+        listed.add_argument("--json", action="store_true", help="as JSON, for scripts")
+        listed.set_defaults(find="", limit=None)
+        if name != "status":
+            listed.add_argument("--find", metavar="WORDS", help="only rows with all these words")
+            listed.add_argument("--limit", metavar="N", type=_row_count, help="rows at most")
+
+
+def _row_count(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text[:20]!r} is no number of rows")
 
 
 def _add_reports(command: Callable[..., Parser]) -> None:

@@ -47,7 +47,7 @@ DAY: Final = (Topic.AGENTS, Topic.FLEET)
 TABLES: Final = (Topic.MARKETS, Topic.POSITIONS, *DAY, Topic.BRIEFING, Topic.RESEARCH)
 """The topics of the tables: prices first, the positions are marked with them."""
 
-ELSEWHERE: Final = "agents of another service are reported on its dashboard"
+ELSEWHERE: Final = "only for the embedded service: open the console with --url for another one"
 SILENT: Final = "the service does not respond: no report"
 
 
@@ -82,7 +82,7 @@ def day(options: Options, agent: str, *, as_table: bool) -> str:
         ReportError: no such agent, or no answer.
         DeskClosedError: the directory cannot be used.
     """
-    data = _load(options, DAY)
+    data = load(options, DAY)
     fleet = data.state.fleet
     names = [{member.agent_id, member.name} for member in (() if fleet is None else fleet.agents)]
     if agent and not any(agent in aliases for aliases in names):
@@ -103,7 +103,7 @@ def export(options: Options, folder: Path) -> int:
         ReportError: a file is in the way, or the disk refuses.
         DeskClosedError: the directory cannot be used.
     """
-    data = _load(options, TABLES)
+    data = load(options, TABLES)
     files = files_of(data.state, data.at, data.pasts)
     try:
         write_files(folder, files)
@@ -127,8 +127,13 @@ def _halt_text(error: OSError) -> str:
     return f"cannot write {error.filename}: {error.strerror}"
 
 
-def _load(options: Options, topics: Sequence[Topic]) -> ReportData:
-    """Read the topics of the directory's service; ReportError if it gives none."""
+def load(options: Options, topics: Sequence[Topic]) -> ReportData:
+    """Read topics of the directory's service, and every agent's trades.
+
+    Raises:
+        ReportError: no answer, or the options name another service.
+        DeskClosedError: the directory cannot be used.
+    """
     if options.url is not None:
         raise ReportError(ELSEWHERE)
     with explain_closed_desk():

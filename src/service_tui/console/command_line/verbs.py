@@ -44,9 +44,11 @@ SCREEN_NAMES: Final[Mapping[str, str]] = MappingProxyType({
 
 _ALSO: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
     "needs": ("overview",),
+    "portfolio": ("positions", "status"),
+    "monitors": ("alerts",),
     "research": ("autoresearch",),
     "settings": ("config",),
-    "orders": ("blotter",),
+    "orders": ("blotter", "fills"),
 })
 """Other names; those of the command line among them."""
 

@@ -51,7 +51,8 @@ def as_json(rows: Rows) -> str:
     return json.dumps([dict(row) for row in rows], indent=1, allow_nan=False) + "\n"
 
 
-def _at(at: Timestamp | None) -> str | None:
+def text_of_moment(at: Timestamp | None) -> str | None:
+    """A moment as ISO 8601 in UTC, to the second."""
     return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
@@ -61,13 +62,13 @@ def _money(amount: Micros | None) -> float | None:
 
 def trade_rows(state: DeskState, pasts: Pasts) -> Rows:
     """Trades of every agent that were read, with their reasons; the own trades first."""
-    own = _own_id(state)
+    own = own_id(state)
     first = sorted(pasts.values(), key=lambda past: past.agent_id != own)
     return [_trade_row(past.agent_id, one) for past in first for one in past.trades]
 
 
-def _own_id(state: DeskState) -> str:
-    """The person's own agent, where it is known."""
+def own_id(state: DeskState) -> str:
+    """Id of the person's own agent; empty if it is not known."""
     if state.account is not None:
         return state.account.agent_id
     agents = () if state.fleet is None else state.fleet.agents
@@ -79,7 +80,7 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
     return {
         "agent": agent_id,
         "trade": trade.trade_id,
-        "at": _at(trade.at),
+        "at": text_of_moment(trade.at),
         "market": trade.market_id,
         "question": trade.question,
         "venue": trade.venue.value,
@@ -107,12 +108,12 @@ def _signal_data(trade: ReasonedTradeView) -> str:
 
 def position_rows(state: DeskState, pasts: Pasts) -> Rows:
     """Open and past positions of every agent; the own positions first."""
-    own = _own_id(state)
+    own = own_id(state)
     held = {own: (*state.positions, *state.closed, *state.on_venues)}
     # The state keeps the newest of the own ones that ended; what was read for an export is whole.
     read = [one for one in pasts.values() if one.agent_id != own or one.positions]
     held |= {one.agent_id: _at_one_moment(state, one, own) for one in read}
-    return [_position_row(agent_id, one) for agent_id, found in held.items() for one in found]
+    return [position_row(agent_id, one) for agent_id, found in held.items() for one in found]
 
 
 def _at_one_moment(state: DeskState, past: AgentDetailView, own: str) -> tuple[PositionView, ...]:
@@ -123,7 +124,8 @@ def _at_one_moment(state: DeskState, past: AgentDetailView, own: str) -> tuple[P
     return tuple(one if one.is_closed else shown.get(one.key, one) for one in past.positions)
 
 
-def _position_row(agent_id: str, held: PositionView) -> Row:
+def position_row(agent_id: str, held: PositionView) -> Row:
+    """A position, in the money of its venue."""
     return {
         "agent": agent_id,
         "market": held.market_id,
@@ -149,7 +151,7 @@ def alert_rows(state: DeskState) -> Rows:
     return [
         {
             "alert": alert.alert_id,
-            "at": _at(alert.breached_at),
+            "at": text_of_moment(alert.breached_at),
             "market": alert.market_id,
             "question": alert.question,
             "venue": alert.venue.value,
@@ -171,7 +173,7 @@ def held_rows(state: DeskState) -> Rows:
             "held": held.held_id,
             "agent": held.agent_id,
             "name": held.agent_name,
-            "at": _at(held.created_at),
+            "at": text_of_moment(held.created_at),
             "market": held.market_id,
             "question": held.question,
             "side": held.side.value,
@@ -181,7 +183,7 @@ def held_rows(state: DeskState) -> Rows:
             "skill": held.skill_slug,
             "reasoning": held.reasoning,
             "status": held.status.value,
-            "decided_at": _at(held.decided_at),
+            "decided_at": text_of_moment(held.decided_at),
             "decided_amount": _money(held.decided_amount),
             "reason": held.reason,
             "trade": held.trade_id,
@@ -199,7 +201,7 @@ def experiment_rows(state: DeskState) -> Rows:
             "session": one.session,
             "segment": one.segment,
             "number": one.number,
-            "at": _at(one.at),
+            "at": text_of_moment(one.at),
             "status": one.status.value,
             "metric": one.metric,
             "metric_name": one.metric_name,

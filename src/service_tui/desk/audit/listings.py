@@ -1,0 +1,186 @@
+"""What the screens list, as rows of plain values for scripts. Pure.
+
+The keys of a row are stable: scripts depend on them. A value that is not known is None.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.desk.audit.exports import (
+    Row,
+    Rows,
+    agent_rows,
+    alert_rows,
+    own_id,
+    position_row,
+    text_of_moment,
+    trade_rows,
+)
+from service_tui.desk.audit.report import Pasts
+from service_tui.desk.freshness import is_answered
+from service_tui.desk.slices.records import AccountView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF, Venue
+from service_tui.units import Micros, Timestamp, decimal
+
+Maker = Callable[[DeskState, Pasts, Timestamp], Rows]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptList:
+    """One command: the topics that are read, the rows, and the keys shown as a table."""
+
+    topics: tuple[Topic, ...]
+    rows: Maker
+    columns: tuple[str, ...]
+
+
+def _money(amount: Micros | None) -> float | None:
+    return None if amount is None else decimal(amount)
+
+
+def status_row(state: DeskState) -> Row:
+    """The account, the service and what needs a person, in one object."""
+    account, limits, world = state.account, state.limits, state.world
+    return {
+        "service": state.service.label,
+        "money": MONEY_OF[Venue.SIM],
+        **_account(account),
+        "buys_today": None if limits is None else limits.day_trades,
+        "buys_a_day": None if limits is None else limits.day_trades_max,
+        "paused": None if limits is None else limits.paused,
+        "halted_since": text_of_moment(state.halted_since),
+        "positions": len(state.positions) if is_answered(state, Topic.POSITIONS) else None,
+        "open_orders": len(state.orders) if is_answered(state, Topic.ORDERS) else None,
+        "approvals": len(state.supervision.held) if is_answered(state, Topic.FLEET) else None,
+        "alerts": sum(one.state.is_open for one in state.risk.alerts)
+        if is_answered(state, Topic.MONITORS)
+        else None,
+        "world_time": None if world is None else text_of_moment(world.now),
+        "world_speed": None if world is None else world.speed,
+    }
+
+
+def _account(account: AccountView | None) -> Row:
+    if account is None:
+        return dict.fromkeys(_ACCOUNT)
+    return {
+        "agent": account.agent_id,
+        "plan": account.plan.value,
+        "cash": decimal(account.cash),
+        "equity": _money(account.equity),
+        "exit_equity": _money(account.exit_equity),
+        "day_pnl": _money(account.day_pnl),
+        "total_pnl": _money(account.total_pnl),
+        "realized": _money(account.realized),
+        "unrealized": _money(account.unrealized),
+    }
+
+
+_ACCOUNT: Final = (
+    "agent", "plan", "cash", "equity", "exit_equity", "day_pnl", "total_pnl", "realized",
+    "unrealized",
+)  # fmt: skip
+
+
+def market_rows(state: DeskState) -> Rows:
+    """Every listed market; the most traded first."""
+    markets = sorted(state.markets.values(), key=lambda one: -(one.volume or 0))
+    return [
+        {
+            "market": one.market_id,
+            "question": one.question,
+            "category": one.category,
+            "status": one.status.value,
+            "yes": one.price,
+            "change_24h": None if one.change is None else round(one.change, 6),
+            "volume_24h": _money(one.volume),
+            "liquidity": _money(one.liquidity),
+            "ends": text_of_moment(one.resolves_at),
+            "outcome": None if one.outcome is None else ("yes" if one.outcome else "no"),
+            "venues": " ".join(venue.value for venue in one.venues),
+            "venue_yes": one.venue_price,
+            "bid": one.bid,
+            "ask": one.ask,
+        }
+        for one in markets
+    ]
+
+
+def open_positions(state: DeskState) -> Rows:
+    """The own open positions, on every venue; each in the money of its venue."""
+    own = own_id(state)
+    held = (*state.positions, *(one for one in state.on_venues if not one.is_closed))
+    return [position_row(own, one) for one in held]
+
+
+def order_rows(state: DeskState) -> Rows:
+    """The own orders that rest on the books of venues."""
+    return [
+        {
+            "order": one.order_id,
+            "market": one.market_id,
+            "question": one.question,
+            "venue": one.venue.value,
+            "money": MONEY_OF[one.venue],
+            "side": one.side.value,
+            "action": one.action.value,
+            "type": one.order_type.value,
+            "price": one.price,
+            "shares": _money(one.shares),
+            "filled": _money(one.filled),
+            "reserved": _money(one.money),
+            "created": text_of_moment(one.created_at),
+            "expires": text_of_moment(one.expires_at),
+        }
+        for one in state.orders
+    ]
+
+
+def fill_rows(state: DeskState, pasts: Pasts) -> Rows:
+    """The trades of every agent, the newest first."""
+    return sorted(trade_rows(state, pasts), key=lambda row: str(row["at"]), reverse=True)
+
+
+LISTINGS: Final[Mapping[str, ScriptList]] = {
+    "status": ScriptList(
+        (Topic.ACCOUNT, Topic.POSITIONS, Topic.ORDERS, Topic.MONITORS, Topic.FLEET, Topic.WORLD),
+        lambda state, _pasts, _now: [status_row(state)],
+        (),
+    ),
+    "markets": ScriptList(
+        (Topic.MARKETS,),
+        lambda state, _pasts, _now: market_rows(state),
+        ("market", "yes", "change_24h", "volume_24h", "ends", "question"),
+    ),
+    "positions": ScriptList(
+        (Topic.MARKETS, Topic.ACCOUNT, Topic.POSITIONS),
+        lambda state, _pasts, _now: open_positions(state),
+        ("market", "side", "shares", "average", "mark_price", "exit_value", "unrealized", "money",
+         "question"),
+    ),
+    "orders": ScriptList(
+        (Topic.ORDERS,),
+        lambda state, _pasts, _now: order_rows(state),
+        ("order", "action", "side", "shares", "price", "type", "reserved", "money", "expires",
+         "question"),
+    ),
+    "fills": ScriptList(
+        (Topic.AGENTS,),
+        lambda state, pasts, _now: fill_rows(state, pasts),
+        ("at", "agent", "action", "side", "shares", "average", "cost", "fee", "pnl", "money",
+         "question"),
+    ),
+    "agents": ScriptList(
+        (Topic.AGENTS, Topic.FLEET),
+        agent_rows,
+        (),
+    ),
+    "alerts": ScriptList(
+        (Topic.MONITORS,),
+        lambda state, _pasts, _now: alert_rows(state),
+        ("at", "side", "reason", "trigger_price", "shares", "state", "question"),
+    ),
+}  # fmt: skip
+"""What can be listed, by the name of its command."""

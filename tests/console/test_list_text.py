@@ -1,0 +1,96 @@
+"""Lists for scripts: stable keys, the figures of the screens, harmless text."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kit.console.doors import running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import fleet_state
+from service_tui.console import formats
+from service_tui.console.list_text import as_lines
+from service_tui.console.questions import short_question
+from service_tui.desk.audit.exports import Row
+from service_tui.desk.audit.listings import LISTINGS, status_row
+from service_tui.desk.state import DeskState
+from service_tui.units import ONE, Micros
+from service_tui.wiring import list_command
+from service_tui.wiring.list_command import as_json, listed
+from service_tui.wiring.options import Options
+from service_tui.wiring.report_command import ReportData
+
+STATE = seen_before(sample_state())
+
+
+def rows_of(name: str, state: DeskState = STATE) -> list[Row]:
+    return list(LISTINGS[name].rows(state, {}, NOW))
+
+
+def micros(value: object) -> Micros:
+    assert isinstance(value, float)
+    return Micros(round(value * ONE))
+
+
+@pytest.mark.parametrize("name", LISTINGS)
+def test_rows_are_json_with_the_same_keys_in_each(name: str) -> None:
+    state = fleet_state() if name == "agents" else STATE
+    rows = rows_of(name, state)
+    assert len({tuple(row) for row in rows}) <= 1
+    assert set(LISTINGS[name].columns) <= set(rows[0] if rows else LISTINGS[name].columns)
+    value = json.loads(as_json(name, rows))
+    assert isinstance(value, dict if name == "status" else list)
+    assert len(as_lines(name, rows)) > len(rows) or not rows
+
+
+async def test_the_figures_are_those_of_the_screens() -> None:
+    """One moment: each row's figures stand in the line of the screen that lists it."""
+    async with running(STATE, first="portfolio", size=(200, 60)) as seen:
+        head = seen.lines[0]
+        status = status_row(STATE)
+        for key in ("equity", "cash"):
+            assert formats.money(micros(status[key])).plain in head
+        for row in rows_of("positions"):
+            if row["money"] != "$SIM":
+                continue
+            figures = formats.money(micros(row["unrealized"])).plain, f"{row['average']:.3f}"
+            assert in_one_line(seen.lines, str(row["question"]), *figures)
+        await seen.press("2")
+        await seen.until(lambda: seen.app.front.name_in_keys == "markets")
+        for row in [row for row in rows_of("markets") if row["status"] == "active"][:10]:
+            assert in_one_line(seen.lines, str(row["question"]), f"{row['yes']:.3f}")
+
+
+def in_one_line(lines: list[str], question: str, *figures: str) -> bool:
+    wanted = short_question(question)[-12:], *figures
+    return any(all(part in line for part in wanted) for line in lines)
+
+
+def test_unknown_is_null_and_never_a_figure() -> None:
+    bare = replace(STATE, account=None, limits=None, world=None, seen={})
+    status = status_row(bare)
+    assert {key for key, value in status.items() if value is not None} == {"service", "money"}
+    text = "\n".join(as_lines("status", [status]))
+    assert "0.00" not in text
+    assert [line.split()[-1] for line in text.split("\n") if line.startswith("equity")] == ["-"]
+
+
+def test_words_find_rows_and_a_limit_ends_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_command, "load", lambda *_: ReportData(STATE, {}, NOW))
+    options = Options(Path(), Path(), Path())
+    every = listed(options, "markets")
+    found = listed(options, "markets", find="gauge ANSELM")
+    assert 0 < len(found) < len(every)
+    assert all("Anselm" in str(row["question"]) for row in found)
+    assert listed(options, "markets", find="gauge anselm", limit=2) == found[:2]
+    assert listed(options, "markets", find="no such words") == []
+    assert as_lines("markets", []) == ["no markets"]
+
+
+def test_a_hostile_question_stays_one_harmless_line() -> None:
+    market = next(iter(STATE.markets.values()))
+    hostile = replace(market, question="Will \x1b[2J[red]it\nrain\u202e?")
+    lines = as_lines("markets", rows_of("markets", replace(STATE, markets={"m": hostile})))
+    assert len(lines) == 2
+    assert not any(letter in lines[1] for letter in "\x1b\u202e")
