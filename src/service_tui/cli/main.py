@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TextIO
 
-from service_tui.cli.parser import LISTS, LOG_FILE, USAGE_ERROR, check, parse, parser_of
+from service_tui.cli.parser import LISTS, LOG_FILE, ORDERS, USAGE_ERROR, check, parse, parser_of
 from service_tui.config import (
     DATA_VARIABLE,
     EXCHANGE_VARIABLE,
@@ -60,6 +60,7 @@ KEEPS_LOG: Final = frozenset({
     "report",
     "export",
     *LISTS,
+    *ORDERS,
 })
 BRIEF: Final = frozenset({"report", "export", *LISTS})
 """Commands so brief that no garbage need be collected."""
@@ -646,6 +647,37 @@ def _list(options: Options, arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _order(options: Options, arguments: argparse.Namespace) -> int:
+    """Quote an order with play money, ask, and place it once."""
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.terms import Action, Side  # noqa: PLC0415
+    from service_tui.wiring.trade_command import OrderRequest, trade  # noqa: PLC0415
+
+    is_quote = arguments.command == "quote"
+    sells = arguments.sell if is_quote else arguments.command == "sell"
+    request = OrderRequest(
+        Action.SELL if sells else Action.BUY,
+        arguments.market,
+        Side(arguments.side),
+        arguments.amount,
+        is_quote=is_quote,
+    )
+    if not is_quote and not arguments.yes and not _is_terminal(sys.stdin):
+        raise CannotError("no terminal to ask at: nothing sent; add --yes to send without asking")
+
+    def confirm(lines: Sequence[str]) -> bool:
+        print_lines(*lines)
+        if arguments.yes:
+            return True
+        print_text("Type yes to send it: ")
+        return sys.stdin.readline().strip() == "yes"
+
+    try:
+        return _print_report(trade(options, request, confirm))
+    except DeskClosedError as error:
+        raise CannotError(str(error)) from error
+
+
 def _export(options: Options, arguments: argparse.Namespace) -> int:
     """Write every table as CSV and JSON into a folder."""
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
@@ -676,6 +708,7 @@ _COMMANDS: Final = {
     "config": _config,
     "completion": _completion,
     **dict.fromkeys(LISTS, _list),
+    **dict.fromkeys(ORDERS, _order),
     "report": _report,
     "export": _export,
     "backup": _keep,

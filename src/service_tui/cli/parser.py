@@ -38,6 +38,18 @@ COMMON: Final = (
 )
 """Settings whose flag every command takes."""
 
+ORDERS: Final[Mapping[str, str]] = {
+    "quote": "shares, price and cost of an order; nothing is sent",
+    "buy": "buy with play money: shows the quote, and asks",
+    "sell": "sell with play money: shows the quote, and asks",
+}
+"""Commands that quote or place an order, with their help."""
+
+ABOUT_ORDERS: Final = (
+    "Play money only: an order for real money is placed in the console, which shows exactly what "
+    "is signed."
+)
+
 DIGITS_MAX: Final = 9
 
 LISTS: Final[Mapping[str, str]] = {
@@ -68,6 +80,7 @@ examples:
   service-tui skills list                    strategy packages; also install, check, new, run
   service-tui positions --json               what the screens list, for scripts; also status,
                                              markets, orders, fills, agents, alerts
+  service-tui buy "rain in paris" yes 25      quote, question, order; also quote, sell
   service-tui backup                         copy the database; also restore FILE, verify
   service-tui config show                    each setting and its source
   service-tui doctor                         check paths, versions and problems
@@ -188,6 +201,7 @@ def parser_of(environment: Environment) -> Parser:
     )
     _add_log(commands.add_parser)
     _add_lists(commands.add_parser)
+    _add_orders(commands.add_parser)
     _add_reports(commands.add_parser)
     _add_keeping(commands.add_parser)
     _add_config(commands.add_parser)
@@ -253,6 +267,22 @@ def _add_lists(command: Callable[..., Parser]) -> None:
         if name != "status":
             listed.add_argument("--find", metavar="WORDS", help="only rows with all these words")
             listed.add_argument("--limit", metavar="N", type=_row_count, help="rows at most")
+
+
+def _add_orders(command: Callable[..., Parser]) -> None:
+    """Add the commands that quote and place an order with play money."""
+    for name, about in ORDERS.items():
+        order = command(name, help=about, description=ABOUT_ORDERS, allow_abbrev=False)
+        _add_common(order)
+        order.add_argument("market", metavar="MARKET", help="id, question, or words of it")
+        order.add_argument("side", metavar="yes|no", type=str.lower, choices=("yes", "no"))
+        order.add_argument(
+            "amount", metavar="AMOUNT", help="money of a buy; shares, 50% or all of a sale"
+        )
+        if name == "quote":
+            order.add_argument("--sell", action="store_true", help="quote a sale")
+        else:
+            order.add_argument("--yes", action="store_true", help="send without asking")
 
 
 def _row_count(text: str) -> int:

@@ -10,7 +10,6 @@ from service_tui.desk.audit.exports import Row, Rows
 from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.audit.report_rows import Cell
 
-QUESTION_CELLS: Final = 60
 CELL_MAX: Final = 200
 _PRICES: Final = frozenset({"yes", "average", "mark_price", "price", "trigger_price", "change_24h"})
 _MOMENTS: Final = frozenset({"at", "ends", "created", "expires", "world_time", "halted_since"})
@@ -67,10 +66,4 @@ def _text(key: str, cell: Cell) -> str:
     text = formats.plain(str(cell), CELL_MAX).plain
     if key in _MOMENTS:
         return f"{text[:16].replace('T', ' ')} UTC"
-    return text if key != "question" or cell_len(text) <= QUESTION_CELLS else _cut(text)
-
-
-def _cut(text: str) -> str:
-    """A question cut in the middle: its end tells it from others."""
-    half = QUESTION_CELLS // 2
-    return f"{text[: half - 1]}…{text[-half:]}"
+    return text

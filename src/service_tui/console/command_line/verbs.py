@@ -63,6 +63,7 @@ REFUSED: Final[Mapping[str, str]] = MappingProxyType({
     "logout": "removes a stored key in a shell: quit, then 'service-tui logout'",
     "demo": "draws pictures from a shell: 'service-tui demo'",
     "doctor": "prints to a shell, also beside this console: 'service-tui doctor'",
+    "quote": "prints to a shell; here 'buy' opens the ticket, which shows the quote",
     "backup": "prints to a shell, also beside this console: 'service-tui backup'",
     "restore": "replaces the database in use here: quit, then 'service-tui restore'",
     "verify": "prints to a shell: 'service-tui verify'; 'log verify' works here",

@@ -1,0 +1,159 @@
+"""`service-tui quote`, `buy` and `sell`: the desk's own order, without a screen. Play money only.
+
+The same desk, limits, preflight and blotter as in the console. A quote comes first; nothing is sent
+before a yes, unless the caller has given it already.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service_tui.clock import SystemClock
+from service_tui.console.command_line.trading import exact, matching
+from service_tui.console.fields import FieldError
+from service_tui.console.forms.order_draft import Draft, read_order
+from service_tui.console.forms.quote_text import quote_figures
+from service_tui.console.forms.quoting import as_quoted, bounded
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.desk import Desk
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.records import MarketView, TicketState, TicketView, Topic
+from service_tui.desk.state import DeskState
+from service_tui.desk.trading.preflight import holding
+from service_tui.terms import Action, Side, Venue, counted
+from service_tui.wiring.halt_command import HaltReport, run_on_desk, until
+from service_tui.wiring.options import Options
+
+READ_S: Final = 20.0
+QUOTE_S: Final = 15.0
+SENT_S: Final = 60.0
+"""How long the service has for prices and positions, for a quote, and for an order."""
+
+SHOWN_MAX: Final = 8
+"""Markets that are named when several match."""
+
+SILENT: Final = "the service does not respond: nothing sent"
+NO_QUOTE: Final = "no quote: nothing sent"
+LEFT: Final = "nothing sent"
+UNSETTLED: Final = "outcome unknown: the order was sent once; the console shows what became of it"
+
+_NEEDED: Final = (Topic.MARKETS, Topic.ACCOUNT, Topic.POSITIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRequest:
+    """What was asked for: `amount` is money of a buy, shares, per cent or `all` of a sale."""
+
+    action: Action
+    market: str
+    side: Side
+    amount: str
+    is_quote: bool = False
+
+
+Confirm = Callable[[Sequence[str]], bool]
+"""Shows the order and its quote; True to send it. Called outside the loop of events."""
+
+
+class OrderError(Exception):
+    """The order cannot be placed; one or more plain lines."""
+
+
+def trade(options: Options, request: OrderRequest, confirm: Confirm) -> HaltReport:
+    """Quote an order, ask, and place it once.
+
+    Args:
+        options: which directory.
+        request: the order.
+        confirm: asks; not called for a quote.
+
+    Returns:
+        The result in lines; `is_done` once the order has filled, or for a quote.
+
+    Raises:
+        DeskClosedError: the directory cannot be used; gives the reason and the fix.
+    """
+
+    async def work(desk: Desk) -> HaltReport:
+        try:
+            return await _trade(desk, request, confirm)
+        except OrderError as error:
+            return HaltReport(is_done=False, lines=tuple(str(error).split("\n")))
+
+    return run_on_desk(options, work)
+
+
+async def _trade(desk: Desk, request: OrderRequest, confirm: Confirm) -> HaltReport:
+    if not await until(desk, lambda state: all(one in state.seen for one in _NEEDED), READ_S):
+        raise OrderError(SILENT)
+    order = _order(desk.state, request)
+    quote = await _quoted(desk, order)
+    lines = (f"{order.question}", order.describe(), *_figures(desk.state, order, quote))
+    if request.is_quote:
+        return HaltReport(is_done=True, lines=lines)
+    if not await asyncio.to_thread(confirm, lines):
+        return HaltReport(is_done=False, lines=(LEFT,))
+    return await _placed(desk, bounded(order, quote))
+
+
+def _order(state: DeskState, request: OrderRequest) -> PlaceTrade:
+    """The order, checked as on the ticket."""
+    market = _market(state, request.market)
+    amount = "100%" if request.amount.casefold() in {"all", "max"} else request.amount
+    draft = Draft(market, request.side, request.action, amount, venue=Venue.SIM)
+    try:
+        return read_order(state, draft, SystemClock().now())
+    except FieldError as error:
+        raise OrderError(str(error)) from error
+
+
+def _market(state: DeskState, text: str) -> MarketView:
+    found = exact(state, text) or matching(state, text)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise OrderError("no market matches; 'service-tui markets --find WORDS' lists them")
+    listed = [f"{one.market_id}  {one.question}" for one in found[:SHOWN_MAX]]
+    more = f"and {len(found) - SHOWN_MAX:,} more" if len(found) > SHOWN_MAX else ""
+    several = f"{counted(len(found), 'market')} match: give the id, or more words"
+    raise OrderError("\n".join(filter(None, (several, *listed, more))))
+
+
+async def _quoted(desk: Desk, order: PlaceTrade) -> QuoteView:
+    desk.submit(RequestQuote(1, as_quoted(order)))
+    await until(desk, lambda state: state.quote is not None, QUOTE_S)
+    quote = desk.state.quote
+    if quote is None:
+        raise OrderError(NO_QUOTE)
+    if not quote.ok:
+        raise OrderError("\n".join(filter(None, (quote.problem, quote.fix))))
+    return quote
+
+
+def _figures(state: DeskState, order: PlaceTrade, quote: QuoteView) -> tuple[str, ...]:
+    held = holding(state, order.market_id, order.side, order.venue)
+    figures = quote_figures(quote, (order.action, order.venue), held, masked=False)
+    width = max(len(label) for label, _ in figures)
+    return tuple(f"  {label:<{width}}  {value.plain}" for label, value in figures)
+
+
+async def _placed(desk: Desk, order: PlaceTrade) -> HaltReport:
+    """Send the order once, and wait for its end."""
+    before = {ticket.ticket_id for ticket in desk.state.tickets}
+
+    def own(state: DeskState) -> TicketView | None:
+        fresh = (one for one in state.tickets if one.ticket_id not in before)
+        return next((one for one in fresh if one.market_id == order.market_id), None)
+
+    def is_over(state: DeskState) -> bool:
+        ticket = own(state)
+        return ticket is not None and not ticket.in_flight
+
+    desk.submit(order)
+    await until(desk, is_over, SENT_S)
+    ticket = own(desk.state)
+    if ticket is None or ticket.in_flight:
+        return HaltReport(is_done=False, lines=(UNSETTLED,))
+    lines = tuple(filter(None, (f"{ticket.state.value}: {ticket.outcome}", ticket.fix)))
+    return HaltReport(ticket.state is TicketState.DONE, lines)
