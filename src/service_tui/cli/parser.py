@@ -277,7 +277,7 @@ def _add_orders(command: Callable[..., Parser]) -> None:
         order.add_argument("market", metavar="MARKET", help="id, question, or words of it")
         order.add_argument("side", metavar="yes|no", type=str.lower, choices=("yes", "no"))
         order.add_argument(
-            "amount", metavar="AMOUNT", help="money of a buy; shares, 50% or all of a sale"
+            "amount", metavar="AMOUNT", help="money of a buy; shares, per cent or all of a sale"
         )
         if name == "quote":
             order.add_argument("--sell", action="store_true", help="quote a sale")
