@@ -80,7 +80,7 @@ examples:
   service-tui skills list                    strategy packages; also install, check, new, run
   service-tui positions --json               what the screens list, for scripts; also status,
                                              markets, orders, fills, agents, alerts
-  service-tui buy "rain in paris" yes 25      play money, after its quote and a yes; also quote, sell
+  service-tui buy "rain in paris" yes 25     play money; also quote, sell
   service-tui backup                         copy the database; also restore FILE, verify
   service-tui config show                    each setting and its source
   service-tui doctor                         check paths, versions and problems
