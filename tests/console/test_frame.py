@@ -105,6 +105,16 @@ def crowded() -> DeskState:
     )
 
 
+@pytest.mark.parametrize("width", [80, 100, 120, 160])
+def test_cash_stands_beside_ten_approvals_and_notices(width: int) -> None:
+    held = tuple(held_of(f"h{at}") for at in range(10))
+    state = replace(STATE, supervision=replace(STATE.supervision, held=held))
+    shown = line((*money_bits(state, NOW), *approval_bits(state, NOW), *badge_bits(3)), width)
+    for part in ("equity 8,983.99", "+41.20", "cash 8,214.33", "online 0s", " 3 "):
+        assert part in shown
+    assert ("& 10 approvals" if width > 100 else "&10") in shown
+
+
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("state", [STATE, crowded()], ids=["fair", "crowded"])
 def test_the_head_drops_whole_parts_and_cuts_no_figure(state: DeskState, mode: Mode) -> None:

@@ -165,7 +165,7 @@ async def approve_by_keys(seen: Running) -> None:
 
 
 async def approve_by_mouse(seen: Running) -> None:
-    await click(seen, "& 1 approval")
+    await click(seen, "& 1 approval" if seen.app.size.width > 80 else "&1")
     await seen.until(lambda: isinstance(seen.app.screen, ApprovalForm))
     await seen.pilot.click("#form-set")
 

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
+from service_tui.console.questions import short_question
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.reasons import without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
@@ -86,7 +87,7 @@ def _of_agent(need: AgentNeedView, now: Timestamp) -> Need:
     tone, glyph, word, otherwise = _ALIKE[need.kind]
     left, last = need.left_s(now), is_last(need, now)
     side = "" if need.side is None else f"{need.side.value.upper()} "
-    about = f"{side}{need.question}" or "reactor paused"
+    about = f"{side}{short_question(need.question)}" or "reactor paused"
     until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
     return Need(
         f"agent {need.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,

@@ -6,6 +6,7 @@ from typing import Final
 from service_tui.console import formats
 from service_tui.console.freshness import is_private, of_world, world_now
 from service_tui.console.keys import cap
+from service_tui.console.questions import short_question
 from service_tui.console.ranking import Need
 from service_tui.console.reasons import fix_text
 from service_tui.desk.slices.records import MarketView, PositionView
@@ -47,7 +48,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 tone="warn",
                 glyph="◌",
                 word="unconfirmed",
-                what=row.question,
+                what=short_question(row.question),
                 figure=formats.money(run.amount, masked=masked),
                 otherwise="looked up until it is confirmed",
                 screen="redemption",
@@ -62,7 +63,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 tone="profit",
                 glyph="●",
                 word="redeem",
-                what=row.question,
+                what=short_question(row.question),
                 figure=formats.money(row.amount, masked=masked),
                 otherwise="stays unredeemed",
                 screen="redemption",
@@ -157,4 +158,4 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def _position_text(position: PositionView) -> str:
-    return f"{position.side.value.upper()}  {position.question}"
+    return f"{position.side.value.upper()}  {short_question(position.question)}"

@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats, needs_fleet
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap
+from service_tui.console.questions import short_question
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.reasons import without_amounts
 from service_tui.desk.freshness import age_s
@@ -120,7 +121,7 @@ def _unsold(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 def _about(alert: AlertView) -> str:
     price = formats.price(alert.trigger_price).plain
-    return f"{alert.side.value.upper()} {alert.reason} at {price}: {alert.question}"
+    return f"{alert.side.value.upper()} {alert.reason} at {price}: {short_question(alert.question)}"
 
 
 def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
@@ -139,7 +140,7 @@ def _signal(signal: SignalView, now: Timestamp) -> Need:
     dear = "price above the mirror limit" if signal.is_too_dear else ""
     return Need(
         f"signal {signal.signal_id}", "warn", "○", "signal",
-        f"{signal.side.value.upper()} {signal.question}",
+        f"{signal.side.value.upper()} {short_question(signal.question)}",
         Text(formats.duration(signal.left_s(now)), "warn"), "expires", "reactor", signal.signal_id,
         note=dear, left_s=signal.left_s(now), money=signal.amount, verb="Mirror",
         act="reactor.mirror",
@@ -152,7 +153,8 @@ def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_ALERT_LISTED_S:
             yield Need(
                 f"price {alert.alert_id}", "accent", "◷", "price",
-                f"{alert.describe()}: {alert.question}", formats.price(alert.triggered_price),
+                f"{alert.describe()}: {short_question(alert.question)}",
+                formats.price(alert.triggered_price),
                 "leaves this list after an hour", "monitors", alert.alert_id,
                 kind="price alerts fired", note=f"{cap('monitors.remove')} in Monitors removes it",
                 is_dismissable=True,

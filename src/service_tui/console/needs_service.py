@@ -7,6 +7,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
+from service_tui.console.questions import short_question
 from service_tui.console.ranking import Need
 from service_tui.console.reasons import fix_text, without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
@@ -148,7 +149,7 @@ def _of_the_day(state: DeskState, limits: LimitsView) -> tuple[float, str]:
 
 
 def _order(state: DeskState, ticket: TicketView) -> str:
-    about = state.question_of(ticket)
+    about = short_question(state.question_of(ticket))
     what = without_amounts(ticket.what, masked=is_private(state))
     return f"{what}: {about}" if about else what
 

@@ -33,13 +33,19 @@ _DEADLINE: Final = re.compile(
     + _MONTH.format("us_month")
     + r" (?P<us_day>\d{1,2})(?:,? (?P<us_year>\d{4}))?)$"
 )
+_WILL: Final = re.compile(
+    r"^Will (?!(?:it|there|they|he|she|we|you|i|this|that|these|those|one|any\w*|some\w*)\b)",
+    re.IGNORECASE,
+)
+"""A "Will" that a headline does without; before a pronoun it stays: "it rain" is no English."""
+
 _NEAR_S: Final = 36 * 3_600
 """How far the end may be from the day named: a venue closes a market in another zone's night."""
 
 
 @lru_cache(maxsize=8_192)
 def short_question(question: str, ends_at: Timestamp | None = None) -> str:
-    """The question without "Will", the question mark, and a deadline that a column shows.
+    """The question without "Will" and the question mark, and without a deadline of a column.
 
     Args:
         question: as the service has it; cleaned here.
@@ -50,7 +56,7 @@ def short_question(question: str, ends_at: Timestamp | None = None) -> str:
         One line that begins with a capital; the deadline goes only where it is that end.
     """
     text = plain(question, TEXT_MAX).plain
-    shorter = text.removeprefix("Will ").removesuffix("?").rstrip()
+    shorter = _WILL.sub("", text).removesuffix("?").rstrip()
     if ends_at is not None:
         found = _DEADLINE.search(shorter)
         if found is not None and _is_at(found, datetime.fromtimestamp(ends_at, UTC)):

@@ -193,11 +193,11 @@ def amount_column(  # noqa: PLR0917 - what a column is made of
 
 
 def clock_column(at: Callable[[Row], Timestamp | None]) -> Column[Row]:
-    """The time of day of a row; its header is `time`."""
+    """The time of day of a row, by the wall clock: the offline world has another one."""
     return Column(
         "time",
-        "time",
-        8,
+        "wall time",
+        9,
         lambda row, _: formats.clock_time(at(row)),
         sort_key=lambda row, _: at(row),
         numeric=True,

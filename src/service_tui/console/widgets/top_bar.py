@@ -100,7 +100,7 @@ def approval_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     key, word = cap("app.approvals"), "approval" if len(held) == 1 else "approvals"
     short = Text(f" {key}{len(held)} ", "bold reverse warn")
     full = Text(f" {key} {len(held)} {word}, {left} ", "bold reverse warn")
-    return (Bit(full, 12, short, 2, right=True, key="app.approvals"),)
+    return (Bit(full, 16, short, 2, right=True, key="app.approvals"),)
 
 
 def badge_bits(unseen: int) -> tuple[Bit, ...]:
@@ -110,7 +110,7 @@ def badge_bits(unseen: int) -> tuple[Bit, ...]:
     short = Text(f" {unseen:,} ", "bold reverse warn")
     word = "notice" if unseen == 1 else "notices"
     full = Text(f" {unseen:,} {word} ", "bold reverse warn")
-    return (Bit(full, 13, short, 7, right=True, key="app.attention"),)
+    return (Bit(full, 15, short, 7, right=True, key="app.attention"),)
 
 
 def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
@@ -123,7 +123,7 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     bits = [
         *halted,
         Bit(Text(f" {mode.value} ", f"bold reverse {tone}")),
-        Bit(means, 0 if mode is Mode.LIVE else 15),
+        Bit(means, 0 if mode is Mode.LIVE else 17),
         Bit(_labelled("venue", Text(service.venue.value)), 18),
     ]
     if account is not None:
@@ -137,7 +137,7 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
                 3,
             ),
             Bit(Text.assemble(today, (" today", "muted")), 12, today, 5),
-            Bit(_labelled("cash", formats.money(account.cash, masked=masked)), 14),
+            Bit(_labelled("cash", formats.money(account.cash, masked=masked)), 10),
         ]
     return (*bits, *_connection_bits(state, now))
 

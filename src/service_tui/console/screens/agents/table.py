@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import not_loaded_text
 from service_tui.console.keys import cap
+from service_tui.console.questions import short_question
 from service_tui.console.table_spec import (
     AmountFormat,
     TableSpec,
@@ -449,7 +450,14 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
     Column(
         "price", "price", 6, lambda fill, _: formats.price(fill.price, aligned=True), numeric=True
     ),
-    Column("market", "market", 16, lambda fill, _: formats.plain(fill.question), flex=True),
+    Column(
+        "market",
+        "market",
+        16,
+        lambda fill, _: Text(short_question(fill.question)),
+        flex=True,
+        keeps_end=True,
+    ),
     Column(
         "pnl",
         "P&L",

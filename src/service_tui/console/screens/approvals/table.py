@@ -100,7 +100,7 @@ APPROVALS: Final = TableSpec[HeldView](
     rows=lambda state: state.supervision.held,
     key=lambda trade: trade.held_id,
     columns=(
-        word_column("agent", "agent", 10, lambda trade: trade.agent_name),
+        word_column("agent", "agent", 9, lambda trade: trade.agent_name),
         market_column("question", "market", 16),
         Column(
             "order",
@@ -120,7 +120,7 @@ APPROVALS: Final = TableSpec[HeldView](
         price_column("price", "price", 6, lambda trade: trade.price),
         price_column("limit", "limit", 6, lambda trade: trade.price_limit, tier=120),
         figure_column(
-            "edge", "edge", 6, lambda trade: signal_number(trade, "edge"), formats.points, tier=70
+            "edge", "edge", 6, lambda trade: signal_number(trade, "edge"), formats.points, tier=60
         ),
         figure_column(
             "confidence",
@@ -128,7 +128,7 @@ APPROVALS: Final = TableSpec[HeldView](
             5,
             lambda trade: signal_number(trade, "confidence"),
             _confidence_text,
-            tier=66,
+            tier=90,
         ),
         Column("spark", "24 h", _SPARK_CELLS, spark_text, tier=150, glows=False),
         word_column("skill", "skill", 14, lambda trade: trade.skill_slug, tier=180),

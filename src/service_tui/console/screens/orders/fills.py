@@ -94,8 +94,8 @@ FILLS: Final = TableSpec[FillView](
     columns=(
         Column(
             "time",
-            "time",
-            8,
+            "wall time",
+            9,
             _time_text,
             sort_key=lambda fill, _: fill.at,
             numeric=True,

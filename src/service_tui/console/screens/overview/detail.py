@@ -9,6 +9,7 @@ from service_tui.console import formats
 from service_tui.console.freshness import of_wall
 from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import cap
+from service_tui.console.questions import short_question
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.table import all_is_well, end_text
 from service_tui.console.view_context import ViewContext
@@ -105,7 +106,7 @@ def _resolved(resolved: ResolvedView, width: int, *, masked: bool) -> Text:
     line = Text.assemble(
         (" ✓ " if won else " ✗ ", "profit" if won else "loss"),
         ("YES  " if resolved.outcome else "NO   ", "yes" if resolved.outcome else "no"),
-        formats.plain(resolved.question),
+        Text(short_question(resolved.question)),
     )
     sums = [("  P&L ", formats.pnl(resolved.pnl, masked=masked))]
     if width >= PAID_FROM:
