@@ -92,14 +92,14 @@ class NotClaimed(NotAllowed):
 
 
 class TradingPaused(NotAllowed):
-    """Entries are blocked; sales pass."""
+    """Buys are paused; selling stays possible."""
 
     code = "TRADING_PAUSED"
     fix = "send trading_paused false to PATCH /api/sdk/user/settings; selling stays possible"
 
 
 class TradingHalted(NotAllowed):
-    """The operator stopped the entries of every agent; sales pass."""
+    """The operator halted buys of every agent; selling stays possible."""
 
     code = "TRADING_HALTED"
     fix = "wait until the operator resumes trading; selling stays possible"

@@ -71,14 +71,14 @@ TABLE: Final = (
     ),
     _row(
         r"trading.(is.)?halted|entries of every agent",
-        "The operator stopped the entries of every agent; sales pass. Wait until trading is "
+        "The operator halted buys of every agent; selling stays possible. Wait until trading is "
         "resumed.",
         "Settings",
     ),
     _row(
         r"trading.(is.)?paused",
-        "Entries are blocked, sales pass. Send trading_paused false to "
-        "PATCH /api/sdk/user/settings; a pause of the operator only the operator lifts.",
+        "Buys are paused; selling stays possible. Send trading_paused false to "
+        "PATCH /api/sdk/user/settings; only the operator lifts the operator's pause.",
         "Settings",
     ),
     _row(
@@ -95,12 +95,13 @@ TABLE: Final = (
     ),
     _row(
         r"session.(is.)?paused|baseline crash|consecutive crashes",
-        "Mend the skill, then call init_experiment with a new session name: that clears the pause.",
+        "Fix the skill, then call init_experiment with a new session name: that clears the pause.",
         "Autoresearch session",
     ),
     _row(
         r"experiment.?cap|maximum experiments|max_experiments",
-        "The session has its experiments. Raise AUTORESEARCH_MAX_EXPERIMENTS (0 is unlimited), or "
+        "The session has reached its number of experiments. "
+        "Raise AUTORESEARCH_MAX_EXPERIMENTS (0 is unlimited), or "
         "begin a new session.",
         "Autoresearch session",
     ),
@@ -175,7 +176,7 @@ TABLE: Final = (
     ),
     _row(
         r"market.limit|in one market|max_position",
-        "There is enough money in this market already: sell some of it first, or raise "
+        "The position in this market is at its limit: sell some of it first, or raise "
         "max_position_usd.",
         "Limits",
     ),
@@ -269,8 +270,8 @@ TABLE: Final = (
     ),
     _row(
         r"timed? ?out|outcome (is )?(not )?unknown|\b50[0234]\b",
-        "It may have been carried out. Look at GET /api/sdk/trades and /api/sdk/positions before "
-        "sending it again.",
+        "The request may have been executed. Look at GET /api/sdk/trades and /api/sdk/positions "
+        "before sending it again.",
         "Errors: no answer",
     ),
     _row(
@@ -288,7 +289,7 @@ TABLE: Final = (
 """Every error of the documents, and those of this service."""
 
 UNKNOWN: Final = (
-    "This error is not known here. Read the `fix` of the answer that carried it; /openapi.json "
+    "Unknown error. Read the `fix` of the answer that carried it; /openapi.json "
     "lists every path with its fields."
 )
 

@@ -19,7 +19,7 @@ class Halt(Command):
 
 
 RESUME_WORD: Final = "RESUME"
-"""What a person types to let entries pass again."""
+"""The word that ends a halt."""
 
 
 @dataclass(frozen=True, slots=True)

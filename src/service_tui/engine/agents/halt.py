@@ -12,7 +12,7 @@ BY_OPERATOR: Final = "wait for the operator to resume; selling stays possible"
 
 @dataclass(slots=True)
 class HaltState:
-    """`since` is when the operator stopped every entry, wall time; None while entries pass."""
+    """`since` is when the operator halted all buys, wall time; None while they are allowed."""
 
     since: Timestamp | None = None
 
