@@ -137,7 +137,7 @@ def skill_text(agent: AgentView, state: DeskState) -> Text:
     """The skill that runs as an agent, or ran last, with its state as a sign."""
     runs = state.supervision.runs_of(agent.agent_id)
     if not runs:
-        return Text("-", "muted")
+        return formats.count(None)
     glyph, tone = RUN_STATES.get(runs[0].state, ("■", "muted"))
     return Text.assemble((f"{glyph} ", tone), runs[0].skill_slug)
 

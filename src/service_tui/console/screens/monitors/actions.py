@@ -30,6 +30,7 @@ from service_tui.console.parts.shared_actions import (
     undo,
 )
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.questions import short_question
 from service_tui.console.screens.monitors.detail import removed_text
 from service_tui.console.screens.monitors.forms import MonitorMany
 from service_tui.console.screens.monitors.table import RiskRow
@@ -156,7 +157,7 @@ def _confirm_removal(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
     lines = tuple(
         Text.assemble(
             formats.side(row.side),
-            f" {formats.plain(row.question, 60).plain}",
+            f" {formats.plain(short_question(row.question), 66).plain}",
             (f"\n    {removed_text(row)}", "muted"),
         )
         for row in rows

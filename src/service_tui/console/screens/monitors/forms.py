@@ -17,6 +17,7 @@ from service_tui.console.forms.monitor_draft import (
     read_changes,
 )
 from service_tui.console.keys import cap
+from service_tui.console.questions import short_question
 from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
@@ -99,7 +100,7 @@ def change_line(change: Change) -> Text:
     about = change.monitor
     line = Text.assemble(
         (f"{about.side.value.upper():<4}", about.side.value),
-        (formats.plain(about.question, 60).plain, "bold"),
+        (formats.plain(short_question(about.question), 66).plain, "bold"),
         "\n    ",
         _turn("stop", about.stop_pct, change.stop_pct),
         (", ", "muted"),

@@ -87,7 +87,7 @@ def monitor_state_text(monitor: MonitorView) -> Text:
 
 def kind_word(monitor: MonitorView) -> str:
     """The monitor's origin, in a word."""
-    return "auto" if monitor.automatic else "hand"
+    return "auto" if monitor.automatic else "manual"
 
 
 def stop_text(monitor: MonitorView) -> Text:
@@ -336,7 +336,7 @@ MONITORS: Final = TableSpec[MonitorView](
         ),
         amount_column("exit", "exit $", 9, lambda row: row.exit_value, formats.money, tier=88),
         amount_column("pnl", "exit P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
-        word_column("kind", "set", 4, kind_word, tier=98),
+        word_column("kind", "set", 6, kind_word, tier=98),
         Column(
             "state",
             "state",

@@ -24,6 +24,7 @@ from service_tui.console.parts.shared_actions import (
     undo,
 )
 from service_tui.console.parts.table_screen import Only, TableScreen
+from service_tui.console.questions import short_question
 from service_tui.console.screens.reactor.feed import STATES, FeedFilter, FeedLine
 from service_tui.console.screens.reactor.forms import (
     ChoosePolicy,
@@ -268,7 +269,8 @@ def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
     """One of several signals, on a line of its own."""
     name = wallet_name(signal.label, signal.wallet, masked=view.masked).plain
     return Text.assemble(
-        formats.side(signal.side), " ", formats.plain(signal.question, 60), "\n    ",
+        formats.side(signal.side), " ", formats.plain(short_question(signal.question), 66),
+        "\n    ",
         (f"{name}  ", "muted"), view.money(signal.amount), (" $ at ", "muted"),
         formats.price(signal.price_max), (" or below, ", "muted"),
         (f"{signal.left_s(view.now):.0f}s left", "muted"),

@@ -174,7 +174,7 @@ def _notification_rows(view: ViewContext) -> Iterator[SettingRow]:
         value, beside = _channels(choices, kind)
         yield SettingRow(
             NOTIFY_ROW + kind.value,
-            "notifications",
+            "notices",
             rule.name,
             value,
             Text(),
@@ -186,11 +186,11 @@ def _notification_rows(view: ViewContext) -> Iterator[SettingRow]:
     hours = Text("off", "muted") if quiet is None else Text(quiet.describe())
     now_quiet = Text("quiet now", "warn") if is_quiet(quiet, view.now) else Text()
     yield SettingRow(
-        QUIET_ROW, "notifications", "quiet hours", hours, Text(), now_quiet,
+        QUIET_ROW, "notices", "quiet hours", hours, Text(), now_quiet,
         "Local time. No bell and no desktop notification; toasts and the count continue.",
     )  # fmt: skip
     yield SettingRow(
-        PROTOCOL_ROW, "notifications", "desktop via", Text(choices.protocol.value), Text(), Text(),
+        PROTOCOL_ROW, "notices", "desktop via", Text(choices.protocol.value), Text(), Text(),
         "The terminal's protocol: OSC 9 (iTerm2, kitty, WezTerm, Windows Terminal, Ghostty) or "
         "OSC 777 (urxvt, foot, Ghostty, VTE). Enter switches.",
     )  # fmt: skip
@@ -220,21 +220,22 @@ def _desk(view: ViewContext, theme: str) -> Iterator[SettingRow]:
     if state.service.embedded and state.world is not None:
         pace = Text(f"{state.world.speed}x") if state.world.speed else Text("paused", "warn")
         yield SettingRow(
-            PACE, "desk", "world speed", pace, Text(), Text("< > change it", "muted"),
+            PACE, "desk", "world speed", pace, Text(), Text("< > changes", "muted"),
             "Speed of the simulated world: paused, 1, 10 or 60 times. Alerts, limits and "
             "midnight follow the wall clock.",
         )  # fmt: skip
     yield SettingRow(
         PRIVACY, "desk", "amounts", _on_off(on=view.masked, word="masked", other="shown"), Text(),
-        Text("z", "muted"), "Hides amounts and addresses, on the desktop too.",
+        Text(f"{cap('app.privacy')} masks", "muted"),
+        "Hides amounts and addresses, on the desktop too.",
     )  # fmt: skip
     yield SettingRow(
-        WEBHOOKS, "desk", "webhooks", _webhooks_text(state), Text(), Text("enter", "muted"),
+        WEBHOOKS, "desk", "webhooks", _webhooks_text(state), Text(), Text("enter lists", "muted"),
         "Your programs that receive trades, resolutions and prices. Enter lists, adds, tests "
         "and removes them.",
     )  # fmt: skip
     yield SettingRow(
-        ABOUT, "desk", "account, service, paths", Text(), Text(), Text("enter", "muted"),
+        ABOUT, "desk", "account, service, paths", Text(), Text(), Text("enter shows", "muted"),
         "This desk's agent, its service, the data directory and the log.",
     )  # fmt: skip
 
