@@ -323,7 +323,7 @@ def test_what_was_spent_stands_apart_by_money() -> None:
     [
         (SkillRunState.STOPPED, "□ stopped ?2"),
         (SkillRunState.CRASHED, "✗ crashed ?2"),
-        (SkillRunState.BACKING_OFF, "↻ backing o ?2"),
+        (SkillRunState.BACKING_OFF, "↻ retrying ?2"),
         (SkillRunState.RUNNING, "? asks"),
     ],
 )

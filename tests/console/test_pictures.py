@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kit.console.pictures import NAMES, SIZES, seen
-from kit.console.snapshot import assert_snapshot
+from kit.console.snapshot import FOLDER, assert_snapshot
 from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
 from service_tui.desk.slices.records import AbsenceView, ResolvedView
@@ -69,3 +69,12 @@ async def test_each_screen_looks_as_it_is_meant_to(name: str, size: tuple[int, i
         # A layout is the same in every theme: one screen shows them all.
         themes = NAMES if (name, size) == ("portfolio", (120, 40)) else ("night",)
         await assert_snapshot(pilot, f"screen_{name}_{size[0]}x{size[1]}", themes=themes)
+
+
+def test_no_two_kept_pictures_are_the_same() -> None:
+    """A key that opens nothing any more leaves a picture of what was there before."""
+    assert len(list(FOLDER.glob("*.txt"))) > 100
+    pictures: dict[str, str] = {}
+    for path in sorted(FOLDER.glob("*.txt")):
+        text = path.read_text(encoding="utf-8")
+        assert pictures.setdefault(text, path.name) == path.name

@@ -99,7 +99,7 @@ async def test_the_queue_is_seen_at_every_size(size: tuple[int, int]) -> None:
         for word in ("Ready to Redeem", "Awaiting Settlement", "Active", "Redeemed", "Lost"):
             assert word in text
         if size[1] >= 24:
-            for step in ("asked", "checked", "signed", "broadcast", "confirming", "reported"):
+            for step in ("requested", "checked", "signed", "broadcast", "confirming", "reported"):
                 assert step in text
         if size[0] >= 120:
             assert "1.840 POL" in text
@@ -120,8 +120,8 @@ def test_a_step_of_another_day_tells_its_day() -> None:
         StepView(Step.CHECKED, Timestamp(NOW - 9)),
     )
     run = run_of(1, state=ChainRunState.UNCONFIRMED, steps=steps)
-    asked, checked, *_ = steps_text(run, NOW).plain.splitlines()
-    assert asked == "✓ asked       14 Jan 08:00:00"
+    requested, checked, *_ = steps_text(run, NOW).plain.splitlines()
+    assert requested == "✓ requested   14 Jan 08:00:00"
     assert checked == "✓ checked     07:59:51"
 
 

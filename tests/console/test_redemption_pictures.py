@@ -48,9 +48,9 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
     "paused": (SHORT, ()),
     "dialog": (READY, ("t",)),
     "wallet": (STATE, ("W",)),
-    "pay": (replace(STATE, wallet=wallet_of(pay=PAYING)), ("W", "P")),
+    "pay": (replace(STATE, wallet=wallet_of(pay=PAYING)), ("W", "p")),
     "code": (STATE, ("W", "o")),
-    "remove": (STATE, ("W", "D", "j", "d")),
+    "remove": (STATE, ("W", "s", "j", "d")),
 }
 
 

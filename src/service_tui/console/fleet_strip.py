@@ -24,7 +24,7 @@ _GAP: Final = "  "
 
 _RUNS: Final = {
     SkillRunState.CRASHED: ("✗", "crashed", "loss"),
-    SkillRunState.BACKING_OFF: ("…", "backing off", "warn"),
+    SkillRunState.BACKING_OFF: ("…", "retrying", "warn"),
     SkillRunState.SUSPENDED: ("■", "halted", "warn"),
     SkillRunState.STOPPING: ("…", "stopping", "muted"),
     SkillRunState.STARTING: ("▶", "starting", "profit"),

@@ -35,7 +35,7 @@ def persistent_banners(state: DeskState) -> Iterator[tuple[str, Reason]]:
             Reason("live trading is on", Fix.SWITCH_OFF_REAL_MONEY),
         )
     if state.redemption.auto.paused:
-        yield "auto-redeem rests", Reason(state.redemption.auto.paused)
+        yield "auto-redeem paused", Reason(state.redemption.auto.paused)
     if state.risk.briefing_late:
         yield "no briefing", Reason(state.risk.briefing_late)
     skew_s = service.skew_s

@@ -38,7 +38,7 @@ class Health(StrEnum):
     SUSPENDED = "suspended"
     CRASHED = "crashed"
     BROKE = "broke"
-    BACKING_OFF = "backing off"
+    BACKING_OFF = "retrying"
     HALTED = "halted"
     PAUSED = "paused"
     BUDGET = "at budget"

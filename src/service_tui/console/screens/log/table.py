@@ -131,7 +131,7 @@ def log_table(wall: str) -> TableSpec[ActionView]:
             ),
             Column(
                 "time",
-                f"time{wall}",
+                "wall time" if wall else "time",
                 15,
                 lambda one, view: _when(one, view.now),
                 lambda one, _: one.number,

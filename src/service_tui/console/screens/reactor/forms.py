@@ -531,7 +531,7 @@ class ChoosePolicy(Dialog[Policy | None]):
                     door = Text(f"{place} {policy.value}")
                     yield Button(content(door), compact=True, id=f"policy-{policy.value}-door")
                 yield Button(
-                    content(Text(f"stay  {cap('dialog.close')}")), compact=True, id="policy-stay"
+                    content(Text(f"cancel  {cap('dialog.close')}")), compact=True, id="policy-stay"
                 )
 
     def on_mount(self) -> None:

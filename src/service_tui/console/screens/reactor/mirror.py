@@ -131,6 +131,7 @@ class MirrorForm(Form[MirrorSignal]):
     """
 
     heading: ClassVar[str] = "Mirror"
+    hint: ClassVar[str] = "{form.cancel} cancels"
     body = ("form-question", "form-about", "form-preview", "form-hint")
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -34,8 +34,11 @@ _STEP: Final = 12
 
 _BAD: Final = frozenset({ChainRunState.FAILED, ChainRunState.REFUSED})
 
+_DONE: Final = {Step.REQUESTED: "requested"}
+"""Steps whose name on disk is not the word of the field."""
+
 _DOING: Final = {
-    Step.REQUESTED: "asking",
+    Step.REQUESTED: "requesting",
     Step.CHECKED: "checking",
     Step.SIGNED: "signing",
     Step.BROADCAST: "sending",
@@ -162,14 +165,15 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
         text = next((one.words for one in run.steps if one.step is step), "")
         if at is not None:
             when = formats.moment_of(at, now)
-            line = Text.assemble(("✓ ", "profit"), (step.value.ljust(_STEP), ""), when)
+            name = _DONE.get(step, step.value).ljust(_STEP)
+            line = Text.assemble(("✓ ", "profit"), name, when)
             if text:
                 line.append("  ")
                 line.append_text(_step_text(step, text))
         else:
             is_next, pending = pending, False
             glyph, tone = ("▶ ", "bold accent") if is_next else ("· ", "faint")
-            word = _DOING[step] if is_next else step.value
+            word = _DOING[step] if is_next else _DONE.get(step, step.value)
             line = Text.assemble((glyph, tone), (word.ljust(_STEP), tone if is_next else "muted"))
             if is_next and run.steps:
                 since = formats.age(run.steps[-1].at, now)

@@ -67,7 +67,7 @@ class RedeemDialog(Dialog[str | None]):
                 yield TextBlock(id="redeem-text")
             with Horizontal(id="redeem-doors"):
                 yield LightButton("sign and send  y", id="redeem-yes")
-                yield LightButton(f"stay  {cap('dialog.close')}", id="redeem-no")
+                yield LightButton(f"cancel  {cap('dialog.close')}", id="redeem-no")
 
     def on_mount(self) -> None:
         """Show the present state."""

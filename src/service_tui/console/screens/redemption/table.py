@@ -7,7 +7,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import is_answered
 from service_tui.console.keys import cap
-from service_tui.console.table_spec import TableSpec, amount_column, side_column
+from service_tui.console.table_spec import TableSpec, amount_column, market_column, side_column
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.slices.records import Phase, Topic
@@ -120,14 +120,7 @@ QUEUE: Final = TableSpec[RedemptionRow](
             lambda row, view: stage_text(row, view.state.redemption.run(row.key)),
             sort_key=lambda row, _: _order(row),
         ),
-        Column(
-            "market",
-            "market",
-            14,
-            lambda row, _: formats.plain(row.question),
-            sort_key=lambda row, _: row.question.casefold(),
-            flex=True,
-        ),
+        market_column(),
         side_column(),
         amount_column("amount", "pays", 9, lambda row: row.amount, formats.money),
         Column(
