@@ -107,7 +107,7 @@ async def _redeemed(
         return _body(found.holding, sent, paid, tx_hash=_own_hash(agent, sent))
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None:
-        raise NotLinked("the wallet is external, and none is linked: nobody can sign")
+        raise NotLinked("no wallet is linked: link the wallet that signs")
     _check_means(request, wallet, found.holding)
     payout = found.holding.payout()
     return _body(found.holding, sent, payout, unsigned=unsigned_tx(found, wallet))

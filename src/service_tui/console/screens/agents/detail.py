@@ -278,7 +278,7 @@ def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
         off = each.hit_rate - each.confidence
         tone = "muted" if abs(off) <= _OFF else "profit" if off > 0 else "loss"
         bar = "█" * round(each.hit_rate * _BAR)
-        head.append(f"\n  sure {sure:>4}  right {right:>4} of {each.count:<4} ", "muted")
+        head.append(f"\n  confidence {sure:>4}  correct {right:>4} of {each.count:<4} ", "muted")
         head.append(bar.ljust(_BAR, "·"), tone)
     return head
 
@@ -286,11 +286,11 @@ def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
 def _facts(result: SkillResultView) -> Iterator[str]:
     if result.confidence is not None and result.hit_rate is not None:
         score = "" if result.brier is None else f" (Brier {result.brier:.3f})"
-        yield f"sure {result.confidence:.0%}, right {result.hit_rate:.0%}{score}"
+        yield f"confidence {result.confidence:.0%}, correct {result.hit_rate:.0%}{score}"
     if result.edge is not None and result.slippage is not None and result.edge_kept is not None:
         yield (
             f"edge {result.edge:+.3f}, slippage {result.slippage:+.3f}, "
-            f"kept {result.edge_kept:+.3f}"
+            f"net edge {result.edge_kept:+.3f}"
         )
 
 

@@ -437,7 +437,7 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
         lambda fill, _: formats.plain(fill.agent_name, 40),
         sort_key=lambda fill, _: fill.agent_name.casefold(),
     ),
-    Column("did", "did", 8, lambda fill, _: _did_text(fill)),
+    Column("did", "action", 8, lambda fill, _: _did_text(fill)),
     Column(
         "venue",
         "venue",

@@ -125,7 +125,7 @@ QUEUE: Final = TableSpec[RedemptionRow](
         amount_column("amount", "pays", 9, lambda row: row.amount, formats.money),
         Column(
             "money",
-            "money",
+            "ccy",
             6,
             lambda row, _: Text(row.money, "live"),
             sort_key=lambda row, _: row.money,
@@ -157,7 +157,7 @@ QUEUE: Final = TableSpec[RedemptionRow](
             sort_key=lambda row, _: row.venue.value,
             tier=118,
         ),
-        amount_column("pnl", "made", 9, _made, formats.pnl, tier=140),
+        amount_column("pnl", "P&L", 9, _made, formats.pnl, tier=140),
     ),
     search_text=_search_text,
     empty_text=_empty_text,

@@ -35,7 +35,7 @@ class RailForm(Form[RailChange]):
     """Returns the new figures of a limit."""
 
     heading: ClassVar[str] = "Limit"
-    hint: ClassVar[str] = "enter continues, {form.cancel} cancels"
+    hint: ClassVar[str] = "{form.cancel} cancels"
 
     def __init__(self, state: DeskState, now: Timestamp, view: BuyLimitView) -> None:
         super().__init__(state, now)
