@@ -19,7 +19,7 @@ from service_tui.console.forms.order_draft import (
     takes_exits,
     typed,
 )
-from service_tui.console.forms.ticket_text import exits_text
+from service_tui.console.forms.ticket_text import exits_text, order_text
 from service_tui.desk.slices.buy_limits import RiskDefaults
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.risk import RiskView
@@ -287,7 +287,10 @@ def draft_with(stop: str = "", target: str = "", **other: Any) -> Draft:
 def test_a_buy_takes_a_stop_and_a_target_in_percent() -> None:
     order = read_order(STATE, draft_with("20", "50%"), NOW)
     assert (order.stop_pct, order.target_pct) == (0.2, 0.5)
-    assert order.bare_text().endswith("for 25.00, stop 20.0% down, target 50.0% up")
+    assert order.describe().endswith("for 25.00, stop 20.0% down, target 50.0% up")
+    assert order_text(order).endswith("for 25.00 $SIM")
+    real = replace(order, venue=Venue.EVM).describe()
+    assert real.endswith("for 25.00 USDC.e on evm_venue, stop 20.0% down, target 50.0% up")
     plain = read_order(STATE, draft_with("", " "), NOW)
     assert (plain.stop_pct, plain.target_pct, plain.exits_text) == (None, None, "")
     with pytest.raises(FieldError, match="at most 100 % down"):

@@ -71,17 +71,17 @@ class PlaceTrade(Command):
     def describe(self) -> str:
         """Describe the order in plain English; one for real money names its venue."""
         unit = f" {MONEY_OF[self.venue]}" if self.action is Action.BUY else ""
-        return venue_marked(self.bare_text(), self.venue, unit)
+        return venue_marked(self.bare_text(), self.venue, unit) + self.exits_text
 
     def bare_text(self) -> str:
-        """The order without its money and its venue."""
+        """The order without its currency, its venue, and the stop and target that it sets."""
         at = f" at {limit_text(self.price)}" if self.rests and self.price else ""
         at += _TERMS.get(self.order_type, "")
         if self.rests and self.expires_at is not None:
             at += f" until {moment_text(self.expires_at)}"
         side = self.side.value.upper()
         if self.action is Action.BUY:
-            return f"buy {side}{at} for {decimal(self.amount):,.2f}{self.exits_text}"
+            return f"buy {side}{at} for {decimal(self.amount):,.2f}"
         size = "all" if self.everything else _shares_text(self.shares)
         return f"sell {size} {side}{at}"
 
