@@ -330,5 +330,6 @@ def test_the_ticket_says_what_stop_and_target_mean() -> None:
     assert said(bare, "", "50") == "no stop"
     assert said(guards) == "empty: the present monitor stays"
     assert said(guards, "10").endswith("2.50 $SIM; replaces the present one")
+    assert said(bare, "", "9900") == "target never reached: above 1"
     masked = replace(bare, preferences={"privacy": "on"})
     assert "5.00" not in said(masked, "20")

@@ -105,6 +105,10 @@ def expiry_text(draft: Draft, now: Timestamp) -> Text:
 def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text:
     """What stop and target mean for this buy, or what protects the position without them."""
     known = state.risk.monitor(holding_key(draft.market.market_id, draft.side, draft.venue))
+    if order is not None and order.target_pct is not None:
+        price = draft.market.price_of(draft.side)
+        if price * (1.0 + order.target_pct) > 1.0:
+            return Text("target never reached: above 1", "warn")
     if order is None or order.stop_pct is None:
         if order is not None and order.target_pct is not None:
             return Text("no stop: the target replaces it" if known else "no stop", "warn")
