@@ -43,6 +43,7 @@ END = at(2026, 1, 15, 18, 5)
         ("Will there be a strike by 18:05 UTC?", END, "Will there be a strike"),
         ("Will any poll put them ahead?", None, "Will any poll put them ahead"),
         ("Will Italy win?", None, "Italy win"),
+        ("Will I. Castel draw?", None, "I. Castel draw"),
         ("Who wins the cup?", END, "Who wins the cup"),
         ("Will by 18:05 UTC?", END, "By 18:05 UTC"),
         ("Will ?", None, "Will ?"),

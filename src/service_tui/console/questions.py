@@ -34,7 +34,7 @@ _DEADLINE: Final = re.compile(
     + r" (?P<us_day>\d{1,2})(?:,? (?P<us_year>\d{4}))?)$"
 )
 _WILL: Final = re.compile(
-    r"^Will (?!(?:it|there|they|he|she|we|you|i|this|that|these|those|one|any\w*|some\w*)\b)",
+    r"^Will (?!(?:it|there|they|he|she|we|you|this|that|these|those|one|any\w*|some\w*)\b)",
     re.IGNORECASE,
 )
 """A "Will" that a headline does without; before a pronoun it stays: "it rain" is no English."""
