@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import Final
 
@@ -31,10 +32,7 @@ def main() -> None:
         # A folder's name may hold bytes that are no text: shown as such, never a crash.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    # Imported here, so that --help and --version need nothing else.
-    from service_tui.cli.main import run  # noqa: PLC0415
-
-    code = run(sys.argv[1:])
+    code = _run(sys.argv[1:])
     try:
         if sys.stderr is not None:
             sys.stderr.flush()
@@ -42,6 +40,20 @@ def main() -> None:
         # The terminal is gone. Python would try once more, and call that an error of its own.
         os._exit(code)
     sys.exit(code)
+
+
+def _run(argv: list[str]) -> int:
+    """Run a command line; each import waits until it is needed."""
+    if argv == ["--version"] and sys.stdout is not None:
+        from service_tui.version import VERSION  # noqa: PLC0415
+
+        with suppress(OSError):
+            sys.stdout.write(f"service-tui {VERSION}\n")
+            sys.stdout.flush()
+            return 0
+    from service_tui.cli.main import run  # noqa: PLC0415
+
+    return run(argv)
 
 
 def _leave(number: int, _: object) -> None:

@@ -20,6 +20,7 @@ from service_tui.terms import SIGNAL_TTL_MAX_S, SPEEDS, Plan
 from service_tui.toml_lines import TomlEntry, TomlError, entries, nearest, printable, read_text
 
 CONFIG_FILE: Final = "config.toml"
+KEY_FILE: Final = "keys.toml"
 LOG_LEVELS: Final = ("error", "warning", "info", "debug")
 CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
 LEVEL_VARIABLE: Final = "SERVICE_TUI_LOG_LEVEL"

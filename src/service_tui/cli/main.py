@@ -36,7 +36,6 @@ from service_tui.settings import (
 from service_tui.terms import Plan
 from service_tui.version import VERSION
 from service_tui.wiring.address import AddressError, check_url, folder_of
-from service_tui.wiring.logfile import LogError, keep_log, keep_stacks
 from service_tui.wiring.options import Options
 from service_tui.wiring.output import OutputError, print_lines, print_text
 from service_tui.wiring.research_arguments import parse_request
@@ -328,6 +327,8 @@ def _is_meant_for(environment: Environment, address: str) -> bool:
 
 def _start_log(options: Options, level: str | None) -> None:
     """Log to a file: the console owns the terminal."""
+    from service_tui.wiring.logfile import LogError, keep_log, keep_stacks  # noqa: PLC0415
+
     try:
         keep_log(options.log_path, level or "info")
         keep_stacks(options.log_path.with_name(STACKS_FILE))

@@ -13,7 +13,6 @@ from textual.keys import Keys, key_to_character
 from service_tui.console.keys import KEYS, KeyBinding, key_name, readable
 from service_tui.toml_lines import TomlEntry, TomlError, entries, nearest, printable, read_text
 
-KEY_FILE: Final = "keys.toml"
 RENAMED: Final = MappingProxyType({
     "portfolio.closed": "portfolio.list",
     "orders.cancel": "portfolio.cancel",

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from service_tui.console.key_file import KEY_FILE, read_own_keys
+from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.backups import backups_of
 from service_tui.storage.db.connection import DATABASE_FILE
@@ -138,7 +138,13 @@ def _profiles(options: Options, problems: list[str]) -> str:
 
 def _own_keys(options: Options, problems: list[str]) -> str:
     """How many actions have personal keys; a file with errors moves none."""
-    result = read_own_keys(options.config_dir / KEY_FILE)
+    path = options.config_dir / KEY_FILE
+    if not path.exists():
+        return "default"
+    # The table of keys brings the whole framework of the console.
+    from service_tui.console.key_file import read_own_keys  # noqa: PLC0415
+
+    result = read_own_keys(path)
     problems += result.problems
     return f"{len(result.moved)} remapped in {KEY_FILE}" if result.moved else "default"
 

@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.desk_api import DeskApi
-from service_tui.console.key_file import KEY_FILE, read_own_keys
+from service_tui.console.key_file import read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.cached_state import STATE_KEY, load_state
 from service_tui.desk.slices.halt import newest
 from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
+from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.terms import Mode, Venue
 from service_tui.wiring.collecting import Collecting

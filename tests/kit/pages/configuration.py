@@ -5,10 +5,9 @@ from typing import Final
 
 from kit.pages.table import code, table
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.key_file import KEY_FILE
 from service_tui.console.screens.settings.table import settings
 from service_tui.console.view_context import ViewContext
-from service_tui.settings import CONFIG_FILE, SCRIPTS_ONLY, SETTINGS, Setting, wanted_of
+from service_tui.settings import CONFIG_FILE, KEY_FILE, SCRIPTS_ONLY, SETTINGS, Setting, wanted_of
 
 HEAD: Final = f"""# Configuration
 
