@@ -9,6 +9,7 @@ from typing import Final
 
 from rich.text import Text
 
+from service_tui.desk.slices.orders import price_text
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -21,8 +22,8 @@ MASK: Final = "•••"
 TEXT_MAX: Final = 200
 """Characters of a foreign text that are worth showing on one line."""
 
-_FOUR_BELOW: Final = 0.01
-"""Closer than this to 0 or 1 a price needs its fourth decimal."""
+_PRICE_CELLS: Final = 6
+"""Cells of a price with four decimals."""
 
 _MINUTE: Final = 60
 _HOUR: Final = 3_600
@@ -84,10 +85,8 @@ def price(value: float | None, *, aligned: bool = False) -> Text:
     """
     if value is None or not math.isfinite(value):
         return _unknown()
-    near_end = 0 < value < _FOUR_BELOW or 1 - _FOUR_BELOW < value < 1
-    if near_end:
-        return Text(f"{value:.4f}", no_wrap=True)
-    return Text(f"{value:.3f} " if aligned else f"{value:.3f}", no_wrap=True)
+    text = price_text(value)
+    return Text(text.ljust(_PRICE_CELLS) if aligned else text, no_wrap=True)
 
 
 def side(held: Side) -> Text:

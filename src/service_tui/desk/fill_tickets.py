@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.records import Deal, TicketState, TicketView, TradeView
 from service_tui.terms import MONEY_OF, Action
 from service_tui.units import decimal
@@ -56,7 +57,7 @@ def _ticket(trade: TradeView) -> TicketView:
     side, cost = trade.side.value.upper(), f"{decimal(trade.cost):,.2f}"
     money = f"{cost} {unit}"
     shares = f"{decimal(trade.shares):,.2f} shares"
-    average = "" if trade.average is None else f" (average {trade.average:.3f})"
+    average = "" if trade.average is None else f" (average {price_text(trade.average)})"
     verb, tail = ("bought", "for") if buys else ("sold", "brought")
     source = f", by {trade.source}" if trade.source else ""
     return TicketView(

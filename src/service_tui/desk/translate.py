@@ -20,6 +20,7 @@ from service_tui.desk.slices.briefing import (
     StandingView,
     VenueBriefing,
 )
+from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import (
     AbsenceView,
@@ -535,15 +536,15 @@ def filled_text(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> st
         return f"{state}: no shares yet"
     average = body.cost / shares if shares > 0 else 0.0
     verb, tail = ("bought", "for") if action is Action.BUY else ("sold", "brought")
-    after = f"; price now {body.new_price:.3f}" if body.new_price else ""
-    paid = f"{body.cost:,.2f} (average {average:.3f})"
+    after = f"; price now {price_text(body.new_price)}" if body.new_price else ""
+    paid = f"{body.cost:,.2f} (average {price_text(average)})"
     if venue is not Venue.SIM:
         unit = MONEY_OF[venue]
         fee = amount(body.fee) if "fee" in body.model_fields_set else None
         fee_text = venue_fee_text(fee, action, venue)
         if fee is None and body.fee_rate_bps:
             fee_text = f"fee not reported, rate {body.fee_rate_bps / 100:g}%"
-        paid = f"{body.cost:,.2f} {unit} (average {average:.3f}), {fee_text}"
+        paid = f"{body.cost:,.2f} {unit} (average {price_text(average)}), {fee_text}"
     return f"{verb} {shares:,.2f} shares, {tail} {paid}{after}"
 
 

@@ -13,6 +13,10 @@ SHARES_MIN: Final[dict[Venue, Micros]] = {Venue.EVM: Micros(ORDER_SHARES_MIN * O
 """Least shares of one order, where a venue has such a floor. Source: spec, "Limits"."""
 
 
+FOUR_BELOW: Final = 0.01
+"""So near to 0 or 1 a price has four decimals. Source: ux, "Numbers"."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenOrderView:
     """An order that rests. `shares` is what is left of it, `filled` what was traded of it so far.
@@ -56,6 +60,12 @@ def limit_text(price: float) -> str:
     """A limit to as many decimals as it has: two at least, six at most."""
     whole, _, part = f"{price:.6f}".partition(".")
     return f"{whole}.{part.rstrip('0'):0<2}"
+
+
+def price_text(price: float) -> str:
+    """A probability to three decimals, to four near its ends: 0.9995 is not 1."""
+    near_end = 0 < price < FOUR_BELOW or 1 - FOUR_BELOW < price < 1
+    return f"{price:.4f}" if near_end else f"{price:.3f}"
 
 
 def moment_text(at: Timestamp) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.reasons import Reason
+from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.records import (
     MarketView,
     NoticeKind,
@@ -696,6 +697,6 @@ def _new_signals(before: ReactorView, after: ReactorView) -> Iterator[News]:
         yield "info", f"{len(fresh)} signals of {whose}; see Reactor", NoticeKind.SIGNAL
         return
     for one in fresh:
-        size = f"{decimal(one.size):,.2f} {one.side.value.upper()} at {one.price:.3f}"
+        size = f"{decimal(one.size):,.2f} {one.side.value.upper()} at {price_text(one.price)}"
         about = one.question or one.market_id
         yield "info", f"{one.label or one.wallet} bought {size}, {about}", _SIGNAL

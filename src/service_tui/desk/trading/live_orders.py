@@ -13,6 +13,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.buy_limits import BuyLimit
+from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
@@ -276,7 +277,7 @@ def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
     if worst is None or (price <= worst if is_buy else price >= worst):
         return
     than = "above" if is_buy else "below"
-    text = f"book price {price:.3f} is {than} the bound of {worst:.3f}"
+    text = f"book price {price_text(price)} is {than} the bound of {price_text(worst)}"
     raise PolicyRefusedError(Rule.PRICE, f"{text} without a quote: review again")
 
 
