@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from contextlib import suppress
 from io import TextIOWrapper
 from typing import Final
 
@@ -14,6 +13,7 @@ KILLED: Final = 128
 NOT_ON_WINDOWS: Final = (
     "service-tui: Windows is not supported. Run service-tui on Linux, or in WSL.\n"
 )
+CANNOT: Final = 1
 NO_SUCH_SYSTEM: Final = 2
 
 
@@ -44,13 +44,16 @@ def main() -> None:
 
 def _run(argv: list[str]) -> int:
     """Run a command line; each import waits until it is needed."""
-    if argv == ["--version"] and sys.stdout is not None:
+    if argv == ["--version"]:
         from service_tui.version import VERSION  # noqa: PLC0415
+        from service_tui.wiring.output import OutputError, print_lines  # noqa: PLC0415
 
-        with suppress(OSError):
-            sys.stdout.write(f"service-tui {VERSION}\n")
-            sys.stdout.flush()
-            return 0
+        try:
+            print_lines(f"service-tui {VERSION}")
+        except OutputError as error:
+            sys.stderr.write(f"service-tui: {error}\n")
+            return CANNOT
+        return 0
     from service_tui.cli.main import run  # noqa: PLC0415
 
     return run(argv)

@@ -147,7 +147,7 @@ async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
         ):
             assert told in seen.text
         head = next(line for line in seen.text.splitlines() if " pays  " in line and "age" in line)
-        assert "pays  money" in head
+        assert "pays  ccy" in head
         assert "50.00  USDC.e" in seen.text
         await seen.press("t")
         assert "50.00 USDC.e to " in seen.text

@@ -145,7 +145,7 @@ async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path
         await typed(walk, "REDEEM")
         await walk.until(lambda s: s.redemption.auto.paused)
         await walk.until(lambda _: "auto paused" in text(walk))
-        assert "AUTO-REDEEM RESTS gas too low" in text(walk)
+        assert "AUTO-REDEEM PAUSED gas too low" in text(walk)
         await walk.press("0")
         assert "gas too low" in text(walk)
         await operate(walk.stage, DESK_PATCH_WALLET, path=path, json={"gas": 1.0})
@@ -154,7 +154,7 @@ async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path
         await walk.until(lambda s: s.redemption.run(row).state is ChainRunState.DONE)
         await walk.until(lambda _: "auto on" in text(walk))
         assert "auto paused" not in text(walk)
-        assert "RESTS" not in text(walk)
+        assert "AUTO-REDEEM PAUSED" not in text(walk)
 
 
 async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
             old, (f"  signals may have changed. {cap('app.refresh')} refreshes", "warn")
         )
     if reactor.config is not None and not reactor.config.enabled:
-        return Text(f"○ Reactor off, no wallet watched. {cap('reactor.run')} turns it on", "warn")
+        return Text(f"○ Reactor off: no signals. {cap('reactor.run')} turns it on", "warn")
     if reactor.dropped:
         message = f"! {reactor.dropped} signals of the last response are invalid: "
         return Text.assemble((message, "warn"), formats.plain(reactor.broken, 120))
