@@ -220,12 +220,12 @@ async def test_the_list_takes_the_room_of_the_pane_and_gives_it_back() -> None:
         before = view.screen.table.size.width
         await view.press("vertical_line")
         assert not view.screen.pane.display
-        assert view.screen.table.size.width == WIDE[0]
+        await until(view.pilot, lambda: view.screen.table.size.width == WIDE[0])
         lines = view.screen.table.render_lines(view.screen.table.size.region)
         assert " venue " in lines[0].text
         await view.press("vertical_line")
         assert view.screen.pane.display
-        assert view.screen.table.size.width == before
+        await until(view.pilot, lambda: view.screen.table.size.width == before)
     async with markets(ON_VENUES, SMALL) as view:
         await view.press("vertical_line")
         assert any("no detail beside the list" in text for text in view.app.said)

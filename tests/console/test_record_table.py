@@ -11,6 +11,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.events import Click, MouseScrollDown
 from textual.pilot import Pilot
+from textual.widgets import Label
 
 from kit.console import painting
 from kit.console.snapshot import assert_snapshot, picture
@@ -20,7 +21,9 @@ from service_tui.console.keys import bindings_of
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column, fitted, fitted_line, placed
 from service_tui.console.widgets.fall import DEAD_S
+from service_tui.console.widgets.paint import Paint
 from service_tui.console.widgets.record_table import RecordTable, TableState
+from service_tui.console.widgets.table_lines import TableLines
 from service_tui.units import Micros
 
 SIZE = (80, 12)
@@ -550,3 +553,42 @@ async def test_rows_that_come_in_above_the_fold_are_counted_until_they_were_seen
         app.table.show(tuple(replace(one, key=f"other {one.key}") for one in rows(90)))
         await pilot.pause()
         assert "new above" not in screen_lines(app)[0]
+
+
+def test_a_cell_of_the_row_alone_is_laid_out_once_a_row_and_masking() -> None:
+    asked: list[str] = []
+
+    def cell(name: str, *, of_row: bool) -> Column[Row]:
+        def text(row: Row, view: ViewContext) -> str:
+            asked.append(name)
+            return f"{row.name} {view.masked}"
+
+        return Column[Row](name, name, 12, text, of_row=of_row)
+
+    state = sample_state()
+    views = [ViewContext.of(state, NOW)]
+    columns = (cell("fixed", of_row=True), cell("timed", of_row=False))
+    lines = TableLines(columns, Paint(Label()), lambda: views[0])
+    lines.lay_out(60, 60)
+    row = Row("k", "first", 0.5)
+    first = lines.laid("k", row).cells
+    assert asked == ["fixed", "timed"]
+    lines.forget()
+    assert lines.laid("k", row).cells == first
+    assert asked == ["fixed", "timed", "timed"]
+    # Nothing is laid out twice without a reason, and two redraws without a paint lose nothing.
+    lines.forget()
+    lines.forget()
+    lines.laid("k", row)
+    assert asked[3:] == ["timed"]
+    # Another row of the same key, masking, or another width: every cell anew.
+    lines.forget()
+    assert "second" in lines.laid("k", replace(row, name="second")).cells[0][0][0]
+    assert asked[4:] == ["fixed", "timed"]
+    views[0] = ViewContext.of(replace(state, preferences={"privacy": "on"}), NOW)
+    lines.forget()
+    assert "True" in lines.laid("k", row).cells[0][0][0]
+    asked.clear()
+    lines.lay_out(80, 80)
+    lines.laid("k", row)
+    assert asked == ["fixed", "timed"]

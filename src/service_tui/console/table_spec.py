@@ -114,6 +114,7 @@ def market_column(
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,
+        of_row=True,
     )
 
 
@@ -127,6 +128,7 @@ def ending_market_column(name: str, title: str, width: int) -> Column[HasEnd]:
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,
+        of_row=True,
     )
 
 
@@ -138,6 +140,7 @@ def side_column() -> Column[HasSide]:
         4,
         lambda row, _: formats.side(row.side),
         sort_key=lambda row, _: row.side.value,
+        of_row=True,
     )
 
 
@@ -159,6 +162,7 @@ def figure_column(  # noqa: PLR0917 - what a column is made of
         sort_key=lambda row, _: value(row),
         numeric=True,
         tier=tier,
+        of_row=True,
     )
 
 
@@ -189,6 +193,7 @@ def amount_column(  # noqa: PLR0917 - what a column is made of
         sort_key=lambda row, _: amount(row),
         numeric=True,
         tier=tier,
+        of_row=True,
     )
 
 
@@ -202,6 +207,7 @@ def clock_column(at: Callable[[Row], Timestamp | None]) -> Column[Row]:
         sort_key=lambda row, _: at(row),
         numeric=True,
         glows=False,
+        of_row=True,
     )
 
 
@@ -217,6 +223,7 @@ def date_column(
         sort_key=lambda row, _: at(row),
         align="right",
         tier=tier,
+        of_row=True,
     )
 
 
@@ -231,4 +238,5 @@ def word_column(
         lambda row, _: formats.plain(word(row)),
         sort_key=lambda row, _: word(row),
         tier=tier,
+        of_row=True,
     )

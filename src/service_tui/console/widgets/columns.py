@@ -56,6 +56,7 @@ class Column(Generic[Row_contra]):
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
         keeps_end: whether a text that is too long is cut in its middle: its end tells rows apart.
         in_gutter: a sign of one cell beside the cursor's bar; of the first column alone.
+        of_row: the cell depends on the row and on masking alone: it is laid out once a row.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Column(Generic[Row_contra]):
     glows: bool = True
     keeps_end: bool = False
     in_gutter: bool = False
+    of_row: bool = False
 
     @property
     def is_right(self) -> bool:

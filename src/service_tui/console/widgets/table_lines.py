@@ -103,6 +103,8 @@ class TableLines(Generic[R]):
         self._paint = paint
         self._room: tuple[int, int, int | None, int | None] = 0, 0, None, None
         self._laid: dict[str, Laid[R]] = {}
+        self._former: dict[str, Laid[R]] = {}
+        self._was_masked = False
         self._drawn: dict[str, _Drawn] = {}
         self.placed: tuple[Placed[R], ...] = ()
         self.glow: Glow = {}
@@ -122,6 +124,7 @@ class TableLines(Generic[R]):
             self._room = width, outer, text, text_max
             self.placed = placed(self._columns, width, outer=outer, text=text, text_max=text_max)
             self._laid.clear()
+            self._former.clear()
             self.recolour()
 
     def recolour(self) -> None:
@@ -129,8 +132,9 @@ class TableLines(Generic[R]):
         self._drawn.clear()
 
     def forget(self) -> None:
-        """Lay out every row anew at its next use."""
-        self._laid.clear()
+        """Lay out every row anew at its next use; cells of the row alone stay while it is it."""
+        if self._laid:
+            self._former, self._laid = self._laid, {}
 
     def kept(self, key: str) -> Laid[R] | None:
         """The layout of a row, if it is still kept."""
@@ -142,18 +146,27 @@ class TableLines(Generic[R]):
         if laid is None:
             if len(self._laid) >= KEPT_MAX:
                 self._laid.clear()
-            view = self._view()
-            cells = tuple(
-                fitted(
-                    place.column.cell(row, view),
-                    place.width,
-                    right=place.column.is_right,
-                    keeps_end=place.column.keeps_end,
-                )
-                for place in self.placed
-            )
-            laid = self._laid[key] = Laid(row, cells)
+            laid = self._laid[key] = Laid(row, self._cells(key, row))
         return laid
+
+    def _cells(self, key: str, row: R) -> tuple[tuple[Piece, ...], ...]:
+        view = self._view()
+        if view.masked != self._was_masked:
+            self._was_masked = view.masked
+            self._former.clear()
+        former = self._former.get(key)
+        known = former.cells if former is not None and former.row is row else None
+        return tuple(
+            known[index]
+            if known is not None and place.column.of_row
+            else fitted(
+                place.column.cell(row, view),
+                place.width,
+                right=place.column.is_right,
+                keeps_end=place.column.keeps_end,
+            )
+            for index, place in enumerate(self.placed)
+        )
 
     def changes(self, before: Mapping[str, Laid[R]], rows: Iterable[tuple[str, R]]) -> Glow:
         """The cells whose text changed, and the ground for the direction of the change.

@@ -110,7 +110,15 @@ MARKETS: Final = TableSpec[MarketView](
         ending_market_column("question", "question", 24),
         price_column("price", "YES", 6, lambda market: market.price),
         figure_column("change", "24h pt", 6, lambda market: market.change, formats.points, tier=66),
-        Column("spark", "24 h", _SPARK_CELLS, lambda row, _: _spark(row), tier=98, glows=False),
+        Column(
+            "spark",
+            "24 h",
+            _SPARK_CELLS,
+            lambda row, _: _spark(row),
+            tier=98,
+            glows=False,
+            of_row=True,
+        ),
         Column(
             "volume",
             "vol $",
@@ -119,6 +127,7 @@ MARKETS: Final = TableSpec[MarketView](
             sort_key=lambda market, _: market.volume,
             numeric=True,
             glows=False,
+            of_row=True,
         ),
         Column(
             "left",
@@ -137,6 +146,7 @@ MARKETS: Final = TableSpec[MarketView](
             sort_key=lambda row, _: _venues(row),
             tier=97,
             glows=False,
+            of_row=True,
         ),
         Column(
             "category",
@@ -145,6 +155,7 @@ MARKETS: Final = TableSpec[MarketView](
             lambda market, _: formats.plain(market.category, 9),
             sort_key=lambda market, _: market.category,
             tier=96,
+            of_row=True,
         ),
     ),
     search_text=lambda market, _: search_text(market),
