@@ -194,7 +194,8 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             dry_run: change nothing.
             skip_preflight: on a real venue, do not check first that the agent may trade.
             expiration: when a GTD order dies, Unix seconds.
-            stop_loss_pct: stop of the monitor that a buy sets when it fills; none on paper.
+            stop_loss_pct: stop of the monitor that a buy sets when it fills; none on paper. A
+            service other than the embedded one may ignore it: read the monitors afterwards.
             take_profit_pct: its target.
 
         Returns:
