@@ -55,6 +55,20 @@ async def test_ten_trades_are_approved_with_four_keys() -> None:
         assert given(seen, RefuseHeld) == []
 
 
+async def test_ten_trades_are_approved_with_the_mouse() -> None:
+    async with running(waiting(*TEN), first="portfolio", size=(120, 40)) as seen:
+        await seen.click("& 10 approvals")
+        await seen.until(lambda: seen.app.front.name_in_keys == "approvals")
+        # The line of keys has no room for this one: the name of the screen lists them all.
+        await seen.click("  approvals ")
+        await seen.click("mark all")
+        await seen.click("a approve")
+        await seen.until(lambda: isinstance(seen.app.screen, ConfirmMany))
+        await armed(seen)
+        await seen.pilot.click("#confirm-yes")
+        await seen.until(lambda: len(given(seen, ApproveHeld)) == len(TEN))
+
+
 async def test_a_row_has_its_fields_and_the_pane_says_what_happens_without_an_answer() -> None:
     signs = {"edge": 0.07, "confidence": 0.62}
     one = replace(held_of("h1"), signal_data=signs, expires_at=Timestamp(NOW + 240))

@@ -76,13 +76,6 @@ def typed(seen: Running, *keys: str) -> None:
         seen.app.post_message(event)
 
 
-async def click(seen: Running, words: str) -> None:
-    """Click on the lowest place that shows these words, as soon as one does."""
-    await seen.until(lambda: words in seen.text)
-    y, line = [(y, line) for y, line in enumerate(seen.lines) if words in line][-1]
-    await seen.pilot.click(offset=(line.index(words) + len(words) // 2, y))
-
-
 async def go(seen: Running, digit: str) -> None:
     """Click on a screen's digit in the last line."""
     found = re.search(rf"(?<=[ ]){digit}(?= )", seen.lines[-1])
@@ -120,9 +113,9 @@ async def buy_by_keys(seen: Running) -> None:
 
 async def buy_by_mouse(seen: Running) -> None:
     await go(seen, "2")
-    await click(seen, "b buy")
-    await click(seen, "F2")
-    await click(seen, "buy YES for")
+    await seen.click("b buy")
+    await seen.click("F2")
+    await seen.click("buy YES for")
     await seen.until(lambda: "sends once quoted" in seen.text)
 
 
@@ -132,8 +125,8 @@ async def exit_by_keys(seen: Running) -> None:
 
 
 async def exit_by_mouse(seen: Running) -> None:
-    await click(seen, "x sell")
-    await click(seen, "F4")
+    await seen.click("x sell")
+    await seen.click("F4")
     await seen.until(lambda: isinstance(seen.app.screen, TradeForm))
     door = seen.app.screen.query_one("#ticket-place")
     await seen.pilot.click(door)
@@ -151,11 +144,11 @@ async def usual_stop_by_keys(seen: Running) -> None:
 
 
 async def stop_by_mouse(seen: Running) -> None:
-    await click(seen, BARE.question[:18])
+    await seen.click(BARE.question[:18])
     assert seen.app.front.current_row() == BARE.key
     # The line of keys has no room for this one: the name of the screen in front lists them all.
-    await click(seen, "1 port" if seen.app.size.width >= 140 else "  portfolio")
-    await click(seen, "Stop, target")
+    await seen.click("1 port" if seen.app.size.width >= 140 else "  portfolio")
+    await seen.click("Stop, target")
     await seen.until(lambda: isinstance(seen.app.screen, MonitorForm))
     await seen.pilot.click("#form-set")
 
@@ -165,7 +158,7 @@ async def approve_by_keys(seen: Running) -> None:
 
 
 async def approve_by_mouse(seen: Running) -> None:
-    await click(seen, "& 1 approval" if seen.app.size.width > 80 else "&1")
+    await seen.click("& 1 approval" if seen.app.size.width > 80 else "&1")
     await seen.until(lambda: isinstance(seen.app.screen, ApprovalForm))
     await seen.pilot.click("#form-set")
 
@@ -192,7 +185,7 @@ def hint(seen: Running) -> str:
 
 async def mirror_by_mouse(seen: Running) -> None:
     await go(seen, "4")
-    await click(seen, "f mirror")
+    await seen.click("f mirror")
     await seen.until(lambda: isinstance(seen.app.screen, MirrorForm))
     form = seen.app.screen
     assert isinstance(form, MirrorForm)
@@ -206,7 +199,7 @@ async def halt_by_keys(seen: Running) -> None:
 
 
 async def halt_by_mouse(seen: Running) -> None:
-    await click(seen, "F9 halt")
+    await seen.click("F9 halt")
 
 
 Journey = Callable[[Running], Awaitable[None]]
@@ -292,15 +285,30 @@ async def test_a_halt(journey: Journey, size: tuple[int, int]) -> None:
         assert given(seen, PlaceTrade) == []
 
 
-async def test_one_of_5_000_markets_is_found() -> None:
+def among_5_000() -> tuple[DeskState, str]:
     state = sample_state(5_000)
     market = replace(list(state.markets.values())[4_321], question="Will Zanzibar have rain?")
-    state = seen_before(replace(state, markets={**state.markets, market.market_id: market}))
+    markets = {**state.markets, market.market_id: market}
+    return seen_before(replace(state, markets=markets)), market.market_id
+
+
+async def test_one_of_5_000_markets_is_found() -> None:
+    state, wanted = among_5_000()
     async with running(state, first="markets", size=(120, 40)) as seen:
-        assert seen.app.front.current_row() != market.market_id
+        assert seen.app.front.current_row() != wanted
         typed(seen, *KEYS["find one of 5,000"])
-        await seen.until(lambda: seen.app.front.current_row() == market.market_id)
+        await seen.until(lambda: seen.app.front.current_row() == wanted)
         await seen.until(lambda: "Zanzibar" in seen.text)
+
+
+async def test_one_of_5_000_markets_is_found_with_the_mouse_and_three_letters() -> None:
+    state, wanted = among_5_000()
+    async with running(state, first="portfolio", size=(120, 40)) as seen:
+        await go(seen, "2")
+        await seen.click("/ find")
+        typed(seen, "z", "a", "n")
+        await seen.click("Zanzibar have rain")
+        await seen.until(lambda: seen.app.front.current_row() == wanted)
 
 
 def test_no_main_job_takes_more_keys_than_it_may() -> None:

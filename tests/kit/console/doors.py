@@ -101,6 +101,12 @@ class Running:
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
+    async def click(self, words: str) -> None:
+        """Click on the lowest place that shows these words, as soon as one does."""
+        await self.until(lambda: words in self.text)
+        y, line = [(y, line) for y, line in enumerate(self.lines) if words in line][-1]
+        await self.pilot.click(offset=(line.index(words) + len(words) // 2, y))
+
     @property
     def toasts(self) -> list[str]:
         return [notice.message for notice in self.app._notifications]

@@ -71,15 +71,21 @@ class KeyBar(Bar):
     def _bits(self, width: int) -> tuple[Bit, ...]:
         screens = screen_keys()
         bits = [_screen_bit(key, self._front, self._needing, width) for key in screens]
-        name = next((key.label for key in screens if key.action == f"go('{self._front}')"), "")
-        if width < _SHORT_FROM:
+        if self._has_name(width):
+            labels = (key.label for key in screens if key.action == f"go('{self._front}')")
+            name = next(labels, self._front)
             bits.append(Bit(Text(name, "bold accent"), _NAME_RANK))
         bits += [_key_bit(key, place) for place, key in enumerate(self._here, start=1)]
         return tuple(bits)
 
+    def _has_name(self, width: int) -> bool:
+        """True if the name of the screen in front stands behind the digits: no digit shows it."""
+        numbered = any(key.action == f"go('{self._front}')" for key in screen_keys())
+        return width < _SHORT_FROM or not numbered
+
     def _keys(self, width: int) -> tuple[KeyBinding, ...]:
         """The key of each bit."""
-        name = (key_named(MENU),) if width < _SHORT_FROM else ()
+        name = (key_named(MENU),) if self._has_name(width) else ()
         return (*screen_keys(), *name, *self._here)
 
     @on(events.Click)
