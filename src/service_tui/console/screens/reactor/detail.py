@@ -129,14 +129,14 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
         return Text.assemble(("✗ no reactor ", "bold warn"), formats.plain(reactor.barred, 120))
     if line := _breaker(reactor, now):
         return line
+    if reactor.config is not None and not reactor.config.enabled:
+        return Text(f"○ Reactor off: no signals. {cap('reactor.run')} turns it on", "warn")
     period, age = state.polls.get(Topic.REACTOR), age_s(state, Topic.REACTOR, now)
     # Signals live a minute: data some polls old does not show the waiting ones.
     if period is not None and age is not None and (old := formats.freshness(age, 2 * period)):
         return Text.assemble(
             old, (f"  signals may have changed. {cap('app.refresh')} refreshes", "warn")
         )
-    if reactor.config is not None and not reactor.config.enabled:
-        return Text(f"○ Reactor off: no signals. {cap('reactor.run')} turns it on", "warn")
     if reactor.dropped:
         message = f"! {reactor.dropped} signals of the last response are invalid: "
         return Text.assemble((message, "warn"), formats.plain(reactor.broken, 120))
