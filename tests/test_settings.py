@@ -97,7 +97,7 @@ limits = "off"
 def test_every_kind_of_value_is_read(tmp_path: Path) -> None:
     assert file_of(tmp_path, GOOD.replace("serve.port = 1\n", "")).problem == ""
     found = file_of(tmp_path, GOOD.replace("serve.port = 1\n", "") + "port = 1\n[autoresearch]\n"
-                    'max_experiments = 0\n[report]\nformat = "csv"\n')  # fmt: skip
+                    'max_experiments = 0\n[report]\nformat = "csv"\n[web]\nport = 2\n')  # fmt: skip
     assert found.problem == ""
     assert {*found.values} == {*BY_KEY} - {"profile", "wallet_key"}
     assert found.values["data_dir"] == Path("/tmp/d")  # noqa: S108

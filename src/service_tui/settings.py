@@ -99,6 +99,8 @@ SETTINGS: Final = (
             high=PORT_MAX, metavar="N"),
     Setting("serve.limits", str, "off: no rates, no caps; for benches and soaks", "on", "--limits",
             values=("on", "off")),
+    Setting("web.port", int, "port of 'web'; 0 takes any free one", "0", "--port",
+            high=PORT_MAX, metavar="N"),
     Setting("report.format", str, "of 'report'", "md", "--format", values=("md", "csv")),
     Setting("autoresearch.max_experiments", int, "cap of a session; 0 is any number", "50",
             variable=CAP_VARIABLE, high=9_999_999),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from textual.command import CommandPalette
+from textual.events import AppBlur, AppFocus
 from textual.widgets import Input
 
 from kit.console.doors import RecordingDoors, Running, running, seen_before
@@ -430,6 +431,29 @@ def test_no_trade_leaves_on_what_cannot_be_trusted(
 
 
 # -- where to look ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("closes_first", [True, False])
+async def test_the_rows_take_keys_again_after_another_window_had_them(
+    *, closes_first: bool
+) -> None:
+    async with running(STATE) as seen:
+        await seen.press("2")
+        seen.app.post_message(AppBlur())
+        await seen.press()
+        seen.app.action_welcome()
+        await seen.press()
+        welcome = seen.app.screen
+        assert isinstance(welcome, Welcome)
+        if not closes_first:
+            seen.app.post_message(AppFocus())
+            await seen.press()
+        welcome.dismiss(None)
+        await seen.press()
+        if closes_first:
+            seen.app.post_message(AppFocus())
+            await seen.press()
+        assert seen.app.focused is seen.app.front.table
 
 
 async def test_numbers_lead_to_the_screens() -> None:

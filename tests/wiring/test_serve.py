@@ -34,9 +34,8 @@ from service_tui.wire.settings import SettingsPatch
 from service_tui.wire.trades import TradeRequest
 from service_tui.wiring import live
 from service_tui.wiring.attached import HolderTransport, address_of
-from service_tui.wiring.data import BESIDE
 from service_tui.wiring.keys import stored_desk_keys
-from service_tui.wiring.options import Options
+from service_tui.wiring.options import BESIDE, Options
 from service_tui.wiring.start import first_state, open_desk
 
 pytestmark = pytest.mark.process

@@ -1,6 +1,8 @@
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.terms import Mode
-from service_tui.wiring.options import Options
+from service_tui.wiring.options import BESIDE, Options
 from service_tui.wiring.start import DATABASE_FILE, first_state, open_desk
 
 
@@ -56,6 +58,32 @@ async def test_a_later_start_shows_what_was_known_marked_as_old(tmp_path: Path) 
     assert state.preferences["theme"] == "paper"
     # The preference is written at once, the state now and then: the younger one holds.
     assert state.stars == {"m-00009", "m-00002"}
+
+
+async def test_a_console_beside_another_program_starts_as_it_was_left(tmp_path: Path) -> None:
+    await keep(tmp_path / "data", {"theme": "paper", "view": "markets", "stars": "m-1"})
+    for place in ("1", "2"):
+        folder = tmp_path / "data" / BESIDE / place
+        folder.mkdir(parents=True)
+        await keep(folder, {"view": "portfolio" if place == "1" else "agents", "welcome": "seen"})
+    alone = first_state(options(tmp_path))
+    assert (alone.preferences["view"], "welcome" in alone.preferences) == ("markets", False)
+    with held(tmp_path / "data"):
+        assert first_state(options(tmp_path)).preferences == {
+            "theme": "paper",
+            "view": "portfolio",
+            "stars": "m-1",
+            "welcome": "seen",
+        }
+        with held(tmp_path / "data" / BESIDE / "1"):
+            assert first_state(options(tmp_path)).preferences["view"] == "agents"
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    lock = DataDirLock.acquire(folder, pid=1, now=NOW)
+    yield
+    lock.release()
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\0" + b"x" * 5_000])

@@ -26,6 +26,7 @@ from service_tui.config import (
     read_environment,
 )
 from service_tui.settings import (
+    BY_KEY,
     CONFIG_FILE,
     KEY,
     ConfigFile,
@@ -53,6 +54,7 @@ KEEPS_LOG: Final = frozenset({
     "console",
     "login",
     "serve",
+    "web",
     "halt",
     "resume",
     "agent",
@@ -64,7 +66,7 @@ KEEPS_LOG: Final = frozenset({
 BRIEF: Final = frozenset({"report", "export", *LISTS})
 """Commands so brief that no garbage need be collected."""
 
-OPENS: Final = frozenset({"console", "halt", "resume", "agent"})
+OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent"})
 """Commands that open a desk, on another service too."""
 
 LOCAL: Final = frozenset({
@@ -83,6 +85,13 @@ WRITES: Final = frozenset({"serve", "halt", "resume", "agent"})
 
 ADDRESSED: Final = frozenset({"url", "profile", KEY, "data_dir", "allow_insecure", "exchange"})
 """Settings that depend on others, or are read into the environment."""
+
+TEXTUAL_DRIVER: Final = "TEXTUAL_DRIVER"
+WEB_DRIVER: Final = "textual.drivers.web_driver:WebDriver"
+"""How textual-serve asks for a console in a page. Source: its own environment."""
+
+OF_PAGES: Final = ("data_dir", "profile", "read_only", "log_level")
+"""Settings of `web` that each of its consoles is given."""
 
 STACKS_FILE: Final = "service-tui-stacks.txt"
 
@@ -337,7 +346,8 @@ def _start_log(options: Options, level: str | None) -> None:
 
 
 def _console(options: Options, _: argparse.Namespace) -> int:
-    if not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
+    is_page = os.environ.get(TEXTUAL_DRIVER) == WEB_DRIVER
+    if not is_page and not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         raise CannotError("the console needs a terminal; see --help")
     # Nothing is garbage before the first paint; wiring.start switches the collector on again.
     gc.disable()
@@ -371,6 +381,41 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
     except (DeskClosedError, PortTakenError) as error:
         raise CannotError(str(error)) from error
     return OK
+
+
+def _web(options: Options, arguments: argparse.Namespace) -> int:
+    """Run the console in a browser of this machine until a signal ends it."""
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring.serve import PortTakenError  # noqa: PLC0415
+    from service_tui.wiring.web import open_web  # noqa: PLC0415
+
+    flags = list[str]()
+    for name in OF_PAGES:
+        value = getattr(arguments, name)
+        if value not in {None, False}:
+            flags += [BY_KEY[name].flag] if value is True else [BY_KEY[name].flag, str(value)]
+    if options.url is not None and arguments.profile is None:
+        _require_stored_key(options)
+        flags += [BY_KEY["url"].flag, options.url]
+    try:
+        open_web(options, flags, arguments.port or 0)
+    except (DeskClosedError, PortTakenError) as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
+def _require_stored_key(options: Options) -> None:
+    """Raise CannotError unless a stored profile has a key for the service."""
+    from service_tui.wiring.keys import KeysError, profiles  # noqa: PLC0415
+
+    try:
+        stored = profiles(options.config_dir).values()
+    except KeysError as error:
+        raise CannotError(str(error)) from error
+    if all(profile.url != options.url for profile in stored):
+        raise CannotError(
+            f"no stored key for {options.url}: run 'service-tui login --url {options.url}' first"
+        )
 
 
 def _halt(options: Options, _: argparse.Namespace) -> int:
@@ -696,6 +741,7 @@ _COMMANDS: Final = {
     "autoresearch": _autoresearch,
     "console": _console,
     "serve": _serve,
+    "web": _web,
     "halt": _halt,
     "resume": _resume,
     "agent": _agent,

@@ -69,6 +69,7 @@ examples:
   service-tui --speed 10                     the same, simulated world at 10x
   service-tui --data-dir /tmp/try --seed 7   a separate desk with a repeatable world
   service-tui serve --port 8400              the same service for agents, without a console
+  service-tui web                            the console in a browser of this machine
   service-tui halt                           halt all buys now, without a question
   service-tui resume                         end the halt (typed word)
   service-tui agent retire NAME              free the slot of an agent; history stays
@@ -168,6 +169,7 @@ def parser_of(environment: Environment) -> Parser:
     _add_common(serve)
     _add_setting(serve, "serve.port")
     _add_setting(serve, "serve.limits")
+    _add_web(commands.add_parser)
     for name, about in (
         ("halt", "halt all buys now, for every agent; survives a restart"),
         ("resume", "end the halt, after a typed word"),
@@ -207,6 +209,19 @@ def parser_of(environment: Environment) -> Parser:
     _add_config(commands.add_parser)
     _add_completion(commands.add_parser)
     return parser
+
+
+def _add_web(command: Callable[..., Parser]) -> None:
+    """Add the command that opens the console in a browser."""
+    web = command(
+        "web",
+        help="open the console in a browser of this machine",
+        description="Serves the console to browsers of this machine, with the embedded service "
+        "behind it. The printed address holds a token: whoever has it uses this desk.",
+        allow_abbrev=False,
+    )
+    _add_common(web)
+    _add_setting(web, "web.port")
 
 
 def _add_config(command: Callable[..., Parser]) -> None:

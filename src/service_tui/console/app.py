@@ -216,6 +216,11 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             self.apply_theme(theme)
         self._notify()
 
+    def focus_front(self) -> None:
+        """Focus the rows in front, where nothing has the focus and no dialog lies above."""
+        if self.app_focus and len(self.screen_stack) == 1 and self.screen.focused is None:
+            self.front.focus_row(None)
+
     def show_state(self) -> None:
         """Show the newest state in the bars, in the screen in front, and in open dialogs."""
         if not self.is_running:

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from service_tui.clock import Clock
 from service_tui.storage.db.connection import DATABASE_FILE
@@ -22,14 +21,9 @@ from service_tui.storage.errors import (
 )
 from service_tui.storage.opening import open_database
 from service_tui.storage.recovery.damage import answer, set_aside
+from service_tui.wiring.options import BESIDE, BESIDE_MAX
 
 log = logging.getLogger(__name__)
-
-BESIDE: Final = "attached"
-"""Folder of the blotters of consoles attached to another process's service."""
-
-BESIDE_MAX: Final = 16
-"""ours: consoles attached to one holder at one time; nobody looks at more."""
 
 
 @dataclass(frozen=True, slots=True)

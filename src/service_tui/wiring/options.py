@@ -2,8 +2,15 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from service_tui.terms import Plan
+
+BESIDE: Final = "attached"
+"""Folder of the blotters of consoles attached to another process's service."""
+
+BESIDE_MAX: Final = 16
+"""ours: consoles attached to one holder at one time; nobody looks at more."""
 
 
 @dataclass(frozen=True, slots=True)

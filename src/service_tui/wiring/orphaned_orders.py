@@ -11,8 +11,8 @@ from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTick
 from service_tui.storage.cached_state import has_open_tickets
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageError, TicketStateError
-from service_tui.wiring.data import BESIDE, Data, open_data
-from service_tui.wiring.options import Options
+from service_tui.wiring.data import Data, open_data
+from service_tui.wiring.options import BESIDE, Options
 
 log = logging.getLogger(__name__)
 

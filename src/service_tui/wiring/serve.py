@@ -5,7 +5,8 @@ import logging
 import os
 import signal
 import socket
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import Final
 
 from service_tui.clock import Clock, SystemClock
@@ -37,8 +38,14 @@ class PortTakenError(Exception):
     """The port is taken or not allowed; one plain sentence."""
 
 
-def serve(options: Options) -> None:
+def serve(
+    options: Options, beside: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
+) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP.
+
+    Args:
+        options: of the start.
+        beside: what else lives on the same loop, and as long.
 
     Raises:
         PortTakenError: another program uses the port.
@@ -53,15 +60,32 @@ def serve(options: Options) -> None:
             f"cannot use port {options.listen} ({why}); give another --port"
         ) from error
     with listener, explain_closed_desk():
-        asyncio.run(_until_signalled(options, listener))
+        asyncio.run(_until_signalled(options, listener, beside))
 
 
-async def _until_signalled(options: Options, listener: socket.socket) -> None:
+async def _until_signalled(
+    options: Options,
+    listener: socket.socket,
+    beside: Callable[[], AbstractAsyncContextManager[object]],
+) -> None:
+    ending = end_signalled()
+    async with beside():
+        await _own_or_stand_by(options, listener, ending)
+
+
+def end_signalled() -> asyncio.Event:
+    """An event that a signal to end sets."""
     ending = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in _ENDS:
         with suppress(AttributeError, NotImplementedError):
             loop.add_signal_handler(getattr(signal, name), ending.set)
+    return ending
+
+
+async def _own_or_stand_by(
+    options: Options, listener: socket.socket, ending: asyncio.Event
+) -> None:
     clock = SystemClock()
     alone_at = clock.monotonic()
     while not ending.is_set():

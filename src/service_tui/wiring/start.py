@@ -6,6 +6,7 @@ import importlib
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -21,11 +22,13 @@ from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_cache, read_preferences
+from service_tui.storage.db.lock import holder_of
+from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
 from service_tui.wiring.collecting import Collecting
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.logfile import note_stacks
-from service_tui.wiring.options import Options
+from service_tui.wiring.options import BESIDE, BESIDE_MAX, Options
 from service_tui.wiring.picture import keep
 
 DATABASE_FILE: Final = "desk.sqlite3"
@@ -35,13 +38,31 @@ STARS: Final = "stars"
 def first_state(options: Options) -> DeskState:
     """The state of the first paint: the last known one, marked as cached."""
     path = options.data_dir / DATABASE_FILE
-    preferences = read_preferences(path)
+    preferences = {**read_preferences(path), **_of_attached(options.data_dir)}
     state = DeskState(service=service_view(options), preferences=preferences)
     kept = read_cache(path).get(STATE_KEY)
     if kept is not None:
         state = load_state(kept[1], state)
     stars = frozenset(name for name in preferences.get(STARS, "").split(",") if name)
     return replace(state, stars=stars, halt=newest(kept_halts(options.data_dir)))
+
+
+def _of_attached(data_dir: Path) -> dict[str, str]:
+    """Preferences of the attached console that this start will be; empty where nobody serves yet.
+
+    As `data.open_beside` chooses the place, without the imports of a database.
+    """
+    try:
+        if holder_of(data_dir) is None:
+            return {}
+        for place in range(1, BESIDE_MAX + 1):
+            folder = data_dir / BESIDE / str(place)
+            if holder_of(folder) is None:
+                return read_preferences(folder / DATABASE_FILE)
+    except StorageError:
+        # The opening, a moment later, names it.
+        return {}
+    return {}
 
 
 def service_view(options: Options) -> ServiceView:

@@ -24,7 +24,7 @@ from service_tui.console.keys import cap
 from service_tui.console.messages import Copied, ThemeTried, ToastMessage
 from service_tui.console.shell import fatal
 from service_tui.console.shell.ending import KILLED, Ending, Signals
-from service_tui.console.shell.terminal import Terminal
+from service_tui.console.shell.terminal import Losable, Terminal
 from service_tui.console.theme import Themes, variable_defaults
 
 log = logging.getLogger(__name__)
@@ -46,6 +46,9 @@ ARRANGED_S: Final = 0.25
 
 _QUIET: Final = 3
 """So many checks in a row without a paint mean that all is arranged."""
+
+WEB_DRIVER: Final = "textual.drivers.web_driver"
+"""Where Textual keeps the driver that a page in a browser asks for."""
 
 TOAST_S: Final = 5.0
 TOAST_MAX: Final = 240
@@ -82,8 +85,16 @@ class Base(Screen[object]):
     """The screen under all others. A moved focus paints two widgets, not the whole screen."""
 
     BLANK = True
+    # Textual would take the first line that accepts keys, hidden or not.
+    AUTO_FOCUS = ""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
+    @on(events.ScreenResume)
+    def _take_focus(self) -> None:
+        app: object = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        if isinstance(app, FramedApp):
+            app.focus_front()
 
 
 class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
@@ -138,8 +149,12 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         self.picture = tuple(strip.text.rstrip() for strip in strips)
 
     def get_driver_class(self) -> type[Driver]:
-        """Our driver with a terminal; Textual's choice elsewhere."""
+        """Our driver with a terminal or a browser; Textual's choice elsewhere."""
         usual = super().get_driver_class()
+        if usual.__module__ == WEB_DRIVER:
+            from service_tui.console.shell.web_terminal import WebTerminal  # noqa: PLC0415
+
+            return WebTerminal
         return Terminal if issubclass(Terminal, usual) else usual
 
     def get_default_screen(self) -> Screen[object]:
@@ -147,6 +162,15 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         tiers = ((self.size.width, _WIDTHS), (self.size.height, _HEIGHTS))
         names = (max(tier for tier in table if tier[0] <= cells)[1] for cells, table in tiers)
         return Base(id="_default", classes=" ".join(names))
+
+    def focus_front(self) -> None:
+        """Focus what is in front, where nothing has the focus; there is nothing here."""
+
+    def _watch_app_focus(self, focus: bool) -> None:  # noqa: FBT001 - Textual's own signature
+        """After another window had the focus."""
+        super()._watch_app_focus(focus)
+        if focus:
+            self.focus_front()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our names under a foreign theme."""
@@ -206,7 +230,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
 
     @on(events.Mount)
     def _watch_terminal(self) -> None:
-        if isinstance(self._driver, Terminal):
+        if isinstance(self._driver, Losable):
             self._driver.on_lost = lambda: self.exit(None, HUNG_UP)
         for problem in self._theme_problems:
             self.show_toast(problem, "warn")

@@ -17,6 +17,7 @@ from typing import Final
 
 from textual import events
 from textual._xterm_parser import XTermParser
+from textual.driver import Driver
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
@@ -73,38 +74,21 @@ class KeyParser(XTermParser):
             return None
 
 
-def _lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
+def lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
     """A decoder that replaces invalid bytes: a strict one would end the thread."""
     return partial(getincrementaldecoder(encoding), errors="replace")
 
 
 # The driver takes both by these names, and offers no other way to replace them.
 linux_driver.XTermParser = KeyParser  # pyright: ignore[reportPrivateImportUsage]
-linux_driver.getincrementaldecoder = _lenient  # pyright: ignore[reportPrivateImportUsage]
+linux_driver.getincrementaldecoder = lenient  # pyright: ignore[reportPrivateImportUsage]
 
 
-class Terminal(LinuxDriver):
-    """A driver that reports a lost terminal, and does not wait for it."""
+class Losable(Driver):
+    """A driver that reports a lost terminal once, and drops sizes that no window has."""
 
     on_lost: Callable[[], object] | None = None
     """Called once, on the loop, when nothing can be written any more."""
-
-    def write(self, data: str) -> None:
-        """Queue data for the terminal, as long as there is one."""
-        thread = self._writer_thread
-        while thread is not None and thread.is_alive():
-            with suppress(Full):
-                thread._queue.put(data, timeout=CHECK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-                return
-        self._report_lost()
-
-    def run_input_thread(self) -> None:
-        """Read input until the end; invalid input is dropped without ending the thread."""
-        while not self.exit_event.is_set():
-            try:
-                super().run_input_thread()
-            except (ArithmeticError, LookupError, ValueError) as error:
-                log.warning("what the terminal sent cannot be read: %s", type(error).__name__)
 
     def process_message(self, message: Message) -> None:
         """Post a message, except a size that no window has: painting it takes hours."""
@@ -122,6 +106,35 @@ class Terminal(LinuxDriver):
         except RuntimeError:
             # Python would print a warning for a coroutine never awaited, on the restored terminal.
             posting.close()
+
+    def report_lost(self) -> None:
+        """Report that nothing can be written any more, from any thread."""
+        report, self.on_lost = self.on_lost, None
+        if report is not None:
+            # A closed loop has ended already.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(report)
+
+
+class Terminal(Losable, LinuxDriver):
+    """A driver that does not wait for a lost terminal."""
+
+    def write(self, data: str) -> None:
+        """Queue data for the terminal, as long as there is one."""
+        thread = self._writer_thread
+        while thread is not None and thread.is_alive():
+            with suppress(Full):
+                thread._queue.put(data, timeout=CHECK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+                return
+        self.report_lost()
+
+    def run_input_thread(self) -> None:
+        """Read input until the end; invalid input is dropped without ending the thread."""
+        while not self.exit_event.is_set():
+            try:
+                super().run_input_thread()
+            except (ArithmeticError, LookupError, ValueError) as error:
+                log.warning("what the terminal sent cannot be read: %s", type(error).__name__)
 
     def close(self) -> None:
         """Wait until all is written, as long as there is a terminal."""
@@ -145,8 +158,3 @@ class Terminal(LinuxDriver):
             os.write(descriptor, GIVE_BACK.encode())
         finally:
             os.set_blocking(descriptor, True)
-
-    def _report_lost(self) -> None:
-        report, self.on_lost = self.on_lost, None
-        if report is not None:
-            self._loop.call_soon_threadsafe(report)
