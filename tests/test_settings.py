@@ -29,7 +29,7 @@ PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 ONE_RUN = {
     "--help", "--version", "--name", "--replace", "--keyring", "--screenshot", "--repo", "--metric",
     "--unit", "--direction", "--allow-shell", "--in", "--holds", "--agent", "--to", "--empty",
-    "--json", "--find", "--limit", "--sell", "--yes",
+    "--json", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export", "--return",
 }  # fmt: skip
 """Flags that are about one call: what it does, and where to."""
 

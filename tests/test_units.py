@@ -13,6 +13,7 @@ from service_tui.units import (
     Micros,
     NotMicrosError,
     decimal,
+    figure_within,
     micros,
     money_down,
     money_up,
@@ -68,3 +69,16 @@ def test_whole_quanta_stay_as_they_are_or_lose_one(quanta: int) -> None:
 def test_the_ends_of_the_prices_lie_inside_of_the_ends_of_probability() -> None:
     assert 0 < PRICE_MIN < PRICE_MAX < 1
     assert math.isclose(PRICE_MIN + PRICE_MAX, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "figure"),
+    [
+        (0.5, 0.5), (0, 0.0), (1, 1.0), (True, None), (False, None), ("0.5", None), (None, None),
+        (math.nan, None), (math.inf, None), (1.01, None), (-0.01, None), (10**400, None),
+    ],
+)  # fmt: skip
+def test_a_figure_from_outside_is_within_its_bounds_or_unknown(
+    value: object, figure: float | None
+) -> None:
+    assert figure_within(value, (0.0, 1.0)) == figure

@@ -191,6 +191,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+SIGNAL_RANGES: Final = {"edge": (-1.0, 1.0), "confidence": (0.0, 1.0), "probability": (0.0, 1.0)}
+"""Figures of `signal_data` that are a probability, or a difference of two. Source: spec,
+"signal_data"; the third: ours, as the bundled skills send it."""
+
+
+def agent_with(name: str, skill_slug: str) -> str:
+    """An agent with its skill, `heron with momentum`; a skill that runs under its own name once."""
+    return f"{name} with {skill_slug}" if skill_slug not in {"", name} else name
+
+
 def win_rate(wins: int, losses: int) -> float | None:
     """Wins among sales and payouts that gained or lost, 0 to 1; None while there are none."""
     decided = wins + losses
@@ -351,7 +361,7 @@ LEASH_WAIT_MAX_S: Final = 86_400
 LEASH_WAIT_S: Final = 300
 """How long a trade waits for the person."""
 
-HELD_MAX: Final = 20
+HELD_SHOWN: Final = 20
 """Trades of one agent that wait. # ours: more than a person decides before they are too old."""
 
 EVERY_MIN_S: Final = 1

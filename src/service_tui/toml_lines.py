@@ -13,6 +13,8 @@ FILE_MAX: Final = 65_536
 
 _PLACE: Final = re.compile(r"(.*) \(at (?:(line \d+), column \d+|(end of document))\)", re.DOTALL)
 _HEADER: Final = re.compile(r"\s*(\[[^\[].*\])\s*(?:#.*)?")
+_ROW: Final = re.compile(r"\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?")
+_QUOTES: Final = re.compile(r'"""|\'\'\'')
 
 
 class TomlError(ValueError):
@@ -25,6 +27,19 @@ class TomlEntry:
 
     key: str
     value: object
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TomlTable:
+    """A table of a file: `[name]`, one `[[name]]` of several, or with an empty name the top.
+
+    `lines` are those of its keys, `line` that of its header.
+    """
+
+    name: str
+    values: Mapping[str, object]
+    lines: Mapping[str, int]
     line: int
 
 
@@ -68,8 +83,34 @@ def entries(text: str) -> tuple[TomlEntry, ...]:
     Raises:
         TomlError: the text is no TOML.
     """
+    lines, found = _lines(text), _loaded(text)
+    return tuple(TomlEntry(key, value, lines.get(key, 0)) for key, value in _flat(found, ""))
+
+
+def tables(text: str) -> tuple[TomlTable, ...]:
+    """The tables of a file, those of a list one by one; the top first, the others in their order.
+
+    Raises:
+        TomlError: the text is no TOML.
+    """
+    found = _loaded(text)
+    heads = _heads(text)
+    top = {
+        name: value for name, value in found.items() if not _is_table(value) and not _rows(value)
+    }
+    result = [TomlTable("", top, heads.get(("", 0), (0, {}))[1], 0)]
+    for name, value in found.items():
+        rows = (value,) if _is_table(value) else _rows(value)
+        for number, row in enumerate(rows):
+            line, lines = heads.get((name, number), (0, {}))
+            result.append(TomlTable(name, row, lines, line))
+    return tuple(result)
+
+
+def _loaded(text: str) -> dict[str, object]:
+    """The content of a file; TomlError gives the line of what is no TOML."""
     try:
-        found = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.fullmatch(str(error))
         if place is None:
@@ -77,8 +118,6 @@ def entries(text: str) -> tuple[TomlEntry, ...]:
         raise TomlError(f"{place[2] or place[3]}: {printable(place[1])}") from None
     except RecursionError:
         raise TomlError("its tables stand too deep in each other") from None
-    lines = _lines(text)
-    return tuple(TomlEntry(key, value, lines.get(key, 0)) for key, value in _flat(found, ""))
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
@@ -113,6 +152,39 @@ def _lines(text: str) -> dict[str, int]:
         elif name := _name(f"{line.partition('=')[0]} = 0"):
             found.setdefault(f"{table}{name}", number)
     return found
+
+
+def _heads(text: str) -> dict[tuple[str, int], tuple[int, dict[str, int]]]:
+    """The line of each table, by its name and its number among those of the name, and its keys'."""
+    place = ("", 0)
+    found: dict[tuple[str, int], tuple[int, dict[str, int]]] = {place: (0, {})}
+    counts: dict[str, int] = {}
+    is_quoted = False
+    for number, line in enumerate(text.splitlines(), 1):
+        was_quoted, is_quoted = is_quoted, is_quoted ^ (len(_QUOTES.findall(line)) % 2 == 1)
+        if was_quoted:
+            continue
+        row, header = _ROW.fullmatch(line), _HEADER.fullmatch(line)
+        if row is not None or header is not None:
+            name = row[1] if row is not None else _name(header[1] if header is not None else "")
+            place = (name, counts.get(name, 0))
+            counts[name] = place[1] + 1
+            found[place] = (number, {})
+        elif key := _name(f"{line.partition('=')[0]} = 0"):
+            found[place][1].setdefault(key, number)
+    return found
+
+
+def _rows(value: object) -> tuple[Mapping[str, object], ...]:
+    """The tables of a list of tables; nothing of any other value."""
+    if not _is_list(value) or not value:
+        return ()
+    rows = tuple(row for row in value if _is_table(row))
+    return rows if len(rows) == len(value) else ()
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
 
 
 def _name(line: str) -> str:

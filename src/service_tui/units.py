@@ -122,3 +122,13 @@ def money_down(amount: float) -> Micros:
 def shares_down(shares: float) -> Micros:
     """Micros of shares that the taker gets, whole quanta of 1e-5 shares, rounded down."""
     return Micros(math.floor(shares * ONE / SHARE_QUANTUM) * SHARE_QUANTUM)
+
+
+def figure_within(value: object, bounds: tuple[float, float]) -> float | None:
+    """A number from outside, within its bounds; None for what is no number, or beyond them.
+
+    True and False are no numbers. A whole number of any length is compared, never converted first.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if bounds[0] <= value <= bounds[1] else None

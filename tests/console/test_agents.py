@@ -5,7 +5,8 @@ from textual.widgets import Button, Static
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import fleet_state, leash_of, sample_supervision
+from kit.samples.fleet import fleet_state, leash_of, limits_of, sample_supervision
+from kit.samples.reactor import reactor_state
 from service_tui.console import formats
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
@@ -13,14 +14,14 @@ from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.forms.secret import Secret
 from service_tui.console.keys import KEYS, key_named
-from service_tui.console.screens.agents.detail import history_text
+from service_tui.console.screens.agents.detail import describe, history_text
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import AgentAct, Govern, WatchAgent
 from service_tui.desk.commands.settings import Forget, SetPreference
 from service_tui.desk.slices.agents import FleetView, RevealedView, VenueMoneyView
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.records import Phase, PositionView
 from service_tui.desk.state import DeskState
 from service_tui.server.routes.claim import WAITS
 from service_tui.terms import Plan, Venue
@@ -74,6 +75,18 @@ async def test_every_agent_is_seen_at_every_size(size: tuple[int, int]) -> None:
         for name in ("heron", "moss-runner", "tide [/red]", "suspended", "paused"):
             assert name in text
         assert ("P&L today" in text) is (size[0] >= 120)
+
+
+async def test_each_agent_under_the_cursor_is_read() -> None:
+    async with running(STATE, first="agents") as seen:
+        read = [DESK.agent_id]
+        for key in ("j", "j", "k", "j", "j"):
+            await seen.press(key)
+            row = screen(seen).table.selected()
+            assert row is not None
+            read.append(row.agent_id)
+        watched = [one.agent_id for one in seen.doors.submitted if isinstance(one, WatchAgent)]
+        assert watched == read
 
 
 async def test_agents_are_sorted_by_equity_and_found_by_words_and_numbers() -> None:
@@ -157,6 +170,42 @@ def test_what_a_skill_made_is_said_to_be_realized() -> None:
     ).plain
     for one in detail.results:
         assert f"{one.skill_slug or 'no skill named'}  realized " in story
+
+
+def test_the_open_positions_of_an_agent_stand_above_its_results() -> None:
+    state = fleet_state()
+    detail = state.supervision.detail
+    assert detail is not None
+    agent = replace(HERON, agent_id=detail.agent_id, positions_count=33)
+    held = replace(sample_state().positions[0], question="Will it rain?", shares=Micros(12 * ONE))
+    many = tuple(replace(held, question=f"Will it rain {place}?") for place in range(33))
+
+    def text_of(positions: tuple[PositionView, ...]) -> str:
+        seen = replace(detail, positions=positions)
+        known = replace(state, supervision=replace(state.supervision, detail=seen))
+        return history_text(agent, ViewContext.of(known, NOW, 100)).plain
+
+    pnl = formats.pnl(held.pnl).plain
+    prices = f"at {held.average:.3f}, now {held.mark_price:.3f}  P&L {pnl} $SIM"
+    text = text_of((held,))
+    assert f"it rain\n  {held.side.value.upper()} 12.00 {prices}" in text
+    assert text.index("it rain") < text.index("realized")
+    assert "and 3 more" in text_of(many)
+    assert "No open positions." in text_of(())
+
+
+def test_the_reactor_of_this_desk_has_its_own_daily_cap() -> None:
+    state = reactor_state()
+    config = state.reactor.config
+    assert config is not None
+    own = replace(HERON, is_own=True, limits=limits_of(
+        skill_budget=None, skills=(("reactor", Micros(270_000)), ("gauge", Micros(ONE)))
+    ))  # fmt: skip
+    view = ViewContext.of(state, NOW, 100)
+    cap = formats.money(config.daily_cap).plain
+    assert f"0.27 of {cap}" in describe(own, view).plain
+    assert "1.00 of no limit" in describe(own, view).plain
+    assert "0.27 of no limit" in describe(replace(own, is_own=False), view).plain
 
 
 def test_a_trade_of_another_day_tells_its_day() -> None:

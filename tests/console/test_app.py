@@ -6,17 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from rich.text import Text
 from textual.command import CommandPalette
 from textual.events import AppBlur, AppFocus
 from textual.widgets import Input
 
 from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import fleet_state
+from kit.samples.fleet import fleet_state, run_of
 from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
 from service_tui.console.desk_api import DeskClosedError, RecoveryOption
-from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.recovery import RecoveryDialog
 from service_tui.console.forms.welcome import Welcome
 from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
@@ -41,6 +42,7 @@ from service_tui.desk.commands.settings import (
     WatchMarket,
 )
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.slices.fleet import SkillRunState
 from service_tui.desk.slices.records import AbsenceView, Notice, Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
@@ -563,6 +565,30 @@ async def test_leaving_asks_while_an_order_is_under_way(monkeypatch: pytest.Monk
         assert seen.app.return_code == 0
 
 
+@pytest.mark.parametrize(
+    ("state", "asks"),
+    [
+        (SkillRunState.RUNNING, True),
+        (SkillRunState.SUSPENDED, True),
+        (SkillRunState.DETACHED, False),
+        (SkillRunState.DONE, False),
+    ],
+)
+async def test_leaving_asks_while_a_skill_runs_that_would_stop(
+    state: SkillRunState, *, asks: bool
+) -> None:
+    runs = (run_of(state=state, skill_slug="tide {app.halt} [b]x"),)
+    running_skills = replace(STATE, supervision=replace(STATE.supervision, runs=runs))
+    async with running(running_skills, size=(120, 40)) as seen:
+        await seen.press("q")
+        assert isinstance(seen.app.screen, Confirm) is asks
+        if asks:
+            assert "tide {app.halt} [b]x" in seen.text
+            assert "needs no console (7, t)" in seen.text
+        else:
+            assert seen.app.return_code == 0
+
+
 async def test_an_unknown_order_holds_nobody_back() -> None:
     unknown = replace(STATE.tickets[0], state=TicketState.UNKNOWN, settled_at=None)
     async with running(replace(STATE, tickets=(unknown,))) as seen:
@@ -718,3 +744,33 @@ async def test_a_theme_that_is_looked_at_is_shown_and_given_back() -> None:
         await seen.press("escape")
         await seen.until(lambda: seen.app.theme == worn)
         assert seen.doors.submitted == []
+
+
+async def test_a_dialog_covers_the_toasts_of_the_screen_behind_it() -> None:
+    async with running(STATE, first="markets", size=(80, 24)) as seen:
+        seen.app.show_toast("an answer that is long enough to reach far to the left of it")
+        await seen.until(lambda: "an answer that" in seen.text)
+        seen.app.push_screen(Confirm(Question("Sure?", Text("It is small."), "yes")))
+        await seen.until(lambda: "It is small." in seen.text)
+        # The dialog shows the toasts itself, and only those of now.
+        seen.app.clear_notifications()
+        seen.app.show_toast("short")
+        await seen.until(lambda: "short" in seen.text)
+        assert "an answer that" not in seen.text
+        await seen.press("escape")
+        await seen.until(lambda: len(seen.app.screen_stack) == 1)
+        assert "short" in seen.text
+
+
+async def test_a_repeated_toast_is_shown_once_and_the_oldest_of_many_goes() -> None:
+    async with running(STATE) as seen:
+        for text in ("one", "two", "one", "one"):
+            seen.app.show_toast(text)
+            await seen.pilot.pause()
+        assert seen.toasts == ["two", "one"]
+        for text in ("three", "four", "five"):
+            seen.app.show_toast(text)
+            await seen.pilot.pause()
+        assert seen.toasts == ["one", "three", "four", "five"]
+        await seen.until(lambda: "five" in seen.text)
+        assert not any(line.rstrip().endswith("▌ two") for line in seen.lines)

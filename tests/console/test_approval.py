@@ -179,7 +179,9 @@ async def test_the_keys_behind_the_last_decision_are_refused_and_say_so() -> Non
 
 
 async def test_what_ends_something_is_refused_at_no_moment() -> None:
-    async with running(waiting(held_of()), first="portfolio") as seen:
+    state = waiting(held_of())
+    at_rest = replace(state, supervision=replace(state.supervision, runs=()))
+    async with running(at_rest, first="portfolio") as seen:
         await seen.press("ampersand", "enter")
         await seen.press("f9")
         assert given(seen, Halt)
@@ -248,7 +250,7 @@ async def test_however_much_an_agent_says_the_answers_stay_in_sight(size: tuple[
         await seen.press("pageup")
         assert body.scroll_y == 0
         await seen.press("f4")
-        for words in ("refuse  enter", "back  esc", "reason"):
+        for words in ("Refuse this trade?", "refuse  enter", "back  esc", "reason"):
             assert words in screen_text(seen)
 
 
@@ -257,11 +259,13 @@ def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     held = held_of(side=Side.NO, price=0.425, signal_data=signs)
     said = why_text(held, waiting(held)).plain
     assert "probability of YES: 0.5634" in said
-    assert "NO price 0.425" in said
+    # 1 - 0.5634 - 0.425
+    assert "NO price 0.425, edge now +1.2 pt" in said
     assert "17db4e0f" not in said
     assert "tx_hash: 0xabab…abab" in said
     assert (
-        signs_text({"edge": 0.06, "note": "a"}, ("note", "edge", "gone")) == "note: a, edge: 0.06"
+        signs_text({"edge": 0.06, "note": "a"}, ("note", "edge", "gone"))
+        == "note: a, edge: +6.0 pt"
     )
 
 
@@ -312,3 +316,28 @@ def test_the_means_are_those_of_the_venue() -> None:
     )
     assert over_means(held_of(agent_id="nobody"), Micros(31 * ONE), state) == ""
     assert held.left_s(NOW) > 0
+
+
+async def test_masked_amounts_stay_masked_in_the_dialog() -> None:
+    held = held_of(amount=Micros(137_250_000), reasoning="worth 412.50 to me")
+    leash = leash_of(budget=Micros(613 * ONE), spent=Micros(321 * ONE))
+    shown = waiting(held)
+    state = replace(
+        shown,
+        supervision=replace(shown.supervision, leashes=(leash,)),
+        preferences={**shown.preferences, "privacy": "on"},
+    )
+    async with running(state, size=(120, 40)) as seen:
+        await seen.press("ampersand")
+        assert isinstance(seen.app.screen, ApprovalForm)
+        for amount in ("137", "412", "613", "321"):
+            assert amount not in screen_text(seen)
+        # A size above the limits is refused without naming them.
+        await seen.press(*"9999999", "enter")
+        assert given(seen, ApproveHeld) == []
+        assert "613" not in screen_text(seen)
+        # An empty line is the requested amount.
+        await seen.press("ctrl+u", "enter")
+        (order,) = given(seen, ApproveHeld)
+        assert isinstance(order, ApproveHeld)
+        assert order.amount is None

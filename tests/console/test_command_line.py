@@ -67,7 +67,8 @@ def typed(seen: Running) -> str:
 
 
 def context_of(seen: Running) -> CommandContext:
-    return CommandContext(seen.app.front, seen.app.disabled_reason)  # type: ignore[arg-type]
+    front = seen.app.front
+    return CommandContext(front, seen.app.disabled_reason, front.current_row())  # type: ignore[arg-type]
 
 
 # -- the table ----------------------------------------------------------------------------------
@@ -160,6 +161,19 @@ async def test_without_a_market_the_highlighted_one_is_meant() -> None:
         assert [one.market_id for one in seen.doors.submitted if isinstance(one, SetStar)] == [row]
 
 
+async def test_a_command_is_never_for_the_row_that_followed_the_highlighted_one() -> None:
+    async with running(STATE, first="markets", size=(100, 30)) as seen:
+        row = str(seen.app.front.current_row())
+        await seen.press("colon")
+        others = {name: one for name, one in STATE.markets.items() if name != row}
+        await seen.bring(replace(STATE, markets=others))
+        await seen.until(lambda: seen.app.front.selected() is not None)
+        assert seen.app.front.current_row() != row
+        await seen.press(*"star", "enter")
+        assert "highlighted row" in problem(seen)
+        assert [one for one in seen.doors.submitted if isinstance(one, SetStar)] == []
+
+
 WRONG = {
     "bui rain": "! No command 'bui': did you mean buy?",
     "xyzzy": "! No command 'xyzzy': tab lists commands, ctrl+p finds markets and actions",
@@ -193,6 +207,18 @@ async def test_a_wrong_command_says_what_is_wrong_and_is_kept(text: str) -> None
         assert [one for one in seen.doors.submitted if isinstance(one, SetPreference)] == []
         await seen.press("escape")
         assert len(seen.app.screen_stack) == 1
+
+
+async def test_one_escape_leaves_a_ticket_with_nothing_typed_into_it() -> None:
+    async with running(STATE, first="markets", size=(120, 40)) as seen:
+        await command(seen, "buy yes 25")
+        assert isinstance(seen.app.screen, TradeForm)
+        await seen.press("escape")
+        assert len(seen.app.screen_stack) == 1
+        await command(seen, "buy yes 25")
+        await seen.press("0", "escape")
+        assert isinstance(seen.app.screen, TradeForm)
+        assert "discards this ticket" in seen.text
 
 
 async def test_screens_filter_sort_theme_speed_and_export() -> None:

@@ -16,14 +16,17 @@ from service_tui.desk.all_fills import all_fills
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import Deal
-from service_tui.terms import Action, Venue
+from service_tui.desk.slices.records import Deal, Topic
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = seen_before(sample_state())
 VIEW = ViewContext.of(STATE, NOW, 70)
+OWN = STATE.account.agent_id
 REAL = replace(
     STATE.fills[0],
+    agent_id=OWN,
     trade_id="real-1",
     venue=Venue.EVM,
     action=Action.SELL,
@@ -93,6 +96,26 @@ def test_a_fill_whose_order_still_works_is_partial() -> None:
     assert "-3.00" in text
 
 
+def state_of(fill: FillView, state: DeskState) -> str:
+    column = next(one for one in FILLS.columns if one.id == "state")
+    return str(column.cell(fill, ViewContext.of(state, NOW, 70)))
+
+
+def test_a_fill_is_complete_only_where_its_order_is_known() -> None:
+    assert state_of(REAL, STATE) == "✓ filled"
+    seen = {topic: at for topic, at in STATE.seen.items() if topic is not Topic.ORDERS}
+    unread = replace(STATE, seen=seen)
+    assert state_of(REAL, unread) == formats.NOT_KNOWN
+    # A market order of play money leaves nothing open.
+    assert state_of(replace(REAL, venue=Venue.SIM), unread) == "✓ filled"
+    # The open orders of other agents are not read.
+    assert state_of(replace(REAL, agent_id="another"), STATE) == formats.NOT_KNOWN
+    dropped = replace(STATE, service=replace(STATE.service, dropped={Topic.ORDERS: 1}))
+    assert state_of(REAL, dropped) == formats.NOT_KNOWN
+    part = replace(STATE.trades[0], trade_id=REAL.trade_id, status=TradeStatus.PARTIALLY_FILLED)
+    assert state_of(REAL, replace(STATE, trades=(part,))) == "◐ partial"
+
+
 def test_the_time_of_another_day_is_its_day() -> None:
     column = next(column for column in FILLS.columns if column.id == "time")
     today = str(column.cell(REAL, VIEW))
@@ -101,6 +124,26 @@ def test_the_time_of_another_day_is_its_day() -> None:
     assert ":" not in str(column.cell(earlier, VIEW))
     long_ago = replace(REAL, at=Timestamp(NOW - 500 * 86_400))
     assert str(column.cell(long_ago, VIEW)).isdecimal()
+
+
+async def test_a_search_for_a_column_of_the_fills_waits_while_orders_are_in_front() -> None:
+    async with running(STATE, first="blotter", size=(120, 40)) as seen:
+        await seen.press("o")
+        front = screen(seen)
+        assert front.spec is FILLS
+        await seen.press("slash", *"side:yes", "enter")
+        found = listed(seen)
+        assert front.line.typed == "side:yes"
+        await seen.press("o")
+        assert front.spec is not FILLS
+        assert (front.line.typed, front.search.problem) == ("", "")
+        assert len(front.table.order) > len(STATE.tickets)
+        await seen.press("o")
+        assert front.line.typed == "side:yes"
+        assert listed(seen) == found
+        # A word is for both lists.
+        await seen.press("slash", "ctrl+u", *"buy", "enter", "o")
+        assert front.line.typed == "buy"
 
 
 async def test_fills_are_searched_summed_and_exported() -> None:

@@ -65,6 +65,12 @@ def test_who_waits_for_a_yes_asks() -> None:
     assert (one.word, one.is_inconspicuous) == ("needs approval", False)
 
 
+def test_a_paused_agent_with_a_trade_to_approve_is_paused_as_its_row_says() -> None:
+    view = replace(STATE.supervision, held=(held_of(agent_id=HERON.agent_id),))
+    (one,) = standings(replace(alone(paused=True), supervision=view))
+    assert (one.glyph, one.word) == ("‖", "paused")
+
+
 @pytest.mark.parametrize(
     ("state", "word"),
     [
@@ -89,6 +95,7 @@ def test_the_longest_form_that_fits_is_shown() -> None:
     assert strip(agents, 60).plain == "✗ moss crashed  ● 12 active"
     assert strip(agents, 24).plain == "✗ 1 crashed  ● 12 active"
     assert strip(agents, 12).plain == "✗1  ●12"
+    assert strip(agents, 6).plain == "✗1 ●12"
     assert strip(agents, 5) is None
     assert strip([], 200) is None
 

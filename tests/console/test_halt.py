@@ -208,7 +208,7 @@ def test_the_halt_comes_before_everything_else_that_lasts() -> None:
     for state, words in (
         (HALTED, "2 acknowledgements missing"),
         (DONE, "all sources halted"),
-        (ELSEWHERE, "halted from outside this desk"),
+        (ELSEWHERE, "halted by another program"),
         (replace(DONE, halt=replace(DONE.halt, is_resuming=True)), "resuming"),
         (replace(DONE, halt=replace(DONE.halt, exits=ExitAllView(("a",)))), "selling positions"),
     ):
@@ -307,10 +307,25 @@ async def test_it_halts_also_while_the_word_is_typed() -> None:
         assert isinstance(seen.app.screen, TypedWord)
 
 
+async def test_the_key_that_resumes_works_on_every_screen() -> None:
+    async with running(DONE, first="markets") as seen:
+        await seen.press("R")
+        assert isinstance(seen.app.screen, TypedWord)
+        await seen.press(*"RESUME", "enter")
+        await seen.until(lambda: any(isinstance(one, Resume) for one in seen.doors.submitted))
+    async with running(STATE, first="markets") as seen:
+        await seen.press("R")
+        assert not isinstance(seen.app.screen, TypedWord)
+        assert any("the desk is not halted: F9 halts" in toast for toast in seen.toasts)
+
+
 async def test_the_question_tells_which_acknowledgements_are_missing() -> None:
     async with running(HALTED) as seen:
         await asked(seen, "R")
         assert "Halt: 2 acknowledgements missing" in seen.text
+        await seen.bring(DONE)
+        await seen.until(lambda: "missing" not in seen.text)
+        assert isinstance(seen.app.screen, TypedWord)
 
 
 # -- exits --------------------------------------------------------------------------------------

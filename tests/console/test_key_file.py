@@ -197,6 +197,15 @@ async def test_a_moved_cancel_pressed_twice_leaves_a_ticket_that_was_typed_into(
         assert not isinstance(seen.app.screen, TradeForm)
 
 
+async def test_the_presets_of_the_ticket_are_labelled_with_their_keys_in_use() -> None:
+    own = OwnKeys({"ticket.preset2": ("f10",)})
+    async with running(STATE, own_keys=own, size=(160, 40), first="markets") as seen:
+        await seen.press("b")
+        assert "F1 5" in seen.text
+        assert "F10 25" in seen.text
+        assert "F2 25" not in seen.text
+
+
 async def test_a_wrong_file_is_told_once_and_the_keys_stay() -> None:
     wrong = OwnKeys(problems=("keys.toml: line 1: no", "keys.toml: line 2: no"))
     async with running(STATE, own_keys=wrong) as seen:

@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from kit.samples.guarded import guarded_state
+from service_tui.console import key_queue
 from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.monitor_draft import Change
 from service_tui.console.forms.monitor_form import MonitorForm
@@ -16,6 +18,7 @@ from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.risk import SetPriceAlert
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.risk import MonitorState
@@ -27,7 +30,8 @@ STATE = seen_before(sample_state())
 def typed(seen: Running, *keys: str) -> None:
     """Keys as a terminal sends them: all at once, nobody waits between two."""
     for key in keys:
-        event = events.Key(key, key if len(key) == 1 else None)
+        name = {" ": "space", ".": "full_stop"}.get(key, key)
+        event = events.Key(name, key if len(key) == 1 else None)
         event.set_sender(seen.app)
         seen.app.post_message(event)
 
@@ -229,4 +233,44 @@ async def test_a_key_that_settles_after_the_end_is_no_fault() -> None:
         await seen.press("1")
     assert not seen.app.screen_stack
     await seen.app._settle()
+    assert seen.app.return_code in {None, 0}
+
+
+async def test_a_key_right_behind_an_enter_is_not_part_of_the_value_that_is_set() -> None:
+    async with running(STATE, first="markets") as seen:
+        typed(seen, "a", "0", ".", "7", "0", "enter", "3")
+        await settled(seen)
+        (alert,) = [one for one in seen.doors.submitted if isinstance(one, SetPriceAlert)]
+        assert alert.threshold == 0.70
+        assert seen.app.front.name_in_keys == "monitors"
+
+
+async def test_a_second_enter_behind_a_command_is_kept_or_refused_aloud() -> None:
+    async with running(STATE, first="markets") as seen:
+        typed(seen, "colon", *"buy yes 20", "enter", "enter")
+        await settled(seen)
+        assert isinstance(seen.app.screen, TradeForm)
+        assert "sends once quoted" in seen.text
+
+
+async def test_the_key_behind_one_that_closes_a_dialog_is_not_held_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As if a key waited for ever: nothing here may need the end of that.
+    monkeypatch.setattr(key_queue, "SETTLE_S", 3_600.0)
+    async with running(STATE, first="markets") as seen:
+        begun = asyncio.get_running_loop().time()
+        for opens in (("b",), ("question_mark",), ("a", "5", "escape")):
+            typed(seen, *opens, "escape", "j")
+            await settled(seen)
+            assert len(seen.app.screen_stack) == 1
+        assert asyncio.get_running_loop().time() - begun < key_queue.SETTLE_S
+
+
+async def test_a_key_that_comes_while_the_console_ends_is_no_fault() -> None:
+    async with running(STATE, first="markets") as seen:
+        seen.app._is_busy = True
+    key = events.Key("x", "x")
+    key.set_sender(seen.app)
+    await seen.app.on_event(key)
     assert seen.app.return_code in {None, 0}

@@ -103,6 +103,8 @@ def test_an_order_that_rests_carries_its_limit() -> None:
     [
         (BUY, "Enter a limit price, tick 0.01"),
         (replace(BUY, limit="0.455"), "Use 0.45 or 0.46"),
+        # The limit stands first, and is read first.
+        (replace(BUY, limit="10", amount=""), "Enter a limit price between"),
         (replace(BUY, limit="0.999"), "Limit price outside 0.01 to 0.99"),
         (
             replace(BUY, limit="0.45", amount="2"),

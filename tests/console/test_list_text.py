@@ -14,6 +14,7 @@ from service_tui.console.list_text import as_lines
 from service_tui.console.questions import short_question
 from service_tui.desk.audit.exports import Row
 from service_tui.desk.audit.listings import LISTINGS, status_row
+from service_tui.desk.audit.report_rows import plain as report_markdown_cell
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros
 from service_tui.wiring import list_command
@@ -94,3 +95,9 @@ def test_a_hostile_question_stays_one_harmless_line() -> None:
     lines = as_lines("markets", rows_of("markets", replace(STATE, markets={"m": hostile})))
     assert len(lines) == 2
     assert not any(letter in lines[1] for letter in "\x1b\u202e")
+
+
+def test_a_loss_that_rounds_to_zero_has_no_sign() -> None:
+    row = {**rows_of("positions")[0], "unrealized": -0.00001}
+    assert "-0.00" not in as_lines("positions", [row])[-1]
+    assert "-0.00" not in report_markdown_cell(-0.00001)

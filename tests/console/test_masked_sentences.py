@@ -12,8 +12,21 @@ from service_tui.desk.reasons import Fix, Reason
     [
         ("next try at 14:03:20, 120 are left", "next try at 14:03:20, ••• are left"),
         ("spent 5, 3 are left", "spent •••, ••• are left"),
-        ("1,234.50 $SIM of 10,000 (25%)", "••• $SIM of ••• •••)"),
-        ("5 at 0.41", "••• at •••"),
+        ("1,234.50 $SIM of 10,000 (25%)", "••• $SIM of ••• (•••)"),
+        ("5 at 0.41", "••• at 0.41"),
+        ("5 at 41.00", "••• at •••"),
+        (
+            "sold for 0.41 (average 0.393; price now 0.41)",
+            "sold for ••• (average 0.393; price now 0.41)",
+        ),
+        ("dip below 41,200 by 10:00 UTC on 26 Nov?", "dip below ••• by 10:00 UTC on 26 Nov?"),
+        (
+            "NO at 0.93, and it resolves within 6 hours",
+            "NO at 0.93, and it resolves within 6 hours",
+        ),
+        ("3 agents may buy again", "3 agents may buy again"),
+        ("30000 orders, (12.5), [7]!", "••• orders, (•••), [•••]!"),
+        ("12 shares for 4.20 $SIM", "••• shares for ••• $SIM"),
         ("0x5e5e: 12", "•••: •••"),
         ("two\nlines, 4.00", "two\nlines, •••"),
     ],

@@ -23,6 +23,9 @@ HOUR = 3_600
         ("1h 30M", 5_400),
         ("17:30", 5.5 * HOUR),
         ("17:30 UTC", 5.5 * HOUR),
+        ("17:30 UTC ", 5.5 * HOUR),
+        (" 17:30utc\t", 5.5 * HOUR),
+        ("2h utc", 2 * HOUR),
         ("11:59", 24 * HOUR - 60),
         ("12:00", 24 * HOUR),
     ],
@@ -30,6 +33,12 @@ HOUR = 3_600
 def test_a_moment_is_after_now_and_a_whole_second(text: str, after_s: float) -> None:
     assert read_moment(text, NOON) == NOON + after_s
     assert read_moment(text, Timestamp(NOON + 0.7)).is_integer()
+
+
+def test_a_duration_is_never_shorter_than_typed() -> None:
+    for part in (0.0, 0.001, 0.7, 0.999):
+        now = Timestamp(NOON + part)
+        assert 60 <= read_moment("1m", now) - now < 61
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,19 @@ from textual.widgets import Input, Static
 from kit.console.host import Host, until
 from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
+from kit.samples.risk import alert_of
 from service_tui.console.exit_estimate import guarded
+from service_tui.console.formats import NOT_KNOWN
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.explain import Explain
 from service_tui.console.forms.form import LEAVES, SECOND_THOUGHT_S
-from service_tui.console.forms.monitor_form import MonitorForm
+from service_tui.console.forms.monitor_form import MonitorForm, _head
 from service_tui.console.forms.price_alert import PriceAlertForm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import with_keys
 from service_tui.console.screens.markets.screen import MarketsScreen
+from service_tui.console.screens.monitors.actions import exit_question
 from service_tui.console.screens.monitors.detail import guarded_text
 from service_tui.console.screens.monitors.forms import MonitorMany
 from service_tui.console.screens.monitors.screen import MonitorsScreen
@@ -31,6 +34,7 @@ from service_tui.console.screens.monitors.table import (
     track,
 )
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.risk import (
     ExitAlert,
     RemoveMonitor,
@@ -88,6 +92,11 @@ class View:
 
     def line(self, name: str) -> str:
         return self.app.screen.query_one(f"#{name}", Input).value
+
+    def preview(self, name: str) -> str:
+        """The price in a line of the form's preview."""
+        lines = self.part("#form-preview").splitlines()
+        return next(line for line in lines if line.startswith(name))[len(name) :].split()[0]
 
     @property
     def orders(self) -> list[object]:
@@ -202,10 +211,19 @@ async def test_a_trailing_and_a_time_stop_are_shown_edited_and_undone() -> None:
         assert f"{row.trail_price:.3f}    ~5%" in view.text
         more = " ".join(view.part(".detail-more").split())
         assert f"at {row.trail_price:.3f} or below (trailing stop)" in more
-        assert "or at the latest 15 Jan 10:01 UTC (in 2h 01m) (one-shot)" in more
+        assert "or at the latest 15 Jan 10:01 UTC, wall time (in 2h 01m) (one-shot)" in more
         assert f"stays 5% below the highest mark, {row.peak:.3f} so far" in more
         await view.press("e")
         assert (view.line("trail"), view.line("exit-at")) == ("5%", "2h1m")
+        # What is wrong in one line leaves the figures of the others right, and none of before.
+        floor = view.preview("if stopped out")
+        await view.write("exit-at", "2h33")
+        assert view.preview("if stopped out") == floor
+        await view.write("trail", "12%")
+        assert view.preview("if stopped out") == f"{row.peak * 0.88:.3f}"
+        await view.write("trail", "nonsense")
+        assert view.preview("if stopped out") == NOT_KNOWN
+        await view.write("exit-at", "2h1m")
         await view.write("trail", "2pt")
         await view.press("enter")
         (given,) = view.orders
@@ -939,3 +957,16 @@ async def test_an_exit_of_an_alert_says_what_its_own_venue_brings() -> None:
         assert isinstance(view.app.screen, Confirm)
         for words in ("3.21", "LIVE", "real money on evm"):
             assert words in view.text
+
+
+def test_money_of_a_real_venue_is_named_in_forms_and_details() -> None:
+    assert _head(60, Venue.SIM).plain.split() == [
+        "price", "from", "entry", "proceeds", "$", "P&L", "$",
+    ]  # fmt: skip
+    real = _head(60, Venue.EVM).plain
+    assert real.split() == ["in", "USDC.e", "price", "from", "entry", "proceeds", "P&L"]
+    assert len(real) == len(_head(60, Venue.SIM).plain)
+    view = ViewContext.of(STATE, NOW, 80)
+    asked = exit_question(alert_of(venue=Venue.EVM), view).plain
+    assert " USDC.e at the mark of " in asked
+    assert " $ at the mark of " in exit_question(alert_of(), view).plain

@@ -9,16 +9,18 @@ from kit.console.limit_draft import open_order
 from kit.console.real_ticket import REAL
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
-from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.forms.live_order import live_question
+from service_tui.console.forms.order_draft import typed
+from service_tui.console.forms.trade_form import TradeForm, _to_cent
 from service_tui.console.screens.portfolio.orders import ORDERS, describe_order, notes
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.console.widgets.fall import DEAD_S
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.desk.commands.trading import CancelOrders
+from service_tui.desk.commands.trading import CancelOrders, PlaceTrade
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action
+from service_tui.terms import MONEY_DECIMALS, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 TWO = (open_order(), open_order(order_id="o2", action=Action.BUY, filled=Micros(5 * ONE)))
@@ -123,6 +125,39 @@ async def test_an_order_is_amended_in_its_ticket_which_changes_price_and_size_al
         assert (draft.side, draft.action, draft.venue) == (TWO[1].side, Action.BUY, TWO[1].venue)
         assert draft.rests
         assert draft.amends == TWO[1]
+
+
+async def test_an_amended_buy_keeps_its_stop_and_target() -> None:
+    resting = replace(TWO[1], stop_pct=0.123456, target_pct=0.5)
+    async with running(state_of(resting), first="portfolio", size=(120, 40)) as seen:
+        await seen.press("O", "e")
+        form = seen.app.screen
+        assert isinstance(form, TradeForm)
+        order = form._order()
+        assert isinstance(order, PlaceTrade)
+        assert (order.stop_pct, order.target_pct) == (0.123456, 0.5)
+        form.query_one("#ticket-stop", PlainInput).value = "20"
+        await seen.pilot.pause()
+        order = form._order()
+        assert isinstance(order, PlaceTrade)
+        assert (order.stop_pct, order.target_pct) == (0.2, 0.5)
+
+
+def test_an_amended_order_keeps_its_money_to_the_cent_and_its_question_names_the_old_one() -> None:
+    for money, shown in ((19_998_000, "20.00"), (3_333_000, "3.33"), (18_000_000, "18.00")):
+        assert typed(_to_cent(Micros(money)), decimals=MONEY_DECIMALS) == shown
+    state, order = (
+        state_of(*TWO),
+        PlaceTrade(
+            TWO[1].market_id, Side.YES, Action.BUY, Venue.EVM, Micros(20 * ONE), replaces="o2"
+        ),
+    )
+    asked = live_question(order, state, None)
+    assert asked._question.title == "Real money: replace this order?"
+    assert "30.00 shares at 0.60, cancelled first" in asked._question.body.plain
+    other = live_question(replace(order, replaces=""), state, None)
+    assert other._question.title == "Real money: place this order?"
+    assert "cancelled first" not in other._question.body.plain
 
 
 def test_a_list_that_is_old_or_incomplete_shows_so() -> None:

@@ -19,7 +19,8 @@ from service_tui.console.forms.order_draft import (
     takes_exits,
     typed,
 )
-from service_tui.console.forms.ticket_text import exits_text, order_text
+from service_tui.console.forms.ticket_text import exits_text, market_line, order_text
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.buy_limits import RiskDefaults
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.risk import RiskView
@@ -235,6 +236,14 @@ def test_a_sale_is_sized_in_per_cent_of_the_position(size: str, shares: str) -> 
     assert order.everything is (size == "100%")
 
 
+def test_shares_that_cost_less_than_a_cent_are_refused_with_the_fewest_that_do_not() -> None:
+    market = replace(REST, tick=Micros(1_000))
+    draft = Draft(market, Side.YES, Action.BUY, "1sh", venue=Venue.EVM, rests=True, limit="0.001")
+    with pytest.raises(FieldError, match=r"Too few: at 0\.001, 10 shares cost the least, 0\.01"):
+        _money_of(draft)
+    assert _money_of(replace(draft, amount="10sh")) == 10_000
+
+
 @pytest.mark.parametrize("size", ["101%", "-5%", "%", "x%", "1.005%"])
 def test_a_percentage_that_is_none_is_refused(size: str) -> None:
     with pytest.raises(FieldError):
@@ -243,13 +252,16 @@ def test_a_percentage_that_is_none_is_refused(size: str) -> None:
 
 @pytest.mark.parametrize(
     ("size", "limit", "money"),
-    [("20sh", "0.45", 9_000_000), ("20 SH", "0.45", 9_000_000), ("7.5sh", "0.33", 2_480_000)],
+    [("20sh", "0.45", 9_000_000), ("20 SH", "0.45", 9_000_000), ("7.5sh", "0.33", 2_470_000)],
 )
-def test_shares_of_a_limit_buy_are_worth_their_limit_price_rounded_up(
+def test_shares_of_a_limit_buy_are_worth_their_limit_price_rounded_down(
     size: str, limit: str, money: int
 ) -> None:
     draft = Draft(REST, Side.YES, Action.BUY, size, venue=Venue.EVM, rests=True, limit=limit)
     assert _money_of(draft) == money
+    # Never more shares than typed.
+    shares = float(size.lower().removesuffix("sh"))
+    assert money / ONE / float(limit) <= shares
     with pytest.raises(FieldError, match="need a limit price"):
         _money_of(replace(draft, rests=False))
 
@@ -302,6 +314,25 @@ def test_a_buy_takes_a_stop_and_a_target_in_percent() -> None:
         read_order(STATE, draft_with("off"), NOW)
 
 
+def test_a_buy_with_one_threshold_names_the_other_as_it_stands() -> None:
+    def exits(state: DeskState, stop: str, target: str) -> tuple[float | None, float | None]:
+        order = read_order(state, draft_with(stop, target), NOW)
+        return order.stop_pct, order.target_pct
+
+    defaults = RiskDefaults(0.3, 0.9, auto_monitor=True)
+    bare = replace(STATE, risk=RiskView(), buy_limits=replace(STATE.buy_limits, defaults=defaults))
+    assert exits(bare, "10", "") == (0.1, 0.9)
+    assert exits(bare, "", "50") == (0.3, 0.5)
+    assert exits(bare, "", "") == (None, None)
+    present = monitor_of(MARKET.market_id, side=HELD.side, stop_pct=0.15, target_pct=None)
+    guarded = replace(bare, risk=RiskView(monitors=(present,)))
+    assert exits(guarded, "", "50") == (0.15, 0.5)
+    assert exits(guarded, "10", "") == (0.1, None)
+    # One that has breached watches no more.
+    spent = replace(bare, risk=RiskView(monitors=(replace(present, is_spent=True),)))
+    assert exits(spent, "10", "") == (0.1, 0.9)
+
+
 def test_a_sale_sets_no_stop_and_another_service_is_offered_none() -> None:
     sale = draft_with("20", "50", action=Action.SELL, amount="1")
     order = read_order(STATE, sale, NOW)
@@ -327,9 +358,52 @@ def test_the_ticket_says_what_stop_and_target_mean() -> None:
         limits = replace(STATE.buy_limits, defaults=defaults)
         assert said(replace(bare, buy_limits=limits)) == f"empty: {text}"
     assert said(bare, "20") == "loss at the stop about 5.00 $SIM"
-    assert said(bare, "", "50") == "no stop"
+    assert said(bare, "", "50") == "loss at the stop about 5.00 $SIM"
+    manual = replace(STATE.buy_limits, defaults=RiskDefaults(0.2, None, auto_monitor=False))
+    assert said(replace(bare, buy_limits=manual), "", "50") == "no stop"
     assert said(guards) == "empty: the present monitor stays"
     assert said(guards, "10").endswith("2.50 $SIM; replaces the present one")
-    assert said(bare, "", "9900") == "target never reached: above 1"
+    # The loss is shown also beside a target that cannot be reached.
+    assert said(bare, "", "9900").endswith("above 1; loss at the stop about 5.00 $SIM")
+    without = replace(bare, buy_limits=manual)
+    assert said(without, "", "9900") == "target never reached: above 1; no stop"
+    assert said(bare, "20", "9900").endswith("above 1; loss at the stop about 5.00 $SIM")
     masked = replace(bare, preferences={"privacy": "on"})
     assert "5.00" not in said(masked, "20")
+
+
+def test_the_target_of_a_limit_order_is_that_of_its_limit() -> None:
+    book = replace(MARKET, venues=(Venue.SIM, Venue.EVM), bid=0.55, ask=0.6, tick=Micros(10_000))
+    state = replace(STATE, markets={**STATE.markets, book.market_id: book}, risk=RiskView())
+    order = PlaceTrade(
+        book.market_id, Side.YES, Action.BUY, Venue.EVM, Micros(25 * ONE), target_pct=1.0
+    )
+    draft = replace(draft_with("", "100"), market=book, side=Side.YES, venue=Venue.EVM)
+    never = "target never reached: above 1; no stop"
+    assert exits_text(state, draft, order).plain == never
+    # At 0.30 the target is 0.60, whatever the price is now.
+    rests = replace(order, rests=True, price=0.3)
+    assert exits_text(state, draft, rests).plain == "no stop"
+    assert exits_text(state, draft, replace(rests, price=0.51)).plain == never
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"resolves_at": Timestamp(NOW + 250)}, "active, resolves in 4m 10s"),
+        ({"resolves_at": Timestamp(NOW - 1)}, "active, resolution is due"),
+        (
+            {"resolves_at": Timestamp(NOW - 1), "status": MarketStatus.CLOSED},
+            "closed, resolution is due",
+        ),
+        ({"status": MarketStatus.RESOLVED, "outcome": True}, "resolved YES"),
+        ({"status": MarketStatus.RESOLVED, "outcome": False}, "resolved NO"),
+        ({"status": MarketStatus.RESOLVED, "outcome": None}, "resolved"),
+    ],
+)
+def test_the_line_of_a_market_says_when_or_how_it_resolves(
+    changes: dict[str, Any], text: str
+) -> None:
+    state = replace(STATE, world=None)
+    draft = replace(draft_with(), market=replace(MARKET, **changes))
+    assert market_line(state, draft, NOW).plain.endswith(f"on sim   {text}")

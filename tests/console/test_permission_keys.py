@@ -20,6 +20,7 @@ from service_tui.console.screens.agents.skill_forms import StartSkillForm
 from service_tui.console.screens.agents.table import AGENTS
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
+from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import (
     ApproveHeld,
@@ -128,6 +129,25 @@ async def test_a_skill_is_started_on_a_leash() -> None:
             "momentum", Pace.EVERY, LeashMode.OBSERVE, False,
         )  # fmt: skip
         assert order.budget == 20 * ONE
+
+
+async def test_figures_without_effect_cannot_be_edited_and_hold_nothing_up() -> None:
+    async with running(STATE, first="agents") as seen:
+        await seen.press("n")
+        form = seen.app.screen
+        assert isinstance(form, StartSkillForm)
+
+        def closed() -> list[str]:
+            return [line.id for line in form.query(PlainInput) if line.disabled]
+
+        assert closed() == ["skill-every"]
+        form.query_one("#skill-threshold", PlainInput).value = "much"
+        await seen.press("f7")
+        assert closed() == ["skill-every", "skill-threshold", "skill-budget"]
+        assert "start  enter" in seen.text
+        await seen.press("enter")
+        (order,) = given(seen, StartSkill)
+        assert (order.mode, order.threshold) == (LeashMode.OBSERVE, 0)
 
 
 async def test_the_skill_in_hand_stays_when_another_is_installed() -> None:
@@ -277,6 +297,12 @@ def test_a_crash_and_a_spent_budget_need_the_person() -> None:
     words = {one.word: one for one in needs(replace(FULL, supervision=view), NOW)}
     assert "exit code 3" in words["crashed"].what
     assert words["budget"].figure.plain.startswith("82")
+    assert words["budget"].what.endswith("daily budget nearly spent")
+    (leash, other) = FULL.supervision.leashes
+    spent = replace(view, leashes=(replace(leash, spent=leash.budget), other))
+    words = {one.word: one for one in needs(replace(FULL, supervision=spent), NOW)}
+    assert words["budget"].what.endswith("daily budget spent")
+    assert "until 00:00 UTC" in words["budget"].otherwise
 
 
 def test_the_detail_tells_leash_and_skills() -> None:

@@ -15,6 +15,7 @@ from service_tui.console import formats
 from service_tui.console.forms.explain import Explain
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import key_named
+from service_tui.console.screens.portfolio.detail import valued_by_rows
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
 from service_tui.console.screens.portfolio.table import totals
 from service_tui.console.view_context import ViewContext
@@ -175,6 +176,15 @@ async def test_a_venue_that_was_traded_on_keeps_its_line_with_nothing_left_there
         assert not view.screen.query_one("#portfolio-venues").display
 
 
+async def test_a_venue_line_has_the_value_that_its_rows_add_up_to() -> None:
+    one = replace(STATE, on_venues=(BOOK,), venue_sums=(replace(SUM, value=Micros(1)),))
+    view = valued_by_rows(one.venue_sums[0], one)
+    assert view.value == BOOK.mark_value
+    # A position that is not listed yet is part of the service's sum only.
+    two = replace(one, venue_sums=(replace(SUM, positions=2, value=Micros(1)),))
+    assert valued_by_rows(two.venue_sums[0], two).value == 1
+
+
 async def test_a_position_on_a_real_venue_is_sold_there() -> None:
     async with portfolio(REAL, WIDE) as view:
         for held in (BOOK, STATE.positions[0]):
@@ -271,6 +281,27 @@ async def test_a_position_that_vanished_is_not_traded_and_neither_is_its_neighbo
         await view.press("x")
         assert view.app.dialogs == []
         assert "gone" in view.app.said[-1]
+
+
+async def test_of_an_empty_list_no_row_is_said_to_be_gone_and_a_new_one_is_highlighted() -> None:
+    first, second = STATE.positions[:2]
+    async with portfolio(replace(STATE, positions=(first,))) as view:
+        table = view.screen.table
+        view.app.bring(replace(STATE, positions=()))
+        assert table.has_just_fallen
+        await view.press("x")
+        assert "gone" in view.app.said[-1]
+        table._fall.end()
+        await view.press("x")
+        assert view.app.said[-1] == table.empty
+        # The next position is highlighted; a key that was pressed before it came does nothing.
+        view.app.bring(replace(STATE, positions=(second,)))
+        assert table.highlighted() == second
+        await view.press("x")
+        assert view.app.dialogs == []
+        table._fall.end()
+        await view.press("x")
+        assert len(view.app.dialogs) == 1
 
 
 async def test_stale_positions_are_not_traded() -> None:

@@ -553,6 +553,12 @@ async def test_rows_that_come_in_above_the_fold_are_counted_until_they_were_seen
         app.table.show(tuple(replace(one, key=f"other {one.key}") for one in rows(90)))
         await pilot.pause()
         assert "new above" not in screen_lines(app)[0]
+        # Nor are rows that another filter brings.
+        await pilot.press("end")
+        app.table.show((*newer, *app.table.order._rows))
+        app.table.see_all()
+        await pilot.pause()
+        assert "new above" not in screen_lines(app)[0]
 
 
 def test_a_cell_of_the_row_alone_is_laid_out_once_a_row_and_masking() -> None:

@@ -33,7 +33,7 @@ from service_tui.desk.figures import own_agent, pnl_points, price_points
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.buy_limits import BuyLimit
 from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.slices.records import MarketView, Topic
+from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, MarketView, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
@@ -260,3 +260,22 @@ def test_what_is_under_way_is_one_count_in_head_and_list() -> None:
     flying = [one for one in STATE.tickets if one.in_flight]
     assert f"{len(flying)} order pending" in text_of(world_bits(STATE, NOW))
     assert STATE.in_flight == len(flying)
+
+
+def test_an_order_that_was_searched_in_vain_is_not_pending() -> None:
+    sent = replace(STATE.tickets[0], state=TicketState.UNKNOWN, settled_at=None)
+    searching = replace(STATE, tickets=(sent,))
+    assert "1 order pending" in text_of(world_bits(searching, NOW))
+    for outcome in (NO_TRACE, NOT_FOUND):
+        head = text_of(world_bits(replace(STATE, tickets=(replace(sent, outcome=outcome),)), NOW))
+        assert "0 orders pending" in head
+        assert "1 order of unknown outcome" in head
+
+
+def test_the_change_of_a_young_market_is_since_it_opened() -> None:
+    market = next(one for one in STATE.markets.values() if one.change is not None)
+    day = Timestamp(NOW - 86_400)
+    assert "pt in 24 h" in headline(replace(market, opens_at=day), NOW).plain
+    assert "pt in 24 h" in headline(replace(market, opens_at=None), NOW).plain
+    young = headline(replace(market, opens_at=Timestamp(day + 1)), NOW).plain
+    assert "pt since it opened" in young

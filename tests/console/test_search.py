@@ -138,7 +138,7 @@ def test_every_title_of_the_table_may_be_typed() -> None:
         ("catgory:weather", "no column 'catgory', did you mean category?"),
         (
             "zzzzz:>2",
-            "no column 'zzzzz': price, change, ",
+            "no column 'zzzzz': price, change, volume, left, …, all in the sort menu",
         ),
         ("category:>2", "category: wants a word, as category:abc"),
         ("category:", "category: wants a word behind it"),

@@ -51,6 +51,11 @@ def test_wrapped_lines_know_their_source_and_wide_letters_take_two_cells() -> No
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("width", [-1, 0, 1, 2])
+def test_a_view_too_narrow_for_a_wide_letter_still_ends(width: int) -> None:
+    assert [line.text for line in wrapped(("日本",), width)] == ["日", "本"]
+
+
 def test_a_line_breaks_behind_a_space_if_one_is_near_the_edge() -> None:
     assert [line.text for line in wrapped(("buy at 0.30 now", "abcdefg hi"), 8)] == [
         "buy at ", "0.30 now", "abcdefg ", "hi",
@@ -91,6 +96,22 @@ def test_what_is_no_object_is_no_row(line: str) -> None:
     if len(line) < 100:
         assert not has_json((line,))
     assert len(as_table((line,))[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "hostile", ["\x1b]52;c;eA==\x07", "\x9b31m", "\u202eabc", "\ud800", "\u200b"]
+)
+def test_an_escape_that_json_hides_reaches_the_screen_as_its_code(hostile: str) -> None:
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in hostile)
+    lines = (
+        f'{{"{escaped}": 1, "text": "{escaped}", "deep": {{"{escaped}": ["{escaped}"]}}}}',
+        f'{{"text": "日本 {escaped}", "a": 2}}',
+    )
+    head, rows = as_table(lines)
+    for text in (head, *(row.text for row in rows)):
+        assert text.isprintable()
+        text.encode()
+    assert len(rows) == 2
 
 
 def with_lines(*lines: str, masked: bool = False) -> DeskState:

@@ -182,7 +182,15 @@ def test_a_memory_is_the_same_after_the_disk() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", '{"tab": "x", "lists": 3, "choices": []}', '{"lists": [1, null]}'],
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "[" * 100_000,
+        '{"tab": "x", "lists": 3, "choices": []}',
+        '{"lists": [1, null]}',
+    ],
 )
 def test_a_damaged_memory_is_as_at_the_first_start(text: str) -> None:
     memory = ViewMemory.from_text(text)

@@ -317,6 +317,20 @@ async def test_an_agent_is_claimed_paused_suspended_and_let_go_on(tmp_path: Path
         assert "bad" not in {notice.tone for notice in desk.state.notices}
 
 
+async def test_the_wallet_is_read_again_once_its_own_agent_is_claimed(tmp_path: Path) -> None:
+    async with listening(tmp_path) as (desk, stage, _, _):
+        await until(desk, lambda s: s.account is not None and s.wallet.is_read, stage)
+        account = desk.state.account
+        assert account is not None
+        assert not account.claimed
+        desk.submit(Govern(AgentAct.CLAIM, account.agent_id, account.name))
+
+        def is_claimed(state: DeskState) -> bool:
+            return any(one.is_done for one in state.wallet.checks if one.name == "agent claimed")
+
+        await until(desk, is_claimed, stage, within_s=1.0)
+
+
 async def test_the_plan_of_new_agents_is_chosen(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         desk.submit(Govern(AgentAct.PLAN, plan=Plan.ELITE))
@@ -385,8 +399,8 @@ async def test_the_own_agents_key_is_changed_and_never_shown(tmp_path: Path) -> 
             kept.append("sk_live_a_third_key_of_the_desk")
             event = KeyRotated(stage.agent_id, stage.clock.now(), hash_of(kept[-1]))
             await service.world_store.commit(service.world.decide(event))
-            before = desk.state.seen[Topic.POSITIONS]
-            await until(desk, lambda s: s.seen[Topic.POSITIONS] > before, stage)
+            before = desk.state.seen.get(Topic.POSITIONS, 0.0)
+            await until(desk, lambda s: s.seen.get(Topic.POSITIONS, 0.0) > before, stage)
             assert renewed == kept
             assert desk.state.service.phase is Phase.ONLINE
 

@@ -10,10 +10,12 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.why import why_ticket
 from service_tui.desk.facts import FillsRead, FillsReceived
 from service_tui.desk.feed.fills import FillsWatch
-from service_tui.desk.fill_tickets import fill_tickets
+from service_tui.desk.fill_tickets import fill_tickets, with_book
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.records import Deal, TicketState
+from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.records import Deal, OnBook, TicketState, TicketView, TradeView
+from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = sample_state()
@@ -83,3 +85,60 @@ def test_fills_are_in_the_order_of_time_whoever_told_them() -> None:
     time = next(one for one in TRADES if one.id == "time")
     assert time.sort_key is not None
     assert time.sort_key(FILL, ViewContext.of(STATE, NOW)) == FILL.at
+
+
+def order_of(name: str, **changes: object) -> tuple[TicketView, TradeView]:
+    ticket = replace(
+        STATE.tickets[0],
+        ticket_id=name,
+        client_ref=name,
+        state=TicketState.DONE,
+        limit=0.4,
+        outcome="open at 0.40: nothing filled yet",
+    )
+    bare = replace(
+        trade_of(1).trade,
+        trade_id=f"trade of {name}",
+        client_ref=name,
+        shares=Micros(0),
+        cost=Micros(0),
+        average=None,
+        status=TradeStatus.SUBMITTED,
+    )
+    return ticket, replace(bare, **changes)
+
+
+def test_an_order_that_rested_shows_what_became_of_it() -> None:
+    got = {"shares": Micros(12 * ONE), "cost": Micros(7 * ONE), "action": "buy", "average": 0.42}
+    made = {
+        "open": order_of("open"),
+        "cancelled": order_of("cancelled", status=TradeStatus.CANCELLED),
+        "partly": order_of("partly", status=TradeStatus.CANCELLED, **got),
+        "filled": order_of("filled", status=TradeStatus.FILLED, **got),
+        "unlisted": order_of("unlisted"),
+        "part": order_of("part", status=TradeStatus.PARTIALLY_FILLED, **got),
+        "strange": order_of("strange", status=TradeStatus.UNCONFIRMED, **got),
+    }
+    tickets, trades = zip(*made.values(), strict=True)
+    first = OpenOrderView(
+        "o-1", "trade of open", "m", "", Side.YES, Action.BUY, Venue.EVM,
+        Micros(ONE), Micros(0), 0.4, Micros(ONE), Timestamp(NOW),
+    )  # fmt: skip
+    shown = with_book(tickets, trades, (first,))
+    assert [one.on_book for one in shown] == [
+        OnBook.OPEN, OnBook.CANCELLED, OnBook.CANCELLED, OnBook.FILLED, None,
+        OnBook.PARTIAL, None,
+    ]  # fmt: skip
+    assert [one.outcome for one in shown] == [
+        "open at 0.40: nothing filled yet",
+        "cancelled: nothing filled",
+        "cancelled; bought 12.00 shares, for 7.00 $SIM (average 0.420)",
+        "bought 12.00 shares, for 7.00 $SIM (average 0.420)",
+        "open at 0.40: nothing filled yet",
+        "bought 12.00 shares, for 7.00 $SIM (average 0.420); the rest is no longer open",
+        "open at 0.40: nothing filled yet",
+    ]
+    # While the open orders are unknown, none is called ended.
+    assert with_book(tickets, trades, None) == tickets
+    market = replace(tickets[1], limit=None)
+    assert with_book((market,), trades, ()) == (market,)

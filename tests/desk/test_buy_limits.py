@@ -295,6 +295,33 @@ async def test_a_limit_that_the_service_refuses_is_told_with_its_words(tmp_path:
         await until(desk, lambda s: s.buy_limits.max_trade == 50 * ONE, stage)
 
 
+OTHERWISE: Final = (
+    (SetBuyLimit(BuyLimit.TRADE, 80 * ONE), {"sdk_max_trade_amount": 100}, "has 100.00"),
+    (SetBuyLimit(BuyLimit.DAY_BUYS, 400), {"max_trades_per_day": 50}, "the service has 50"),
+    (
+        SetDefaults(RiskDefaults(0.3, None, auto_monitor=True)),
+        {"default_stop_loss_pct": 0.2, "auto_risk_monitor_enabled": True},
+        "the service has guard buys: stop 20.0% down, no target",
+    ),
+    (SetPaused(paused=True), {"trading_paused": False}, "the service still lets buys pass"),
+)
+
+
+@pytest.mark.parametrize(("order", "fields", "text"), OTHERWISE)
+async def test_a_setting_that_the_service_reports_otherwise_is_not_called_set(
+    tmp_path: Path,
+    order: SetBuyLimit | SetDefaults | SetPaused,
+    fields: dict[str, object],
+    text: str,
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        answer = {"sdk_real_trading_enabled": False, **fields}
+        line.fault = lambda one: said(answer) if one.method in {"POST", "PATCH"} else None
+        desk.submit(order)
+        state = await until(desk, lambda s: any(text in n.text for n in s.notices), stage)
+        assert [one.tone for one in state.notices if order.describe() in one.text] == ["bad"]
+
+
 @pytest.mark.parametrize(
     "order",
     [

@@ -539,6 +539,21 @@ async def test_the_word_ends_it_everywhere_and_the_gate_opens_last(tmp_path: Pat
         assert (await ended(desk, ticket, stage)).state is TicketState.DONE
 
 
+async def test_the_briefing_names_the_halt_no_longer_than_it_lasts(tmp_path: Path) -> None:
+    def named(state: DeskState) -> bool:
+        told = () if state.briefing is None else state.briefing.every_action
+        return any("halted" in one for one in told)
+
+    async with at_work(tmp_path) as (desk, stage, _):
+        for command, holds in ((Halt(), True), (Resume("RESUME"), False)):
+            desk.submit(command)
+            await until(desk, acked if holds else resumed, stage)
+            at = stage.clock.now()
+            await until(desk, lambda state, holds=holds: named(state) is holds, stage)
+            # Long before it would be read again by itself.
+            assert stage.clock.now() - at < 10
+
+
 @pytest.mark.parametrize("path", [AT_RESUME, PAUSE])
 @pytest.mark.parametrize("fault", [Fault.NO_LINE, Fault.LOST])
 async def test_an_end_that_fails_leaves_everything_halted(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.desk.faults import at_work, buy, ended, said, until
+from kit.desk.faults import Line, at_work, buy, ended, said, until
 from kit.samples.desk import sample_state
 from kit.samples.risk import alert_of, exit_of, monitor_of
 from kit.service.stage import Stage
@@ -313,7 +313,7 @@ def test_the_command_says_trailing_and_time_stop() -> None:
     given = SetMonitor("m", Side.YES, Venue.SIM, None, None, "", 0.05, None, at)
     assert given.describe() == (
         "monitor YES: no stop, no target, trailing stop 5.0% below the peak, "
-        "time stop 15 Jan 09:00 UTC"
+        "time stop 15 Jan 09:00 UTC wall time"
     )
     points = replace(given, trail_pct=None, trail_points=0.03, exit_at=None)
     assert points.describe().endswith("trailing stop 3.0 pt below the peak")
@@ -391,3 +391,58 @@ async def test_a_buy_sets_its_stop_and_target_when_it_fills(tmp_path: Path) -> N
         # With the order, so that nothing can come between the fill and its stop.
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
         assert "stop 10.0% down, target 40.0% up" in state.tickets[0].what
+
+
+def answering(line: Line, **other: object) -> None:
+    """Let the service answer a request for a monitor with these fields."""
+    line.fault = lambda request: (
+        said({"success": True, "side": "yes", "venue": "sim", **other})
+        if request.method == SET_MONITOR.method and request.url.path.endswith("/monitor")
+        else None
+    )
+
+
+DIFFERENT = [
+    ({"stop_loss_pct": 0.25}, "the service set stop 25% (requested 30%)"),
+    ({"stop_loss_pct": 0.3004}, "the service set stop 30.04% (requested 30%)"),
+    ({"take_profit_pct": None}, "the service set no target (requested 50%)"),
+    ({"trailing_stop_pct": None}, "the service set no trailing stop (requested 5%)"),
+    ({"exit_at": "2027-01-15T10:00:00Z"}, "time stop 15 Jan 10:00 UTC (requested 15 Jan 09:00"),
+    ({"market_id": "other"}, "the service answered for another position"),
+    ({"success": False, "message": "not held"}, "not held"),
+]
+
+
+@pytest.mark.parametrize(("fields", "text"), DIFFERENT)
+async def test_a_monitor_that_differs_from_the_requested_one_is_reported(
+    tmp_path: Path, fields: dict[str, object], text: str
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        market_id = await held(desk, stage)
+        at = Timestamp(1_800_003_600.0)
+        order = replace(wish(market_id, 0.3, 0.5), trail_pct=0.05, exit_at=at)
+        same = {
+            "market_id": market_id, "stop_loss_pct": 0.3, "take_profit_pct": 0.5,
+            "trailing_stop_pct": 0.05, "exit_at": "2027-01-15T09:00:00Z",
+        }  # fmt: skip
+        answering(line, **{**same, **fields})
+        desk.submit(order)
+        await until(desk, lambda s: text in warned(s), stage, step_s=0.05)
+        before = warned(desk.state)
+        answering(line, **same)
+        desk.submit(order)
+        await until(desk, lambda s: any(n.tone == "good" for n in s.notices), stage, step_s=0.05)
+        assert warned(desk.state) == before
+
+
+async def test_an_answer_that_leaves_out_stop_and_target_proves_nothing(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        market_id = await held(desk, stage)
+        before = desk.state.risk.monitors
+        answering(line, market_id=market_id, message="watched")
+        desk.submit(wish(market_id, 0.3))
+        await until(desk, lambda s: any(n.tone == "good" for n in s.notices), stage, step_s=0.01)
+        assert desk.state.risk.monitors[0].stop_pct == before[0].stop_pct
+        desk.submit(replace(wish(market_id, 0.3), trail_points=0.02))
+        text = "the service set no trailing stop (requested 2 pt)"
+        await until(desk, lambda s: text in warned(s), stage, step_s=0.05)

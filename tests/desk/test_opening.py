@@ -13,7 +13,7 @@ from service_tui.desk.commands.settings import SetPreference, SetStar
 from service_tui.desk.opening import TICKETS_SHOWN
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import TicketState, TicketView
-from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket
+from service_tui.storage.blotter import TAKEN_OVER, Blotter, Intent, StoredState, StoredTicket
 from service_tui.storage.cache import CacheStore
 from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.errors import StorageFullError
@@ -41,6 +41,20 @@ async def test_tickets_come_back_newest_first_and_as_they_ended(tmp_path: Path) 
             assert desk.state.tickets == known
             assert [ticket.state.value for ticket in known] == ["done", "refused", "done"]
             assert known[1].fix == Fix.LOWER_AMOUNT
+
+
+async def test_commands_of_the_other_consoles_of_a_directory_are_listed(tmp_path: Path) -> None:
+    async with open_stage(tmp_path / "a", speed=0) as one, open_stage(tmp_path / "b") as other:
+        blotter = Blotter(other.database)
+        for name in ("done", "moved", "open"):
+            await blotter.open_ticket(
+                Intent(ticket_id=name, at=1.0, kind="trade", subject="m", body="{}")
+            )
+        await blotter.settle("done", StoredState.DONE, '{"outcome": "bought 3"}', now=2.0)
+        await blotter.settle("moved", StoredState.FAILED, TAKEN_OVER, now=2.0)
+        async with open_test_desk(one, blotters=(other.database.path,)) as desk:
+            (ticket,) = desk.state.tickets
+            assert (ticket.ticket_id, ticket.outcome) == ("done", "bought 3")
 
 
 async def test_of_many_tickets_the_newest_come_back_and_every_open_one(tmp_path: Path) -> None:

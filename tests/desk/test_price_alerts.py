@@ -62,6 +62,19 @@ def wish(market_id: str, condition: Condition, threshold: float, side: Side) -> 
     return SetPriceAlert(market_id, side, condition, threshold)
 
 
+async def test_the_same_alert_is_kept_once(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, _):
+        market_id = stage.open_markets()[0].market_id
+        see(desk, market_id, 0.5)
+        above = wish(market_id, Condition.ABOVE, 0.9, Side.YES)
+        desk.submit(above)
+        await until(desk, lambda s: len(s.risk.price_alerts) == 1, stage)
+        desk.submit(above)
+        await until(desk, lambda s: any("set already" in one.text for one in s.notices), stage)
+        desk.submit(replace(above, threshold=0.95))
+        await until(desk, lambda s: len(s.risk.price_alerts) == 2, stage)
+
+
 async def test_a_price_alert_fires_once_and_stays_fired_over_a_restart(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = stage.open_markets()[0].market_id

@@ -182,6 +182,22 @@ async def test_the_watchlist_takes_addresses_as_they_are_typed(tmp_path: Path) -
             assert wallet.label.startswith("[b]mine")
 
 
+async def test_a_config_that_the_service_reports_otherwise_is_not_called_set(
+    tmp_path: Path,
+) -> None:
+    async with following(tmp_path) as (desk, stage, line):
+        await until(desk, lambda s: s.reactor.config, stage)
+        wallets = [one.lower() for one in config_of(desk.state).wallets]
+        answer = {"wallets": wallets, "daily_cap": 5.0, "enabled": True}
+        line.fault = lambda one: said(answer) if one.method == "PATCH" else None
+        desk.submit(SetReactorConfig(daily_cap=Micros(7 * ONE)))
+        text = "change the reactor's config: the service has another value: daily cap"
+        await until(desk, lambda s: any(n.text == text for n in s.notices), stage)
+        desk.submit(SetReactorConfig(enabled=True, wallets=config_of(desk.state).wallets))
+        state = await until(desk, lambda s: s.notices[-1].text != text, stage)
+        assert (state.notices[-1].tone, state.notices[-1].text) == ("good", "turn the reactor on")
+
+
 async def test_a_gap_is_caught_up_in_order_and_a_lost_answer_is_no_second_mirror(
     tmp_path: Path,
 ) -> None:

@@ -37,6 +37,7 @@ from service_tui.desk.reduce import EQUITY_MAX, KINDS, NOTICES_MAX, TICKETS_MAX,
 from service_tui.desk.slices.agents import FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
+from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.fleet import (
     AgentDetailView,
     AgentNeedKind,
@@ -360,6 +361,11 @@ FACTS = {
         Removed(DiffView),
         Changed(DiffView("k", "c0ffee", "+ a line")),
     ]),
+    (Changed, DrillView): st.builds(
+        lambda phase, title: Changed(DrillView("crash", title, "Look.", 10, phase)),
+        st.sampled_from(DrillPhase),
+        texts,
+    ),
 }
 
 

@@ -25,7 +25,7 @@ def test_a_file_that_cannot_be_read_is_refused_and_left_as_it_is(tmp_path: Path)
     home, file = SkillHome(tmp_path), tmp_path / KEYS
     home.keep_key("a-1", HERE, "one")
     whole = file.read_text()
-    for broken in (whole[:-2], "[]", "\udcff", '{"a-1": 7'):
+    for broken in (whole[:-2], "[" * 100_000, "[]", "\udcff", '{"a-1": 7'):
         file.write_bytes(broken.encode("utf-8", "surrogateescape"))
         kept = file.read_bytes()
         with pytest.raises(ValueError, match=KEYS):
@@ -48,6 +48,22 @@ def test_of_many_kept_at_once_none_is_lost(tmp_path: Path) -> None:
         list(threads.map(lambda name: home.keep_key(name, HERE, f"key of {name}"), names))
     assert [home.key_of(name, HERE) for name in names] == [f"key of {name}" for name in names]
     assert stat.S_IMODE((tmp_path / KEYS).stat().st_mode) == 0o600
+
+
+def test_consoles_on_one_directory_share_their_keys_and_read_those_of_before(
+    tmp_path: Path,
+) -> None:
+    beside = tmp_path / "attached" / "1"
+    beside.mkdir(parents=True)
+    SkillHome(beside).keep_key("a-0", HERE, "of before")
+    owner, attached = SkillHome(tmp_path), SkillHome(tmp_path, former=beside)
+    names = [f"a-{number}" for number in range(1, 21)]
+    with ThreadPoolExecutor(8) as threads:
+        for name, home in zip(names, [owner, attached] * 10, strict=True):
+            threads.submit(home.keep_key, name, HERE, f"key of {name}")
+    for home in (owner, attached):
+        assert [home.key_of(name, HERE) for name in names] == [f"key of {name}" for name in names]
+    assert (owner.key_of("a-0", HERE), attached.key_of("a-0", HERE)) == (None, "of before")
 
 
 async def test_a_skill_that_is_installed_elsewhere_is_seen(tmp_path: Path) -> None:

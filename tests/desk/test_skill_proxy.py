@@ -246,7 +246,7 @@ async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
         lines, leash, way = await opened()
         assert leash.spent_on(client._clock.now()) == 6 * ONE
         # What cannot be written down is not sent.
-        (tmp_path / SPENDING).write_text("broken")
+        (tmp_path / SPENDING).write_text("[" * 100_000)
         assert (
             status(await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))) == 424
         )

@@ -1,4 +1,5 @@
 import json
+import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -331,6 +332,11 @@ def test_our_reference_is_found_again_in_a_trade() -> None:
     assert trade_view(row(signal_data={"edge": 0.2})).client_ref == ""
     assert trade_view(row()).client_ref == ""
     assert trade_view(row(status=TradeStatus.FAILED)).status is TradeStatus.FAILED
+
+
+def test_a_signal_value_that_cannot_be_read_hides_no_trade() -> None:
+    given = {"edge": True, "n": math.nan, "list": [1], "none": None, "why": "radar", "x": 2}
+    assert dict(trade_view(row(signal_data=given)).signal_data) == {"why": "radar", "x": "2"}
 
 
 def answer(**fields: Any) -> TradeBody:

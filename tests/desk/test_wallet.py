@@ -3,7 +3,7 @@ from pathlib import Path
 
 import httpx
 
-from kit.desk.faults import Fault, Line, breaking, until
+from kit.desk.faults import Fault, Line, breaking, said, until
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.service.stage import OPERATOR, first_state, open_stage
 from kit.service.wallets import KEYS
@@ -137,6 +137,11 @@ async def test_real_trades_are_allowed_by_the_service_or_it_says_why_not(tmp_pat
             words = "real trades not allowed: "
             state = await until(desk, lambda s: any(words in n.text for n in s.notices), stage)
             assert not stage.agent.settings.real_trading_enabled
+            off = {"sdk_real_trading_enabled": False}
+            line.fault = lambda one: said(off) if one.url.path == path else None
+            desk.submit(AllowReal())
+            words = "real trades not allowed: the service leaves them off"
+            await until(desk, lambda s: any(words == n.text for n in s.notices), stage)
             line.fault = lambda _: None
             desk.submit(AllowReal())
             state = await until(desk, lambda s: s.wallet.real_trading, stage)

@@ -5,7 +5,7 @@ import math
 from collections import Counter
 from contextlib import suppress
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import strategies as st
@@ -42,6 +42,7 @@ from service_tui.engine.errors import (
     PositionNotFound,
     Refusal,
     TimeStopPast,
+    TrailingStopTooWide,
 )
 from service_tui.engine.events import (
     AlertEnded,
@@ -54,6 +55,7 @@ from service_tui.engine.events import (
     OrderPlaced,
     PeakRaised,
 )
+from service_tui.engine.exits import reason_of
 from service_tui.engine.risk.monitors import MonitoredSide, prices_at
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.thresholds import (
@@ -577,6 +579,8 @@ def test_a_trailing_stop_never_moves_down_and_sells_at_the_first_mark_at_or_belo
             (breach,) = of(did, Breached)
             assert (breach.reason, breach.price) == (ExitReason.TRAILING_STOP, mark)
             assert math.isclose(breach.level, level)
+            distance = "5.0%" if "trail_pct" in terms else "3 pt"
+            assert reason_of(breach).startswith(f"trailing stop {distance}: YES fell to ")
             assert of(did, Fill)[0].note.source == "risk:trailing_stop"
             break
         assert not of(did, Breached)
@@ -645,6 +649,23 @@ def test_a_time_stop_of_the_night_sells_at_its_moment_and_no_later() -> None:
     assert breach.reason is ExitReason.TIME_STOP
 
 
+def test_a_trailing_stop_below_zero_is_refused_and_changes_nothing() -> None:
+    world = new_world("ada", speed=0, **OFF)
+    market = open_markets(world)[0]
+    buy(world, "ada", market)
+    agent, spot, mark = world.agents["ada"], Spot(market.market_id, YES), market.price()
+    for points in (mark, 0.99):
+        request = ThresholdRequest(spot, None, None, trail_points=points)
+        with pytest.raises(TrailingStopTooWide, match="below 0"):
+            set_monitor(world, agent, request, world.at)
+    assert not world.risk.monitors_of("ada")
+    _trailing(world, market, trail_points=mark / 2)
+    # What the monitor has already is not judged again.
+    kept = frozenset({"trail_pct", "trail_points", "exit_at"})
+    set_monitor(world, agent, ThresholdRequest(spot, 0.5, None, kept), world.at)
+    assert world.risk.monitors_of("ada")[0].trail_points == mark / 2
+
+
 def test_a_trailing_stop_follows_the_prices_of_a_night() -> None:
     """The mark rises and falls again while nobody is there: the peak of the night counts."""
     found = 0
@@ -709,11 +730,32 @@ def test_a_buy_sets_the_monitor_that_it_names_and_keeps_a_trailing_stop() -> Non
         Order(agent, market.market_id, YES, Action.BUY, Micros(5 * ONE), note=note), world.at
     )
     (monitor,) = world.risk.monitors_of("ada")
-    assert (monitor.stop_loss_pct, monitor.take_profit_pct, monitor.trail_pct) == (0.25, None, 0.3)
+    assert (monitor.stop_loss_pct, monitor.take_profit_pct, monitor.trail_pct) == (0.25, 0.4, 0.3)
     # One without leaves it as it is.
     buy(world, "ada", market)
     assert world.risk.monitors_of("ada")[0].stop_loss_pct == 0.25
     assert text_of(read_back(text_of(world))) == text_of(world)
+
+
+@pytest.mark.parametrize(
+    ("settings", "note", "thresholds"),
+    [
+        ({}, Note(take_profit_pct=0.4), (0.2, 0.4)),
+        ({"take_profit_pct": 0.9}, Note(stop_loss_pct=0.1), (0.1, 0.9)),
+        ({"stop_loss_pct": None}, Note(take_profit_pct=0.4), (None, 0.4)),
+        ({"auto_risk_monitor_enabled": False}, Note(take_profit_pct=0.4), (None, 0.4)),
+    ],
+)
+def test_a_buy_takes_the_default_of_what_it_does_not_name(
+    settings: dict[str, Any], note: Note, thresholds: tuple[float | None, float | None]
+) -> None:
+    world = new_world("ada", speed=0, **settings)
+    market, agent = open_markets(world)[0], world.agents["ada"]
+    world.place(
+        Order(agent, market.market_id, YES, Action.BUY, Micros(20 * ONE), note=note), world.at
+    )
+    (monitor,) = world.risk.monitors_of("ada")
+    assert (monitor.stop_loss_pct, monitor.take_profit_pct) == thresholds
 
 
 def test_a_buy_with_a_stop_is_watched_where_the_automatic_is_off() -> None:

@@ -32,6 +32,9 @@ async def test_every_figure_of_yesterday_is_shown_as_it_was(tmp_path: Path) -> N
         for row in (*now[monitors][1]["monitors"], *now[monitors][1]["settings"]):
             # Yesterday's version had neither trailing nor time stops: its rows have none.
             assert {row.pop(name) for name in NEWER} == {None}
+    for orders in ("first orders", "second orders"):
+        for row in now[orders][1]["orders"]:
+            assert {row.pop(name) for name in ("stop_loss_pct", "take_profit_pct")} == {None}
     assert now == known["figures"]
     assert {what: len(now[f"second {what}"][1][what]) for what in HELD} == HELD
     assert sum(now["ledger"].values()) == 0

@@ -166,3 +166,14 @@ async def test_the_service_tells_what_an_agents_skills_came_to(tmp_path: Path) -
         assert one.pnl == pytest.approx(row.pnl_total)
         assert told.points[-1].pnl == pytest.approx(row.pnl_total)
         assert told.points[0].pnl == 0.0
+
+
+@pytest.mark.parametrize("edge", [True, 1e300, -1.01, 10**400, "0.06"])
+def test_an_edge_that_can_be_none_is_left_out_of_the_average(edge: float | str) -> None:
+    past = [
+        fill(1, Action.BUY, 10, 5, signals={"edge": 0.06, "confidence": 0.7}),
+        fill(2, Action.BUY, 10, 5, signals={"edge": edge, "confidence": 62}),
+        paid(3, won=True),
+    ]
+    (result,) = skill_results(past, lambda _: None)
+    assert (result.edge, result.confidence) == (0.06, 0.7)

@@ -277,6 +277,17 @@ async def test_a_threshold_that_is_not_sent_stays_and_null_removes_it(tmp_path: 
             assert await now(take_profit_pct=0.9, **(sent or {})) == (stop, 0.9)
 
 
+async def test_trailing_points_that_reach_below_zero_are_refused(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line, market_id = line_to(stage), market_of(stage)
+        await held(line, market_id)
+        said = await watch(line, market_id, 400, trailing_stop_points=0.999)
+        assert "trailing_stop_pct" in said["fix"]
+        assert "0.999 reaches below 0" in said["error"]
+        (row,) = (await line.said(MONITORS))["monitors"]
+        assert row["trailing_stop_points"] is None
+
+
 @pytest.mark.parametrize("endpoint", [PATCH_SETTINGS, PATCH_USER_SETTINGS])
 async def test_turning_the_automatic_off_names_what_it_removed(
     tmp_path: Path, endpoint: Any

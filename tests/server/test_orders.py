@@ -241,6 +241,18 @@ async def test_a_gtd_order_dies_at_its_expiration(tmp_path: Path) -> None:
         assert await own.cash() == 1_000
 
 
+async def test_an_open_buy_names_the_monitor_that_it_will_set(tmp_path: Path) -> None:
+    async with line(tmp_path) as own:
+        low = {"price": 0.05, "order_type": "GTC", "amount": 10}
+        market = market_on(own.stage, EVM)
+        await own.trade(market, **low)
+        await own.trade(market, **low, stop_loss_pct=0.25, take_profit_pct=0.5)
+        found = [
+            (one.get("stop_loss_pct"), one.get("take_profit_pct")) for one in await own.orders()
+        ]
+        assert found == [(None, None), (0.25, 0.5)]
+
+
 async def test_nobody_sees_or_cancels_the_orders_of_others(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         said = await own.rest(market_on(own.stage, EVM))

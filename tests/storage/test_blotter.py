@@ -15,6 +15,7 @@ from service_tui.storage.blotter import (
     Budget,
     Intent,
     StoredState,
+    recent_elsewhere,
 )
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
@@ -244,6 +245,23 @@ async def test_pages_of_the_blotter_join_without_gap_or_repetition(database: Dat
     names = [ticket.ticket_id for ticket in (*first, *second, *third)]
     assert names == ["t8", "t7", "t6", "t5", "t4", "t3", "t2", "t1", "t0"]
     assert blotter.recent(4, before=third[-1]) == []
+
+
+async def test_commands_that_ended_are_read_from_the_blotter_of_another_console(
+    database: Database, tmp_path: Path
+) -> None:
+    blotter = Blotter(database)
+    for number in range(4):
+        await blotter.open_ticket(buy(f"t{number}", 7, at=NOW + number, venue="sim"))
+    for ticket_id, state in (("t0", StoredState.DONE), ("t2", StoredState.REFUSED)):
+        await blotter.settle(ticket_id, state, '{"outcome": "x"}', now=NOW + 9)
+    await blotter.settle("t3", StoredState.UNKNOWN, None, now=NOW + 9)
+    # What has no end belongs to its own console alone.
+    assert recent_elsewhere(database.path, 9) == [blotter.find("t2"), blotter.find("t0")]
+    assert recent_elsewhere(database.path, 1) == [blotter.find("t2")]
+    assert recent_elsewhere(tmp_path / "none.sqlite3", 9) == []
+    (tmp_path / "broken.sqlite3").write_bytes(b"no database")
+    assert recent_elsewhere(tmp_path / "broken.sqlite3", 9) == []
 
 
 async def test_what_waits_at_a_start_is_listed_oldest_first(

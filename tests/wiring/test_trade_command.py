@@ -2,19 +2,37 @@
 
 import asyncio
 import io
-from collections.abc import Sequence
+import os
+import pty
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from kit.samples.desk import sample_state
 from service_tui.cli import main as cli
 from service_tui.clock import SystemClock
-from service_tui.terms import Action, MarketStatus, Side
-from service_tui.units import ONE
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.desk import Desk
+from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.state import DeskState
+from service_tui.desk.tickets import Ticket
+from service_tui.terms import Action, MarketStatus, Side, Venue
+from service_tui.units import ONE, Micros
 from service_tui.wiring.halt_command import HaltReport
 from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import own_directory
-from service_tui.wiring.trade_command import LEFT, OrderRequest, trade
+from service_tui.wiring.trade_command import LEFT, OrderRequest, placed, trade, typed_line
+
+
+async def _interrupted() -> None:
+    """What ctrl+c does to the task of a command."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
 
 
 async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> None:
@@ -23,10 +41,12 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
     )
     asked: list[Sequence[str]] = []
 
-    async def ordered(request: OrderRequest, *, answer: bool = True) -> HaltReport:
-        def confirm(lines: Sequence[str]) -> bool:
+    async def ordered(request: OrderRequest, *, answer: bool | None = True) -> HaltReport:
+        async def confirm(lines: Sequence[str]) -> bool:
+            if answer is None:
+                await _interrupted()
             asked.append(lines)
-            return answer
+            return bool(answer)
 
         return await asyncio.to_thread(trade, options, request, confirm)
 
@@ -53,14 +73,20 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
         assert (left.is_done, left.lines, cash()) == (False, (LEFT,), start)
         assert asked == [quote.lines]
 
+        stopped = await ordered(buy, answer=None)
+        assert (stopped.is_done, stopped.lines, cash()) == (False, (LEFT,), start)
+
         done = await ordered(buy)
         assert done.is_done, done.lines
         assert done.lines[0].startswith("done: bought ")
         assert start - cash() == 25 * ONE
 
-        vague = await ordered(OrderRequest(Action.BUY, "will", Side.YES, "25"))
-        assert not vague.is_done
-        assert "markets match: give the id" in vague.lines[0]
+        for request, why in (
+            (replace(buy, market="will"), "markets match: give the id"),
+            (replace(buy, amount="all"), "all is for a sale; a buy takes an amount, such as 25"),
+        ):
+            refused = await ordered(request)
+            assert (refused.is_done, why in refused.lines[0]) == (False, True)
         sold = await ordered(OrderRequest(Action.SELL, market.market_id, Side.YES, "all"))
         assert sold.is_done, sold.lines
         assert 0 < start - cash() < ONE
@@ -69,7 +95,7 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "code", "problem"),
     [
-        (("buy", "rain", "yes", "5"), cli.CANNOT, "nothing sent; add --yes"),
+        (("buy", "rain", "yes", "5"), cli.CANNOT, "nothing was sent; add --yes"),
         (("sell", "rain", "maybe", "5"), 2, "invalid choice"),
         (("buy", "rain", "yes"), 2, "AMOUNT"),
         (("quote", "rain", "yes", "5", "--yes"), 2, "unrecognized"),
@@ -92,3 +118,53 @@ def test_without_a_terminal_or_with_wrong_words_nothing_is_sent(  # noqa: PLR091
     assert ended == code
     assert problem in capsys.readouterr().err
     assert not (tmp_path / "d").exists()
+
+
+async def test_a_typed_line_ends_with_enter_the_end_of_input_or_ctrl_c(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    person, side = pty.openpty()
+    with os.fdopen(person, "wb", buffering=0) as keys, os.fdopen(side) as stream:
+        for pressed, text, printed in ((b"yes\n", "yes", ""), (b"\x04", "", "\n")):
+            async with asyncio.TaskGroup() as tasks:
+                waiting = tasks.create_task(typed_line(stream))
+                await asyncio.sleep(0)
+                keys.write(pressed)
+            assert waiting.result() == text
+            assert capsys.readouterr().out == printed
+        async with asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(typed_line(stream))
+            await asyncio.sleep(0)
+            waiting.cancel()
+        assert waiting.cancelled()
+        assert capsys.readouterr().out == "\n"
+
+
+class _Desk:
+    """A desk on which another order of the same market appears with the one of the command."""
+
+    def __init__(self, other: TicketView, own: TicketView) -> None:
+        self.other, self.own = other, own
+        self.state = replace(sample_state(), tickets=())
+
+    def submit(self, command: PlaceTrade) -> Ticket:
+        self.state = replace(self.state, tickets=(self.other, self.own))
+        return Ticket(command, replace(self.own, state=TicketState.QUEUED))
+
+    async def changes(self) -> AsyncGenerator[DeskState]:
+        yield self.state
+
+
+async def test_the_result_is_that_of_the_command_s_own_order() -> None:
+    order = PlaceTrade("m-00001", Side.YES, Action.BUY, Venue.SIM, amount=Micros(25 * ONE))
+    own = replace(
+        sample_state().tickets[0],
+        ticket_id="own",
+        market_id="m-00001",
+        state=TicketState.REFUSED,
+        outcome="not enough cash",
+        fix="",
+    )
+    other = replace(own, ticket_id="other", state=TicketState.DONE, outcome="bought 9 shares")
+    report = await placed(cast("Desk", _Desk(other, own)), order)
+    assert report == HaltReport(is_done=False, lines=("refused: not enough cash",))

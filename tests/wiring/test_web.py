@@ -166,6 +166,25 @@ async def test_what_is_no_message_of_the_page_ends_its_console_alone(desk: Desk,
     assert await desk.status("/") == 200
 
 
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        ("width=120&height=40", (120, 40)),
+        ("width=1000000000&height=99999999999999999999", (2_000, 1_000)),
+        ("width=0&height=-5", (80, 24)),
+        ("width=abc&height=", (80, 24)),
+        ("", (80, 24)),
+    ],
+)
+async def test_a_page_of_any_size_gets_a_window_that_may_exist(
+    desk: Desk, given: str, size: tuple[int, int]
+) -> None:
+    await desk.session.ws_connect(
+        f"{desk.origin}/ws/{TOKEN}?{given}", headers={"Origin": desk.origin}
+    )
+    assert FakeConsole.opened[0].sizes == [size]
+
+
 def test_sizes_that_no_window_has_are_passed_over() -> None:
     assert _is_size({"width": 120, "height": 40})
     for width, height in (

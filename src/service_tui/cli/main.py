@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from service_tui.cli.parser import LISTS, LOG_FILE, ORDERS, USAGE_ERROR, check, parse, parser_of
@@ -70,6 +71,7 @@ OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent"})
 """Commands that open a desk, on another service too."""
 
 LOCAL: Final = frozenset({
+    "drill",
     "serve",
     "login",
     "logout",
@@ -347,20 +349,36 @@ def _start_log(options: Options, level: str | None) -> None:
 
 def _console(options: Options, _: argparse.Namespace) -> int:
     is_page = os.environ.get(TEXTUAL_DRIVER) == WEB_DRIVER
-    if not is_page and not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
+    if not is_page:
+        _require_terminal()
+    _prepare_for_keys()
+    from service_tui.wiring.picture import shown  # noqa: PLC0415
+
+    with shown(options.data_dir):
+        from service_tui.wiring.start import open_console  # noqa: PLC0415
+
+        end = open_console(options, has_drills=not is_page)
+    if end.drill:
+        from service_tui.wiring.drills.command import replace_by_drill  # noqa: PLC0415
+
+        replace_by_drill(options.log_path.parent, end.drill, sys.argv[1:])
+    return end.code
+
+
+def _require_terminal() -> None:
+    """Raise CannotError unless a person sits at a terminal."""
+    if not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         raise CannotError("the console needs a terminal; see --help")
+
+
+def _prepare_for_keys() -> None:
+    """Set the process up for a console: keys wait for nothing."""
     # Nothing is garbage before the first paint; wiring.start switches the collector on again.
     gc.disable()
     # After a paint the next one may wait two frames: so would a key.
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
     # The thread that reads the keyboard gets its turn as soon.
     sys.setswitchinterval(TURN_S)
-    from service_tui.wiring.picture import shown  # noqa: PLC0415
-
-    with shown(options.data_dir):
-        from service_tui.wiring.start import open_console  # noqa: PLC0415
-
-        return open_console(options)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -556,6 +574,39 @@ def _demo(_: Options, arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _drill(options: Options, arguments: argparse.Namespace) -> int:
+    """Play a drill, or list, check or export."""
+    from service_tui.wiring.drills import command  # noqa: PLC0415
+
+    try:
+        if arguments.export:
+            run_name, path = arguments.export
+            command.export(options.data_dir, run_name, Path(path))
+            print_lines(path)
+        elif arguments.check:
+            print_lines(command.checked(arguments.name))
+        elif arguments.list or not arguments.name:
+            shown = command.listed_json if arguments.json else command.listed
+            print_lines(*shown(options.data_dir))
+        else:
+            _play_drill(options, arguments)
+    except command.DrillError as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
+def _play_drill(options: Options, arguments: argparse.Namespace) -> None:
+    from service_tui.wiring.drills import command  # noqa: PLC0415
+
+    command.checked(arguments.name)
+    _require_terminal()
+    _prepare_for_keys()
+    end = command.play(options.data_dir, options.config_dir, arguments.name)
+    if arguments.returns is not None and end.code == OK:
+        command.replace_by_console(arguments.returns)
+    print_lines(*end.lines)
+
+
 def _doctor(options: Options, arguments: argparse.Namespace) -> int:
     """Print where everything is and what is wrong; changes nothing."""
     from service_tui.wiring.doctor import findings, profile_problem  # noqa: PLC0415
@@ -697,7 +748,7 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
     """Quote an order with play money, ask, and place it once."""
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.terms import Action, Side  # noqa: PLC0415
-    from service_tui.wiring.trade_command import OrderRequest, trade  # noqa: PLC0415
+    from service_tui.wiring.trade_command import OrderRequest, trade, typed_line  # noqa: PLC0415
 
     is_quote = arguments.command == "quote"
     sells = arguments.sell if is_quote else arguments.command == "sell"
@@ -709,14 +760,16 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
         is_quote=is_quote,
     )
     if not is_quote and not arguments.yes and not _is_terminal(sys.stdin):
-        raise CannotError("no terminal to ask at: nothing sent; add --yes to send without asking")
+        raise CannotError(
+            "no terminal to ask at: nothing was sent; add --yes to send without asking"
+        )
 
-    def confirm(lines: Sequence[str]) -> bool:
+    async def confirm(lines: Sequence[str]) -> bool:
         print_lines(*lines)
         if arguments.yes:
             return True
         print_text("Type yes to send it: ")
-        return sys.stdin.readline().strip() == "yes"
+        return (await typed_line(sys.stdin)).strip() == "yes"
 
     try:
         return _print_report(trade(options, request, confirm))
@@ -750,6 +803,7 @@ _COMMANDS: Final = {
     "keys": _keys,
     "demo": _demo,
     "doctor": _doctor,
+    "drill": _drill,
     "skills": _skills,
     "log": _log,
     "config": _config,

@@ -45,9 +45,16 @@ ORDERS: Final[Mapping[str, str]] = {
 }
 """Commands that quote or place an order, with their help."""
 
+OWN_WORLD: Final[Mapping[str, str]] = {
+    "serve": "serve runs the embedded service",
+    "drill": "drill plays on a world of its own",
+}
+"""Commands that use no other service, and why."""
+
 ABOUT_ORDERS: Final = (
     "Play money only: an order for real money is placed in the console, which shows exactly what "
-    "is signed."
+    "is signed. Exit status: 0 once the order has filled, or for a quote; else 1, also where "
+    "nothing was sent: another answer than yes, ctrl+c or ctrl+d at the question."
 )
 
 DIGITS_MAX: Final = 9
@@ -76,6 +83,7 @@ examples:
   service-tui login --url https://host       store the key of another service (prompts for it)
   service-tui --url https://host             open the desk on it
   service-tui keys create                    create a wallet key; also import, list, remove
+  service-tui drill flash-crash              practise a bad day; --list shows all and results
   service-tui demo --screenshot DIR          draw pictures of the screens
   service-tui autoresearch                   serve an MCP client that optimises a skill
   service-tui skills list                    strategy packages; also install, check, new, run
@@ -102,8 +110,9 @@ def check(parser: Parser, arguments: argparse.Namespace) -> None:
     """Refuse options that exclude each other."""
     if arguments.url is not None and arguments.profile is not None:
         parser.error("--url and --profile name two services. Give one")
-    if arguments.command == "serve" and (arguments.url or arguments.profile or arguments.read_only):
-        parser.error("serve runs the embedded service: no --url, --profile or --read-only")
+    own = OWN_WORLD.get(arguments.command, "")
+    if own and (arguments.url or arguments.profile or arguments.read_only):
+        parser.error(f"{own}: no --url, --profile or --read-only")
     if arguments.command in {"halt", "resume", "agent"} and arguments.read_only:
         parser.error(f"{arguments.command} changes the service: no --read-only")
     if (
@@ -170,6 +179,7 @@ def parser_of(environment: Environment) -> Parser:
     _add_setting(serve, "serve.port")
     _add_setting(serve, "serve.limits")
     _add_web(commands.add_parser)
+    _add_drill(commands.add_parser)
     for name, about in (
         ("halt", "halt all buys now, for every agent; survives a restart"),
         ("resume", "end the halt, after a typed word"),
@@ -184,8 +194,7 @@ def parser_of(environment: Environment) -> Parser:
     keys.add_argument(
         "--keyring", action="store_true", help="store the passphrase in the system keyring"
     )
-    demo = commands.add_parser("demo", help="draw pictures of the screens", allow_abbrev=False)
-    demo.add_argument("--screenshot", metavar="DIR", required=True, type=Path)
+    _add_demo(commands.add_parser)
     doctor = commands.add_parser(
         "doctor", help="check paths, versions and problems", allow_abbrev=False
     )
@@ -222,6 +231,36 @@ def _add_web(command: Callable[..., Parser]) -> None:
     )
     _add_common(web)
     _add_setting(web, "web.port")
+
+
+def _add_demo(command: Callable[..., Parser]) -> None:
+    """Add the command that draws pictures."""
+    demo = command("demo", help="draw pictures of the screens", allow_abbrev=False)
+    demo.add_argument("--screenshot", metavar="DIR", required=True, type=Path)
+
+
+def _add_drill(command: Callable[..., Parser]) -> None:
+    """Add the command that plays a drill."""
+    drill = command(
+        "drill",
+        help="practise a bad day in ten minutes, on a world of its own",
+        description="Plays a scenario in the console and compares the result with the best listed "
+        "course. Play money on a world of its own: no other data directory is touched and no venue "
+        "is reached. Write a scenario of your own as a TOML file; see docs/drills.md.",
+        allow_abbrev=False,
+    )
+    drill.add_argument("name", metavar="NAME|FILE.toml", nargs="?", default="", help="what to play")
+    drill.add_argument("--list", action="store_true", help="drills and past results")
+    drill.add_argument("--json", action="store_true", help="the list as JSON")
+    drill.add_argument(
+        "--check", action="store_true", help="read the scenario NAME and play its listed courses"
+    )
+    drill.add_argument(
+        "--export", nargs=2, metavar=("RUN", "FILE"), help="write a result; .json or text"
+    )
+    # The arguments of the console in whose place the drill is played.
+    drill.add_argument("--return", dest="returns", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    _add_setting(drill, "data_dir")
 
 
 def _add_config(command: Callable[..., Parser]) -> None:
@@ -284,6 +323,15 @@ def _add_lists(command: Callable[..., Parser]) -> None:
             listed.add_argument("--limit", metavar="N", type=_row_count, help="rows at most")
 
 
+_OF_A_BUY: Final = "money to spend; all is for a sale"
+_OF_A_SALE: Final = "shares, per cent of the position, or all"
+_AMOUNTS: Final = {
+    "quote": f"buy: {_OF_A_BUY}; sale: {_OF_A_SALE}",
+    "buy": _OF_A_BUY,
+    "sell": _OF_A_SALE,
+}
+
+
 def _add_orders(command: Callable[..., Parser]) -> None:
     """Add the commands that quote and place an order with play money."""
     for name, about in ORDERS.items():
@@ -291,9 +339,7 @@ def _add_orders(command: Callable[..., Parser]) -> None:
         _add_common(order)
         order.add_argument("market", metavar="MARKET", help="id, question, or words of it")
         order.add_argument("side", metavar="yes|no", type=str.lower, choices=("yes", "no"))
-        order.add_argument(
-            "amount", metavar="AMOUNT", help="money of a buy; shares, per cent or all of a sale"
-        )
+        order.add_argument("amount", metavar="AMOUNT", help=_AMOUNTS[name])
         if name == "quote":
             order.add_argument("--sell", action="store_true", help="quote a sale")
         else:

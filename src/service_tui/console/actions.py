@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
 
+from service_tui.console.keys import cap
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.state import DeskState
 
@@ -39,6 +40,13 @@ class ScreenAction(Generic[Target]):
     def disabled_reason(self, target: Target) -> str:
         """Why the action is disabled now; empty if it is enabled."""
         return next((why for check in self.requires if (why := check(target))), "")
+
+
+def not_halted_reason(state: DeskState) -> str:
+    """Why there is nothing to resume, in one sentence; empty while the desk is halted."""
+    if state.halted_since is not None:
+        return ""
+    return f"the desk is not halted: {cap('app.halt')} halts"
 
 
 def read_only_reason(state: DeskState) -> str:

@@ -13,14 +13,14 @@ from service_tui.console import formats
 from service_tui.console.desk_api import DeskClosedError, OpenDesk, RecoveryOption
 from service_tui.console.freshness import is_private
 from service_tui.console.key_file import OwnKeys
-from service_tui.console.keys import KeyBinding, action_name, bindings_of, cap, move_keys
+from service_tui.console.keys import KeyBinding, action_name, bindings_of, cap, move_keys, with_keys
 from service_tui.console.messages import CommandGiven, ConfirmGiven
 from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.reasons import without_amounts
 from service_tui.console.shell.command_sender import CommandSender
+from service_tui.console.shell.drill_pages import DrillPages
 from service_tui.console.shell.notifier import Notifier
-from service_tui.console.shell.permission_keys import PermissionKeys
 from service_tui.console.shell.views import SCREENS
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner, lasting_conditions
@@ -32,6 +32,7 @@ from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
+from service_tui.desk.slices.fleet import SkillRunState
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.terms import SPEEDS
@@ -53,7 +54,10 @@ CLOSE_S: Final = 2.5
 MARKS_SEEN: Final = frozenset({"attention", "monitors", "reactor"})
 """Screens whose display marks notices as seen."""
 
+_KEEP_RUNNING: Final = "A detached one needs no console ({app.agents}, {agents.detach})."
+
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
+_OF_THE_DRILL: Final = "a drill keeps its own pace"
 
 
 def breath(late_s: float) -> float:
@@ -71,7 +75,7 @@ def _first_screen(state: DeskState) -> str:
     return kept if kept in SCREENS else "portfolio" if state.positions else "markets"
 
 
-class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
+class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
     """Paints the cached state, then opens the desk and follows it.
 
     Args:
@@ -83,6 +87,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         data_path: path of the data, to show.
         first: the first screen; empty: the portfolio if there are positions.
         own_keys: the person's own keys; problems of their file are reported at the start.
+        drills: lists the drills that can be played, name and title of each.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("app")]
@@ -98,6 +103,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         data_path: str = "",
         first: str = "",
         own_keys: OwnKeys | None = None,
+        drills: Callable[[], tuple[tuple[str, str], ...]] = tuple,
     ) -> None:
         self._own_keys = own_keys or OwnKeys()
         move_keys(self._own_keys.moved)
@@ -106,7 +112,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             initial,
             now(),
             themes=themes,
-            program=ProgramInfo(log_path, data_path, names),
+            program=ProgramInfo(log_path, data_path, names, drills=drills),
             first=first or _first_screen(initial),
         )
         self._open_desk = open_desk
@@ -149,6 +155,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         self._report_key_problems()
         if "welcome" not in self.desk_state.preferences:
             self.action_welcome()
+        self.show_drill()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
 
     def _report_key_problems(self) -> None:
@@ -214,6 +221,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
         theme = self.desk_state.preferences.get("theme", "")
         if theme != before.preferences.get("theme", ""):
             self.apply_theme(theme)
+        self.follow_drill(state.drill)
         self._notify()
 
     def focus_front(self) -> None:
@@ -305,7 +313,7 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
     def disabled_reason(self, key: KeyBinding) -> str:
         """Why a key is disabled here; empty if it works."""
         if key.group == "app" and action_name(key.action) in {"pause_world", "speed"}:
-            return "" if self.desk_state.service.embedded else _NEEDS_A_WORLD
+            return self._no_pace()
         return super().disabled_reason(key)
 
     def action_refresh_now(self) -> None:
@@ -341,12 +349,19 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             place = SPEEDS.index(speed) if speed in SPEEDS else 1
             self.give(SetSpeed(SPEEDS[max(0, min(place + by, len(SPEEDS) - 1))]))
 
+    def _no_pace(self) -> str:
+        """Why the world's speed cannot be changed; empty if it can."""
+        if self.desk_state.drill is not None:
+            return _OF_THE_DRILL
+        return "" if self.desk_state.service.embedded else _NEEDS_A_WORLD
+
     def _pace(self) -> int | None:
         """The world's speed or the one requested since; None, with a toast, without a world."""
         world = self.desk_state.world
-        if self.desk_state.service.embedded and world is not None:
+        why = self._no_pace()
+        if world is not None and not why:
             return self._sender.pace(world.speed, self._wall_time())
-        self.show_toast(_NEEDS_A_WORLD, "warn")
+        self.show_toast(why or _NEEDS_A_WORLD, "warn")
         return None
 
     def action_welcome(self) -> None:
@@ -375,19 +390,24 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
             await self.action_quit()
 
     async def action_quit(self) -> None:
-        """Leave; confirms first while orders are under way, because their end would not be seen."""
+        """Leave; confirms first if an order is under way, or a skill would stop."""
         waiting = [
             ticket.what
             for ticket in self.desk_state.tickets
             if ticket.state in {TicketState.QUEUED, TicketState.SENT}
         ]
+        running = [
+            run.skill_slug
+            for run in self.desk_state.supervision.runs
+            if run.state.is_alive and run.state is not SkillRunState.DETACHED
+        ]
         # ours: an unknown order holds nobody back, because the next start looks it up.
-        if waiting:
-            self._confirm_leaving(waiting)
+        if waiting or running:
+            self._confirm_leaving(waiting, running)
         else:
             self.exit(0)
 
-    def _confirm_leaving(self, waiting: list[str]) -> None:
+    def _confirm_leaving(self, waiting: list[str], running: list[str]) -> None:
         from service_tui.console.forms.confirm import (  # noqa: PLC0415 - not in the first frame
             Confirm,
             Question,
@@ -395,14 +415,22 @@ class ConsoleApp(PermissionKeys):  # noqa: PLR0904 - one action a key
 
         if any(isinstance(screen, Confirm) for screen in self.screen_stack):
             return
-        orders = "\n".join(f"  {what}" for what in waiting)
-        body = Text(
-            f"Pending:\n{without_amounts(orders, masked=is_private(self.desk_state))}\n\n"
-            "The desk waits two seconds for the results. Orders still pending are looked up at the "
-            "next start; nothing is sent twice."
-        )
+        parts: list[str] = []
+        if waiting:
+            orders = "\n".join(f"  {what}" for what in waiting)
+            parts.append(
+                f"Pending:\n{without_amounts(orders, masked=is_private(self.desk_state))}\n\n"
+                "The desk waits two seconds for the results. Orders still pending are looked up at "
+                "the next start; nothing is sent twice."
+            )
+        if running:
+            skills = "\n".join(f"  {formats.plain(slug, 60)}" for slug in running)
+            parts.append(f"These skills stop:\n{skills}\n\n{with_keys(_KEEP_RUNNING)}")
+        body = Text("\n\n".join(parts))
         self.push_screen(Confirm(Question("Leave now?", body, "leave")), self._leave_if)
 
     def _leave_if(self, confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
             self.exit(0)
+        else:
+            self.next_drill = ""

@@ -83,24 +83,24 @@ def standings(state: DeskState) -> tuple[AgentStanding, ...]:
 
 
 def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStanding:
-    """The operator's own decisions first, then waiting trades, then failures."""
+    """As the row of the agent: suspended, failed, paused, then trades that need approval."""
     name = formats.plain(agent.name, NAME_MAX).plain
     if agent.suspended:
         return AgentStanding(
             name, *(_RETIRED if agent.retired else _STATUSES[AgentStatus.SUSPENDED])
         )
     states = {run.state for run in state.supervision.runs_of(agent.agent_id)}
+    run = next((message for one, message in _RUNS.items() if one in states), None)
+    if run is not None and run[1] not in _INCONSPICUOUS:
+        return AgentStanding(name, *run)
+    if agent.paused:
+        return AgentStanding(name, "‖", "paused", "warn")
     if agent.agent_id in asking:
         # Its trades from before its end still wait; it itself runs no more.
         has_ended = bool(states) and not any(one.is_alive for one in states)
         return AgentStanding(
             name, "?", "stopped, approval" if has_ended else "needs approval", "warn"
         )
-    run = next((message for one, message in _RUNS.items() if one in states), None)
-    if run is not None and run[1] not in _INCONSPICUOUS:
-        return AgentStanding(name, *run)
-    if agent.paused:
-        return AgentStanding(name, "‖", "paused", "warn")
     return AgentStanding(name, *(_STATUSES.get(agent.status) or run or _ACTIVE))
 
 
@@ -119,9 +119,11 @@ def _forms(agents: Sequence[AgentStanding]) -> Iterator[Text]:
     if grave:
         yield _joined([*(_named(one) for one in grave), *_counted(calm)])
     yield _joined(_counted(agents))
-    yield _joined([
+    short = [
         Text(f"{text.plain[0]}{text.plain[2:].split()[0]}", text.style) for text in _counted(agents)
-    ])
+    ]
+    yield _joined(short)
+    yield Text(" ").join(short)
 
 
 def _named(standing: AgentStanding) -> Text:

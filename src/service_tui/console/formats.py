@@ -10,7 +10,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.desk.slices.orders import price_text
-from service_tui.terms import Side
+from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 NOT_KNOWN: Final = "\N{EN DASH}"
@@ -145,6 +145,11 @@ def until(at: Timestamp | None, now: Timestamp) -> Text:
     if at is None or not math.isfinite(at - now):
         return _unknown()
     return Text(f"in {duration(at - now)}" if at > now else "due", no_wrap=True)
+
+
+def unit(venue: Venue) -> str:
+    """The currency of a venue behind an amount or a label; a short sign for play money."""
+    return "$" if venue is Venue.SIM else MONEY_OF[venue]
 
 
 def duration(seconds: float) -> str:

@@ -11,6 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 from textual import events, on
 from textual.app import App
 from textual.message import Message
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -33,11 +34,19 @@ BEHIND: Final = "keys typed after it ignored"
 
 
 class KeyDone(Message):
-    """Follows a key through the same widgets: its arrival ends the handling of the key."""
+    """Follows a key through the same widgets. Its second arrival ends the handling of the key.
 
-    def __init__(self, number: int) -> None:
+    The key itself may make its widget send a message, as an enter does in a line of text: only the
+    second one runs behind that.
+    """
+
+    def __init__(
+        self, number: int, target: Widget | Screen[object], *, is_last: bool = False
+    ) -> None:
         super().__init__()
         self.number = number
+        self.target = target
+        self.is_last = is_last
 
 
 @runtime_checkable
@@ -105,6 +114,9 @@ class KeyQueue(App[int]):
 
     async def _has_overtaken(self, event: events.Key | events.Paste) -> bool:
         """Handle a key with priority, which ends or stops something, at once; True for one."""
+        if not self.screen_stack:
+            # The console is ending: no key has a receiver.
+            return True
         return isinstance(event, events.Key) and await self._check_bindings(event.key, True)  # noqa: FBT003 - Textual's own
 
     async def on_event(self, event: events.Event) -> None:
@@ -126,14 +138,29 @@ class KeyQueue(App[int]):
         self._number += 1
         target = self.focused or self.screen
         await super().on_event(event)
-        target.post_message(KeyDone(self._number))
-        # A widget that the key has removed passes nothing on.
-        self._patience = self.set_timer(SETTLE_S, self._settle)
+        target.post_message(KeyDone(self._number, target))
+        self._await(target, asyncio.get_running_loop().time() + SETTLE_S)
+
+    def _await(self, target: Widget | Screen[object], until: float) -> None:
+        """Settle at once where the key has removed its target, which passes nothing on."""
+
+        async def check() -> None:
+            is_late = asyncio.get_running_loop().time() >= until
+            if is_late or not target.is_attached or target.screen not in self.screen_stack:
+                await self._settle()
+            else:
+                self._await(target, until)
+
+        self._patience = self.set_timer(CHECK_AGAIN_S, check)
 
     @on(KeyDone)
     def _key_done(self, message: KeyDone) -> None:
         message.stop()
-        if message.number == self._number:
+        if message.number != self._number:
+            return
+        if not message.is_last:
+            message.target.post_message(KeyDone(message.number, message.target, is_last=True))
+        else:
             # After the focus that the key moved, which is set by a message of the same queue.
             self.call_later(self._settle)
 

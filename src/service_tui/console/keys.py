@@ -133,6 +133,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding(
         "app.halt_too", "app", ("exclamation_mark",), "halt", "halt", "Same as halt", shown="!"
     ),
+    KeyBinding("app.resume", "app", ("R",), "resume", "resume", "After a halt: allow buys again"),
     # every table of rows
     KeyBinding("rows.filter", "rows", ("slash",), "filter", "find", footer=True, shown="/"),
     KeyBinding("rows.sort", "rows", ("s",), "sort_next", "sort", "Sort by the next column"),
@@ -182,9 +183,9 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("portfolio.list", ("o",), "next list", "Positions, orders, closed", footer=True),
     _performed("portfolio.monitor", ("m",), "monitor", "Stop, target", footer=True),
     _performed("portfolio.alert", ("a",), "price alert", "Alert at a price"),
-    _performed("portfolio.why", ("Q",), "why", "Why this trade: signal to exit"),
+    _performed("portfolio.why", ("Q",), "why", "The trade, signal to exit"),
     _performed("portfolio.orders", ("O",), "open orders", "Amend, cancel"),
-    _performed("portfolio.amend", ("e",), "amend", "Price and size of an open order"),
+    _performed("portfolio.amend", ("e",), "amend", "Price and size"),
     _performed("portfolio.cancel", ("d",), "cancel order", "Cancel the selected order"),
     _performed("portfolio.cancel_all", ("D",), "cancel all", "Cancel all listed orders"),
     # monitors
@@ -268,7 +269,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("blotter.market", ("enter", "M"), "market", "Show the market"),
     _performed("blotter.list", ("o",), "next list", "Orders, fills", footer=True),
     _performed("blotter.trades", ("w",), "pending only", "Only pending orders"),
-    _performed("blotter.why", ("Q",), "why", "Why this trade: signal to exit"),
+    _performed("blotter.why", ("Q",), "why", "The trade, signal to exit"),
     _performed("blotter.orders", ("O",), "open orders", "Amend, cancel"),
     _performed("blotter.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # the action log

@@ -62,7 +62,7 @@ def _text(key: str, cell: Cell) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
-        return f"{cell:.4f}" if key in _PRICES else f"{cell:,.2f}"
+        return f"{cell:z.4f}" if key in _PRICES else f"{cell:z,.2f}"
     text = formats.plain(str(cell), CELL_MAX).plain
     if key in _MOMENTS:
         return f"{text[:16].replace('T', ' ')} UTC"

@@ -85,11 +85,14 @@ def shared_lines(before: Sequence[str], after: Sequence[str]) -> int:
 
 
 def wrapped(lines: Iterable[str], width: int) -> list[ShownLine]:
-    """The lines, those too long continued on the next one; width >= 1."""
+    """The lines, those too long continued on the next one.
+
+    Width in cells; below 2 it is taken as 2, the width of the widest letter.
+    """
     return [
         ShownLine(source, part)
         for source, line in enumerate(lines)
-        for part in (_parts(line, max(1, width)) if cell_len(line) > width else (line,))
+        for part in (_parts(line, max(2, width)) if cell_len(line) > width else (line,))
     ]
 
 
@@ -152,9 +155,10 @@ def as_table(lines: Sequence[str]) -> tuple[str, list[ShownLine]]:
     for row in rows:
         names.update(dict.fromkeys(row or ()))
     columns = tuple(islice(names, COLUMNS_MAX))
+    titles = [_cell(name) for name in columns]
     texts = [None if row is None else [_cell(row.get(name)) for name in columns] for row in rows]
     widths = [
-        min(CELLS_MAX, max(cell_len(cells[place]) for cells in (columns, *filter(None, texts))))
+        min(CELLS_MAX, max(cell_len(cells[place]) for cells in (titles, *filter(None, texts))))
         for place in range(len(columns))
     ]
     numeric = [
@@ -170,7 +174,7 @@ def as_table(lines: Sequence[str]) -> tuple[str, list[ShownLine]]:
         ShownLine(source, lines[source] if cells is None else joined(cells))
         for source, cells in enumerate(texts)
     ]
-    return joined(columns), shown
+    return joined(titles), shown
 
 
 def _inner(row: JsonObject | None) -> JsonObject | None:
@@ -189,7 +193,15 @@ def _cell(value: object) -> str:
 
 
 def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """The value as JSON; letters that a terminal would obey or hide are left as their codes.
+
+    The line was cleaned before it was decoded, and decoding brings such letters back.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return text if text.isprintable() else json.dumps(value, separators=(",", ":"))
+    except RecursionError:
+        return "…"
 
 
 def _is_number(value: object) -> bool:

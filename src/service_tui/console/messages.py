@@ -11,7 +11,19 @@ NEW_SESSION: Final = "new:"
 """Prefix of the row key that opens a new research session; a session's key may follow."""
 
 
-class CommandGiven(Message):
+class ToApp(Message):
+    """A message for the app, from any widget.
+
+    Textual stops a message at the parent of its widget where the code that posted it ran for that
+    parent: a screen that has its own pane send something would never be heard.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sender = None  # pyright: ignore[reportPrivateUsage]
+
+
+class CommandGiven(ToApp):
     """The operator gave a command; the app hands it to the desk without waiting."""
 
     def __init__(self, command: Command) -> None:
@@ -19,7 +31,7 @@ class CommandGiven(Message):
         self.command = command
 
 
-class GoTo(Message):
+class GoTo(ToApp):
     """Show another screen, and there the row with this key, if any; then perform a key's action."""
 
     def __init__(self, screen: str, row: str | None = None, act: KeyBinding | None = None) -> None:
@@ -29,7 +41,7 @@ class GoTo(Message):
         self.act = act
 
 
-class ApprovalRequested(Message):
+class ApprovalRequested(ToApp):
     """The person opens this waiting trade for a decision; `refuse`: at the line for the reason."""
 
     def __init__(self, held_id: str, *, refuse: bool = False) -> None:
@@ -38,7 +50,7 @@ class ApprovalRequested(Message):
         self.refuse = refuse
 
 
-class ToastMessage(Message):
+class ToastMessage(ToApp):
     """A toast: one plain sentence. `tone` is info, good, warn or bad."""
 
     def __init__(self, text: str, tone: str = "info") -> None:
@@ -47,7 +59,7 @@ class ToastMessage(Message):
         self.tone = tone
 
 
-class Copied(Message):
+class Copied(ToApp):
     """A text for the clipboard; `what` names it in the toast."""
 
     def __init__(self, text: str, what: str) -> None:
@@ -56,7 +68,7 @@ class Copied(Message):
         self.what = what
 
 
-class ConfirmGiven(Message):
+class ConfirmGiven(ToApp):
     """A person confirmed a question; `what` is its text, for the action log."""
 
     def __init__(self, what: str) -> None:
@@ -64,7 +76,7 @@ class ConfirmGiven(Message):
         self.what = what
 
 
-class KeyChosen(Message):
+class KeyChosen(ToApp):
     """An action of the key table was chosen by the mouse or by name; the app finds its target."""
 
     def __init__(self, key: KeyBinding) -> None:
@@ -72,7 +84,7 @@ class KeyChosen(Message):
         self.key = key
 
 
-class HelpRequested(Message):
+class HelpRequested(ToApp):
     """Show the help, narrowed to a word; empty: all of it."""
 
     def __init__(self, word: str = "") -> None:
@@ -80,11 +92,23 @@ class HelpRequested(Message):
         self.word = word
 
 
-class ResumeRequested(Message):
+class ResumeRequested(ToApp):
     """The person wants to end the halt; the typed word follows."""
 
 
-class ThemeTried(Message):
+class DrillRequested(ToApp):
+    """The person asks for a drill by its name, with an empty one for the page of the present one.
+
+    `ends`: for the end of the present one.
+    """
+
+    def __init__(self, name: str = "", *, ends: bool = False) -> None:
+        super().__init__()
+        self.name = name
+        self.ends = ends
+
+
+class ThemeTried(ToApp):
     """Preview a theme; None shows the stored theme again."""
 
     def __init__(self, name: str | None) -> None:

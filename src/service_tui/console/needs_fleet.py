@@ -11,6 +11,7 @@ from service_tui.console.questions import short_question
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.reasons import without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
+from service_tui.desk.agents.health import SPENT
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.fleet import (
     AgentNeedKind,
@@ -21,7 +22,7 @@ from service_tui.desk.slices.fleet import (
 )
 from service_tui.desk.slices.research import SessionView
 from service_tui.desk.state import DeskState
-from service_tui.terms import AgentStatus, SessionState, Venue
+from service_tui.terms import AgentStatus, SessionState, Venue, agent_with
 from service_tui.units import Micros, Timestamp
 
 HELD: Final = "held "
@@ -124,18 +125,27 @@ def _budgets(state: DeskState) -> Iterator[Need]:
         if most and int(skill.spent) > WARN_FROM * most:
             yield Need(
                 f"skill day {skill.slug}", "warn", "▲", "skill",
-                f"{skill.slug}: daily budget nearly spent",
-                formats.percent(skill.spent / most, 0), "buys are refused once it is spent",
+                f"{skill.slug}: daily budget {_spent(skill.spent / most)}",
+                formats.percent(skill.spent / most, 0), _refused(skill.spent / most),
                 "settings", money=Micros(most - skill.spent), verb="Show limits",
             )  # fmt: skip
 
 
+def _spent(used: float) -> str:
+    return "spent" if used >= SPENT else "nearly spent"
+
+
+def _refused(used: float) -> str:
+    until = "until 00:00 UTC" if used >= SPENT else "once it is spent"
+    return f"buys are refused {until}"
+
+
 def _budget(leash: LeashView, subject: str) -> Need:
-    of = f" with {leash.skill_slug}" if leash.skill_slug else ""
+    who, used = agent_with(subject, leash.skill_slug), leash.used or 0.0
     return Need(
         f"budget {leash.agent_id} {leash.skill_slug}", "warn", "▲", "budget",
-        f"{subject}{of}: daily budget nearly spent", formats.percent(leash.used, 0),
-        "buys are refused once it is spent", "agents", leash.agent_id,
+        f"{who}: daily budget {_spent(used)}", formats.percent(leash.used, 0),
+        _refused(used), "agents", leash.agent_id,
         money=leash.budget, verb="Edit leash", act="agents.leash",
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Reasons and fixes as text: with the keys as they are bound now, amounts masked."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -7,8 +8,19 @@ from service_tui.console.formats import MASK
 from service_tui.console.keys import cap
 from service_tui.desk.reasons import Fix, Reason
 
-_TIME_DIGITS: Final = 2
-"""Units of hours, of minutes and of seconds."""
+_WORD: Final = re.compile(r"(?<!\S)([(\[]*)(\S*?\d\S*?)([.,:;)!?\]]*)(?!\S)")
+"""A word with a digit: what opens it, itself, and the punctuation behind it."""
+
+_NO_AMOUNT: Final = re.compile(
+    r"(?<!\S)[(\[]?(?:"
+    r"\d\d:\d\d(?::\d\d)?"
+    r"|\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*(?: \d{4})?"
+    r"|(?:at|now|average|price) 0\.\d{2,4}"
+    r"|\d{1,4} (?:agent|alert|approval|hour|market|minute|order|point|position|second|signal|skill"
+    r"|source|time|trade)s?"
+    r")(?=[\s.,:;)!?\]]|$)"
+)
+"""Numbers that are no amounts: a time of day, a date, a price, a count of things."""
 
 _WALLET: Final = ("app.redemption", "app.wallet")
 _AGENTS: Final = ("app.agents",)
@@ -81,26 +93,21 @@ def sentence(text: str) -> str:
 
 
 def without_amounts(sentence: str, *, masked: bool) -> str:
-    """A sentence with every word that has a digit hidden if `masked`.
+    """A sentence without its amounts if `masked`: every number that may be one is hidden.
 
     A sentence comes as text from the service, from a skill or from the blotter on disk. Its amounts
-    cannot be told from its other numbers, so none of them is shown.
+    cannot be told from most other numbers. Times, dates, prices and plain counts can, and stay.
     """
     if not masked:
         return sentence
-    return "\n".join(
-        " ".join(_masked(word) for word in line.split(" ")) for line in sentence.split("\n")
-    )
+    parts: list[str] = []
+    end = 0
+    for kept in _NO_AMOUNT.finditer(sentence):
+        parts += (_hidden(sentence[end : kept.start()]), kept[0])
+        end = kept.end()
+    return "".join((*parts, _hidden(sentence[end:])))
 
 
-def _masked(word: str) -> str:
-    if not any(letter.isdigit() for letter in word) or _is_time(word.rstrip(".,;)")):
-        return word
-    end = word[-1] if word[-1] in ".,:;)" else ""
-    return f"{MASK}{end}"
-
-
-def _is_time(word: str) -> bool:
-    """True if a word is a time of day, such as 14:03 or 14:03:20."""
-    parts = word.split(":")
-    return len(parts) > 1 and all(part.isdigit() and len(part) == _TIME_DIGITS for part in parts)
+def _hidden(text: str) -> str:
+    """A text with every word that has a digit hidden; brackets and punctuation stay."""
+    return _WORD.sub(lambda word: f"{word[1]}{MASK}{word[3]}", text)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from textwrap import shorten
 from typing import Final
 
 _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
@@ -35,6 +36,9 @@ _NAME: Final = re.compile(r"[a-z&][a-z0-9&%]+")
 """Text that may be the name of a column; elsewhere a colon is an ordinary character."""
 
 _TITLE: Final = re.compile(r"[a-z0-9&%]+")
+_LISTED: Final = 32
+"""Letters of the columns that a problem lists: beside a typed search there is little room."""
+
 _CLOSE: Final = 0.5
 """Least similarity of a name that is suggested for an unknown one."""
 
@@ -228,7 +232,11 @@ def _no_column(name: str, known: Mapping[str, str]) -> str:
     message = f"no column {name[:20]!r}"
     if close:
         return f"{message}, did you mean {close[0]}?"
-    return f"{message}: {', '.join(dict.fromkeys(known.values()))}"
+    listed = ", ".join(dict.fromkeys(known.values()))
+    cut = shorten(listed, _LISTED, placeholder="")
+    if cut != listed:
+        listed = f"{cut} …, all in the sort menu"
+    return f"{message}: {listed}"
 
 
 def _read_name(

@@ -92,5 +92,5 @@ def _texts(body: str | None) -> dict[str, object]:
     """The JSON object that a row holds; nothing when it is none."""
     try:
         return dict(json.loads(body or "{}"))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return {}

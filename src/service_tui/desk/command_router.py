@@ -33,6 +33,7 @@ from service_tui.desk.commands.settings import (
     WatchMarket,
 )
 from service_tui.desk.commands.trading import CancelOrders, GiveUp, PlaceTrade, RequestQuote
+from service_tui.desk.drill import handlers as drill
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.halt.exit_all import exit_all
 from service_tui.desk.halt.halting import Halting
@@ -109,6 +110,7 @@ class CommandRouter:
         # Done when it was given.
         on(Halt, lambda _: None)
         webhooks.register(registry, ports)
+        drill.register(registry, ports)
         self.reactor.register(registry)
         self.wallet.register(registry)
         self.supervision.register(registry)

@@ -220,6 +220,10 @@ class Desk:
         if database is not None:
             self._supervision.hold()
 
+    async def write_log(self) -> None:
+        """Write what waits for the action log."""
+        await self._supervision.actions.write()
+
     # -- running ---------------------------------------------------------------------------
 
     async def run(self) -> None:

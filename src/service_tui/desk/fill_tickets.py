@@ -1,15 +1,25 @@
 """Fills of the own agent that no command of this console made, as rows of the blotter. Pure."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.orders import price_text
-from service_tui.desk.slices.records import Deal, TicketState, TicketView, TradeView
-from service_tui.terms import MONEY_OF, Action
+from service_tui.desk.slices.orders import OpenOrderView, price_text
+from service_tui.desk.slices.records import Deal, OnBook, TicketState, TicketView, TradeView
+from service_tui.terms import MONEY_OF, Action, TradeStatus
 from service_tui.units import decimal
 
 KIND: Final = "fill"
+
+_ENDS: Final = {
+    (TradeStatus.CANCELLED, False): (OnBook.CANCELLED, "cancelled: nothing filled"),
+    (TradeStatus.CANCELLED, True): (OnBook.CANCELLED, "cancelled; {}"),
+    (TradeStatus.PARTIALLY_FILLED, True): (OnBook.PARTIAL, "{}; the rest is no longer open"),
+    (TradeStatus.FILLED, True): (OnBook.FILLED, "{}"),
+    (TradeStatus.CONFIRMED, True): (OnBook.FILLED, "{}"),
+}
+"""What became of an order that is not open, by its status and whether any of it filled."""
 
 
 def fill_tickets(
@@ -26,6 +36,46 @@ def fill_tickets(
         for one in trades
         if one.deal in {Deal.BUY, Deal.SALE} and not (one.client_ref and one.client_ref in ours)
     )
+
+
+def with_book(
+    tickets: Iterable[TicketView],
+    trades: Iterable[TradeView],
+    orders: Iterable[OpenOrderView] | None,
+) -> tuple[TicketView, ...]:
+    """The commands; those that rested on a book with what became of them since.
+
+    Args:
+        tickets: the commands.
+        trades: the history of the own agent.
+        orders: its open orders; None while unknown, then no order is called ended.
+    """
+    by_ref = {one.client_ref: one for one in trades if one.client_ref}
+    still_open = None if orders is None else {one.trade_id for one in orders}
+    return tuple(_on_book(one, by_ref.get(one.client_ref), still_open) for one in tickets)
+
+
+def _on_book(
+    ticket: TicketView, trade: TradeView | None, still_open: set[str] | None
+) -> TicketView:
+    rested = ticket.limit is not None and ticket.state is TicketState.DONE
+    if not rested or trade is None or still_open is None:
+        return ticket
+    if trade.trade_id in still_open:
+        return replace(ticket, on_book=OnBook.OPEN)
+    filled = _filled(trade) if trade.shares > 0 else ""
+    found = _ENDS.get((trade.status, bool(filled)))
+    if found is None:
+        return ticket
+    on_book, outcome = found
+    return replace(ticket, on_book=on_book, outcome=outcome.format(filled))
+
+
+def _filled(trade: TradeView) -> str:
+    verb, tail = ("bought", "for") if trade.action == Action.BUY else ("sold", "brought")
+    money = f"{decimal(trade.cost):,.2f} {MONEY_OF[trade.venue]}"
+    average = "" if trade.average is None else f" (average {price_text(trade.average)})"
+    return f"{verb} {decimal(trade.shares):,.2f} shares, {tail} {money}{average}"
 
 
 def fill_id(trade: TradeView) -> str:
@@ -53,21 +103,16 @@ def ticket_of_fill(fill: FillView) -> TicketView:
 
 
 def _ticket(trade: TradeView) -> TicketView:
-    unit, buys = MONEY_OF[trade.venue], trade.deal is Deal.BUY
-    side, cost = trade.side.value.upper(), f"{decimal(trade.cost):,.2f}"
-    money = f"{cost} {unit}"
-    shares = f"{decimal(trade.shares):,.2f} shares"
-    average = "" if trade.average is None else f" (average {price_text(trade.average)})"
-    verb, tail = ("bought", "for") if buys else ("sold", "brought")
+    buys, side, cost = trade.deal is Deal.BUY, trade.side.value.upper(), decimal(trade.cost)
     source = f", by {trade.source}" if trade.source else ""
     return TicketView(
         ticket_id=fill_id(trade),
         kind=KIND,
         market_id=trade.market_id,
-        what=f"buy {side} for {cost}" if buys else f"sell {decimal(trade.shares):,.2f} {side}",
+        what=f"buy {side} for {cost:,.2f}" if buys else f"sell {decimal(trade.shares):,.2f} {side}",
         state=TicketState.DONE,
         opened_at=trade.at,
-        outcome=f"{verb} {shares}, {tail} {money}{average}{source}",
+        outcome=f"{_filled(trade)}{source}",
         client_ref=trade.trade_id,
         amount=trade.cost,
         question=trade.question,

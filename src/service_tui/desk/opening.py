@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from service_tui.clock import Clock
@@ -19,7 +20,7 @@ from service_tui.desk.risk.price_alerts import known_price_alerts
 from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt, newest
 from service_tui.desk.state import DeskState
 from service_tui.desk.wallet.payments import CAP, cap_of
-from service_tui.storage.blotter import Blotter
+from service_tui.storage.blotter import TAKEN_OVER, Blotter, StoredTicket, recent_elsewhere
 from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
@@ -103,7 +104,8 @@ async def open_desk(initial: DeskState, context: DeskContext) -> AsyncGenerator[
     own_halt = await asyncio.to_thread(memory.kept_halt)
     rows = await asyncio.to_thread(blotter.recent, TICKETS_SHOWN)
     unsettled = await asyncio.to_thread(blotter.open_tickets)
-    known = {row.ticket_id: ticket_of(row) for row in [*unsettled, *rows]}
+    elsewhere = await asyncio.to_thread(_elsewhere, context.blotters)
+    known = {row.ticket_id: ticket_of(row) for row in [*elsewhere, *unsettled, *rows]}
     tickets = sorted(known.values(), key=lambda ticket: ticket.opened_at, reverse=True)
     price_alerts = await asyncio.to_thread(known_price_alerts, PriceAlerts(context.database))
     executes = context.executes and not initial.service.read_only
@@ -135,3 +137,9 @@ async def open_desk(initial: DeskState, context: DeskContext) -> AsyncGenerator[
         finally:
             await desk.close()
             running.cancel()
+
+
+def _elsewhere(blotters: Iterable[Path]) -> list[StoredTicket]:
+    """Commands that ended on the other consoles of the directory; blocks."""
+    rows = (row for path in blotters for row in recent_elsewhere(path, TICKETS_SHOWN))
+    return [row for row in rows if row.outcome != TAKEN_OVER]

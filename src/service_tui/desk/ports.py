@@ -74,6 +74,7 @@ class DeskContext:
         policy: decides what may be signed.
         notes: data directory in which autoresearch sessions register; None without one.
         held_in: data directory that another program owns, where this desk reads along.
+        blotters: databases of the other consoles of this directory, whose commands are listed.
     """
 
     client: Client
@@ -91,6 +92,7 @@ class DeskContext:
     policy: SigningPolicy = field(default_factory=SigningPolicy)
     notes: Path | None = None
     held_in: Path | None = None
+    blotters: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class Fix(StrEnum):
     SET_LIMIT_AGAIN = "set the limit again in Settings"
 
     # -- the halt, pauses and leashes
-    END_HALT = "sales stay possible; Halt resumes trading"
+    END_HALT = "sales stay possible; end the halt to buy again"
     HALT_FIRST = "halt first: exit all needs blocked buys"
     SEE_HALT = "see Halt for the reason"
     HALT_TAKES_BACK = "a halt cancels open buys"

@@ -37,6 +37,7 @@ from service_tui.desk.slices import reactor as reactors
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
+from service_tui.desk.slices.drill import DrillView
 from service_tui.desk.slices.fleet import (
     FLEET_KINDS,
     FleetFact,
@@ -603,6 +604,7 @@ _FIELDS: Final[Mapping[type[object], tuple[str, Topic | None]]] = {
     LogView: ("log", None),
     HaltView: ("halt", None),
     WebhooksView: ("webhooks", None),
+    DrillView: ("drill", None),
 }
 """What there is one of: its field, and the topic whose rows are counted that could not be read."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
+from service_tui.desk.slices.drill import DrillView
 from service_tui.desk.slices.fleet import SupervisionView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogView
@@ -55,7 +56,7 @@ class DeskState:
     `gone_orders` were cancelled here, and are not listed again by an answer that was on its way.
     `cash_beside` is the cash in the last answer with positions, None where a service leaves it out;
     `is_cash_disputed` once an account answer had another figure. `awaited` is the topic without
-    which cash and positions are of two moments, None for none.
+    which cash and positions are of two moments, None for none. `drill` is the one that is played.
     """
 
     service: ServiceView
@@ -100,6 +101,7 @@ class DeskState:
     cash_beside: Micros | None = None
     is_cash_disputed: bool = False
     awaited: Topic | None = None
+    drill: DrillView | None = None
 
     @property
     def halted_since(self) -> Timestamp | None:

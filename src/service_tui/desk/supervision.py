@@ -61,7 +61,10 @@ class Supervision:
             against_real=self._against_real,
             spending=SkillSpending(data_dir),
         )
-        self._skills = skills.SkillPorts(SkillHome(data_dir), self._runs, self._lines)
+        # Skills and the keys of their agents are shared by all consoles on one directory: whoever
+        # takes it over restarts what another had started.
+        home = SkillHome(context.held_in or data_dir, former=data_dir)
+        self._skills = skills.SkillPorts(home, self._runs, self._lines)
         self.halted = SkillAgents(ports.client, self._skills.home.key_of, self._lines.agents)
         # Beside the holder of a directory: one log for both, which the holder writes, too.
         notes = context.notes

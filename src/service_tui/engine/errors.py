@@ -273,6 +273,13 @@ class TimeStopPast(BadOrder):
     fix = "give exit_at in Unix seconds, in the future"
 
 
+class TrailingStopTooWide(BadOrder):
+    """A trailing stop in points reaches 0 or below, where no mark comes."""
+
+    code = "TRAILING_STOP_TOO_WIDE"
+    fix = "give trailing_stop_points below the price now, or trailing_stop_pct"
+
+
 class InsufficientBalance(BadOrder):
     """Not enough cash."""
 

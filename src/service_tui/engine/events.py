@@ -72,7 +72,8 @@ class Breached(NamedTuple):
     """A price tick crossed a threshold: the monitor is used up, an alert waits for its exit.
 
     `level` is the price that the threshold made, of the side held as all prices here; `entry` the
-    average cost, `shares` what was held. `at` is the breach's own wall time.
+    average cost, `shares` what was held. `at` is the breach's own wall time. `threshold_pct` of a
+    trailing stop may be points of price: then `in_points`.
     """
 
     alert_id: str
@@ -88,6 +89,7 @@ class Breached(NamedTuple):
     entry: float
     price: float
     shares: Micros
+    in_points: bool = False
 
 
 class AlertEnded(NamedTuple):
@@ -202,7 +204,8 @@ class Note(NamedTuple):
     """The trader's note on an order; private to its owner but for the name.
 
     `stop_loss_pct` and `take_profit_pct` are the thresholds of the monitor that a buy sets when it
-    fills: fractions of the average cost; None with both None leaves it to the agent's settings.
+    fills: fractions of the average cost. One that is None stays as an earlier monitor has it, or is
+    the agent's default.
     """
 
     reasoning: str = ""

@@ -41,6 +41,10 @@ _WORDS: Final = {
 }
 
 
+_POINTS: Final = 100
+"""Points of a price of 1."""
+
+
 def watch(world: World, times: Times) -> list[Event]:
     """Everything that the prices and the hour of now do to monitors and alerts.
 
@@ -159,6 +163,7 @@ def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
         monitor.entry,
         crossed.price,
         world.risk.held_on(held).shares,
+        in_points=crossed.reason is ExitReason.TRAILING_STOP and monitor.trail_pct is None,
     )
 
 
@@ -168,8 +173,10 @@ def reason_of(breach: Breached) -> str:
     if breach.reason is ExitReason.TIME_STOP:
         return f"time stop: {side} at {breach.price:.4f} (entry {breach.entry:.4f})"
     name, moved, beyond = _WORDS[breach.reason]
+    points = f"{_POINTS * breach.threshold_pct:.4g} pt"
+    distance = points if breach.in_points else f"{breach.threshold_pct:.1%}"
     return (
-        f"{name} {breach.threshold_pct:.1%}: "
+        f"{name} {distance}: "
         f"{moved.format(side, breach.price)}, "
         f"at or {beyond} {breach.level:.4f} (entry {breach.entry:.4f})"
     )

@@ -12,6 +12,7 @@ from service_tui.engine.errors import (
     NothingWatched,
     PositionNotFound,
     TimeStopPast,
+    TrailingStopTooWide,
 )
 from service_tui.engine.events import AlertEnded, MonitorDeleted, MonitorSet
 from service_tui.engine.exit_values import mark_of
@@ -73,6 +74,7 @@ def set_monitor(
         PositionNotFound: the agent does not hold the side there.
         NothingWatched: no threshold would be left.
         TimeStopPast: its time stop is not in the future.
+        TrailingStopTooWide: its trailing stop would begin at 0 or below.
     """
     spot = request.spot
     world.market(spot.market_id).check_open(world.world_at)
@@ -87,6 +89,7 @@ def set_monitor(
             thresholds = _thresholds(request, known, agent.settings.stop_loss_pct)
             event = MonitorSet(agent.agent_id, at, venue, spot.market_id, spot.side, *thresholds)
             event = event._replace(peak=_peak(world, event, known))
+            _check_trail(request, event.peak)
             risk.apply(event)
             monitor = risk.monitors.get(held)
             if monitor is None:
@@ -110,6 +113,16 @@ def _peak(world: World, event: MonitorSet, known: Monitor | None) -> float:
     mark = mark_of(world, event.venue, event.market_id, times)
     mark = mark if event.side is Side.YES else 1.0 - mark
     return mark if known is None else max(known.peak, mark)
+
+
+def _check_trail(request: ThresholdRequest, peak: float) -> None:
+    """Refuse points of price that reach from the peak to 0 or below."""
+    # ours: the wire bounds the points by 1 alone; such a stop would never sell at this price.
+    points = None if "trail_points" in request.kept else request.trail_points
+    if points is not None and not points < peak:
+        raise TrailingStopTooWide(
+            f"the trailing stop of {points:g} reaches below 0: the highest price is {peak:.4f}"
+        )
 
 
 class _Terms(NamedTuple):

@@ -5,7 +5,7 @@ events a moment brings: markets that resolve and open, the crowd, the watched wa
 orders, redemptions, breaches.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from service_tui.engine.amm.exchange import open_shares
@@ -19,6 +19,7 @@ from service_tui.engine.events import (
     MarketListed,
     MarketResolved,
     Payout,
+    Settlement,
     SpeedSet,
     Ticked,
 )
@@ -30,13 +31,15 @@ from service_tui.engine.reactor.wallet_trades import trades_of_wallets
 from service_tui.engine.risk.monitors import Ladder, MonitoredSide, Prices, prices_at
 from service_tui.engine.tape.absence import absence_of
 from service_tui.engine.tape.belief import belief
-from service_tui.engine.tape.crowd import corrections, crowd_trades
+from service_tui.engine.tape.crowd import corrections, crowd_trade, crowd_trades
 from service_tui.engine.world import World
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 _HAIR_S: Final = 0.001
 """Keeps the rounding of doubles on the far side of a time stop."""
+
+CROWD_NAME: Final = "the crowd"
 
 STEP_S: Final = 60.0
 """Source: decisions, "Closed at a breach"."""
@@ -279,11 +282,46 @@ def _move(world: World, times: Times, *, crossed: bool) -> list[Event]:
         trades = crowd_trades(world.seed, world.markets, span)
     settled = () if crossed else trades_of_wallets(world.wallet_context, span, trades)
     events += world.did(missing_listings(world.wallet_context, settled, times))
-    events += world.did([Ticked(at, world_at, tuple(trades), crossed, settled)])
+    return events + _ticked(world, Ticked(at, world_at, tuple(trades), crossed, settled))
+
+
+def _ticked(world: World, tick: Ticked) -> list[Event]:
+    """Apply a move's trades, and what they bring to orders and to what is watched."""
+    times = (tick.at, tick.world_at)
+    events = world.did([tick])
     events += match_due(world.venues, times)
-    events += redeem_due(world, at)
-    events += world.did(world.price_alerts.due(world.markets, at))
+    events += redeem_due(world, tick.at)
+    events += world.did(world.price_alerts.due(world.markets, tick.at))
     return events + watch(world, times)
+
+
+def play(
+    world: World,
+    times: Times,
+    prices: Mapping[str, float],
+    settled: tuple[Settlement, ...] = (),
+) -> list[Event]:
+    """One move of a world whose tape somebody else writes: nothing is listed, no crowd of its own.
+
+    Args:
+        world: it.
+        times: wall time and the tape's at its end.
+        prices: by market, the price of YES to which the crowd buys.
+        settled: trades of wallets.
+
+    Returns:
+        The events, already applied.
+    """
+    at, world_at = times
+    events: list[Event] = [*end_due(world.venues, times), *world.pending_trades.due(at)]
+    events += _resolve_due(world, times)
+    trades = [
+        trade
+        for market_id, price in prices.items()
+        if (market := world.markets[market_id]).status(world_at) is MarketStatus.ACTIVE
+        for trade in crowd_trade(market, price, CROWD_NAME)
+    ]
+    return events + _ticked(world, Ticked(at, world_at, tuple(trades), settled=settled))
 
 
 def _resolve_due(world: World, times: Times) -> list[Event]:

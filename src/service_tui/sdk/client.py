@@ -196,7 +196,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             expiration: when a GTD order dies, Unix seconds.
             stop_loss_pct: stop of the monitor that a buy sets when it fills; none on paper. A
             service other than the embedded one may ignore it: read the monitors afterwards.
-            take_profit_pct: its target.
+            take_profit_pct: its target. Of the two one left out stays, or is the agent's default.
 
         Returns:
             Result of the order. `skip_reason` is why nothing was sent.

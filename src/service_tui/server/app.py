@@ -143,7 +143,8 @@ def create_app(service: Service, access: Access) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(work(service)) for work in (_tick, _beat, _digest)]
+            works = (_beat, _digest) if service.is_scripted else (_tick, _beat, _digest)
+            running = [tasks.create_task(work(service)) for work in works]
             running.append(tasks.create_task(service.courier.run()))
             yield
             service.world_store.events.close()

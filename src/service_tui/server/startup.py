@@ -38,7 +38,7 @@ class SimSettings:
     `signal_ttl_s` is the life of a reactor signal, above 0 and at most SIGNAL_TTL_MAX_S. `exchange`
     is the generation of the EVM venue that is simulated. `loopback_webhooks` lets the webhooks of
     every agent reach this machine; those of the operator's own agent always may. `webhook_post`
-    sends them, by HTTP where it is None.
+    sends them, by HTTP where it is None. `is_scripted`: somebody else moves the tape, move by move.
     """
 
     seed: int
@@ -52,6 +52,7 @@ class SimSettings:
     webhook_secrets: SecretStore = field(default_factory=MemorySecrets, repr=False)
     loopback_webhooks: bool = False
     webhook_post: Post | None = None
+    is_scripted: bool = False
 
 
 def new_id() -> str:
@@ -82,9 +83,10 @@ async def service_of(
         world_store = WorldStore(
             database, world, await backfill(database, world, seq), is_brief=is_brief
         )
-    if settings.speed is not None:
-        await world_store.commit(change_speed(world_store.world, settings.speed, now))
-    await world_store.advance(now)
+    if not settings.is_scripted:
+        if settings.speed is not None:
+            await world_store.commit(change_speed(world_store.world, settings.speed, now))
+        await world_store.advance(now)
     service: Service
 
     def allows_loopback(agent_id: str) -> bool:
@@ -111,5 +113,6 @@ async def service_of(
         exchange=settings.exchange,
         skill_folders=(database.path.parent / SKILLS, BUNDLED),
         courier=courier,
+        is_scripted=settings.is_scripted,
     )
     return service

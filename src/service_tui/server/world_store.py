@@ -8,7 +8,7 @@ read the world back.
 import asyncio
 import json
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NoReturn
@@ -23,12 +23,13 @@ from service_tui.engine.events import (
     MarketResolved,
     OrderEnded,
     RiskEvent,
+    Settlement,
     VenueEvent,
     kind_of,
 )
 from service_tui.engine.notify_events import PriceAlertTriggered
 from service_tui.engine.tape.topics import Topics
-from service_tui.engine.tick import advance
+from service_tui.engine.tick import advance, play
 from service_tui.engine.world import World
 from service_tui.server.events.listeners import EventHub
 from service_tui.server.past.digest import Digest
@@ -154,6 +155,26 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         if self._failed is not None:
             await self._read_back()
         await self.commit(advance(self.world, at))
+
+    async def play(
+        self,
+        times: tuple[Timestamp, Timestamp],
+        prices: Mapping[str, float],
+        settled: tuple[Settlement, ...] = (),
+    ) -> list[Event]:
+        """Move a scripted world, after reading it back if that is due; see `tick.play`.
+
+        Returns:
+            What it brought, on disk.
+
+        Raises:
+            StorageError: the disk refuses still.
+        """
+        if self._failed is not None:
+            await self._read_back()
+        events = play(self.world, times, prices, settled)
+        await self.commit(events)
+        return events
 
     def distrust(self) -> None:
         """Let nothing build upon memory before it is read back: a call broke off half-way."""

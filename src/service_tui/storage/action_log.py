@@ -237,7 +237,7 @@ def _read(raw: bytes) -> tuple[str, str] | None:
         return None
     try:
         return _text_of(entry), claimed
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return None
 
 

@@ -4,10 +4,12 @@ The row stands before anything is sent, so that a killed process leaves a questi
 never a surprise.
 """
 
+import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy import (
@@ -24,6 +26,7 @@ from sqlalchemy import (
 )
 from sqlmodel import col, select
 
+from service_tui.storage.cached_state import TICKET_COLUMNS, read_tickets
 from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.tables import MAY_HAVE_SPENT, UNSETTLED, statement
@@ -34,6 +37,8 @@ from service_tui.storage.errors import (
     TicketStateError,
     UnknownTicketError,
 )
+
+log = logging.getLogger(__name__)
 
 
 class StoredState(StrEnum):
@@ -99,6 +104,10 @@ _RESERVED: Final = select(
     ),
 )
 _RESERVED_SQL: Final = statement(_RESERVED)
+
+
+TAKEN_OVER: Final = '{"outcome": "taken over by the next desk of this directory"}'
+"""Outcome of a ticket that another blotter goes on with, in the blotter where it was opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +280,20 @@ class Blotter:
         with self._database.reader() as session:
             values = {"since": since, "venue": venue, "kind": kind}
             return session.connection().execute(_RESERVED, values).scalar_one()
+
+
+def recent_elsewhere(path: Path, limit: int) -> list[StoredTicket]:
+    """The newest commands that ended on another console, from its database, read only.
+
+    Returns:
+        At most `limit`, the newest first; none where the file cannot be read now. Blocks.
+    """
+    rows = (dict(zip(TICKET_COLUMNS, row, strict=True)) for row in read_tickets(path, limit))
+    try:
+        return [_stored(tables.Tickets.model_validate(row)) for row in rows]
+    except (TypeError, ValueError) as error:
+        log.info("commands of another console cannot be read: %s", type(error).__name__)
+        return []
 
 
 def _claim(connection: sqlite3.Connection, key: str, at: float) -> bool:

@@ -7,10 +7,16 @@ why.
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any, Final
 
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.db.wal import log_of, look
 from service_tui.storage.errors import StorageError
+
+TICKET_COLUMNS: Final = (
+    *("ticket_id", "at", "kind", "subject", "body", "venue", "amount_micros", "client_ref"),
+    *("state", "sent_at", "settled_at", "outcome"),
+)
 
 
 def read_cache(path: Path) -> dict[str, tuple[float, str]]:
@@ -37,7 +43,20 @@ def has_open_tickets(path: Path) -> bool:
     return path.exists() and bool(_rows(path, query))
 
 
-def _rows(path: Path, query: str) -> list[tuple[str, float, str]]:
+def read_tickets(path: Path, limit: int) -> list[tuple[object, ...]]:
+    """The newest commands with an end of another console's blotter, as their columns.
+
+    Returns:
+        Rows of `TICKET_COLUMNS`, the newest first; none where the file cannot be read now.
+    """
+    query = (
+        f"SELECT {', '.join(TICKET_COLUMNS)} FROM tickets "  # noqa: S608 - names of our own
+        f"WHERE state IN ('done', 'refused', 'failed') ORDER BY at DESC LIMIT {int(limit)}"
+    )
+    return [tuple(row) for row in _rows(path, query)] if path.exists() else []
+
+
+def _rows(path: Path, query: str) -> list[tuple[Any, ...]]:
     if _has_damaged_log(path):
         return []
     # No waiting: a lock on the database lasts longer than a first paint may take.

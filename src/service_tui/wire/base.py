@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Annotated, ClassVar, Final
+from math import isfinite
+from typing import Annotated, ClassVar, Final, cast
 
 from pydantic import (
     AfterValidator,
@@ -167,9 +168,30 @@ MICRO: Final = 0.000001
 COUNT_MAX: Final = 1_000_000_000
 Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
 
+PriceChange = Annotated[float, Field(ge=-1, le=1, description="-1 to 1")]
+"""A difference of two probabilities."""
+
 SignalValue = str | float | int
 SignalData = dict[str, SignalValue]
 """Flat dict, values strings or finite numbers. Source: spec, "signal_data"."""
+
+
+def _readable(value: object) -> object:
+    """Signal data without the values that are neither text nor a finite number."""
+    if not isinstance(value, dict):
+        return value
+    rows = cast("dict[object, object]", value)
+    return {name: one for name, one in rows.items() if _is_signal_value(one)}
+
+
+def _is_signal_value(value: object) -> bool:
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+ReadSignalData = Annotated[SignalData, BeforeValidator(_readable)]
+"""The same in an answer: what cannot be read of it hides no trade."""
 
 
 def moment(at: Timestamp) -> datetime:

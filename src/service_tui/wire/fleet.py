@@ -30,9 +30,10 @@ from service_tui.wire.base import (
     Money,
     OperatorModel,
     Price,
+    PriceChange,
     Prose,
+    ReadSignalData,
     SentLine,
-    SignalData,
     WireModel,
 )
 from service_tui.wire.trades import TradeBody
@@ -130,7 +131,7 @@ class HeldTradeBody(WireModel):
     reasoning: Prose = ""
     source: Line = ""
     skill_slug: Line = ""
-    signal_data: SignalData | None = None
+    signal_data: ReadSignalData | None = None
     created_at: Moment
     expires_at: Moment
     decided_at: Moment | None = None
@@ -165,14 +166,19 @@ class PnlPoint(WireModel):
     pnl: Money
 
 
+EDGE_KEPT_MAX: Final = 2
+KeptEdge = Annotated[float, Field(ge=-EDGE_KEPT_MAX, le=EDGE_KEPT_MAX)]
+"""A difference of two differences of probabilities."""
+
+
 class CalibrationBody(WireModel):
     """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
 
-    low: float
-    high: float
+    low: Price
+    high: Price
     count: Count
-    confidence: float
-    hit_rate: float
+    confidence: Price
+    hit_rate: Price
 
 
 class SkillResultBody(WireModel):
@@ -189,12 +195,12 @@ class SkillResultBody(WireModel):
     pnl: Money
     wins: Count
     losses: Count
-    confidence: float | None = None
-    hit_rate: float | None = None
-    brier: float | None = None
-    edge: float | None = None
-    slippage: float | None = None
-    edge_kept: float | None = None
+    confidence: Price | None = None
+    hit_rate: Price | None = None
+    brier: Price | None = None
+    edge: PriceChange | None = None
+    slippage: PriceChange | None = None
+    edge_kept: KeptEdge | None = None
     calibration: tuple[CalibrationBody, ...] = ()
     venue: Venue = Venue.SIM
 

@@ -12,6 +12,7 @@ from service_tui.wire.base import (
     Prose,
     WireModel,
 )
+from service_tui.wire.monitors import StopFraction, TakeFraction
 
 
 class OrderBody(WireModel):
@@ -33,10 +34,13 @@ class OrderBody(WireModel):
     condition_id: Line | None = None
     token_id_yes: Line | None = None
     token_id_no: Line | None = None
-    # ours: what the published record leaves out: type, expiration, and what was filled so far.
+    # ours: what the published record leaves out: type, expiration, what was filled so far, and the
+    # thresholds of the monitor that a buy sets when it fills.
     order_type: OrderType = OrderType.GTC
     expires_at: Moment | None = None
     shares_filled: Amount = 0.0
+    stop_loss_pct: StopFraction | None = None
+    take_profit_pct: TakeFraction | None = None
     simulated: bool = False
 
 

@@ -36,6 +36,7 @@ from service_tui.wire.base import (
     Money,
     Price,
     Prose,
+    ReadSignalData,
     RequestedMoment,
     SentLine,
     SentProse,
@@ -138,7 +139,7 @@ class TradeRequest(WireModel):
     source: SentLine | None = None
     skill_slug: SkillSlug | None = None
     signal_data: SignalData | None = None
-    # ours: the monitor that a buy sets when it fills, instead of the automatic one.
+    # ours: the monitor that a buy sets when it fills; one left out stays, or is the default.
     stop_loss_pct: StopFraction | None = None
     take_profit_pct: TakeFraction | None = None
     # An external wallet's own signature under a real order. Source: wire reference, 3.3 and 6.2.
@@ -300,7 +301,7 @@ class TradeRow(WireModel):
     source: Line | None = None
     skill_slug: Line | None = None
     reasoning: Prose | None = None
-    signal_data: SignalData | None = None
+    signal_data: ReadSignalData | None = None
     created_at: Moment
     pnl: Money | None = None
     outcome: bool | None = None

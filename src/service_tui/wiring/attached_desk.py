@@ -18,7 +18,7 @@ from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.wire.endpoints.desk import EVENTS
 from service_tui.wiring.attached import HOLDER_URL, HolderTransport, client_of_holder
 from service_tui.wiring.data import open_beside
-from service_tui.wiring.halts import kept_halts
+from service_tui.wiring.halts import databases, kept_halts
 from service_tui.wiring.keys import KeysError, stored_desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.orphaned_orders import take_over
@@ -62,6 +62,7 @@ async def attached_parts(
             # Exits run in one place: at the owner.
             executes=False,
             halts=kept_halts(options.data_dir),
+            blotters=databases(options.data_dir, data.database.path),
             vault=vault_of(options),
             policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
             notes=options.data_dir,

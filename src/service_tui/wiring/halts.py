@@ -15,9 +15,11 @@ DATABASES: Final = ("desk.sqlite3", "attached/*/desk.sqlite3")
 
 def kept_halts(data_dir: Path) -> tuple[KeptHalt, ...]:
     """The last halt state of each console, as far as it can be read without waiting."""
-    paths = (
-        kept_halt(read_preferences(path).get(HALT))
-        for pattern in DATABASES
-        for path in sorted(data_dir.glob(pattern))
-    )
+    paths = (kept_halt(read_preferences(path).get(HALT)) for path in databases(data_dir))
     return tuple(kept for kept in paths if kept is not None)
+
+
+def databases(data_dir: Path, but: Path | None = None) -> tuple[Path, ...]:
+    """The databases of all consoles of a data directory, without one."""
+    found = (path for pattern in DATABASES for path in sorted(data_dir.glob(pattern)))
+    return tuple(path for path in found if path != but)

@@ -26,7 +26,7 @@ from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring import attached, attached_desk
 from service_tui.wiring.data import Data, open_beside, open_data
-from service_tui.wiring.halts import kept_halts
+from service_tui.wiring.halts import databases, kept_halts
 from service_tui.wiring.options import Options
 from service_tui.wiring.orphaned_orders import take_over
 from service_tui.wiring.own_agent import RENEWED
@@ -117,6 +117,7 @@ async def embedded_parts(
                     listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
+                    blotters=databases(options.data_dir, data.database.path),
                     executes=options.exits,
                     notes=options.data_dir,
                 ),

@@ -23,7 +23,7 @@ class Options:
     the next desk. `wallet_key` is the wallet's key from the environment, which the signer checks.
     `exchange` is the generation of the EVM venue for which orders are signed, and which the
     embedded service simulates. `loopback_webhooks` lets
-    the webhooks of every agent reach this machine.
+    the webhooks of every agent reach this machine. `scripted`: a drill moves the world.
     """
 
     data_dir: Path
@@ -44,3 +44,4 @@ class Options:
     wallet_key: str | None = field(default=None, repr=False)
     exchange: str = "v1"
     loopback_webhooks: bool = False
+    scripted: bool = False

@@ -4,10 +4,15 @@ import asyncio
 import logging
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final
 
 from service_tui.clock import Clock
-from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket
+from service_tui.storage.blotter import (
+    TAKEN_OVER,
+    Blotter,
+    Intent,
+    StoredState,
+    StoredTicket,
+)
 from service_tui.storage.cached_state import has_open_tickets
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageError, TicketStateError
@@ -15,9 +20,6 @@ from service_tui.wiring.data import Data, open_data
 from service_tui.wiring.options import BESIDE, Options
 
 log = logging.getLogger(__name__)
-
-TAKEN_OVER: Final = '{"outcome": "taken over by the next desk of this directory"}'
-"""Outcome of such a ticket in the blotter where it was opened."""
 
 
 async def take_over(options: Options, data: Data, clock: Clock) -> None:

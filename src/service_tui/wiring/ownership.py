@@ -74,6 +74,7 @@ async def open_embedded(
         exchange=ExchangeVersion(options.exchange),
         webhook_secrets=SecretFile(options.data_dir),
         loopback_webhooks=options.loopback_webhooks,
+        is_scripted=options.scripted,
     )
     async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from service_tui.clock import SystemClock
@@ -102,11 +102,29 @@ async def open_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk
         yield desk
 
 
-def open_console(options: Options) -> int:
+def _drills() -> tuple[tuple[str, str], ...]:
+    """Name and title of each drill; read when somebody looks for one."""
+    from service_tui.wiring.drills.shipped import shipped_titles  # noqa: PLC0415
+
+    return shipped_titles()
+
+
+class ConsoleEnd(NamedTuple):
+    """How a console ended: its exit code, and the drill that the person chose, empty for none."""
+
+    code: int
+    drill: str = ""
+
+
+def open_console(options: Options, *, has_drills: bool = True) -> ConsoleEnd:
     """Run the console.
 
+    Args:
+        options: of the start.
+        has_drills: whether a drill may take its place; a page in a browser has no place to give.
+
     Returns:
-        The exit code.
+        Its end.
     """
     themes = load_themes(shipped_folder(), options.config_dir / "themes")
     initial = first_state(options)
@@ -118,6 +136,7 @@ def open_console(options: Options) -> int:
         log_path=str(options.log_path),
         data_path=str(options.data_dir),
         own_keys=read_own_keys(options.config_dir / KEY_FILE),
+        drills=_drills if has_drills else tuple,
     )
     app.ending = Ending(note=note_stacks)
     collecting = Collecting()
@@ -125,4 +144,5 @@ def open_console(options: Options) -> int:
     app.housekeeping = collecting.collect
     app.run()
     keep(options.data_dir, app.picture)
-    return app.return_code or 0
+    code = app.return_code or 0
+    return ConsoleEnd(code, "" if code else app.next_drill)

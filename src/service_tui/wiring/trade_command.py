@@ -5,9 +5,9 @@ before a yes, unless the caller has given it already.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TextIO
 
 from service_tui.clock import SystemClock
 from service_tui.console.command_line.trading import exact, matching
@@ -24,6 +24,7 @@ from service_tui.desk.trading.preflight import holding
 from service_tui.terms import Action, Side, Venue, counted
 from service_tui.wiring.halt_command import HaltReport, run_on_desk, until
 from service_tui.wiring.options import Options
+from service_tui.wiring.output import print_lines
 
 READ_S: Final = 20.0
 QUOTE_S: Final = 15.0
@@ -33,10 +34,13 @@ SENT_S: Final = 60.0
 SHOWN_MAX: Final = 8
 """Markets that are named when several match."""
 
-SILENT: Final = "the service does not respond: nothing sent"
-NO_QUOTE: Final = "no quote: nothing sent"
-LEFT: Final = "nothing sent"
+SILENT: Final = "the service does not respond: nothing was sent"
+NO_QUOTE: Final = "no quote: nothing was sent"
+LEFT: Final = "nothing was sent"
 UNSETTLED: Final = "outcome unknown: the order was sent once; the console shows what became of it"
+
+_ALL: Final = frozenset({"all", "max"})
+"""Words for the whole position."""
 
 _NEEDED: Final = (Topic.MARKETS, Topic.ACCOUNT, Topic.POSITIONS)
 
@@ -52,8 +56,8 @@ class OrderRequest:
     is_quote: bool = False
 
 
-Confirm = Callable[[Sequence[str]], bool]
-"""Shows the order and its quote; True to send it. Called outside the loop of events."""
+Confirm = Callable[[Sequence[str]], Awaitable[bool]]
+"""Shows the order and its quote; True to send it."""
 
 
 class OrderError(Exception):
@@ -77,14 +81,49 @@ def trade(options: Options, request: OrderRequest, confirm: Confirm) -> HaltRepo
 
     async def work(desk: Desk) -> HaltReport:
         try:
-            return await _trade(desk, request, confirm)
+            found = await _confirmed(desk, request, confirm)
         except OrderError as error:
             return HaltReport(is_done=False, lines=tuple(str(error).split("\n")))
+        except asyncio.CancelledError:
+            return _interrupted(LEFT)
+        return found if isinstance(found, HaltReport) else await placed(desk, found)
 
     return run_on_desk(options, work)
 
 
-async def _trade(desk: Desk, request: OrderRequest, confirm: Confirm) -> HaltReport:
+def _interrupted(line: str) -> HaltReport:
+    """The report after ctrl+c, which cancels the task of the command."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()
+    return HaltReport(is_done=False, lines=(line,))
+
+
+async def typed_line(stream: TextIO) -> str:
+    """The line that a person types at a terminal, while everything else goes on.
+
+    A thread that reads could not be stopped by ctrl+c.
+
+    Returns:
+        The line without its end; empty at the end of the input.
+    """
+    loop, is_typed = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(stream, is_typed.set)
+    text = ""
+    try:
+        await is_typed.wait()
+        text = stream.readline()
+    finally:
+        loop.remove_reader(stream)
+        if not text.endswith("\n"):
+            print_lines("")
+    return text.rstrip("\r\n")
+
+
+async def _confirmed(
+    desk: Desk, request: OrderRequest, confirm: Confirm
+) -> HaltReport | PlaceTrade:
+    """The order to send; a report where none is to be sent."""
     if not await until(desk, lambda state: all(one in state.seen for one in _NEEDED), READ_S):
         raise OrderError(SILENT)
     order = _order(desk.state, request)
@@ -92,15 +131,18 @@ async def _trade(desk: Desk, request: OrderRequest, confirm: Confirm) -> HaltRep
     lines = (f"{order.question}", order.describe(), *_figures(desk.state, order, quote))
     if request.is_quote:
         return HaltReport(is_done=True, lines=lines)
-    if not await asyncio.to_thread(confirm, lines):
+    if not await confirm(lines):
         return HaltReport(is_done=False, lines=(LEFT,))
-    return await _placed(desk, bounded(order, quote))
+    return bounded(order, quote)
 
 
 def _order(state: DeskState, request: OrderRequest) -> PlaceTrade:
     """The order, checked as on the ticket."""
     market = _market(state, request.market)
-    amount = "100%" if request.amount.casefold() in {"all", "max"} else request.amount
+    is_all = request.amount.casefold() in _ALL
+    if is_all and request.action is Action.BUY:
+        raise OrderError(f"{request.amount} is for a sale; a buy takes an amount, such as 25")
+    amount = "100%" if is_all else request.amount
     draft = Draft(market, request.side, request.action, amount, venue=Venue.SIM)
     try:
         return read_order(state, draft, SystemClock().now())
@@ -138,22 +180,20 @@ def _figures(state: DeskState, order: PlaceTrade, quote: QuoteView) -> tuple[str
     return tuple(f"  {label:<{width}}  {value.plain}" for label, value in figures)
 
 
-async def _placed(desk: Desk, order: PlaceTrade) -> HaltReport:
+async def placed(desk: Desk, order: PlaceTrade) -> HaltReport:
     """Send the order once, and wait for its end."""
-    before = {ticket.ticket_id for ticket in desk.state.tickets}
+    submitted = desk.submit(order)
 
-    def own(state: DeskState) -> TicketView | None:
-        fresh = (one for one in state.tickets if one.ticket_id not in before)
-        return next((one for one in fresh if one.market_id == order.market_id), None)
+    def own(state: DeskState) -> TicketView:
+        name = submitted.view.ticket_id
+        return next((one for one in state.tickets if one.ticket_id == name), submitted.view)
 
-    def is_over(state: DeskState) -> bool:
-        ticket = own(state)
-        return ticket is not None and not ticket.in_flight
-
-    desk.submit(order)
-    await until(desk, is_over, SENT_S)
+    try:
+        await until(desk, lambda state: not own(state).in_flight, SENT_S)
+    except asyncio.CancelledError:
+        return _interrupted(UNSETTLED)
     ticket = own(desk.state)
-    if ticket is None or ticket.in_flight:
+    if ticket.in_flight:
         return HaltReport(is_done=False, lines=(UNSETTLED,))
     lines = tuple(filter(None, (f"{ticket.state.value}: {ticket.outcome}", ticket.fix)))
     return HaltReport(ticket.state is TicketState.DONE, lines)

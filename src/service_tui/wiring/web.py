@@ -21,6 +21,7 @@ from typing import Final
 from aiohttp import web
 from textual_serve.server import Server
 
+from service_tui.console.shell.terminal import HEIGHT_MAX, WIDTH_MAX
 from service_tui.server.http.loopback import HOST, address_of, bind
 from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.options import Options
@@ -33,6 +34,9 @@ FILES: Final = {"/": "index.html", "/desk.js": "desk.js", "/desk.css": "desk.css
 TOKEN_BYTES: Final = 32
 PAGES_MAX: Final = 4
 """# ours: a console takes 130 MB; more than these pages are refused until one is closed."""
+
+_DIGITS: Final = 9
+"""Digits of a size that are read."""
 
 STOP_S: Final = 5.0
 """How long consoles of open pages may take to end."""
@@ -109,9 +113,26 @@ class WebDesk(Server):
             raise web.HTTPServiceUnavailable(text="all console pages are in use\n")
         self._open_count += 1
         try:
-            return await super().handle_websocket(request)
+            return await super().handle_websocket(_sized(request))
         finally:
             self._open_count -= 1
+
+
+def _sized(request: web.Request) -> web.Request:
+    """The request of a page with the size of a window that may exist."""
+    # textual-serve takes any size; a console of a billion cells takes all memory.
+    sizes = {
+        name: str(_cells(request.query.get(name, ""), usual, most))
+        for name, usual, most in (("width", 80, WIDTH_MAX), ("height", 24, HEIGHT_MAX))
+    }
+    return request.clone(rel_url=request.rel_url.update_query(sizes))
+
+
+def _cells(text: str, usual: int, most: int) -> int:
+    """A size of a window, at most `most`; the usual one for what is no size."""
+    is_size = text.isascii() and text.isdecimal() and text.strip("0")
+    # Python reads no number of thousands of digits.
+    return min(most, int(text.lstrip("0")[:_DIGITS])) if is_size else usual
 
 
 async def _file(path: Path, _: web.Request) -> web.FileResponse:

@@ -15,7 +15,8 @@ Made from the argument parser by `make docs`. `service-tui --help`, and `--help`
 show the same; the first also names the log file. A setting can also come from a file or a variable:
 [Configuration](configuration.md).
 
-Exit status: 0 success, 1 the command failed, 2 wrong arguments or a wrong setting, 70 a bug.
+Exit status: 0 success, 1 the command failed, 2 wrong arguments or a wrong setting, 70 a bug, 130
+interrupted by ctrl+c.
 """
 
 _Actions = Iterable[argparse.Action]

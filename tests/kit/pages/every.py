@@ -5,13 +5,14 @@ from types import MappingProxyType
 from typing import Final
 
 from kit import assumptions
-from kit.pages import command_line, commands, configuration, filters, keys
+from kit.pages import command_line, commands, configuration, drills, filters, keys
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType({
     "assumptions.md": assumptions.page,
     "command-line.md": command_line.page,
     "commands.md": commands.page,
     "configuration.md": configuration.page,
+    "drills.md": drills.page,
     "filters.md": filters.page,
     "keys.md": keys.page,
 })

@@ -151,6 +151,7 @@ async def open_test_desk(
     listen: Listen | None = None,
     renew: Callable[[], bool] = lambda: False,
     named: str = "id",
+    blotters: tuple[Path, ...] = (),
 ) -> AsyncGenerator[Desk]:
     """A desk on the stage; of several on one directory each is `named` for itself."""
     ids = (
@@ -165,6 +166,7 @@ async def open_test_desk(
         random.Random(2),
         listen,
         renew,
+        blotters=blotters,
     )
     async with open_desk(initial or first_state(), around) as desk:
         yield desk

@@ -40,7 +40,7 @@ class CommandLine(Dialog[Effect | None]):
         self, front: TableScreen[Any], disabled_reason: Callable[[KeyBinding], str]
     ) -> None:
         super().__init__()
-        self._target = CommandContext(front, disabled_reason)
+        self._target = CommandContext(front, disabled_reason, front.current_row())
         self._history = CommandHistory.from_text(
             front.state.preferences.get(CommandHistory.PREFERENCE, "")
         )

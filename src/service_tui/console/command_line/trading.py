@@ -87,6 +87,8 @@ def market_of(context: CommandContext, text: str) -> MarketView:
 
 
 def _market_in_focus(context: CommandContext) -> MarketView:
+    if context.front.current_row() != context.row:
+        raise CommandError("the highlighted row left meanwhile: name a market")
     row = context.front.selected()
     market = context.state.markets.get(str(getattr(row, "market_id", "")))
     if market is None:

@@ -30,10 +30,12 @@ class CommandContext:
     Args:
         front: the screen in front.
         disabled_reason: why a key is disabled here; empty if it works.
+        row: key of the row that was highlighted when the command was begun.
     """
 
     front: TableScreen[Any]
     disabled_reason: Callable[[KeyBinding], str]
+    row: str | None
 
     @property
     def state(self) -> DeskState:

@@ -5,6 +5,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
+from service_tui.console.actions import not_halted_reason
 from service_tui.console.command_line import trading
 from service_tui.console.command_line.verb import (
     CommandContext,
@@ -21,10 +22,11 @@ from service_tui.console.command_line.verb import (
     suggestion,
 )
 from service_tui.console.keys import cap, key_named
-from service_tui.console.messages import HelpRequested, ResumeRequested
+from service_tui.console.messages import DrillRequested, HelpRequested, ResumeRequested
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.agents import AgentView
+from service_tui.desk.slices.drill import DrillPhase
 from service_tui.terms import SPEEDS, counted
 
 SCREEN_NAMES: Final[Mapping[str, str]] = MappingProxyType({
@@ -175,8 +177,9 @@ def _complete_help(_: CommandContext, rest: str) -> Iterable[str]:
 
 def _resume(context: CommandContext, rest: str) -> Effect:
     refuse_rest("resume", rest)
-    if context.state.halted_since is None:
-        raise CommandError(f"the desk is not halted: {cap('app.halt')} halts")
+    why = not_halted_reason(context.state)
+    if why:
+        raise CommandError(why)
     return partial(context.front.post_message, ResumeRequested())
 
 
@@ -250,6 +253,31 @@ def _complete_agent(context: CommandContext, rest: str) -> Iterable[str]:
     return beginning(rest, [*names, *acts])
 
 
+def _drill(context: CommandContext, rest: str) -> Effect:
+    post, drill = context.front.post_message, context.state.drill
+    if drill is None:
+        if not rest:
+            return press(context, "app.palette")
+        names = _drill_names(context)
+        if not names:
+            raise CommandError("no drills here: use 'service-tui drill' in a shell")
+        return partial(post, DrillRequested(one_of("drill", rest, names)))
+    if not rest:
+        return partial(post, DrillRequested())
+    one_of("action of a drill", rest, ("end",))
+    if drill.phase is not DrillPhase.RUNNING:
+        raise CommandError("drill end: the drill does not run")
+    return partial(post, DrillRequested(ends=True))
+
+
+def _complete_drill(context: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, ("end",) if context.state.drill else _drill_names(context))
+
+
+def _drill_names(context: CommandContext) -> list[str]:
+    return [name for name, _ in context.front.program.drills()]
+
+
 VERBS: Final[tuple[Verb, ...]] = (
     Verb(
         "buy",
@@ -285,6 +313,13 @@ VERBS: Final[tuple[Verb, ...]] = (
         _complete_agent,
     ),
     Verb("skills", "[run|install]", "Run or install a skill", _skills, _complete_skills),
+    Verb(
+        "drill",
+        "[NAME|end]",
+        "End this console and play a drill; no name: the palette; in a drill its page or end",
+        _drill,
+        _complete_drill,
+    ),
     Verb("theme", "NAME", "Apply a theme", _theme, _complete_theme),
     Verb("speed", "0|1|10|60", "Pace of the offline world", _speed, _complete_speed),
     key_verb("pause", "app.pause"),

@@ -1,7 +1,8 @@
 """A trade that waits for the person: approve it, change its size, or refuse it with a reason."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -13,18 +14,29 @@ from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import SECOND_THOUGHT_S, Form, Shown
 from service_tui.console.forms.live_order import live_question
 from service_tui.console.forms.order_draft import MONEY
+from service_tui.console.freshness import is_private
 from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of, cap
-from service_tui.console.signs import signs_text
+from service_tui.console.reasons import without_amounts
+from service_tui.console.signs import edge_now, edge_text, signal_number, signs_text
+from service_tui.console.theme import content
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import HeldView, approval_text, pending_text
+from service_tui.desk.slices.fleet import HeldView, LeashView, approval_text, pending_text
 from service_tui.desk.state import DeskState
-from service_tui.terms import LINE_MAX, MONEY_DECIMALS, MONEY_OF, PROSE_MAX, Action, Venue
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.terms import (
+    LINE_MAX,
+    MONEY_DECIMALS,
+    MONEY_OF,
+    PROSE_MAX,
+    Action,
+    Venue,
+    agent_with,
+)
+from service_tui.units import Micros, Timestamp, decimal, sum_of
 
 Decision = ApproveHeld | RefuseHeld
 
@@ -82,8 +94,14 @@ class ApprovalForm(Form[Decision]):
         self._is_new = is_next
         self._is_refusing = False
         self._begins_refusing = refuse
-        self.first = {AMOUNT.name: exact_text(trade.amount)}
-        amount = replace(AMOUNT, label=f"for {MONEY_OF[trade.venue]}")
+        # ours: while amounts are masked an empty line stands for the requested one.
+        is_masked = is_private(state)
+        self.first = {AMOUNT.name: "" if is_masked else exact_text(trade.amount)}
+        amount = replace(
+            AMOUNT,
+            label=f"for {MONEY_OF[trade.venue]}",
+            placeholder="as requested" if is_masked else AMOUNT.placeholder,
+        )
         size = (amount,) if trade.action is Action.BUY else ()
         self.docked = (*size, REASON, "form-preview")
 
@@ -142,10 +160,12 @@ class ApprovalForm(Form[Decision]):
     def _sized(self, text: str) -> ApproveHeld:
         """The approval of a buy at the typed size."""
         held, typed = self._trade, self.typed(AMOUNT.name).strip()
-        if not typed:
+        is_masked = is_private(self.state)
+        if not typed and not is_masked:
             raise FieldError(f"Enter an amount, or {cap('approval.refuse')} to refuse")
         # An untouched size is the requested one, to the last decimal.
-        amount = held.amount if typed == exact_text(held.amount) else self.read(AMOUNT)
+        is_requested = typed in {"", exact_text(held.amount)}
+        amount = held.amount if is_requested else self.read(AMOUNT)
         against = (
             _switched_off(held, self.state),
             over_means(held, amount, self.state),
@@ -153,16 +173,15 @@ class ApprovalForm(Form[Decision]):
         )
         problem = next(filter(None, against), "")
         if problem:
-            raise FieldError(problem)
+            raise FieldError(without_amounts(problem, masked=is_masked))
         return ApproveHeld(held.held_id, text, None if amount == held.amount else amount)
 
     def describe(self, result: Decision | None) -> Mapping[str, Shown]:
         """The requesting agent, the trade, and the next step."""
         held = self._trade
-        request = f"{held.agent_name}{f' with {held.skill_slug}' if held.skill_slug else ''}"
-        head = Text.assemble(
-            formats.plain(request, 60), ": ", formats.plain(pending_text(held), 400)
-        )
+        request = agent_with(held.agent_name, held.skill_slug)
+        order = without_amounts(pending_text(held), masked=is_private(self.state))
+        head = Text.assemble(formats.plain(request, 60), ": ", formats.plain(order, 400))
         return {
             "form-question": head,
             "approval-why": why_text(held, self.state),
@@ -183,7 +202,8 @@ class ApprovalForm(Form[Decision]):
             at = (
                 "" if held.average is None else f" at about {formats.price(held.average)} per share"
             )
-            money = f"{exact_text(size, ',')} {MONEY_OF[held.venue]}"
+            hidden = formats.MASK if is_private(self.state) else exact_text(size, ",")
+            money = f"{hidden} {MONEY_OF[held.venue]}"
             spends = f"Approval buys for {money} on {held.venue.value}{at}, within all limits."
             text.append(
                 spends if held.action is Action.BUY else "Approval sells the shares.", "muted"
@@ -220,6 +240,8 @@ class ApprovalForm(Form[Decision]):
         self._is_refusing = refusing
         self.set_class(refusing, "-refusing")
         verb, leave = _ANSWERS[refusing]
+        title = "Refuse this trade?" if refusing else self.heading
+        self.query_one("#form").border_title = content(Text(f" {title} "))
         self.query_one("#form-set", LightButton).show_text(f"{verb}  enter")
         self.query_one("#form-cancel", LightButton).show_text(f"{leave}  {cap('form.cancel')}")
         self.refresh_form()
@@ -251,43 +273,73 @@ def _switched_off(trade: HeldView, state: DeskState) -> str:
     )
 
 
-def over_means(trade: HeldView, amount: Micros, state: DeskState) -> str:
-    """The funds of its agent that a buy exceeds, as far as known; empty if none."""
+def over_means(
+    trade: HeldView, amount: Micros, state: DeskState, before: Sequence[HeldView] = ()
+) -> str:
+    """The funds of its agent that a buy exceeds, as far as known; empty if none.
+
+    `before` are trades approved with it that spend first.
+    """
     agents = () if state.fleet is None else state.fleet.agents
     agent = next((one for one in agents if one.agent_id == trade.agent_id), None)
     if agent is None:
         return ""
-    over = [one for one in _means(agent, trade.venue) if not amount <= one[0]]
+    spent = sum_of(
+        one.amount for one in _buys_of(before, trade.agent_id) if one.venue is trade.venue
+    )
+    bounds = [
+        *((Micros(cash - spent), text) for cash, text in _cash(agent, trade.venue)),
+        *_limit(agent, trade.venue),
+    ]
+    over = [one for one in bounds if not amount <= one[0]]
     if not over:
         return ""
     bound, text = min(over)
     return f"Above the {max(0.0, decimal(bound)):,.2f} {MONEY_OF[trade.venue]} {text}"
 
 
-def _means(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
-    """Most that an agent's buy on a venue can spend, and the text after each bound."""
-    limits = agent.limits
+def _buys_of(trades: Sequence[HeldView], agent_id: str) -> Iterator[HeldView]:
+    return (one for one in trades if one.agent_id == agent_id and one.action is Action.BUY)
+
+
+def _cash(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
+    """Money that an agent's buys on a venue can spend, and the text after it."""
     if venue is Venue.SIM:
         yield agent.cash, f"cash of {agent.name}"
     else:
         own = (one.cash for one in agent.venues if one.venue is venue)
         yield from ((cash, f"of {agent.name} on {venue.value}") for cash in own)
+
+
+def _limit(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
+    """Most that one buy of an agent can spend, and the text after it."""
+    limits = agent.limits
     if limits is not None:
         most = limits.sim_trade_max if venue is Venue.SIM else limits.trade_max
         yield most, "limit per trade"
 
 
-def over_budget(trade: HeldView, amount: Micros, state: DeskState) -> str:
-    """The day's budget that a buy would exceed, of the agent or of its skill; empty if none."""
-    leashes = (state.supervision.leash_of(trade.agent_id, slug) for slug in {"", trade.skill_slug})
-    full = [
-        leash
-        for leash in leashes
-        if leash is not None and leash.budget is not None and leash.spent + amount > leash.budget
-    ]
-    if not full:
-        return ""
-    leash = min(full, key=lambda one: (one.budget or 0) - one.spent)
+def over_budget(
+    trade: HeldView, amount: Micros, state: DeskState, before: Sequence[HeldView] = ()
+) -> str:
+    """The day's budget that a buy would exceed, of the agent or of its skill; empty if none.
+
+    `before` are trades approved with it that spend first.
+    """
+    buys = tuple(_buys_of(before, trade.agent_id))
+    full: list[tuple[Micros, LeashView]] = []
+    for slug in dict.fromkeys(("", trade.skill_slug)):
+        leash = state.supervision.leash_of(trade.agent_id, slug)
+        if leash is None or leash.budget is None:
+            continue
+        earlier = sum_of(one.amount for one in buys if slug in {"", one.skill_slug})
+        room = leash.budget - leash.spent - earlier
+        if amount > room:
+            full.append((room, leash))
+    return _over(min(full, key=itemgetter(0))[1]) if full else ""
+
+
+def _over(leash: LeashView) -> str:
     spent, budget = decimal(leash.spent), decimal(leash.budget or Micros(0))
     whose = f"skill {formats.plain(leash.skill_slug, 40)}" if leash.skill_slug else "agent"
     return (
@@ -318,20 +370,25 @@ def real_question(trade: HeldView, order: ApproveHeld, state: DeskState) -> Conf
 
 def why_text(trade: HeldView, state: DeskState) -> Text:
     """The agent's reasoning, signal data, the price, and the present position."""
+    is_masked = is_private(state)
     message = trade.reasoning and formats.plain(trade.reasoning, PROSE_MAX).plain
+    message = without_amounts(message, masked=is_masked)
     lines = [Text(message or "no reason given")]
     signals = signs_text(trade.signal_data)
     if signals:
         lines.append(Text(formats.plain(signals, SIGNALS_MAX).plain, "muted"))
     if trade.price is not None:
         limit = "" if trade.price_limit is None else f", limit {formats.price(trade.price_limit)}"
-        side = trade.side.value.upper()
-        lines.append(Text(f"{side} price {formats.price(trade.price)}{limit}", "muted"))
+        side, edge = trade.side.value.upper(), edge_now(trade)
+        now = "" if edge is None else f", edge now {edge_text(edge)}"
+        is_lost = edge is not None and edge <= 0 < (signal_number(trade, "edge") or 0)
+        tone = "warn" if is_lost else "muted"
+        lines.append(Text(f"{side} price {formats.price(trade.price)}{limit}{now}", tone))
     for slug in dict.fromkeys(("", trade.skill_slug)):
         leash = state.supervision.leash_of(trade.agent_id, slug)
         if leash is not None and leash.budget is not None:
-            spent, budget = decimal(leash.spent), decimal(leash.budget)
+            spent = formats.money(leash.spent, masked=is_masked)
+            budget = formats.money(leash.budget, masked=is_masked)
             whose = f" by {formats.plain(slug, 40)}" if slug else ""
-            message = f"{spent:,.2f} of {budget:,.2f} daily budget spent{whose}"
-            lines.append(Text(message, "muted"))
+            lines.append(Text(f"{spent} of {budget} daily budget spent{whose}", "muted"))
     return Text("\n").join(lines)

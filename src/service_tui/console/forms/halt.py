@@ -35,17 +35,24 @@ _RESUME: Final = (
 )
 
 
-def confirm_resume(node: DOMNode, state: DeskState) -> None:
-    """Ask for the typed word above a widget or a screen, then end the halt."""
+def resume_text(state: DeskState) -> Text:
+    """What a resumption allows, and the sources that have not acknowledged the halt yet."""
     body = Text(_RESUME)
     missing = 0 if state.halt is None else state.halt.missing
     if missing:
         body.append(f"\n\nHalt: {counted(missing, 'acknowledgement')} missing.", "warn")
+    return body
+
+
+def confirm_resume(node: DOMNode, state: DeskState) -> None:
+    """Ask for the typed word above a widget or a screen, then end the halt."""
 
     def answered(word: str) -> None:
         node.post_message(CommandGiven(Resume(word)))
 
-    dialog: TypedWord = TypedWord("Resume trading?", body, RESUME_WORD)
+    dialog: TypedWord = TypedWord(
+        "Resume trading?", resume_text(state), RESUME_WORD, newer=resume_text
+    )
     open_above(node, dialog, answered)
 
 

@@ -62,6 +62,8 @@ def live_question(
         ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
         ("agent", formats.plain(agent, 60)) if agent else ("wallet", _wallet(state, masked=masked)),
     ]
+    if order.replaces:
+        lines.append(("replaces", _replaced(order, state, masked=masked)))
     if order.exits_text:
         lines.append(("when filled", Text(f"sets{order.exits_text.removeprefix(',')}")))
     if order.token:
@@ -89,7 +91,18 @@ def live_question(
     stays = _stays(order)
     follows = f"{places} {stays}. Fills are final."
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
-    return Confirm(Question("Real money: place this order?", body, "place order", key="p"))
+    verb = "replace" if order.replaces else "place"
+    question = f"Real money: {verb} this order?"
+    return Confirm(Question(question, body, f"{verb} order", key="p"))
+
+
+def _replaced(order: PlaceTrade, state: DeskState, *, masked: bool) -> Text:
+    """The open order that is cancelled before this one is placed."""
+    former = next((one for one in state.orders if one.order_id == order.replaces), None)
+    if former is None:
+        return Text("the open order, cancelled first")
+    size = formats.shares(former.shares, masked=masked)
+    return Text.assemble(size, f" shares at {limit_text(former.price)}, cancelled first")
 
 
 def shortened(token: str) -> str:

@@ -1,5 +1,6 @@
 """Parsing of a typed moment: a duration from now, or a time of day in UTC."""
 
+import math
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -20,12 +21,12 @@ def read_moment(text: str, now: Timestamp) -> Timestamp:
     """Parse a moment after now: `45m`, `2h`, `1d12h`, or the next `17:30` in UTC.
 
     Returns:
-        A whole second.
+        A whole second; of a duration never less than was typed.
 
     Raises:
         FieldError: it is none; the sentence gives the fix.
     """
-    given = "".join(text.casefold().removesuffix("utc").split())
+    given = "".join(text.casefold().split()).removesuffix("utc")
     if clock := _CLOCK.fullmatch(given):
         hour, minute = int(clock.group(1)), int(clock.group(2))
         if hour < _HOURS and minute < _MINUTES:
@@ -37,7 +38,7 @@ def read_moment(text: str, now: Timestamp) -> Timestamp:
     seconds = sum(int(number or 0) * unit for number, unit in lengths)
     if not seconds:
         raise FieldError(HOW)
-    return Timestamp(float(int(now) + seconds))
+    return Timestamp(float(math.ceil(now) + seconds))
 
 
 def _next(hour: int, minute: int, now: Timestamp) -> Timestamp:

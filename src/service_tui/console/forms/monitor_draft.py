@@ -223,7 +223,7 @@ def exit_terms(known: Thresholds) -> tuple[str, ...]:
     trail = trail_text(known)
     return (
         *((f"trailing {trail}",) if trail else ()),
-        *((f"time stop {moment_text(known.exit_at)}",) if known.exit_at is not None else ()),
+        *(() if known.exit_at is None else (f"time stop {moment_text(known.exit_at)} wall time",)),
     )
 
 

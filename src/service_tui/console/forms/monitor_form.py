@@ -25,11 +25,12 @@ from service_tui.console.forms.monitor_draft import (
     read_target,
     trail_text,
 )
+from service_tui.console.freshness import of_wall
 from service_tui.console.keys import cap
 from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.risk import MonitorView, Thresholds, stop_price, target_price
 from service_tui.desk.state import DeskState
-from service_tui.terms import Side
+from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Timestamp
 
 STOP: Final = Field("stop-percent", "stop", str.strip, "% down, at", "off")
@@ -102,9 +103,9 @@ class MonitorForm(Form[Change]):
     def describe(self, result: Change | None) -> Mapping[str, Shown]:
         """The position, and the proceeds of an exit now and at each threshold."""
         monitor = self._monitor
-        rows = [_head(self.text_width), self._row("if sold now", exit_now(monitor))]
+        rows = [_head(self.text_width, monitor.venue), self._row("if sold now", exit_now(monitor))]
         market = self.state.markets.get(monitor.market_id)
-        floor = self._stop() if result is None else _floor(result)
+        floor = self._typed_floor() if result is None else _floor(result)
         for name, price in (("if stopped out", floor), ("at target", self._target())):
             rows.append(self._row(name, exit_at(monitor, price, market)))
         return {
@@ -148,8 +149,14 @@ class MonitorForm(Form[Change]):
         except FieldError:
             return None
 
-    def _stop(self) -> float | None:
-        return stop_price(self._monitor.entry, self._stop_pct())
+    def _typed_floor(self) -> float | None:
+        """The floor of the typed stop and trailing stop, whatever else is wrong; None if unread."""
+        try:
+            exits = replace(self._exits, trail=self.read(TRAIL), exit_at="")
+            stop = self._typed_line("stop")
+            return _floor(read_change(self._monitor, stop, TypedThreshold(""), exits=exits))
+        except FieldError:
+            return None
 
     def _target(self) -> float | None:
         return target_price(self._monitor.entry, self._target_pct())
@@ -185,7 +192,7 @@ class MonitorForm(Form[Change]):
         target = None if result is None else target_price(self._monitor.entry, result.target_pct)
         if target is not None and target >= 1:
             return Text("Target above 1: never reached.", "warn")
-        if result is not None and (text := _exits_text(result)):
+        if result is not None and (text := _exits_text(result, self.state)):
             return Text(text, "muted")
         if self._is_set and self._monitor.automatic:
             return Text("Setting makes it manual. Empty or off: none.", "muted")
@@ -206,16 +213,19 @@ def _floor(change: Change) -> float | None:
     return max((price for price in floors if price is not None), default=None)
 
 
-def _exits_text(change: Change) -> str:
+def _exits_text(change: Change, state: DeskState) -> str:
     """What the trailing stop and the time stop do; empty without both."""
     parts: list[str] = []
     if change.thresholds.trails:
         parts.append("The trailing stop rises with the mark and never falls.")
     if change.exit_at is not None:
-        parts.append(f"Sells all {moment_text(change.exit_at)} at the latest.")
+        parts.append(f"Sells all {moment_text(change.exit_at)}{of_wall(state)} at the latest.")
     return " ".join(parts)
 
 
-def _head(width: int) -> Text:
+def _head(width: int, venue: Venue) -> Text:
     percent = f"{'from entry':>12}" if width >= _WIDE_FROM else ""
-    return Text(f"{'':<14}{'price':>7}{percent}{'proceeds $':>13}{'P&L $':>12}", "muted")
+    # A longer name than the sign of play money has its place before the columns.
+    sign, name = (" $", "") if venue is Venue.SIM else ("", f"in {MONEY_OF[venue]}")
+    money = f"{f'proceeds{sign}':>13}{f'P&L{sign}':>12}"
+    return Text(f"{name:<14}{'price':>7}{percent}{money}", "muted")

@@ -9,9 +9,10 @@ from service_tui.console.fields import (
     amount_rule,
     is_off,
     parse_number,
+    percent_text,
     write_number,
 )
-from service_tui.console.forms.limit_draft import read_limit
+from service_tui.console.forms.limit_draft import limit_price_text, read_limit
 from service_tui.console.forms.moment import read_moment
 from service_tui.console.forms.monitor_draft import TypedThreshold, read_stop, read_target
 from service_tui.console.freshness import is_private
@@ -144,15 +145,16 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
     _check(state, preflight_any_size(state, replace(order, confirmed=True), now))
     if draft.market.market_id not in state.markets:
         raise FieldError("Market no longer listed")
+    if draft.rests:
+        # The limit stands above the amount: a wrong one is named first.
+        order = replace(order, price=read_limit(draft.limit, draft.market.tick) / ONE)
+        order = replace(order, expires_at=read_expiry(draft, now))
     order = _as_shown(_sized(state, draft, order), draft.market)
     if holds_secret(draft.reasoning):
         raise FieldError("The note contains a possible private key. Remove it")
-    if draft.rests:
-        order = replace(order, price=read_limit(draft.limit, draft.market.tick) / ONE)
-        order = replace(order, expires_at=read_expiry(draft, now))
     _check(state, preflight_size(state, order, now))
     _check(state, _kept(state, order))
-    return _with_exits(order, draft) if takes_exits(state, draft) else order
+    return _with_exits(state, order, draft) if takes_exits(state, draft) else order
 
 
 def takes_exits(state: DeskState, draft: Draft) -> bool:
@@ -161,12 +163,37 @@ def takes_exits(state: DeskState, draft: Draft) -> bool:
     return draft.action is Action.BUY and state.service.embedded
 
 
-def _with_exits(order: PlaceTrade, draft: Draft) -> PlaceTrade:
-    """The buy with its typed stop and target; an empty field leaves what Settings attach."""
+def _with_exits(state: DeskState, order: PlaceTrade, draft: Draft) -> PlaceTrade:
+    """The buy with its typed stop and target.
+
+    Where one of them is typed, the order names the other too: that of the present monitor, else
+    what Settings attach. Without both it names none: the monitor stays, or Settings attach one.
+    """
     if any(is_off(typed) for typed in (draft.stop, draft.target) if typed.strip()):
         raise FieldError("off: not for one order; Settings has the stop and target of every buy")
-    stop = read_stop(TypedThreshold(draft.stop), None)
-    return replace(order, stop_pct=stop, target_pct=read_target(TypedThreshold(draft.target), None))
+    amends = draft.amends
+    stop = read_stop(_exit_of(draft.stop, amends and amends.stop_pct), None)
+    target = read_target(_exit_of(draft.target, amends and amends.target_pct), None)
+    if (stop, target) != (None, None):
+        kept = _attached(state, order)
+        stop, target = (typed or left for typed, left in zip((stop, target), kept, strict=True))
+    return replace(order, stop_pct=stop, target_pct=target)
+
+
+def _exit_of(text: str, kept: float | None) -> TypedThreshold:
+    """A typed stop or target; untouched, that of the amended order to the last digit."""
+    return TypedThreshold(text.strip(), kept=kept, kept_text=percent_text(kept))
+
+
+def _attached(state: DeskState, order: PlaceTrade) -> tuple[float | None, float | None]:
+    """Stop and target that the position has, or gets by itself, without any typed."""
+    known = state.risk.monitor(order.holding)
+    if known is not None and not known.is_spent:
+        return known.stop_pct, known.target_pct
+    defaults = None if state.buy_limits is None else state.buy_limits.defaults
+    if defaults is None or not defaults.auto_monitor:
+        return None, None
+    return defaults.stop_loss_pct, defaults.take_profit_pct
 
 
 def _kept(state: DeskState, order: PlaceTrade) -> Reason | None:
@@ -229,7 +256,7 @@ def read_expiry(draft: Draft, now: Timestamp) -> Timestamp | None:
 
 
 def _money_of(draft: Draft) -> Micros:
-    """Money of a buy; shares are worth their limit price, rounded up to what money can have."""
+    """Money of a buy; shares are worth their limit price, rounded down: never more than typed."""
     size = draft.amount.strip().lower()
     if not size.endswith(SHARES_UNIT):
         return parse_number(size, MONEY)
@@ -238,7 +265,13 @@ def _money_of(draft: Draft) -> Micros:
     shares = parse_number(size.removesuffix(SHARES_UNIT).rstrip(), SHARES)
     price = read_limit(draft.limit, draft.market.tick)
     step = ONE // 10**MONEY_DECIMALS
-    return Micros(-(-shares * price // (ONE * step)) * step)
+    money = Micros(shares * price // (ONE * step) * step)
+    if not money:
+        least = typed(Micros(-(-step * ONE // price)), decimals=SHARE_DECIMALS)
+        raise FieldError(
+            f"Too few: at {limit_price_text(price)}, {least} shares cost the least, 0.01"
+        )
+    return money
 
 
 def _shares_of(size: str, held: Micros) -> Micros:

@@ -21,7 +21,7 @@ from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding, is_simulated, venues_of, venues_text
-from service_tui.terms import MONEY_OF, Action, Mode, OrderType, Side, Venue
+from service_tui.terms import MONEY_OF, Action, MarketStatus, Mode, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
@@ -49,14 +49,24 @@ def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
     is_real = draft.venue is not Venue.SIM
     mode = Mode.LIVE if is_real else state.service.mode
     money = _SIMULATED if is_real and is_simulated(state) else _MODES[mode]
-    left = formats.until(draft.market.resolves_at, world_now(state, now))
     return Text.assemble(
         (mode.value, mode.value.lower()),
         (f" {money} on {draft.venue.value}", "muted" if mode is Mode.SIM else "bold live"),
-        ("   " if is_real else f"   {draft.market.status.value}, ", "muted"),
-        ("resolves ", "muted"),
-        left,
+        "   ",
+        _resolution(draft.market, world_now(state, now), with_status=not is_real),
     )
+
+
+def _resolution(market: MarketView, now: Timestamp, *, with_status: bool) -> Text:
+    """How a market resolved, or when it will."""
+    if market.status is MarketStatus.RESOLVED:
+        outcome = {None: "", True: " YES", False: " NO"}[market.outcome]
+        return Text(f"resolved{outcome}", "muted")
+    status = f"{market.status.value}, " if with_status else ""
+    if market.resolves_at is not None and market.resolves_at <= now:
+        return Text(f"{status}resolution is due", "muted")
+    left = formats.until(market.resolves_at, now)
+    return Text.assemble((f"{status}resolves ", "muted"), left)
 
 
 def side_labels(market: MarketView, venue: Venue, action: Action) -> tuple[str, ...]:
@@ -105,19 +115,28 @@ def expiry_text(draft: Draft, now: Timestamp) -> Text:
 def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text:
     """What stop and target mean for this buy, or what protects the position without them."""
     known = state.risk.monitor(holding_key(draft.market.market_id, draft.side, draft.venue))
-    if order is not None and order.target_pct is not None:
-        price = draft.market.price_of(draft.side)
-        if price * (1.0 + order.target_pct) > 1.0:
-            return Text("target never reached: above 1", "warn")
-    if order is None or order.stop_pct is None:
-        if order is not None and order.target_pct is not None:
-            return Text("no stop: the target replaces it" if known else "no stop", "warn")
-        if known is not None:
-            return Text("empty: the present monitor stays")
-        return Text(f"empty: {_by_default(state)}")
-    loss = formats.money(Micros(round(order.amount * order.stop_pct)), masked=is_private(state))
-    about = Text.assemble("loss at the stop about ", loss, f" {MONEY_OF[draft.venue]}")
-    return about.append("; replaces the present one") if known else about
+    if order is None or (order.stop_pct is None and order.target_pct is None):
+        return Text("empty: the present monitor stays" if known else f"empty: {_by_default(state)}")
+    parts: list[Text] = []
+    if order.target_pct is not None and _cost(draft, order) * (1.0 + order.target_pct) > 1.0:
+        parts.append(Text("target never reached: above 1", "warn"))
+    if order.stop_pct is None:
+        parts.append(Text("no stop", "warn"))
+    else:
+        amount = Micros(round(order.amount * order.stop_pct))
+        loss = formats.money(amount, masked=is_private(state))
+        parts.append(Text.assemble("loss at the stop about ", loss, f" {MONEY_OF[draft.venue]}"))
+    if known:
+        parts.append(Text("replaces the present one"))
+    return Text("; ").join(parts)
+
+
+def _cost(draft: Draft, order: PlaceTrade) -> float:
+    """About what a share costs: the limit of an order that rests, else what the buy meets."""
+    if order.rests and order.price:
+        return order.price
+    asked = draft.market.quotes_of(draft.side)[1] if draft.venue is not Venue.SIM else None
+    return draft.market.price_of(draft.side) if asked is None else asked
 
 
 def _by_default(state: DeskState) -> str:

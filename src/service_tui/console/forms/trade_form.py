@@ -10,7 +10,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from service_tui.console import formats
-from service_tui.console.fields import Field, FieldError
+from service_tui.console.fields import Field, FieldError, percent_text
 from service_tui.console.forms import ticket_text
 from service_tui.console.forms.form import SECOND_THOUGHT_S, input_of
 from service_tui.console.forms.limit_draft import first_limit, stepped
@@ -46,7 +46,7 @@ from service_tui.terms import (
     Side,
     Venue,
 )
-from service_tui.units import Micros, Timestamp
+from service_tui.units import ONE, Micros, Timestamp
 
 QUIET_S: Final = 0.15
 """Delay of a quote request after the last key. Source: decisions, "Limits in benches"."""
@@ -111,9 +111,10 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._side = side or self._usual_side()
         self._quoting = Quoting()
         self._quiet: Timer | None = None
+        self._second_thought: Timer | None = None
         self._before = ""
         self._no_venue = ""
-        self._far_confirmed: tuple[Side, Action, Micros] | None = None
+        self._far_confirmed: PlaceTrade | None = None
         self._kept: tuple[PlaceTrade, Timestamp] | None = None
         self._is_overtaken = False
         self._is_ready = False
@@ -191,12 +192,17 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.query_one("#ticket-until").display = False
         if self._amends is not None:
             is_buy = self._amends.action is Action.BUY
-            size = self._amends.money if is_buy else self._amends.shares
+            # An order of 20.00 at 0.60 is 33.33 shares, which reserve 19.998: still 20.00.
+            size = _to_cent(self._amends.money) if is_buy else self._amends.shares
             decimals = MONEY_DECIMALS if is_buy else SHARE_DECIMALS
             limit.value = limit_text(self._amends.price)
-            self.query_one("#ticket-amount", PlainInput).value = typed(size, decimals=decimals)
+            self.query_one("#ticket-stop", PlainInput).value = percent_text(self._amends.stop_pct)
+            self.query_one("#ticket-target", PlainInput).value = percent_text(
+                self._amends.target_pct
+            )
+            self.typed_before = typed(size, decimals=decimals)
             limit.focus()
-        elif self.typed_before:
+        if self.typed_before:
             self.query_one("#ticket-amount", PlainInput).value = self.typed_before
         self._is_ready = True
         self._show()
@@ -356,15 +362,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
     def _objection(self, order: PlaceTrade) -> str:
         """A warning to confirm before this order is placed; empty if it was seen."""
-        moved, size = self._quoting.price_move(), (order.side, order.action, order.amount)
-        if not moved >= FAR or self._far_confirmed == size:
+        moved, seen = self._quoting.price_move(), as_quoted(order)
+        if not moved >= FAR or self._far_confirmed == seen:
             return ""
         # A key held down does not confirm a second time.
-        self.set_timer(SECOND_THOUGHT_S, lambda: self._see_far(size))
+        self._second_thought = self.set_timer(SECOND_THOUGHT_S, lambda: self._see_far(seen))
         return f"Moves the price by {100 * moved:.1f} points. Enter again places the order"
 
-    def _see_far(self, size: tuple[Side, Action, Micros]) -> None:
-        self._far_confirmed = size
+    def _see_far(self, order: PlaceTrade) -> None:
+        self._far_confirmed = order
 
     def action_cancel(self) -> None:
         """Cancel a waiting enter, else leave; a typed amount needs a second escape.
@@ -375,12 +381,17 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             return
         if self._kept is not None:
             self._take_back()
-        elif self._draft().amount and self._before != LEAVES:
+        elif self._has_typed() and self._before != LEAVES:
             self._before = LEAVES
         else:
             self._leave(None)
             return
         self._show()
+
+    def _has_typed(self) -> bool:
+        """True if an amount stands in the ticket that did not come with it."""
+        amount = self._draft().amount
+        return bool(amount) and amount != self.typed_before
 
     def action_preset(self, index: int) -> None:
         """Put a preset into the amount."""
@@ -518,8 +529,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._before = CHANGED if is_taken_back else ""
         self._kept, self._no_venue, self._far_confirmed = None, "", None
         self._is_overtaken = False
-        if self._quiet is not None:
-            self._quiet.stop()
+        for timer in filter(None, (self._quiet, self._second_thought)):
+            timer.stop()
         self._quiet = self.set_timer(QUIET_S, self._rested)
         self._show()
 
@@ -602,7 +613,10 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.query_one("#ticket-unit", TextBlock).show_text(ticket_text.unit_text(draft))
         self._show_type(draft)
         offered = presets(self._state, draft)
-        labels = tuple(f"F{place} {label}" for place, (label, _) in enumerate(offered, start=1))
+        labels = tuple(
+            f"{cap(f'ticket.preset{place}')} {label}"
+            for place, (label, _) in enumerate(offered, start=1)
+        )
         self.query_one("#ticket-presets", SegmentedControl).show(labels, None)
 
     def _show_type(self, draft: Draft) -> None:
@@ -637,3 +651,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         text, holds = self._quoting.quote_age_text(order, self._now)
         block.set_class(not holds, "-old")
         self.query_one("#ticket-age", TextBlock).show_text(text)
+
+
+def _to_cent(amount: Micros) -> Micros:
+    """The nearest whole cent."""
+    cent = ONE // 100
+    return Micros((amount + cent // 2) // cent * cent)

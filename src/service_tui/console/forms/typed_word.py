@@ -3,6 +3,7 @@
 Used before a halt is ended, and before everything is sold.
 """
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
@@ -19,6 +20,8 @@ from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.text_block import TextBlock
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
 
 
 class TypedWord(Dialog[str | None]):
@@ -27,7 +30,15 @@ class TypedWord(Dialog[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("dialog")]
     AUTO_FOCUS = "#word-line"
 
-    def __init__(self, title: str, body: Text, word: str, does: str = "") -> None:
+    def __init__(
+        self,
+        title: str,
+        body: Text,
+        word: str,
+        does: str = "",
+        *,
+        newer: Callable[[DeskState], Text] | None = None,
+    ) -> None:
         """Open the confirmation.
 
         Args:
@@ -35,11 +46,13 @@ class TypedWord(Dialog[str | None]):
             body: its subject.
             word: the word to type, letter by letter.
             does: label of the button; empty: the word itself.
+            newer: the subject in a newer state; None: it stays as it is.
         """
         super().__init__()
         self._does = does or word.lower()
         self._title = title
         self._body = body
+        self._newer = newer
         self._word = word
 
     def compose(self) -> ComposeResult:
@@ -48,7 +61,7 @@ class TypedWord(Dialog[str | None]):
             frame.border_title = content(Text(f" {self._title} "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} changes nothing "))
             with VerticalScroll(id="word-body", can_focus=False):
-                body = TextBlock()
+                body = TextBlock(id="word-text")
                 body.show_text(self._body)
                 yield body
             yield TextBlock(f"Type {self._word} and press enter:", id="word-asks")
@@ -62,6 +75,12 @@ class TypedWord(Dialog[str | None]):
         for line in self.query(PlainInput):
             line.cursor_blink = False
         self.arm_soon()
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Receive a newer state; a subject that depends on it is shown anew."""
+        del now
+        if self._newer is not None and self.is_mounted:
+            self.query_one("#word-text", TextBlock).show_text(self._newer(state))
 
     def action_close(self) -> None:
         """Change nothing."""

@@ -146,6 +146,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.pane = None if self.pane_type is None else self.pane_type(id=f"{name}-detail")
         self.search = self.parsed(typed)
         self.only: Only[Row] | None = None
+        self._whole_search = "", ""
+        """The search as typed, and the terms of it that the table in front uses."""
         self.is_wide = kept.wide
         self.take_back: tuple[Command, ...] = ()
         """The commands that undo the last change made here; empty without one."""
@@ -320,12 +322,20 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         return self.spec.empty_text(self.state)
 
     def bring_forward(self, place: int) -> None:
-        """Bring a table to the front, with the search that is typed."""
+        """Bring a table to the front, with the terms of the typed search whose columns it has.
+
+        The others wait until a table that can use them is in front again.
+        """
         self.remove_class(f"-list-{self.place}")
         self.place = place
         self.add_class(f"-list-{place}")
         self.show_rows()
-        self.narrow(self.line.typed)
+        whole, used = self._whole_search
+        typed = whole if self.line.typed == used else self.line.typed
+        used = " ".join(term for term in typed.split() if not self.parsed(term).problem)
+        self._whole_search = typed, used
+        self.line.put(used)
+        self.narrow(used)
 
     # -- the row in focus -----------------------------------------------------------------------
 
@@ -368,7 +378,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         return next((place for place, is_here in enumerate(holds) if is_here), self.place)
 
     def _say_no_row(self) -> None:
-        if self.table.order.cursor:
+        is_empty = not len(self.table.order) and not self.table.has_just_fallen
+        if self.table.order.cursor and not is_empty:
             show_row_gone(self)
         else:
             self.show_toast(self.table.empty, "warn")
@@ -414,6 +425,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """Show the rows that pass `only` and the search, and hide the rest."""
         if self.leaves_rows_out:
             self.show_rows()
+            self.table.see_all()
         else:
             self._filter_table()
         self.highlight_first_if_lost()
@@ -441,7 +453,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def show_all(self) -> None:
         """Remove every filter."""
-        self.only = None
+        self.only, self._whole_search = None, ("", "")
         self.line.clear()
         self.narrow("")
 

@@ -36,7 +36,7 @@ class ViewMemory:
         """The memory of a preference; parts that cannot be read are as at the first start."""
         try:
             kept: object = json.loads(text or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             return cls()
         if not isinstance(kept, dict):
             return cls()

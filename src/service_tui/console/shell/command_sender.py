@@ -14,6 +14,7 @@ from service_tui.desk.commands.agents import (
     ReadDay,
     ReadLog,
     RefuseHeld,
+    WatchAgent,
 )
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, WatchMarket
@@ -155,7 +156,7 @@ class CommandSender:
         match command:
             case SetPreference():
                 self._kept[f"{command.kind} {command.name}"] = command
-            case WatchMarket() | ReadLog():
+            case WatchMarket() | WatchAgent() | ReadLog():
                 self._kept[command.kind] = command
             case RequestQuote() | NoteConfirmed() | ReadDay():
                 # An open ticket shows itself that nothing can be traded yet.

@@ -17,6 +17,7 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
+from textual.widgets._toast import ToastRack
 
 from service_tui.console import formats
 from service_tui.console.key_queue import KeyQueue
@@ -52,6 +53,8 @@ WEB_DRIVER: Final = "textual.drivers.web_driver"
 
 TOAST_S: Final = 5.0
 TOAST_MAX: Final = 240
+TOASTS_SHOWN: Final = 4
+"""Toasts at one time: a repeated one replaces itself, and the oldest goes first."""
 """Duration and longest text of a toast."""
 
 _TONES: Final[dict[str, tuple[str, SeverityLevel]]] = {
@@ -192,7 +195,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
     def show_toast(
         self, text: str, tone: str = "info", instead_of: Notification | None = None
     ) -> Notification:
-        """A toast: one plain sentence, never read as markup.
+        """A toast: one plain sentence, never read as markup, shown once however often it comes.
 
         Returns:
             The toast, which another one can replace.
@@ -202,8 +205,19 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         sign, severity = _TONES.get(tone, _TONES["info"])
         line = formats.plain(text, TOAST_MAX).plain
         toast = Notification(f"{sign}{line}", severity=severity, timeout=TOAST_S, markup=False)
+        same = [one for one in self._notifications if one.message == toast.message]
+        others = [one for one in self._notifications if one.message != toast.message]
+        for one in (*same, *others[: 1 - TOASTS_SHOWN]):
+            self._unnotify(one, refresh=False)
         self.post_message(Notify(toast))
         return toast
+
+    def _refresh_notifications(self) -> None:
+        # The screens below keep theirs: beside a shorter one of a dialog the ends would stand out.
+        for screen in self.screen_stack[:-1]:
+            for rack in screen.query(ToastRack):
+                rack.display = False
+        super()._refresh_notifications()
 
     def action_clear_toasts(self) -> None:
         """Remove every toast from the screen."""

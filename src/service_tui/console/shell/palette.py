@@ -15,7 +15,7 @@ from textual.style import Style
 
 from service_tui.console import formats
 from service_tui.console.keys import KeyBinding, key_named, keys_of, shown_key
-from service_tui.console.messages import NEW_SESSION, CommandGiven, GoTo, KeyChosen
+from service_tui.console.messages import NEW_SESSION, CommandGiven, DrillRequested, GoTo, KeyChosen
 from service_tui.console.screens.settings.table import THEME, settings
 from service_tui.console.theme import content
 from service_tui.console.widgets.deck import Deck
@@ -174,6 +174,21 @@ class SettingsProvider(DeskProvider):
             where = GoTo("settings", row.key)
             tail = Text(row.value.plain, "muted")
             yield Candidate(row.name, Text("setting", "muted"), where, tail, row.meaning)
+
+
+class DrillsProvider(DeskProvider):
+    """Every drill by its title; a choice ends this console and plays it."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """The drills, or in a drill its page and its end."""
+        category = Text("drill", "muted")
+        if self.front.state.drill is not None:
+            yield Candidate("drill: brief or result", category, DrillRequested())
+            yield Candidate("drill: end now, without a score", category, DrillRequested(ends=True))
+            return
+        tail = Text("ends this console", "muted")
+        for name, title in self.front.program.drills():
+            yield Candidate(f"drill: {title}", category, DrillRequested(name), tail, name)
 
 
 class SessionsProvider(DeskProvider):

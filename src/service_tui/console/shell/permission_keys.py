@@ -6,6 +6,7 @@ from typing import Final
 from textual import events, on
 from textual.message import Message
 
+from service_tui.console.actions import not_halted_reason
 from service_tui.console.freshness import is_answered
 from service_tui.console.keys import key_named
 from service_tui.console.messages import (
@@ -48,6 +49,14 @@ class HaltKeys(Views):
         shown = any(isinstance(screen, HaltPanel) for screen in self.screen_stack)
         if not shown and self.desk_state.halted_since is not None:
             self.push_screen(HaltPanel(self.desk_state, self.now))
+
+    def action_resume(self) -> None:
+        """Ask for the typed word that ends the halt; without a halt, say so."""
+        why = not_halted_reason(self.desk_state)
+        if why:
+            self.post_message(ToastMessage(why, "warn"))
+        else:
+            self.post_message(ResumeRequested())
 
     @on(ResumeRequested)
     def _resume_requested(self) -> None:

@@ -143,6 +143,7 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
             "AgentsProvider",
             "SettingsProvider",
             "SessionsProvider",
+            "DrillsProvider",
         )
     }
 

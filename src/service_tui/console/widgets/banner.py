@@ -144,9 +144,7 @@ def _halt(state: DeskState) -> Iterator[LastingCondition]:
     if halt is None:
         if state.halted_since is not None:
             key = cap("app.halt")
-            message = (
-                f"service halted from outside this desk: no buys possible; {key} shows details"
-            )
+            message = f"service halted by another program: no buys possible; {key} halts here too"
             yield LastingCondition("loss", HALTED, message)
         return
     if halt.is_resuming:
@@ -157,7 +155,10 @@ def _halt(state: DeskState) -> Iterator[LastingCondition]:
         missing = counted(halt.missing, "acknowledgement") if halt.missing else "acknowledgements"
         message = f"buys blocked on this desk; {missing} missing, {cap('app.halt')} shows which"
     else:
-        message = f"all sources halted, no buys possible; {cap('app.halt')} exits or resumes"
+        message = (
+            f"all sources halted, no buys possible; {cap('app.halt')} exits, "
+            f"{cap('app.resume')} resumes"
+        )
     yield LastingCondition("loss", HALTED, message)
 
 

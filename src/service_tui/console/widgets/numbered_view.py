@@ -5,6 +5,7 @@
 
 import json
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import Field, asdict, dataclass, field
 from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
@@ -31,13 +32,15 @@ class CopiedRecord(Protocol):
 class ProgramInfo:
     """Places of the running program, for screens that list them. Paths are texts, not opened.
 
-    `idle_time` holds since when nothing has needed the person; the app updates it.
+    `idle_time` holds since when nothing has needed the person; the app updates it. `drills` lists
+    the drills that can be played, name and title of each.
     """
 
     log_path: str = ""
     data_path: str = ""
     theme_names: tuple[str, ...] = ()
     idle_time: IdleTime = field(default_factory=IdleTime)
+    drills: Callable[[], tuple[tuple[str, str], ...]] = tuple
 
 
 @runtime_checkable

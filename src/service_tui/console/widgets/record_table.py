@@ -100,12 +100,20 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         return Fall(self)
 
     def show(self, rows: Sequence[R]) -> None:
-        """Show these rows; a cursor whose row went falls to the neighbour at its place."""
-        before = self._order.index
+        """Show these rows; a cursor whose row went falls to the neighbour at its place.
+
+        If that row was the last one, the cursor falls to the first row that comes later.
+        """
+        before, was_empty = self._order.index, not self._order.total
         super().show(rows)
         self.awaits_cursor = self.awaits_cursor and self._order.index is None
-        if before is not None and self._order.cursor_lost and len(self._order):
-            self._fall_to(before)
+        is_lost = self._order.cursor_lost and not self.awaits_cursor
+        if not is_lost or (before is None and not was_empty):
+            return
+        if len(self._order):
+            self._fall_to(self._order.place if before is None else before)
+        elif before is not None and not self._order.total:
+            self._fall.begin()
 
     def settle_cursor(self) -> None:
         """Once every row is here: a restored cursor whose row is gone falls to its place."""

@@ -42,7 +42,9 @@ class _VisibleLine(Generic[R]):
     drawn_from: tuple[str, RowState, object]
 
 
-class RecordView(ScrollView, Generic[R], inherit_bindings=False):
+class RecordView(  # noqa: PLR0904 - one method a change of the list
+    ScrollView, Generic[R], inherit_bindings=False
+):
     """Draws only visible rows, whatever their number, and only changes.
 
     Args:
@@ -277,6 +279,11 @@ class RecordView(ScrollView, Generic[R], inherit_bindings=False):
         if above != self._above:
             self._above = above
             self.refresh_line(0)
+
+    def see_all(self) -> None:
+        """Count no present row as new: another filter has brought them."""
+        self._unseen.clear()
+        self._mark_seen()
 
     def _change(self, change: Callable[[], None]) -> None:
         """Change the order, and keep the viewed rows in their place on the screen."""

@@ -14,6 +14,7 @@ from service_tui.console.messages import KeyChosen
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined, meter, spare
 from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.drill import DrillPhase
 from service_tui.desk.slices.records import LimitsView, Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode
@@ -26,6 +27,7 @@ STALE_PERIODS: Final = 2.0
 """Source: ux, "Looks"."""
 
 _METER: Final = 8
+DRILL_TITLE_MAX: Final = 32
 
 # Ranks from 11 on are cut for a better look, those below only to keep figures whole.
 
@@ -103,6 +105,28 @@ def approval_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     return (Bit(full, 16, short, 2, right=True, key="app.approvals"),)
 
 
+def drill_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
+    """The drill that is played and its time; empty without one."""
+    drill = state.drill
+    if drill is None:
+        return ()
+    word = Text(" DRILL ", "bold reverse warn")
+    whole_s = drill.minutes * 60.0
+    clock = {
+        DrillPhase.BRIEFING: "not started",
+        DrillPhase.ENDING: "working out the result",
+        DrillPhase.OVER: "over",
+    }.get(drill.phase) or f"{minutes_text(drill.elapsed_s(now))} of {minutes_text(whole_s)}"
+    title = formats.plain(drill.title, DRILL_TITLE_MAX).plain
+    full = Text.assemble(word, (f" {title} ", "warn"), (clock, "bold warn"))
+    return (Bit(full, 9, Text.assemble(word, (f" {clock}", "bold warn"))),)
+
+
+def minutes_text(seconds: float) -> str:
+    """Seconds as minutes and seconds: 3:20."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
 def badge_bits(unseen: int) -> tuple[Bit, ...]:
     """The number of unseen notices; empty without any."""
     if not unseen:
@@ -144,17 +168,22 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
 
 def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     """Spend of the day and pending commands on the left; the offline world on the right."""
-    bits: list[Bit] = []
+    bits: list[Bit] = [*drill_bits(state, now)]
     limits = state.limits
     if limits is not None:
         named, part = _used(state, limits)
         bits.append(Bit(Text.assemble(named, " ", meter(part, _METER)), 16, named, 16))
-    flying = state.in_flight
+    # The search for a lost order has ended: it waits for the person, and for nothing else.
+    lost = sum(ticket.is_lost for ticket in state.tickets)
+    flying = state.in_flight - lost
     # A fixed place even for zero: the eye learns where to look.
     word = "order" if flying == 1 else "orders"
     flight = Text(f"{flying} {word} pending", "bold accent" if flying else "muted")
     bits.append(Bit(flight, 13 if flying else 17))
-    if state.service.embedded and state.world is not None:
+    if lost:
+        word = "order" if lost == 1 else "orders"
+        bits.append(Bit(Text(f"{lost} {word} of unknown outcome", "warn"), 12))
+    if state.service.embedded and state.world is not None and state.drill is None:
         speed = state.world.speed
         pace = Text(f"world {speed}x") if speed else Text("world paused", "warn")
         clock = Text(" ") + formats.date_time(world_now(state, now))

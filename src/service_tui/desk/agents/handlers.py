@@ -40,7 +40,8 @@ async def govern(order: Govern, ports: Ports) -> None:
         ports.emit(Noticed("bad", failed_text(order, error)))
     ports.refresh(Topic.AGENTS)
     if order.agent_id == _own_id(ports):
-        ports.refresh(Topic.ACCOUNT)
+        for topic in (Topic.ACCOUNT, Topic.WALLET):
+            ports.refresh(topic)
 
 
 def _objection(ports: Ports) -> str:

@@ -3,17 +3,19 @@
 The keys lie in a file that only its owner reads, as the desk's own.
 """
 
+import fcntl
 import json
 import os
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from service_tui.desk.slices.fleet import SkillView
 from service_tui.skills.checking import problems_of
 from service_tui.skills.package import BUNDLED, DOCUMENT, SkillPackage, installed
+from service_tui.storage.db.lock import open_private
 
 SKILLS: Final = "skills"
 KEYS: Final = "skill-agents.json"
@@ -22,11 +24,15 @@ _BROKEN: Final = f"cannot read {KEYS}; left unchanged: repair it or move it away
 
 @dataclass(frozen=True, slots=True)
 class SkillHome:
-    """The data directory as skills know it. Every method blocks."""
+    """The data directory as skills know it: one for all consoles on it. Every method blocks.
+
+    Attributes:
+        data_dir: where skills and keys are kept.
+        former: another folder with skills and keys, of a console that kept its own; read only.
+    """
 
     data_dir: Path
-    _keeping: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-    """Held from the moment the keys are read until they are written with one more."""
+    former: Path | None = None
 
     @property
     def own(self) -> Path:
@@ -35,10 +41,15 @@ class SkillHome:
 
     def folder_of(self, slug: str) -> Path | None:
         """The folder of an installed skill; None where there is none."""
-        for parent in (self.own, BUNDLED):
+        for parent in self._parents():
             if slug and (parent / slug / DOCUMENT).is_file():
                 return parent / slug
         return None
+
+    def _parents(self) -> tuple[Path, ...]:
+        """Folders of skills; of two with one name the first counts."""
+        former = () if self.former is None else (self.former / SKILLS,)
+        return (self.own, *former, BUNDLED)
 
     def views(self) -> tuple[SkillView, ...]:
         """Every installed skill."""
@@ -59,9 +70,9 @@ class SkillHome:
             return ()
 
     def _views(self) -> Iterator[SkillView]:
-        for package in installed((self.own, BUNDLED)):
+        for package in installed(self._parents()):
             folder = self.folder_of(package.slug)
-            is_own = folder is not None and folder.parent == self.own
+            is_own = folder is not None and folder.parent != BUNDLED
             # Those that come with the program are checked by its tests, not at each start.
             problems = problems_of(folder) if folder is not None and is_own else []
             yield _view(package, is_bundled=not is_own).with_problem("; ".join(problems))
@@ -80,8 +91,8 @@ class SkillHome:
 
     def keep_key(self, agent_id: str, service: str, key: str) -> None:
         """Store a key beside the others; raises OSError or ValueError if that fails."""
-        with self._keeping:
-            keys = self._keys() | {_name(agent_id, service): key}
+        with self._alone():
+            keys = _keys_in(self.data_dir) | {_name(agent_id, service): key}
             draft = self.data_dir / f"{KEYS}.new"
             draft.unlink(missing_ok=True)
             made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -91,33 +102,46 @@ class SkillHome:
                 os.fsync(file.fileno())
             draft.replace(self.data_dir / KEYS)
 
-    def _keys(self) -> dict[str, str]:
-        """Every key; one that cannot be read is no reason to write over all of them.
-
-        Returns:
-            Keys by their agents and services.
-
-        Raises:
-            OSError: the file cannot be read.
-            ValueError: something else stands in it.
-        """
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        """Keep threads and other consoles out, from reading the keys until they are written."""
+        descriptor = open_private(self.data_dir / f"{KEYS}.lock", os.O_RDWR | os.O_CREAT)
         try:
-            stored: object = json.loads((self.data_dir / KEYS).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except ValueError as error:
-            raise ValueError(_BROKEN) from error
-        if not isinstance(stored, dict):
-            raise ValueError(_BROKEN)  # noqa: TRY004 - the file's fault, no caller's
-        pairs: dict[object, object] = {**stored}
-        keys = {
-            name: key
-            for name, key in pairs.items()
-            if isinstance(name, str) and isinstance(key, str)
-        }
-        if len(keys) != len(pairs):
-            raise ValueError(_BROKEN)
-        return keys
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _keys(self) -> dict[str, str]:
+        own = _keys_in(self.data_dir)
+        return own if self.former is None else {**_keys_in(self.former), **own}
+
+
+def _keys_in(folder: Path) -> dict[str, str]:
+    """Every key of a folder; one that cannot be read is no reason to write over all of them.
+
+    Returns:
+        Keys by their agents and services.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: something else stands in it.
+    """
+    try:
+        stored: object = json.loads((folder / KEYS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError) as error:
+        raise ValueError(_BROKEN) from error
+    if not isinstance(stored, dict):
+        raise ValueError(_BROKEN)  # noqa: TRY004 - the file's fault, no caller's
+    pairs: dict[object, object] = {**stored}
+    keys = {
+        name: key for name, key in pairs.items() if isinstance(name, str) and isinstance(key, str)
+    }
+    if len(keys) != len(pairs):
+        raise ValueError(_BROKEN)
+    return keys
 
 
 def _name(agent_id: str, service: str) -> str:

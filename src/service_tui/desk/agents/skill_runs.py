@@ -445,7 +445,7 @@ def _written(runs: Path) -> list[_Run]:
     for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
         try:
             found.append(_remembered(folder))
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             log.warning("invalid run %s: %s", folder, error)
     # The newest is emitted last: the list begins with it, and it decides its agent's health.
     return sorted(found, key=lambda run: run.view.started_at or 0.0)

@@ -44,7 +44,7 @@ class SkillSpending:
             stored: object = json.loads((self.data_dir / SPENDING).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(_BROKEN) from error
         if not isinstance(stored, dict):
             raise ValueError(_BROKEN)  # noqa: TRY004 - the file's fault, no caller's

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service_tui.desk.slices.fleet import HeldView, LeashView
-from service_tui.terms import HELD_MAX, Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.trades import TradeRequest
 
@@ -161,8 +161,8 @@ class StoredLeash:
         no = self._refused_before(order, now)
         if no is not None:
             return no
-        if len(self.waiting) >= HELD_MAX:
-            text = f"{HELD_MAX} trades of this agent already need approval"
+        if len(self.waiting) >= HELD_SHOWN:
+            text = f"{HELD_SHOWN} trades of this agent already need approval"
             return LeashRefusal("TOO_MANY_HELD", text, "wait for the operator's decisions")
         return None
 

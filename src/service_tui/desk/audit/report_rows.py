@@ -183,12 +183,12 @@ def _skill(skill: SkillResultView) -> str:
 
 
 def _sum(amount: Micros, *, signed: bool = False) -> str:
-    return f"{decimal(amount):+,.2f}" if signed else f"{decimal(amount):,.2f}"
+    return f"{decimal(amount):+z,.2f}" if signed else f"{decimal(amount):z,.2f}"
 
 
 def plain(cell: Cell) -> str:
     """Text escaped for a Markdown cell."""
     if isinstance(cell, float):
-        return f"{cell:,.2f}"
+        return f"{cell:z,.2f}"
     text = "" if cell is None else " ".join(str(cell).split())
     return "".join(f"\\{letter}" if letter in "\\|`*_[]<>#" else letter for letter in text)

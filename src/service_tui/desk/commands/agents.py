@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.fleet import Pace
-from service_tui.terms import LeashMode, Plan
+from service_tui.terms import LeashMode, Plan, agent_with
 from service_tui.units import Micros, decimal
 
 
@@ -26,7 +26,7 @@ class SetLeash(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        who = f"{self.name} with {self.skill_slug}" if self.skill_slug else self.name
+        who = agent_with(self.name, self.skill_slug)
         if self.mode is None:
             return f"remove the leash of {who}"
         budget = "" if self.budget is None else f", {decimal(self.budget):,.2f} a day"

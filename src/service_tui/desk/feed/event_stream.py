@@ -76,7 +76,7 @@ _PLAIN: Final = {
     EventKind.PLAN: frozenset({Topic.AGENTS}),
     EventKind.MONITOR: frozenset({Topic.MONITORS}),
     EventKind.RISK_ALERT: frozenset({Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),
-    EventKind.HALT: frozenset({Topic.WORLD, Topic.ACCOUNT}),
+    EventKind.HALT: frozenset({Topic.WORLD, Topic.ACCOUNT, Topic.BRIEFING}),
     EventKind.EXPERIMENT: frozenset({Topic.RESEARCH}),
     EventKind.HELD: frozenset({Topic.FLEET}),
     EventKind.LEASH: frozenset({Topic.FLEET}),

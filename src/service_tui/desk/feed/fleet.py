@@ -16,14 +16,16 @@ from service_tui.desk.facts import Fact
 from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.fleet import (
+    HELD_SHOWN,
     AgentDetailView,
     AgentNeedView,
     HeldSeen,
     LeashView,
 )
-from service_tui.desk.translate import amount
+from service_tui.desk.translate import amount, position_views
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_POSITIONS,
     DESK_AGENT_RESULTS,
     DESK_AGENT_TRADES,
     DESK_HELD,
@@ -31,6 +33,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_NEEDS,
 )
 from service_tui.wire.fleet import HeldQuery
+from service_tui.wire.positions import PositionsQuery
 from service_tui.wire.trades import TradesQuery
 
 TIMELINE: Final = 200
@@ -38,6 +41,9 @@ TIMELINE: Final = 200
 
 RESULTS_S: Final = 15.0
 """How old the sums of the agent in focus may be while it does not trade: its whole past is read."""
+
+_HELD: Final = PositionsQuery(venue="all", status="active", limit=HELD_SHOWN)
+"""Open positions of the agent in focus."""
 
 
 async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
@@ -72,16 +78,20 @@ async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
 
 
 async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
-    """Recent trades and results of an agent; results are read again after a trade."""
+    """Positions, recent trades and results of an agent; results are read again after a trade."""
     path, query = {"agent_id": agent_id}, TradesQuery(venue="all", limit=TIMELINE)
     try:
         reply = await ports.client.call(DESK_AGENT_TRADES, path=path, query=query)
         trades = tuple(reasoned_trade_view(row) for row in reply.answer.trades)
+        held = await ports.client.call(DESK_AGENT_POSITIONS, path=path, query=_HELD)
+        positions = tuple(
+            view for row in held.answer.positions for view in position_views(row, None)
+        )
         now, known = ports.clock.now(), ports.state().supervision.detail
         if known is not None and known.agent_id == agent_id:
             is_fresh = 0 <= now - known.at < RESULTS_S
             if is_fresh and known.trades[:1] == trades[:1]:
-                return replace(known, trades=trades)
+                return replace(known, trades=trades, positions=positions)
         results = (await ports.client.call(DESK_AGENT_RESULTS, path=path)).answer
     except NotFoundError as error:
         return AgentDetailView(agent_id, (), (), str(error))
@@ -91,4 +101,5 @@ async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:
         tuple(result_view(one) for one in results.skills),
         points=tuple((timestamp(one.at), amount(one.pnl)) for one in results.points),
         at=now,
+        positions=positions,
     )

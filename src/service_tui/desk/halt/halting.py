@@ -135,7 +135,7 @@ class Halting:
         # While the service is halted, its pause is not the agent's own.
         is_own = state.world is None or state.world.halted_at is None
         was_paused = is_own and state.limits is not None and state.limits.paused
-        return HaltView(since=self._ports.now(), was_paused=was_paused)
+        return HaltView(since=state.halted_since or self._ports.now(), was_paused=was_paused)
 
     def _begin(self, halt: HaltView) -> None:
         """Request every acknowledgement from the beginning."""

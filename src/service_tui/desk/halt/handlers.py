@@ -43,7 +43,7 @@ async def stop_what_runs(ports: Ports) -> str:
     if loose := ports.gate.loose:
         raise NotDoneError("; ".join(f"{name} still running: {why}" for name, why in loose.items()))
     count = ports.gate.suspended_count
-    return f"{count} suspended" if count else "none running"
+    return f"{count} suspended" if count else "none running here"
 
 
 async def halt_service(ports: Ports) -> str:
@@ -52,6 +52,7 @@ async def halt_service(ports: Ports) -> str:
     if not answer.halted:
         raise NotDoneError("service not halted")
     ports.refresh(Topic.WORLD)
+    ports.refresh(Topic.BRIEFING)
     return f"{len(answer.cancelled)} open buys cancelled" if answer.cancelled else ""
 
 
@@ -113,3 +114,4 @@ async def resume_service(ports: Ports) -> None:
     if answer.halted:
         raise NotDoneError("service still halted")
     ports.refresh(Topic.WORLD)
+    ports.refresh(Topic.BRIEFING)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from service_tui.addresses import checked_address
 from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
+from service_tui.desk.answer_check import unmet
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.reactor import (
     FollowWallet,
@@ -196,6 +197,9 @@ async def _patch(ports: Ports, changes: ReactorConfigPatch) -> None:
         raise ValueError(READ_ONLY)
     reply = await ports.client.call(PATCH_REACTOR, body=changes)
     _emit_config(ports, reply.answer)
+    if names := unmet(changes, reply.answer):
+        fields = ", ".join(sorted(names)).replace("_", " ")
+        raise ValueError(f"the service has another value: {fields}")
 
 
 def _emit_config(ports: Ports, body: ReactorConfigBody) -> None:

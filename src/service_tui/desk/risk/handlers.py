@@ -1,22 +1,27 @@
 """SetMonitor, SetMonitors and RemoveMonitor: thresholds that the service watches."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
 
 from service_tui.client.errors import NotFoundError, RefusedError, ServiceError
+from service_tui.desk.answer_check import is_same
 from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.risk.translate import monitor_view
 from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.records import Topic
-from service_tui.desk.slices.risk import NO_THRESHOLDS, MonitorView
+from service_tui.desk.slices.risk import NO_THRESHOLDS, POINTS, MonitorView, Thresholds
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import UNTRANSLATABLE
 from service_tui.terms import STOP_MAX, TRAIL_MAX, Venue
+from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import DELETE_MONITOR, SET_MONITOR
-from service_tui.wire.monitors import MonitorQuery, SentMonitorRequest
+from service_tui.wire.monitors import MonitorQuery, MonitorSetBody, SentMonitorRequest
 
 
 def objection(state: DeskState, order: SetMonitor) -> str:
@@ -57,7 +62,7 @@ async def set_monitors(orders: SetMonitors, ports: Ports) -> None:
     whys = [why for one in orders.monitors if (why := await _set(one, ports))]
     if whys:
         others = f" (and {len(whys) - 1} more)" if len(whys) > 1 else ""
-        text = f"{len(whys)} of {len(orders.monitors)} refused: {whys[0]}{others}"
+        text = f"{len(whys)} of {len(orders.monitors)} not set as requested: {whys[0]}{others}"
         ports.emit(Noticed("warn", text))
     else:
         ports.emit(_done(orders.describe()))
@@ -86,12 +91,12 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
     """Set thresholds.
 
     Returns:
-        Why that was not done; empty when it was.
+        Why the monitor is not the requested one; empty when it is.
     """
     if why := objection(ports.state(), order):
         return why
+    place = holding_key(order.market_id, order.side, order.venue)
     try:
-        place = holding_key(order.market_id, order.side, order.venue)
         state = ports.state()
         known = state.risk.monitor(place)
         request = monitor_request(order, known, has_all=state.service.embedded)
@@ -101,11 +106,60 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
         return _text_of(error)
     except ValueError:
         return "invalid thresholds"
+    return _taken(order, reply.answer, ports)
+
+
+def _taken(order: SetMonitor, answer: MonitorSetBody, ports: Ports) -> str:
+    """Show the monitor that the service answers.
+
+    Returns:
+        How it differs from the requested one; empty if it does not.
+    """
+    if not answer.success:
+        return answer.message or "refused without a reason"
+    where = (answer.market_id, answer.side, answer.venue or order.venue)
+    if where != (order.market_id, order.side, order.venue):
+        return "the service answered for another position; reloading the monitors"
     try:
-        ports.emit(Changed(monitor_view(reply.answer)))
+        monitor = replace(monitor_view(answer), venue=order.venue)
     except UNTRANSLATABLE:
+        return "set, answer unreadable; reloading the monitors"
+    requested = order.thresholds
+    # Published services may leave stop and target out of the answer: the list then shows them.
+    left_out = {term for term, name in _PUBLISHED.items() if name not in answer.model_fields_set}
+    if not any(getattr(requested, term) is not None for term in left_out):
+        ports.emit(Changed(monitor))
+    terms = (term for term in _TERMS if term not in left_out)
+    parts = (_difference(term, requested, monitor.thresholds) for term in terms)
+    text = ", ".join(filter(None, parts))
+    return f"the service set {text}" if text else ""
+
+
+def _difference(term: str, requested: Thresholds, reported: Thresholds) -> str:
+    """One threshold as the service reports it, and as requested; empty if both are the same."""
+    wanted, found = getattr(requested, term), getattr(reported, term)
+    if is_same(wanted, found):
         return ""
-    return ""
+    name, text = _TERMS[term]
+    found_text = f"no {name}" if found is None else f"{name} {text(found)}"
+    return f"{found_text} (requested {'none' if wanted is None else text(wanted)})"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.4g}%"
+
+
+_TERMS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
+    "stop_pct": ("stop", _percent),
+    "target_pct": ("target", _percent),
+    "trail_pct": ("trailing stop", _percent),
+    "trail_points": ("trailing stop", lambda points: f"{POINTS * points:.4g} pt"),
+    "exit_at": ("time stop", lambda at: moment_text(Timestamp(at))),
+}
+"""Name and figure of each threshold."""
+
+_PUBLISHED: Final = {"stop_pct": "stop_loss_pct", "target_pct": "take_profit_pct"}
+"""The thresholds of every service, with their names on the wire."""
 
 
 def monitor_request(

@@ -160,16 +160,28 @@ ALERTS_MAX: Final = 500
 """ours: every price that comes is compared with each of them."""
 
 
+def _objection(order: SetPriceAlert, state: DeskState) -> str:
+    """Why this price alert is not kept; empty if it is."""
+    alerts = state.risk.price_alerts
+    wanted = order.market_id, order.side, order.condition, order.threshold
+    if not 0 < order.threshold < 1:
+        return "price alert: price must be above 0 and below 1"
+    if any(
+        one.is_open and (one.market_id, one.side, one.condition, one.threshold) == wanted
+        for one in alerts
+    ):
+        return f"{order.describe()}: set already"
+    if len(alerts) >= ALERTS_MAX:
+        return f"limit of {ALERTS_MAX} price alerts reached: remove some first"
+    return ""
+
+
 async def set_price_alert(order: SetPriceAlert, stored: PriceAlerts, ports: Ports) -> None:
     """Keep a price alert; one that is there already fires at once."""
     state = ports.state()
-    if not 0 < order.threshold < 1:
-        ports.emit(Noticed("warn", "price alert: price must be above 0 and below 1"))
-        return
-    if len(state.risk.price_alerts) >= ALERTS_MAX:
-        ports.emit(
-            Noticed("warn", f"limit of {ALERTS_MAX} price alerts reached: remove some first")
-        )
+    why = _objection(order, state)
+    if why:
+        ports.emit(Noticed("warn", why))
         return
     market = state.markets.get(order.market_id)
     alert = PriceAlertView(

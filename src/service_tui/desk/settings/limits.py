@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
+from service_tui.desk.answer_check import unmet
 from service_tui.desk.buy_limits import FIGURE_MAX, OWN
 from service_tui.desk.commands.buy_limits import (
     SetBuyLimit,
@@ -18,15 +19,23 @@ from service_tui.desk.commands.buy_limits import (
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.reasons import HALTED, READ_ONLY
+from service_tui.desk.settings.translate import defaults_of
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit
 from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.translate import amount
 from service_tui.units import Micros, decimal
 from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
 from service_tui.wire.settings import (
     SentSettingsPatch,
     SentUserSettingsPatch,
+    SettingsBody,
     UserSettingsBody,
 )
+
+
+class OtherAnswerError(Exception):
+    """The service accepted a change and reports other values than those requested."""
+
 
 _FIELDS: Final = {
     BuyLimit.TRADE: "sdk_max_trade_amount",
@@ -81,14 +90,35 @@ def _value(order: SetBuyLimit) -> float | int | None:
 async def _post(order: SetBuyLimit, ports: Ports) -> str:
     # The fields are checked as they are made.
     body = SentSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
-    await ports.client.call(POST_SETTINGS, body=body)
-    return _set_text(order)
+    reply = await ports.client.call(POST_SETTINGS, body=body)
+    return _checked(order, body, reply.answer)
 
 
 async def _patch(order: SetBuyLimit, ports: Ports) -> str:
     body = SentUserSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
-    await ports.client.call(PATCH_USER_SETTINGS, body=body)
-    return _set_text(order)
+    reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
+    return _checked(order, body, reply.answer)
+
+
+def _checked(
+    order: SetBuyLimit,
+    sent: SentSettingsPatch | SentUserSettingsPatch,
+    answer: SettingsBody | UserSettingsBody,
+) -> str:
+    """The limit that was set.
+
+    Returns:
+        Its text.
+
+    Raises:
+        OtherAnswerError: the service reports another figure.
+    """
+    # Without a figure of the agent's, that of its plan may be reported.
+    if order.figure is None or not unmet(sent, answer):
+        return _set_text(order)
+    found = getattr(answer, _FIELDS[order.rail])
+    figure = found if found is None or RULES[order.rail].is_count else int(amount(found))
+    raise OtherAnswerError(f"the service has {rail_figure_text(order.rail, figure)}")
 
 
 async def set_defaults(order: SetDefaults, ports: Ports) -> None:
@@ -107,6 +137,9 @@ async def set_defaults(order: SetDefaults, ports: Ports) -> None:
         )
         reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
         ports.refresh(Topic.MONITORS)
+        if unmet(body, reply.answer):
+            found = SetDefaults(defaults_of(reply.answer))
+            raise OtherAnswerError(f"the service has {found.describe()}")
         return f"{order.describe()}{_removed(reply.answer)}"
 
     await _request(order.describe(), ports, send)
@@ -135,6 +168,8 @@ async def set_paused(order: SetPaused, ports: Ports) -> None:
     async def send() -> str:
         body = SentUserSettingsPatch(trading_paused=order.paused)
         reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
+        if order.paused and unmet(body, reply.answer):
+            raise OtherAnswerError("the service still lets buys pass")
         if order.paused:
             return "trading paused: sales only"
         if reply.answer.trading_paused:
@@ -153,6 +188,8 @@ async def _request(
     """Send a request, report the result in a notice, and refresh the limits in any case."""
     try:
         result = await send()
+    except OtherAnswerError as error:
+        ports.emit(Noticed("bad", f"{description}: {error}", kind))
     except ValueError:
         ports.emit(Noticed("bad", f"{description}: invalid figure for the service"))
     except OutcomeUnknownError:

@@ -216,6 +216,10 @@ class ReasonedTradeView:
     outcome: bool | None = None
 
 
+HELD_SHOWN: Final = 100
+"""Most open positions of the agent in focus that are read. # ours: they fill the pane."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentDetailView:
     """The agent in focus: what it traded and why, newest first, and each skill's results.

@@ -237,13 +237,23 @@ class TradeView:
         return f"{self.action} order" if self.deal is Deal.ORDER else self.deal.value
 
 
+class OnBook(StrEnum):
+    """What became of an order that was done by resting on a book; the values are its labels."""
+
+    OPEN = "open"
+    FILLED = "filled"
+    PARTIAL = "partial"
+    CANCELLED = "cancelled"
+
+
 @dataclass(frozen=True, slots=True)
 class TicketView:
     """One command and how it ended: a row of the blotter.
 
     `what` says the order in words; `outcome` what became of it; `fix` what to do about a no. A buy
     may spend `amount`; a sale may take `shares` from the position with the row key `holding`. An
-    order goes to `venue`; what is none stands under sim. One that rests on a book has its `limit`.
+    order goes to `venue`; what is none stands under sim. One that rests on a book has its `limit`,
+    and `on_book` where its present state is known.
     """
 
     ticket_id: str
@@ -263,6 +273,7 @@ class TicketView:
     shares: Micros = Micros(0)
     venue: Venue = Venue.SIM
     limit: float | None = None
+    on_book: OnBook | None = None
 
     @property
     def has_no_trace(self) -> bool:

@@ -134,7 +134,7 @@ class Thresholds:
         elif self.trail_pct is not None:
             parts.append(f"trailing stop {self.trail_pct:.1%} below the peak")
         if self.exit_at is not None:
-            parts.append(f"time stop {moment_text(self.exit_at)}")
+            parts.append(f"time stop {moment_text(self.exit_at)} wall time")
         return ", ".join(parts)
 
 

@@ -28,9 +28,13 @@ from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 
 CENT: Final = 10_000
 
-LIFE_MIN_S: Final = 60.0
-LIFE_MAX_S: Final = 365 * 86_400.0
-"""ours: shortest and longest life of an order with an expiry; a venue needs time to list it."""
+LIFE_MIN_S: Final = 30.0
+LIFE_MAX_S: Final = 365 * 86_400.0 + 1.0
+"""ours: shortest and longest life of an order with an expiry; a venue needs time to list it.
+
+The shortest that can be typed is a minute, of which half is for the confirmation; an expiry is a
+whole second, rounded up.
+"""
 
 
 def preflight(

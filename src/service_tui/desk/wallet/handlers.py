@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.answer_check import unmet
 from service_tui.desk.chain.gateway import ChainGateway, call_of, micros_down, shown
 from service_tui.desk.chain.run_state import TransactionRunState, dump, load
 from service_tui.desk.chain.transaction_run import (
@@ -465,9 +466,13 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             return
         patch = SettingsPatch(sdk_real_trading_enabled=True)
         try:
-            await self._ports.client.call(PATCH_SETTINGS, body=patch)
+            reply = await self._ports.client.call(PATCH_SETTINGS, body=patch)
         except ServiceError as error:
             self._ports.emit(Noticed("bad", f"real trades not allowed: {error}"))
+            return
+        if unmet(patch, reply.answer):
+            text = "real trades not allowed: the service leaves them off"
+            self._ports.emit(Noticed("bad", text))
             return
         self._ports.emit(Noticed("good", "real trades allowed for this agent"))
         self._ports.refresh(Topic.WALLET)

@@ -15,7 +15,7 @@ from service_tui.engine.errors import (
     TooManyHeld,
 )
 from service_tui.engine.events import FleetEvent, HeldEnded, LeashSet, TradeHeld
-from service_tui.terms import HELD_MAX, Action, HeldStatus, LeashMode
+from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode
 from service_tui.units import Micros, Timestamp, decimal
 
 REFUSED_S: Final = 3_600.0
@@ -111,8 +111,8 @@ class PendingTrades:
         """
         self._check_refused(held)
         agent = self.agents[held.agent_id]
-        if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= HELD_MAX:
-            raise TooManyHeld(f"{HELD_MAX} trades of this agent already need approval")
+        if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= HELD_SHOWN:
+            raise TooManyHeld(f"{HELD_SHOWN} trades of this agent already need approval")
         leash = approval_leash(agent.leashes, held.note.skill_slug, held.size)
         wait_s = 0 if leash is None else leash.wait_s
         made = held._replace(held_id=f"h{self.count + 1}", expires_at=Timestamp(held.at + wait_s))

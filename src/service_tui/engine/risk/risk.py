@@ -151,14 +151,25 @@ class Risk:
             self.monitors.add(Monitor(held, stop, take, automatic=True, set_at=at))
 
     def _attach(self, held: MonitoredSide, note: Note, at: Timestamp) -> None:
-        """Set the thresholds that came with a buy; a trailing and a time stop stay."""
+        """Set the thresholds that came with a buy; what it does not name stays.
+
+        The first monitor of a side takes the agent's defaults for what the buy does not name.
+        Source: decisions, "Changing a monitor".
+        """
         # ours: who names a stop with an order wants that one, also where a monitor is there.
-        known = self.monitors.get(held) or Monitor(held, None, None, automatic=False, set_at=at)
+        settings = self._agents[held.agent_id].settings
+        stop, take = settings.stop_loss_pct, settings.take_profit_pct
+        if not settings.auto_risk_monitor_enabled:
+            # ours: then a buy takes no default, neither with thresholds of its own.
+            stop = take = None
+        known = self.monitors.get(held) or Monitor(held, stop, take, automatic=False, set_at=at)
+        if note.stop_loss_pct is not None:
+            known = replace(known, stop_loss_pct=note.stop_loss_pct)
+        if note.take_profit_pct is not None:
+            known = replace(known, take_profit_pct=note.take_profit_pct)
         self.monitors.add(
             replace(
                 known,
-                stop_loss_pct=note.stop_loss_pct,
-                take_profit_pct=note.take_profit_pct,
                 automatic=False,
                 set_at=at,
                 entry=0.0,

@@ -47,7 +47,7 @@ class Service:
     it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
     signal, seconds of wall time. `courier` delivers to webhooks. `exchange` is the generation of
     the EVM venue that is simulated.
-    `past` is what each source of trades has come to.
+    `past` is what each source of trades has come to. `is_scripted`: somebody else moves the tape.
     """
 
     world_store: WorldStore
@@ -72,6 +72,7 @@ class Service:
     past: PastSums = field(default_factory=PastSums)
     sol_quotes: SolQuotes = field(default_factory=SolQuotes)
     copying: set[str] = field(default_factory=set[str])
+    is_scripted: bool = False
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""

@@ -15,8 +15,8 @@ from service_tui.server.past.history import (
     Past,
     SettledSide,
 )
-from service_tui.terms import Action, Side, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.terms import SIGNAL_RANGES, Action, Side, Venue
+from service_tui.units import Micros, Timestamp, figure_within
 
 FILLS: Final = (FILL, ORDER, ORDER_FILL)
 ALL: Final = (*FILLS, PAYOUT, SETTLED)
@@ -46,9 +46,8 @@ class AgentFill:
     signals: Mapping[str, str | float | int] = field(default_factory=dict[str, str | float | int])
 
     def signal(self, name: str) -> float | None:
-        """A figure of the trader's signal data; None where it is no number."""
-        value = self.signals.get(name)
-        return float(value) if isinstance(value, int | float) else None
+        """A figure of the trader's signal data, one of `SIGNAL_RANGES`; None if it sent none."""
+        return figure_within(self.signals.get(name), SIGNAL_RANGES[name])
 
 
 @dataclass(frozen=True, slots=True)

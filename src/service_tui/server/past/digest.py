@@ -196,5 +196,9 @@ def _figures(signal_data: SignalData | None) -> str | None:
     """The figures of a signal as JSON; words pass no threshold. None where it came without."""
     if not signal_data:
         return None
-    figures = {key: one for key, one in signal_data.items() if isinstance(one, int | float)}
+    figures = {
+        key: one
+        for key, one in signal_data.items()
+        if isinstance(one, int | float) and not isinstance(one, bool)
+    }
     return json.dumps(figures, separators=(",", ":"))

@@ -95,7 +95,7 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
         token_id=ids.token_id_yes if breach.side is Side.YES else ids.token_id_no,
         id=breach.alert_id,
         question=question_of(world, breach.market_id),
-        threshold_pct=None if by_clock else breach.threshold_pct,
+        threshold_pct=None if by_clock or breach.in_points else breach.threshold_pct,
         threshold_price=None if by_clock else _price(breach.level),
         entry_price=_price(breach.entry),
         triggered_price=_price(breach.price),

@@ -141,6 +141,8 @@ def order_body(world: World, order: Resting) -> OrderBody:
         order_type=order.order_type,
         expires_at=moment(order.expires_at) if order.expires_at is not None else None,
         shares_filled=decimal(order.shares),
+        stop_loss_pct=order.note.stop_loss_pct,
+        take_profit_pct=order.note.take_profit_pct,
         simulated=True,
     )
 

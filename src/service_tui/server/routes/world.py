@@ -6,6 +6,7 @@ from service_tui.engine.amm.market import Market
 from service_tui.engine.tape.chart import prices
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
+from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import news_body, payout_to
 from service_tui.terms import MarketStatus, Venue
@@ -88,7 +89,9 @@ async def read(request: RequestContext) -> WorldBody:
 
 
 async def set_speed(request: RequestContext) -> WorldBody:
-    """Change the pace of the tape from now on."""
+    """Change the pace of the tape from now on; a scripted one keeps its own."""
+    if request.service.is_scripted:
+        raise denied(409, "the pace of this world is scripted", "play it at its own pace")
     speed = request.body_as(SpeedRequest).speed
     await request.service.world_store.commit(change_speed(request.world, speed, request.now))
     return await read(request)

@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, section
 from service_tui.console.forms.explain import Explanation
+from service_tui.console.questions import short_question
 from service_tui.console.screens.agents.table import (
     RUN_STATES,
     agent_health,
@@ -16,10 +17,11 @@ from service_tui.console.screens.agents.table import (
     name_text,
     spend_text,
 )
-from service_tui.console.signs import signs_text
+from service_tui.console.signs import edge_text, signs_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.agents.health import strictest_leash
+from service_tui.desk.reactor.mirror_order import SKILL
 from service_tui.desk.slices.agents import AgentLimitsView, AgentView, VenueMoneyView
 from service_tui.desk.slices.fleet import (
     LeashView,
@@ -27,8 +29,8 @@ from service_tui.desk.slices.fleet import (
     SkillResultView,
     SkillRunView,
 )
-from service_tui.desk.slices.records import Deal, TradeView
-from service_tui.terms import MONEY_OF, LeashMode, Plan, counted
+from service_tui.desk.slices.records import Deal, PositionView, TradeView
+from service_tui.terms import MONEY_OF, LeashMode, Plan, Side, counted
 from service_tui.units import Micros, Timestamp, decimal
 
 USUAL_PLAN: Final = Plan.PRO
@@ -37,6 +39,7 @@ USUAL_PLAN: Final = Plan.PRO
 _LABEL: Final = 13
 _SKILLS: Final = 5
 _TRADES: Final = 60
+_HELD: Final = 30
 _LINES: Final = 12
 _OFF: Final = 0.1
 _BAR: Final = 12
@@ -98,7 +101,7 @@ def describe(agent: AgentView, view: ViewContext) -> Text:
         for money in agent.venues
     ]
     if agent.limits is not None:
-        parts.append(section("limits", _rows(_limits(agent.limits, view))))
+        parts.append(section("limits", _rows(_limits(agent, agent.limits, view))))
     parts.append(section("standing", _rows(_state_figures(agent, view.now))))
     return Text("\n\n").join(parts)
 
@@ -109,7 +112,7 @@ def history_text(agent: AgentView, view: ViewContext) -> Text:
     return Text("\n\n").join(section(name, text) for name, text in parts)
 
 
-def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
+def _limits(agent: AgentView, limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
     """The agent's limits and their use; money of real venues apart."""
 
     def of(used: Micros, most: Micros | None) -> Text:
@@ -131,7 +134,7 @@ def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
     if limits.position_max is not None:
         rows.append(("position", view.money(limits.position_max)))
     rows += [
-        (formats.plain(slug, 12).plain, of(spent, limits.skill_budget))
+        (formats.plain(slug, 12).plain, of(spent, _budget_of(slug, agent, limits, view)))
         for slug, spent in limits.skills[:_SKILLS]
     ]
     if limits.cooldowns_count:
@@ -140,6 +143,17 @@ def _limits(limits: AgentLimitsView, view: ViewContext) -> tuple[Figure, ...]:
             Text(f"{counted(limits.cooldowns_count, 'side')} in cooldown", "warn"),
         ))
     return tuple(rows)
+
+
+def _budget_of(
+    slug: str, agent: AgentView, limits: AgentLimitsView, view: ViewContext
+) -> Micros | None:
+    """The day's limit of a skill; of the reactor on this desk, its daily cap."""
+    config = view.state.reactor.config
+    if slug == SKILL and agent.is_own and config is not None:
+        cap = config.daily_cap
+        return cap if limits.skill_budget is None else Micros(min(cap, limits.skill_budget))
+    return limits.skill_budget
 
 
 def _state_figures(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
@@ -232,12 +246,36 @@ def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Tex
     if detail.problem:
         yield "history", Text(formats.plain(detail.problem, 300).plain, "warn")
         return
+    yield "positions", _positions_text(agent, detail.positions, view)
     if detail.results:
         lines = [_result_lines(result, view) for result in detail.results]
         yield "results by skill", Text("\n").join(lines)
     lines = [_trade_line(trade, view) for trade in detail.trades[:_TRADES]]
     nothing = Text("No trades yet.", "muted")
     yield "history", Text("\n").join(lines) if lines else nothing
+
+
+def _positions_text(agent: AgentView, positions: Sequence[PositionView], view: ViewContext) -> Text:
+    """Its open positions, in two lines each; the number of those left out."""
+    if not positions:
+        return Text("No open positions.", "muted")
+    lines = [_position_line(held, view) for held in positions[:_HELD]]
+    more = max(agent.positions_count, len(positions)) - len(lines)
+    if more > 0:
+        lines.append(Text(f"and {more:,} more", "muted"))
+    return Text("\n").join(lines)
+
+
+def _position_line(held: PositionView, view: ViewContext) -> Text:
+    """The question; below it side, shares, average, price now and P&L."""
+    tone = "yes" if held.side is Side.YES else "no"
+    question = formats.plain(short_question(held.question), 120)
+    return Text.assemble(
+        question, "\n  ", (held.side.value.upper(), tone), " ", view.shares(held.shares),
+        (" at ", "muted"), formats.price(held.average), (", now ", "muted"),
+        formats.price(held.mark_price), ("  P&L ", "muted"), view.pnl(held.pnl),
+        (f" {MONEY_OF[held.venue]}", "muted"),
+    )  # fmt: skip
 
 
 def _leash_line(leash: LeashView, view: ViewContext) -> Text:
@@ -269,7 +307,8 @@ def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
     )
     facts = [*_facts(result)]
     if result.win_rate is not None:
-        facts.insert(0, f"won {result.win_rate:.0%} of {result.wins + result.losses} closed")
+        decided = result.wins + result.losses
+        facts.insert(0, f"won {result.win_rate:.0%} of {decided:,} sales and payouts")
     if facts:
         for line in _wrapped(facts, max(20, view.width - 2)):
             head.append(f"\n  {line}")
@@ -289,8 +328,8 @@ def _facts(result: SkillResultView) -> Iterator[str]:
         yield f"confidence {result.confidence:.0%}, correct {result.hit_rate:.0%}{score}"
     if result.edge is not None and result.slippage is not None and result.edge_kept is not None:
         yield (
-            f"edge {result.edge:+.3f}, slippage {result.slippage:+.3f}, "
-            f"net edge {result.edge_kept:+.3f}"
+            f"edge {edge_text(result.edge)}, slippage {edge_text(result.slippage)}, "
+            f"net edge {edge_text(result.edge_kept)}"
         )
 
 

@@ -10,8 +10,9 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from service_tui.console import formats
 from service_tui.console.messages import CommandGiven, GoTo, ToastMessage
+from service_tui.console.registering import how_to_register
 from service_tui.console.screens.agents.detail import describe, history_text
-from service_tui.console.screens.agents.table import TRADES, how_to_register, no_trades_text
+from service_tui.console.screens.agents.table import TRADES, no_trades_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
@@ -21,6 +22,9 @@ from service_tui.desk.figures import pnl_points
 from service_tui.desk.slices.agents import AgentView, FillView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, decimal
+
+NO_POINTS: Final = "P&L appears with the first trade"
+LOADING: Final = "loading P&L"
 
 _SPAN_MIN: Final = 1.0
 """Least span of the P&L's axis: less is noise."""
@@ -37,7 +41,7 @@ class AgentPane(Horizontal):
             value=self._worth,
             bounds=None,
             span_min=_SPAN_MIN,
-            empty="P&L appears with the first trade",
+            empty=NO_POINTS,
             id="agents-curve",
         )
         self._masked = False
@@ -78,7 +82,12 @@ class AgentPane(Horizontal):
         self._story.show_text(story)
         detail = view.state.supervision.detail
         points = () if agent is None else pnl_points(agent, detail, view.now)
-        self._curve.show([(at, decimal(pnl)) for at, pnl in points], title="P&L, $SIM")
+        is_read = agent is None or (detail is not None and detail.agent_id == agent.agent_id)
+        self._curve.show(
+            [(at, decimal(pnl)) for at, pnl in points],
+            title="P&L, $SIM",
+            empty=NO_POINTS if is_read or not view.state.service.embedded else LOADING,
+        )
 
     def _worth(self, value: float) -> str:
         return formats.money(Micros(round(value * ONE)), masked=self._masked).plain

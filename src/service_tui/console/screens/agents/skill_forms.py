@@ -11,6 +11,7 @@ from service_tui.console.fields import Field, FieldError, figure_rule, number, s
 from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.forms.leash_form import MONEY_MAX
 from service_tui.console.keys import bindings_of
+from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands.agents import InstallSkill, StartSkill
 from service_tui.desk.slices.fleet import Pace, SkillView
 from service_tui.desk.state import DeskState
@@ -49,7 +50,8 @@ class StartSkillForm(Form[StartSkill]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("start_skill")]
 
     heading: ClassVar[str] = "Run a skill"
-    hint: ClassVar[str] = "{start.skill} skill  {start.pace} pace  {start.mode} leash  enter starts"
+    hint: ClassVar[str] = "{start.skill} skill  {start.pace} pace  {start.mode} mode  enter starts"
+    set_word: ClassVar[str] = "start"
     body = (
         "form-question", OptionsRow("skill-pace"), OptionsRow("skill-mode"),
         NAME, EVERY, THRESHOLD, BUDGET, "form-preview",
@@ -72,13 +74,33 @@ class StartSkillForm(Form[StartSkill]):
         return StartSkill(
             skill.slug,
             self._pace,
-            every_s=self.read(EVERY) // ONE,
+            every_s=self._used(EVERY) // ONE,
             live=self._mode is not LeashMode.OBSERVE,
             name=self.read(NAME) or skill.slug,
             mode=self._mode,
-            threshold=self.read(THRESHOLD),
-            budget=self.read(BUDGET),
+            threshold=self._used(THRESHOLD),
+            budget=self._used(BUDGET),
         )
+
+    def _used(self, field: Field[Micros]) -> Micros:
+        """The typed value of a field; of one that the mode or the pace does not use, the first."""
+        is_used = self._uses[field.name]
+        return self.read(field) if is_used else field.parse(self.first[field.name])
+
+    @property
+    def _uses(self) -> Mapping[str, bool]:
+        """Whether each figure matters for the selected pace and mode."""
+        return {
+            EVERY.name: self._pace is Pace.EVERY,
+            THRESHOLD.name: self._mode is LeashMode.ASK,
+            BUDGET.name: self._mode is not LeashMode.OBSERVE,
+        }
+
+    def refresh_form(self) -> None:
+        """Show the form; figures that do not matter cannot be edited."""
+        for name, is_used in self._uses.items():
+            self.query_one(f"#{name}", PlainInput).disabled = not is_used
+        super().refresh_form()
 
     def describe(self, result: StartSkill | None) -> Mapping[str, Shown]:
         """The skill's description, and the meaning of the leash."""

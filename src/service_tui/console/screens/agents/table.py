@@ -9,6 +9,7 @@ from service_tui.console import formats
 from service_tui.console.freshness import not_loaded_text
 from service_tui.console.keys import cap
 from service_tui.console.questions import short_question
+from service_tui.console.registering import how_to_register
 from service_tui.console.table_spec import (
     AmountFormat,
     TableSpec,
@@ -267,20 +268,6 @@ def _money_column(
 
 
 # -- why there are no rows ----------------------------------------------------------------------
-
-
-def how_to_register(state: DeskState) -> Text:
-    """How to register an agent."""
-    address = state.service.address
-    if not address and state.service.phase is Phase.CONNECTING:
-        return Text("Loading the service's address.", "muted")
-    if not address:
-        return Text("The service has no address yet. Agents cannot connect.", "muted")
-    return Text.assemble(
-        ("Register an agent of this machine with:\n", "muted"),
-        f"curl -s -X POST {address}/api/sdk/agents/register "
-        "-H 'Content-Type: application/json' -d '{\"name\": \"my-agent\"}'",
-    )
 
 
 def empty_text(state: DeskState) -> str:

@@ -80,7 +80,7 @@ def refuse(screen: Approvals) -> None:
     """Refuse the marked trades, or open the highlighted one at the line for the reason."""
     trades = screen.table.selected_or_marked()
     if len(trades) > 1:
-        body = Text("Nothing is traded. The agents are told.")
+        body = Text("Nothing is traded. Each agent gets a refusal as the answer to its order.")
         _ask(screen, trades, Question("Refuse these trades?", body, "refuse"), _give_refusals)
     elif trades:
         screen.post_message(ApprovalRequested(trades[0].held_id, refuse=True))
@@ -102,22 +102,28 @@ def _approve_many(screen: Approvals, trades: Sequence[HeldView]) -> None:
 
 
 def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[HeldView, ...], str]:
-    """The trades that one answer may approve, and how many are left out and why."""
+    """The trades that one answer may approve, and how many are left out and why.
+
+    Cash and budgets are those after the trades before it in the list.
+    """
     able: list[HeldView] = []
-    real = over = 0
+    real = over = late = 0
     for trade in trades:
         if is_real(trade, view.state):
             real += 1
         elif trade.action is Action.BUY and (
-            over_means(trade, trade.amount, view.state)
-            or over_budget(trade, trade.amount, view.state)
+            over_means(trade, trade.amount, view.state, able)
+            or over_budget(trade, trade.amount, view.state, able)
         ):
             over += 1
-        elif trade.left_s(view.now) > 0:
+        elif trade.left_s(view.now) <= 0:
+            late += 1
+        else:
             able.append(trade)
     reasons = (
         f"{real} of real money, review each" if real else "",
         f"{over} over budget or cash" if over else "",
+        f"{late} expired" if late else "",
     )
     return tuple(able), ", ".join(filter(None, reasons))
 

@@ -9,19 +9,19 @@ from service_tui.console import formats
 from service_tui.console.figures import Figure, figures
 from service_tui.console.forms.approval import why_text
 from service_tui.console.forms.explain import Explanation
-from service_tui.console.freshness import of_wall
+from service_tui.console.freshness import is_answered, of_wall
 from service_tui.console.screens.approvals.table import (
     order_text,
-    signal_number,
     size_text,
     spark_text,
 )
+from service_tui.console.signs import edge_now, signal_number
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.records import PositionView
-from service_tui.terms import MONEY_OF, Action, Venue
+from service_tui.desk.slices.fleet import HELD_SHOWN, HeldView
+from service_tui.desk.slices.records import PositionView, Topic
+from service_tui.terms import MONEY_OF, Action, Venue, agent_with
 from service_tui.units import sum_of
 
 _TWO_ACROSS: Final = 44
@@ -30,8 +30,7 @@ _TWO_ACROSS: Final = 44
 
 def describe(trade: HeldView, view: ViewContext) -> Detail:
     """A trade in full: the order, its figures, the agent's reasons."""
-    skill = f" with {trade.skill_slug}" if trade.skill_slug else ""
-    request = formats.plain(f"{trade.agent_name}{skill}", 60).plain
+    request = formats.plain(agent_with(trade.agent_name, trade.skill_slug), 60).plain
     head = Text.assemble(
         (formats.plain(trade.question).plain, "bold"),
         "\n",
@@ -60,7 +59,8 @@ def _figures(trade: HeldView, view: ViewContext) -> tuple[Figure, ...]:
         (f"{trade.side.value.upper()} price", formats.price(trade.price)),
         ("limit price", formats.price(trade.price_limit)),
         ("average price", formats.price(trade.average)),
-        ("edge", formats.points(signal_number(trade, "edge"))),
+        ("edge sent", formats.points(signal_number(trade, "edge"))),
+        ("edge now", formats.points(edge_now(trade))),
         ("confidence", formats.percent(signal_number(trade, "confidence"), 0)),
         (f"{trade.side.value.upper()} shares held", shares),
         ("market ends", formats.until(ends, view.world_now)),
@@ -76,9 +76,9 @@ def position_of(trade: HeldView, view: ViewContext) -> tuple[PositionView | None
     is_own = any(one.is_own and one.agent_id == trade.agent_id for one in agents)
     detail = state.supervision.detail
     if is_own:
-        listed, is_known = tuple(state.held(trade.market_id)), True
+        listed, is_known = state.held(trade.market_id), is_answered(state, Topic.POSITIONS)
     elif detail is not None and detail.agent_id == trade.agent_id and not detail.problem:
-        listed, is_known = detail.positions, True
+        listed, is_known = detail.positions, len(detail.positions) < HELD_SHOWN
     else:
         return None, False
     held = (
@@ -118,8 +118,9 @@ def explain_approval(trade: HeldView, view: ViewContext) -> tuple[Explanation, .
             "service data (markets)", age,
         ),
         Explanation(
-            "edge", formats.points(signal_number(trade, "edge")),
-            "the agent's estimate - price, in hundredths", (), source, age,
+            "edge", formats.points(edge_now(trade)),
+            "the agent's estimate - price now, in hundredths",
+            (("sent with the trade", formats.points(signal_number(trade, "edge"))),), source, age,
         ),
         Explanation(
             "confidence", formats.percent(signal_number(trade, "confidence"), 0),

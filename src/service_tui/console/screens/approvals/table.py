@@ -6,6 +6,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_answered, of_wall
+from service_tui.console.signs import edge_now, signal_number
 from service_tui.console.table_spec import (
     TableSpec,
     figure_column,
@@ -28,10 +29,10 @@ URGENT_S: Final = 60.0
 _SPARK_CELLS: Final = 8
 
 
-def signal_number(trade: HeldView, name: str) -> float | None:
-    """A number of the agent's signal data; None if it sent none."""
-    value = trade.signal_data.get(name)
-    return float(value) if isinstance(value, int | float) else None
+def _edge(trade: HeldView) -> float | None:
+    """The edge now, else the one that the agent sent with the trade."""
+    now = edge_now(trade)
+    return signal_number(trade, "edge") if now is None else now
 
 
 def size_text(trade: HeldView, view: ViewContext) -> Text:
@@ -119,9 +120,7 @@ APPROVALS: Final = TableSpec[HeldView](
         ),
         price_column("price", "price", 6, lambda trade: trade.price),
         price_column("limit", "limit", 6, lambda trade: trade.price_limit, tier=120),
-        figure_column(
-            "edge", "edge", 6, lambda trade: signal_number(trade, "edge"), formats.points, tier=60
-        ),
+        figure_column("edge", "edge", 6, _edge, formats.points, tier=60),
         figure_column(
             "confidence",
             "conf",
@@ -148,7 +147,7 @@ APPROVALS: Final = TableSpec[HeldView](
     compared={
         "size": lambda trade, _: _size(trade),
         "price": lambda trade, _: trade.price,
-        "edge": lambda trade, _: signal_number(trade, "edge"),
+        "edge": lambda trade, _: _edge(trade),
         "confidence": lambda trade, _: signal_number(trade, "confidence"),
         "left": lambda trade, view: trade.left_s(view.now),
     },

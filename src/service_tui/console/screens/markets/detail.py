@@ -31,6 +31,8 @@ TRADES_MAX: Final = 12
 TWO_ACROSS: Final = 52
 """Cells from which figures of a position stand two a line."""
 
+_DAY_S: Final = 86_400
+
 LOADING: Final = "loading …"
 _NOT_LOADED: Final = Text("unknown", "muted")
 
@@ -43,7 +45,10 @@ def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
     """
     price = formats.price(market.price).plain
     change = Text.assemble(
-        ("YES", "bold yes"), "  ", formats.points(market.change), (" pt in 24 h", "muted")
+        ("YES", "bold yes"),
+        "  ",
+        formats.points(market.change),
+        (f" pt {_span(market, now)}", "muted"),
     )
     other = Text.assemble(("NO", "no"), "   ", formats.price(1.0 - market.price))
     left = ends_in(market, now, worded=True)
@@ -52,6 +57,13 @@ def headline(market: MarketView, now: Timestamp, width: int = 0) -> Text:
         "\n",
         large(price, "yes", (change, other, left), width),
     )
+
+
+def _span(market: MarketView, now: Timestamp) -> str:
+    """The time over which the change is: a young market has no day behind it."""
+    opened = market.opens_at
+    is_young = opened is not None and now - opened < _DAY_S
+    return "since it opened" if is_young else "in 24 h"
 
 
 def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text:

@@ -239,7 +239,7 @@ def exit_question(alert: AlertView, view: ViewContext) -> Text:
         formats.side(alert.side),
         " at market, no price limit: about ",
         brings,
-        " $ at the mark of ",
+        f" {formats.unit(alert.venue)} at the mark of ",
         formats.price(None if held is None else held.mark),
         ".\n",
         (mode.value, f"bold {mode.value.lower()}"),

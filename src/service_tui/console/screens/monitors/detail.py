@@ -128,18 +128,19 @@ def _describe_monitor(row: MonitorView, view: ViewContext) -> Detail:
     market = view.state.markets.get(row.market_id)
     stop = exit_at(row, row.floor_price, market)
     target = exit_at(row, row.target_price, market)
+    unit = formats.unit(row.venue)
     shown: tuple[Figure, ...] = (
         ("entry", formats.price(row.entry)),
         ("mark", formats.price(row.mark)),
-        ("if sold now $", view.money(row.exit_value)),
-        ("P&L $", view.pnl(row.exit_pnl)),
-        ("if stopped out $", view.money(None if stop is None else stop.brings)),
-        ("P&L $", view.pnl(None if stop is None else stop.pnl)),
+        (f"if sold now {unit}", view.money(row.exit_value)),
+        (f"P&L {unit}", view.pnl(row.exit_pnl)),
+        (f"if stopped out {unit}", view.money(None if stop is None else stop.brings)),
+        (f"P&L {unit}", view.pnl(None if stop is None else stop.pnl)),
         (
-            "at target $",
+            f"at target {unit}",
             view.money(None if target is None else target.brings),
         ),
-        ("P&L $", view.pnl(None if target is None else target.pnl)),
+        (f"P&L {unit}", view.pnl(None if target is None else target.pnl)),
     )
     body = Text.assemble(
         distance_line(row, view.width), "\n", figures(shown, across=2, width=view.width)
@@ -157,7 +158,8 @@ def _future(row: MonitorView, view: ViewContext) -> Text:
         ends.append(f"at {formats.price(row.target_price).plain} or above")
     if row.exit_at is not None:
         left = formats.duration(max(0.0, row.exit_at - view.now))
-        ends.append(f"at the latest {moment_text(row.exit_at)} (in {left})")
+        wall = of_wall(view.state)
+        ends.append(f"at the latest {moment_text(row.exit_at)}{wall} (in {left})")
     shares = view.shares(row.shares).plain
     cost = view.money(row.cost).plain
     side = row.side.value.upper()
@@ -209,7 +211,7 @@ def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
         ("tries", formats.count(row.attempts)),
         ("shares", view.shares(row.shares)),
         (
-            "exit now $",
+            f"exit now {formats.unit(row.venue)}",
             view.money(None if held is None else held.exit_value),
         ),
     )
@@ -237,8 +239,8 @@ def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
         ("trigger price", formats.price(row.trigger_price)),
         ("average price", formats.price(average)),
         ("shares", view.shares(row.shares)),
-        ("proceeds $", view.money(row.proceeds)),
-        ("P&L $", view.pnl(row.pnl)),
+        (f"proceeds {formats.unit(row.venue)}", view.money(row.proceeds)),
+        (f"P&L {formats.unit(row.venue)}", view.pnl(row.pnl)),
     )
     message = Text("Slippage: selling a whole position usually averages below")
     message.append(" the trigger price.")
@@ -333,7 +335,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             age,
         ),
         Explanation(
-            "exit value, $",
+            f"exit value, {formats.unit(row.venue)}",
             view.money(row.exit_value),
             "proceeds of selling all now, slippage included",
             (shares, mark),

@@ -491,7 +491,7 @@ PRICE_ALERTS: Final = TableSpec[PriceAlertView](
             lambda row, view: price_alert_state(row, view.now),
             sort_key=lambda row, _: row.triggered_at,
         ),
-        date_column("created", "since", lambda row: row.created_at, tier=104),
+        date_column("created", "wall since", lambda row: row.created_at, tier=104),
     ),
     search_text=_price_alert_text,
     # They are stored on this machine: no service has to report them.

@@ -9,7 +9,7 @@ from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import on_wall
 from service_tui.console.reasons import fix_text, without_amounts
-from service_tui.console.screens.orders.table import STATES, marked, milliseconds
+from service_tui.console.screens.orders.table import marked, milliseconds, state_of
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.fill_tickets import KIND as FILL
 from service_tui.desk.slices.records import TicketState, TicketView
@@ -31,7 +31,7 @@ _WAITS: Final = {
 def describe(ticket: TicketView, view: ViewContext) -> Text:
     """One command in full: subject, place, times, result, fix, reference."""
     width = view.width
-    glyph, word, tone = STATES[ticket.state]
+    glyph, word, tone = state_of(ticket)
     head = Text.assemble((f"{glyph} {word}", f"bold {tone}"), "  ")
     head.append_text(marked(Text(view.sentence(ticket.what), "bold")))
     parts = [head]

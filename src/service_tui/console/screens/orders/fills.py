@@ -28,7 +28,7 @@ from service_tui.desk.all_fills import all_fills
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import MONEY_OF, Action, Venue
+from service_tui.terms import MONEY_OF, Action, TradeStatus, Venue, agent_with
 from service_tui.units import Micros, decimal, sum_of
 
 _NONE: Final = (
@@ -54,8 +54,20 @@ def _pnl_text(fill: FillView, view: ViewContext) -> Text:
 
 
 def _state_text(fill: FillView, view: ViewContext) -> Text:
-    """Whether the rest of its order still works on the book."""
-    if any(order.trade_id == fill.trade_id for order in view.state.orders):
+    """Whether the rest of its order still works on the book; a dash where that is unknown."""
+    state = view.state
+    if fill.venue is Venue.SIM:
+        # Nothing rests there.
+        return Text("✓ filled", "profit")
+    if any(order.trade_id == fill.trade_id for order in state.orders):
+        return Text("◐ partial", "warn")
+    # The open orders are those of the own agent alone.
+    is_own = state.account is not None and state.account.agent_id == fill.agent_id
+    is_read = is_answered(state, Topic.ORDERS) and not state.service.dropped.get(Topic.ORDERS)
+    if not (is_own and is_read):
+        return Text(formats.NOT_KNOWN, "muted")
+    found = next((one for one in state.trades if one.trade_id == fill.trade_id), None)
+    if found is not None and found.status is TradeStatus.PARTIALLY_FILLED:
         return Text("◐ partial", "warn")
     return Text("✓ filled", "profit")
 
@@ -205,7 +217,7 @@ def describe_fill(fill: FillView, view: ViewContext) -> Text:
         *(() if fill.action is Action.BUY else ((f"P&L, {currency}", view.pnl(fill.realized)),)),
         ("price after", formats.price(fill.price_after)),
     )
-    by = fill.agent_name + (f" with {fill.skill}" if fill.skill else "")
+    by = agent_with(fill.agent_name, fill.skill)
     width = min(view.width, _FIGURES_MAX)
     lines = (
         ("filled", Text.assemble(formats.moment_of(fill.at, view.now), "  ", _ago(fill, view))),

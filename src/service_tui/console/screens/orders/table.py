@@ -12,8 +12,8 @@ from service_tui.console.table_spec import TableSpec, clock_column
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.chain.run_tickets import run_tickets
-from service_tui.desk.fill_tickets import fill_tickets
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.fill_tickets import fill_tickets, with_book
+from service_tui.desk.slices.records import OnBook, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Mode, Venue
 from service_tui.units import decimal
@@ -27,6 +27,13 @@ STATES: Final = {
     TicketState.UNKNOWN: ("?", "unknown", "breach"),
 }
 """Glyph, word and tone of each state."""
+
+_ON_BOOK: Final = {
+    OnBook.OPEN: ("○", OnBook.OPEN.value, "accent"),
+    OnBook.FILLED: STATES[TicketState.DONE],
+    OnBook.PARTIAL: ("◐", OnBook.PARTIAL.value, "warn"),
+    OnBook.CANCELLED: ("□", OnBook.CANCELLED.value, "muted"),
+}
 
 _UNREAD: Final = "Loading orders of earlier days."
 _NONE: Final = (
@@ -60,17 +67,19 @@ def marked(text: Text) -> Text:
     return text
 
 
-def with_venue(ticket: TicketView, question: Text) -> Text:
-    """The subject of a command, behind its money and its venue if that is a real one."""
+def venue_text(ticket: TicketView) -> Text:
+    """Money and venue of a command, where it is a real venue's; empty for play money."""
     if ticket.venue is Venue.SIM:
-        return question
-    return Text.assemble((f"{MONEY_OF[ticket.venue]} {ticket.venue.value}", "live"), "  ", question)
+        return Text()
+    return Text(f"{MONEY_OF[ticket.venue]} {ticket.venue.value}", "live")
 
 
 def rows(state: DeskState) -> tuple[TicketView, ...]:
     """The redemptions, the commands, and the fills without a command of this desk."""
     others = fill_tickets(state.trades, state.tickets)
-    return (*run_tickets(state.redemption.runs), *state.tickets, *others)
+    orders = state.orders if Topic.ORDERS in state.seen else None
+    own = with_book(state.tickets, state.trades, orders)
+    return (*run_tickets(state.redemption.runs), *own, *others)
 
 
 def search_text(ticket: TicketView, view: ViewContext) -> str:
@@ -87,8 +96,13 @@ def search_text(ticket: TicketView, view: ViewContext) -> str:
     return "\n".join(parts).casefold()
 
 
+def state_of(ticket: TicketView) -> tuple[str, str, str]:
+    """Glyph, word and tone of a command, or of what became of its order on the book."""
+    return STATES[ticket.state] if ticket.on_book is None else _ON_BOOK[ticket.on_book]
+
+
 def _state_text(ticket: TicketView) -> Text:
-    glyph, word, tone = STATES[ticket.state]
+    glyph, word, tone = state_of(ticket)
     return Text(f"{glyph} {word}", tone)
 
 
@@ -122,19 +136,25 @@ BLOTTER: Final = TableSpec[TicketView](
             "market",
             "market",
             16,
-            lambda ticket, view: with_venue(
-                ticket, Text(short_question(view.state.question_of(ticket)))
-            ),
+            lambda ticket, view: Text(short_question(view.state.question_of(ticket))),
             sort_key=lambda ticket, view: view.state.question_of(ticket),
             flex=True,
             keeps_end=True,
         ),
         Column(
+            "venue",
+            "venue",
+            16,
+            lambda ticket, _: venue_text(ticket),
+            sort_key=lambda ticket, _: ticket.venue.value,
+            tier=110,
+        ),
+        Column(
             "state",
             "state",
-            9,
+            11,
             lambda ticket, _: _state_text(ticket),
-            sort_key=lambda ticket, _: ticket.state.value,
+            sort_key=lambda ticket, _: state_of(ticket)[1],
         ),
         Column(
             "took",

@@ -193,7 +193,8 @@ def _counts(known: BriefingView) -> Iterator[Text]:
         among = "" if standing.agents is None else f" of {standing.agents:,}"
         yield Text.assemble(("rank ", "muted"), f"{standing.rank:,}{among}")
     if standing.pnl_percent is not None:
-        yield formats.percent_change(standing.pnl_percent / _PERCENT)
+        change = formats.percent_change(standing.pnl_percent / _PERCENT)
+        yield Text.assemble(("P&L ", "muted"), change)
     if standing.win_rate is not None:
         yield Text.assemble(("win rate ", "muted"), formats.percent(standing.win_rate, 0))
 

@@ -21,7 +21,7 @@ _CHECKED: Final = (
     "No alert, approval or signal pending.\n"
     "No order pending, none refused in the last ten minutes.\n"
     "No position resolving within 15 minutes, none moved by more than 15 %.\n"
-    "Agents funded. Experiments and skills running.\n"
+    "No agent without money, no experiment or skill stopped.\n"
     "All daily limits below 80 %."
 )
 _WAITING: Final = "Not loaded yet: no answer from the service since the start."

@@ -1,5 +1,6 @@
 """Texts of the portfolio on the account and on one position. Pure functions."""
 
+from dataclasses import replace
 from typing import Final
 
 from rich.text import Text
@@ -12,8 +13,9 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.desk.slices.records import AccountView, Deal, PositionView, Topic, TradeView
 from service_tui.desk.slices.venues import PNL_FRESH_S, VenueSumView
+from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 
 TRADES_MAX: Final = 20
 
@@ -34,14 +36,24 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
     )
 
 
-def venue_lines(
-    sums: tuple[VenueSumView, ...], now: Timestamp, width: int, *, masked: bool
-) -> Text:
+def venue_lines(state: DeskState, now: Timestamp, width: int, *, masked: bool) -> Text:
     """A line for each real venue that was used, in its own currency; `now` is wall time."""
-    lines = [_venue_line(one, now, masked=masked) for one in sums if one.is_used]
+    sums = [valued_by_rows(one, state) for one in state.venue_sums if one.is_used]
+    lines = [_venue_line(one, now, masked=masked) for one in sums]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
     return Text("\n").join(lines)
+
+
+def valued_by_rows(venue_sum: VenueSumView, state: DeskState) -> VenueSumView:
+    """The sum with the value of its positions as their rows show it, if all of them are known.
+
+    The service's own sum is read at another moment, at other prices.
+    """
+    held = [one for one in state.on_venues if one.venue is venue_sum.venue and not one.is_closed]
+    if len({one.market_id for one in held}) != venue_sum.positions:
+        return venue_sum
+    return replace(venue_sum, value=Micros(sum(one.mark_value for one in held)))
 
 
 def _venue_line(venue_sum: VenueSumView, now: Timestamp, *, masked: bool) -> Text:

@@ -157,7 +157,7 @@ class PortfolioScreen(TableScreen[PortfolioRow]):
         block = self.query_one("#portfolio-figures", TextBlock)
         block.show_text(figures(shown, across=across, width=width))
         block = self.query_one("#portfolio-venues", TextBlock)
-        lines = venue_lines(view.state.venue_sums, view.now, width, masked=view.masked)
+        lines = venue_lines(view.state, view.now, width, masked=view.masked)
         block.display = bool(lines)
         block.show_text(lines)
         noted = notes(self.state, self.now) if self.spec is ORDERS else Text()

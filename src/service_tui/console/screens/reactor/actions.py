@@ -49,7 +49,7 @@ from service_tui.desk.commands.reactor import (
 )
 from service_tui.desk.slices.reactor import Policy, SignalState, SignalView, SourceWalletView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Mode, counted
+from service_tui.terms import Mode, Venue, counted
 from service_tui.units import Micros, Timestamp
 
 Reactor: TypeAlias = TableScreen[ReactorRow]
@@ -248,11 +248,16 @@ def _mode_text(view: ViewContext) -> Text:
     return Text.assemble((mode.value, f"bold {mode.value.lower()}"), f" {MODES[mode]}{where}")
 
 
+def _unit(view: ViewContext) -> str:
+    config = view.state.reactor.config
+    return formats.unit(Venue.SIM if config is None else config.venue)
+
+
 def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
     """The cost of mirroring several signals."""
     total = Micros(sum(signal.amount for signal in signals))
     message = Text.assemble(
-        f"{counted(len(signals), 'signal')}, ", view.money(total), " $ in total, ",
+        f"{counted(len(signals), 'signal')}, ", view.money(total), f" {_unit(view)} in total, ",
         _mode_text(view),
         ".\nEach buys once, at its price limit or below. Expired signals and those above the "
         "day's cap are skipped.\n",
@@ -261,7 +266,7 @@ def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
     if left is not None and left < total:
         message.append("Left of the day's cap: ")
         message.append_text(view.money(left))
-        message.append(" $. Not all signals fit.\n", "warn")
+        message.append(f" {_unit(view)}. Not all signals fit.\n", "warn")
     return message
 
 
@@ -271,7 +276,7 @@ def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
     return Text.assemble(
         formats.side(signal.side), " ", formats.plain(short_question(signal.question), 66),
         "\n    ",
-        (f"{name}  ", "muted"), view.money(signal.amount), (" $ at ", "muted"),
+        (f"{name}  ", "muted"), view.money(signal.amount), (f" {_unit(view)} at ", "muted"),
         formats.price(signal.price_max), (" or below, ", "muted"),
         (f"{signal.left_s(view.now):.0f}s left", "muted"),
     )  # fmt: skip
@@ -344,8 +349,8 @@ def auto_text(view: ViewContext) -> Text:
         "Max per mirror: ", view.shares(config.max_size),
         " shares, ", formats.percent(config.price_buffer), " above the source's price. "
         "Max per day: ", view.money(config.daily_cap),
-        f" $. Valid until you change it, or {cap('reactor.run')}, {cap('app.halt')} or the "
-        "breaker stops it.",
+        f" {_unit(view)}. Valid until you change it, or {cap('reactor.run')}, {cap('app.halt')} or "
+        "the breaker stops it.",
     )  # fmt: skip
 
 
@@ -392,7 +397,7 @@ def run_text(view: ViewContext) -> Text:
         (f"{auto} on auto, mirrored without asking you", "bold warn" if auto else ""),
         ".\nPer mirror: ", formats.percent(config.mirror_fraction), " of the source, max ",
         view.shares(config.max_size), " shares.\nPer day: max ", view.money(config.daily_cap),
-        f" $. {cap('reactor.run')} turns the reactor off.",
+        f" {_unit(view)}. {cap('reactor.run')} turns the reactor off.",
     )  # fmt: skip
     if not followed:
         message.append(f"\n\nNo wallet followed. {cap('reactor.follow')} follows one.", "warn")

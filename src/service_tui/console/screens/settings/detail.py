@@ -9,6 +9,7 @@ from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import world_now
 from service_tui.console.keys import cap
 from service_tui.console.rail_text import figure, source_text, used_line
+from service_tui.console.registering import how_to_register
 from service_tui.console.screens.settings.table import COOLDOWNS, SettingRow
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.numbered_view import ProgramInfo
@@ -177,11 +178,15 @@ def _service(state: DeskState) -> Text:
     if not service.embedded:
         return _rows(rows)
     who = "another program on this machine" if service.attached else "this program"
-    return _rows((
-        *rows,
-        ("served by", Text(who)),
-        ("agent address", formats.plain(service.address or "no address yet", 60)),
-    ))
+    return (
+        _rows((
+            *rows,
+            ("served by", Text(who)),
+            ("agent address", formats.plain(service.address or "no address yet", 60)),
+        ))
+        .append("\n\n")
+        .append_text(how_to_register(state))
+    )
 
 
 def _places(program: ProgramInfo) -> Text:

@@ -1,0 +1,1 @@
+"""A drill at the desk: its clock starts and stops by commands."""
