@@ -250,7 +250,7 @@ async def test_a_second_enter_behind_a_command_is_kept_or_refused_aloud() -> Non
         typed(seen, "colon", *"buy yes 20", "enter", "enter")
         await settled(seen)
         assert isinstance(seen.app.screen, TradeForm)
-        assert "sends once quoted" in seen.text
+        await seen.until(lambda: "sends once quoted" in seen.text)
 
 
 async def test_the_key_behind_one_that_closes_a_dialog_is_not_held_up(

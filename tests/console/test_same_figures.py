@@ -278,4 +278,4 @@ def test_the_change_of_a_young_market_is_since_it_opened() -> None:
     assert "pt in 24 h" in headline(replace(market, opens_at=day), NOW).plain
     assert "pt in 24 h" in headline(replace(market, opens_at=None), NOW).plain
     young = headline(replace(market, opens_at=Timestamp(day + 1)), NOW).plain
-    assert "pt since it opened" in young
+    assert "pt since opening" in young

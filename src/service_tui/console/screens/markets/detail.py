@@ -63,7 +63,7 @@ def _span(market: MarketView, now: Timestamp) -> str:
     """The time over which the change is: a young market has no day behind it."""
     opened = market.opens_at
     is_young = opened is not None and now - opened < _DAY_S
-    return "since it opened" if is_young else "in 24 h"
+    return "since opening" if is_young else "in 24 h"
 
 
 def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text:
