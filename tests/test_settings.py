@@ -30,6 +30,7 @@ ONE_RUN = {
     "--help", "--version", "--name", "--replace", "--keyring", "--screenshot", "--repo", "--metric",
     "--unit", "--direction", "--allow-shell", "--in", "--holds", "--agent", "--to", "--empty",
     "--json", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export", "--return",
+    "--venue", "--live", "--max-price", "--min-price",
 }  # fmt: skip
 """Flags that are about one call: what it does, and where to."""
 

@@ -1,30 +1,50 @@
-"""Orders from the command line: quoted, asked for, sent once, and only with play money."""
+"""Orders from the command line: quoted, asked for, sent once."""
 
 import asyncio
 import io
 import os
 import pty
+import random
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from kit.desk.faults import Line, breaking
+from kit.desk.redeeming import CountingSigner
 from kit.samples.desk import sample_state
+from kit.service.stage import Stage, first_state, open_stage
+from kit.service.wallets import market_on_chain, ready
 from service_tui.cli import main as cli
 from service_tui.clock import SystemClock
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
+from service_tui.desk.opening import open_desk
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
+from service_tui.desk.vault import Vault
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wiring.halt_command import HaltReport
 from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import own_directory
-from service_tui.wiring.trade_command import LEFT, OrderRequest, placed, trade, typed_line
+from service_tui.wiring.trade_command import LEFT, OrderRequest, placed, trade, trade_on, typed_line
+
+
+@dataclass
+class RealDesk:
+    """A desk for real money, on venues that simulate it."""
+
+    desk: Desk
+    stage: Stage
+    line: Line
+    signer: CountingSigner
+    market_id: str
 
 
 async def _interrupted() -> None:
@@ -92,6 +112,71 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
         assert 0 < start - cash() < ONE
 
 
+@asynccontextmanager
+async def real_money(path: Path, **settings: object) -> AsyncGenerator[RealDesk]:
+    """A desk whose wallet has everything for an order on the EVM venue."""
+    async with open_stage(path, speed=0) as whole:
+        stage, line = breaking(whole)
+        await ready(stage, **settings)
+        signer = CountingSigner()
+        around = DeskContext(
+            stage.client,
+            stage.database,
+            stage.clock,
+            lambda: f"{random.getrandbits(128):032x}",
+            random.Random(2),
+            vault=Vault(None, signer),
+        )
+        async with open_desk(first_state(), around) as desk:
+            yield RealDesk(desk, stage, line, signer, market_on_chain(stage).market_id)
+
+
+async def test_real_money_is_quoted_shown_whole_asked_for_and_signed_once(tmp_path: Path) -> None:
+    async with real_money(tmp_path) as on:
+        asked: list[Sequence[str]] = []
+
+        async def ordered(request: OrderRequest, *, answer: bool) -> HaltReport:
+            async def confirm(lines: Sequence[str]) -> bool:
+                asked.append(lines)
+                return answer
+
+            return await trade_on(on.desk, request, confirm, on.stage.clock)
+
+        buy = OrderRequest(Action.BUY, on.market_id, Side.YES, "30", venue=Venue.EVM)
+        assert buy.word == "LIVE"
+        quote = await ordered(replace(buy, is_quote=True), answer=True)
+        assert (quote.is_done, asked) == (True, []), quote.lines
+        left = await ordered(buy, answer=False)
+        assert left.lines == (LEFT,)
+        beyond = await ordered(replace(buy, worst="0.01"), answer=True)
+        assert "you want at most 0.01: nothing was sent" in beyond.lines[0]
+        assert (on.signer.count, on.line.orders()) == (0, [])
+        (shown,) = asked
+        text = "\n".join(shown)
+        for words in ("LIVE", "buy YES for 30.00", "evm_venue", "token", "Signed with your key"):
+            assert words in text
+
+        done = await ordered(replace(buy, worst="0.99"), answer=True)
+        assert done.is_done, done.lines
+        assert "at most 0.990 per share" in "\n".join(asked[-1])
+        assert on.signer.count == 1
+        (order,) = on.line.orders()
+        assert (order["venue"], order["amount"], order["price"]) == ("evm_venue", 30, 0.99)
+
+
+async def test_real_money_that_the_service_does_not_allow_is_refused(tmp_path: Path) -> None:
+    async with real_money(tmp_path, real_trading_enabled=False) as on:
+        buy = OrderRequest(Action.BUY, on.market_id, Side.YES, "30", venue=Venue.EVM)
+
+        async def confirm(_: Sequence[str]) -> bool:
+            raise AssertionError("asked before it was checked")
+
+        refused = await trade_on(on.desk, buy, confirm, on.stage.clock)
+        assert not refused.is_done
+        assert "eal trades not allowed" in refused.lines[0]
+        assert on.signer.count == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code", "problem"),
     [
@@ -99,6 +184,16 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
         (("sell", "rain", "maybe", "5"), 2, "invalid choice"),
         (("buy", "rain", "yes"), 2, "AMOUNT"),
         (("quote", "rain", "yes", "5", "--yes"), 2, "unrecognized"),
+        (("buy", "rain", "yes", "5", "--venue", "evm_venue"), cli.CANNOT, "add --live and the"),
+        (
+            ("buy", "rain", "yes", "5", "--venue", "evm_venue", "--yes"),
+            2,
+            "--live with --max-price",
+        ),
+        (("buy", "rain", "yes", "5", "--venue", "evm_venue", "--live"), 2, "--max-price PRICE"),
+        (("sell", "rain", "yes", "5", "--venue", "sol_venue", "--live"), 2, "--min-price PRICE"),
+        (("buy", "rain", "yes", "5", "--live", "--max-price", "0.6"), 2, "Give its --venue"),
+        (("buy", "rain", "yes", "5", "--venue", "moon"), 2, "invalid choice"),
     ],
 )
 def test_without_a_terminal_or_with_wrong_words_nothing_is_sent(  # noqa: PLR0917 - fixtures

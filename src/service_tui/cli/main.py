@@ -745,9 +745,9 @@ def _list(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _order(options: Options, arguments: argparse.Namespace) -> int:
-    """Quote an order with play money, ask, and place it once."""
+    """Quote an order, ask, and place it once."""
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
-    from service_tui.terms import Action, Side  # noqa: PLC0415
+    from service_tui.terms import Action, Side, Venue  # noqa: PLC0415
     from service_tui.wiring.trade_command import OrderRequest, trade, typed_line  # noqa: PLC0415
 
     is_quote = arguments.command == "quote"
@@ -758,18 +758,22 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
         Side(arguments.side),
         arguments.amount,
         is_quote=is_quote,
+        venue=Venue(arguments.venue),
+        worst=arguments.worst,
     )
-    if not is_quote and not arguments.yes and not _is_terminal(sys.stdin):
+    unasked = not is_quote and (arguments.live if request.is_live else arguments.yes)
+    if not is_quote and not unasked and not _is_terminal(sys.stdin):
+        flags = "--live and the worst price" if request.is_live else "--yes"
         raise CannotError(
-            "no terminal to ask at: nothing was sent; add --yes to send without asking"
+            f"no terminal to ask at: nothing was sent; add {flags} to send without asking"
         )
 
     async def confirm(lines: Sequence[str]) -> bool:
         print_lines(*lines)
-        if arguments.yes:
+        if unasked:
             return True
-        print_text("Type yes to send it: ")
-        return (await typed_line(sys.stdin)).strip() == "yes"
+        print_text(f"Type {request.word} to send it: ")
+        return (await typed_line(sys.stdin)).strip() == request.word
 
     try:
         return _print_report(trade(options, request, confirm))

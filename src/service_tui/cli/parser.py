@@ -17,6 +17,7 @@ from service_tui.settings import (
     folder,
     value_in,
 )
+from service_tui.terms import Venue
 from service_tui.version import VERSION
 from service_tui.wiring.research_arguments import ABOUT_AUTORESEARCH, add_arguments
 
@@ -40,8 +41,8 @@ COMMON: Final = (
 
 ORDERS: Final[Mapping[str, str]] = {
     "quote": "shares, price and cost of an order; nothing is sent",
-    "buy": "buy with play money: shows the quote, and asks",
-    "sell": "sell with play money: shows the quote, and asks",
+    "buy": "buy: shows the quote, and asks",
+    "sell": "sell: shows the quote, and asks",
 }
 """Commands that quote or place an order, with their help."""
 
@@ -52,9 +53,10 @@ OWN_WORLD: Final[Mapping[str, str]] = {
 """Commands that use no other service, and why."""
 
 ABOUT_ORDERS: Final = (
-    "Play money only: an order for real money is placed in the console, which shows exactly what "
-    "is signed. Exit status: 0 once the order has filled, or for a quote; else 1, also where "
-    "nothing was sent: another answer than yes, ctrl+c or ctrl+d at the question."
+    "Play money, unless --venue names a venue of real money: that wants LIVE typed, or --live with "
+    "the worst price, and prints all that is signed. The key of a linked wallet comes from "
+    "WALLET_PRIVATE_KEY. Exit status: 0 once the order has filled, or for a quote; else 1, also "
+    "where nothing was sent: another answer, ctrl+c or ctrl+d at the question."
 )
 
 DIGITS_MAX: Final = 9
@@ -89,7 +91,7 @@ examples:
   service-tui skills list                    strategy packages; also install, check, new, run
   service-tui positions --json               what the screens list, for scripts; also status,
                                              markets, orders, fills, agents, alerts
-  service-tui buy "rain in paris" yes 25     play money; also quote, sell
+  service-tui buy "rain in paris" yes 25     shows the quote, asks; also quote, sell
   service-tui backup                         copy the database; also restore FILE, verify
   service-tui config show                    each setting and its source
   service-tui doctor                         check paths, versions and problems
@@ -123,12 +125,31 @@ def check(parser: Parser, arguments: argparse.Namespace) -> None:
         parser.error(
             "autoresearch takes no argument, status, reset [SKILL], off [SKILL], or a SKILL"
         )
+    _check_order(parser, arguments)
+    _check_backup(parser, arguments)
+    if arguments.command == "login" and arguments.url is None:
+        parser.error("login needs the service's address: --url https://host")
+
+
+def _check_backup(parser: Parser, arguments: argparse.Namespace) -> None:
     if arguments.command == "backup" and arguments.folder and arguments.to:
         parser.error("DIR and --to FILE name two places. Give one")
     if arguments.command == "restore" and arguments.empty and arguments.file:
         parser.error("give FILE or --empty, not both")
-    if arguments.command == "login" and arguments.url is None:
-        parser.error("login needs the service's address: --url https://host")
+
+
+def _check_order(parser: Parser, arguments: argparse.Namespace) -> None:
+    """Refuse to send real money unasked, except with `--live` and the worst price."""
+    if arguments.command not in _WORST:
+        return
+    flag, _ = _WORST[arguments.command]
+    is_live = arguments.venue != Venue.SIM.value
+    if arguments.yes and is_live:
+        parser.error(f"--yes is for play money. Real money wants --live with {flag}")
+    if arguments.live and not is_live:
+        parser.error("--live is for real money. Give its --venue")
+    if arguments.live and not arguments.worst:
+        parser.error(f"--live sends without asking: give the worst price, {flag} PRICE")
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
@@ -331,19 +352,37 @@ _AMOUNTS: Final = {
     "sell": _OF_A_SALE,
 }
 
+_WORST: Final = {
+    "buy": ("--max-price", "most to pay for a share, such as 0.62"),
+    "sell": ("--min-price", "least to get for a share, such as 0.41"),
+}
+"""The option with the worst price of an order, and its help."""
+
 
 def _add_orders(command: Callable[..., Parser]) -> None:
-    """Add the commands that quote and place an order with play money."""
+    """Add the commands that quote and place an order."""
     for name, about in ORDERS.items():
         order = command(name, help=about, description=ABOUT_ORDERS, allow_abbrev=False)
         _add_common(order)
         order.add_argument("market", metavar="MARKET", help="id, question, or words of it")
         order.add_argument("side", metavar="yes|no", type=str.lower, choices=("yes", "no"))
         order.add_argument("amount", metavar="AMOUNT", help=_AMOUNTS[name])
+        order.add_argument(
+            "--venue",
+            choices=[one.value for one in Venue],
+            default=Venue.SIM.value,
+            help=f"where to trade (default: {Venue.SIM.value}, play money)",
+        )
         if name == "quote":
             order.add_argument("--sell", action="store_true", help="quote a sale")
-        else:
-            order.add_argument("--yes", action="store_true", help="send without asking")
+            order.set_defaults(worst="")
+            continue
+        order.add_argument("--yes", action="store_true", help="send play money without asking")
+        flag, about_flag = _WORST[name]
+        order.add_argument(
+            "--live", action="store_true", help=f"send real money without asking; needs {flag}"
+        )
+        order.add_argument(flag, dest="worst", metavar="PRICE", default="", help=about_flag)
 
 
 def _row_count(text: str) -> int:

@@ -1,27 +1,32 @@
-"""`service-tui quote`, `buy` and `sell`: the desk's own order, without a screen. Play money only.
+"""`service-tui quote`, `buy` and `sell`: the desk's own order, without a screen.
 
 The same desk, limits, preflight and blotter as in the console. A quote comes first; nothing is sent
-before a yes, unless the caller has given it already.
+before a typed yes, LIVE for real money, unless the caller has given it already.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TextIO
 
-from service_tui.clock import SystemClock
+from service_tui.clock import Clock, SystemClock
 from service_tui.console.command_line.trading import exact, matching
 from service_tui.console.fields import FieldError
+from service_tui.console.figures import Figure
+from service_tui.console.forms.limit_draft import limit_price_text, read_limit
+from service_tui.console.forms.live_order import live_figures, price_bound
 from service_tui.console.forms.order_draft import Draft, read_order
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.quoting import as_quoted, bounded
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.commands.wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding
 from service_tui.terms import Action, Side, Venue, counted
+from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wiring.halt_command import HaltReport, run_on_desk, until
 from service_tui.wiring.options import Options
 from service_tui.wiring.output import print_lines
@@ -37,23 +42,42 @@ SHOWN_MAX: Final = 8
 SILENT: Final = "the service does not respond: nothing was sent"
 NO_QUOTE: Final = "no quote: nothing was sent"
 LEFT: Final = "nothing was sent"
+YES_WORD: Final = "yes"
 UNSETTLED: Final = "outcome unknown: the order was sent once; the console shows what became of it"
 
 _ALL: Final = frozenset({"all", "max"})
 """Words for the whole position."""
 
-_NEEDED: Final = (Topic.MARKETS, Topic.ACCOUNT, Topic.POSITIONS)
+_NEEDED: Final = frozenset({Topic.MARKETS, Topic.ACCOUNT, Topic.POSITIONS})
+_NEEDED_LIVE: Final = _NEEDED | {Topic.WALLET, Topic.REDEMPTIONS}
+"""What is known before an order is checked; a real venue's positions come with redemption."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderRequest:
-    """What was asked for: `amount` is money of a buy, shares, per cent or `all` of a sale."""
+    """What was asked for: `amount` is money of a buy, shares, per cent or `all` of a sale.
+
+    `worst` is the typed price, of a share, beyond which nothing may fill; empty: the quote and a
+    little more.
+    """
 
     action: Action
     market: str
     side: Side
     amount: str
     is_quote: bool = False
+    venue: Venue = Venue.SIM
+    worst: str = ""
+
+    @property
+    def is_live(self) -> bool:
+        """True for a venue of real money."""
+        return self.venue is not Venue.SIM
+
+    @property
+    def word(self) -> str:
+        """The word that a person types to send it."""
+        return LIVE_WORD if self.is_live else YES_WORD
 
 
 Confirm = Callable[[Sequence[str]], Awaitable[bool]]
@@ -78,17 +102,18 @@ def trade(options: Options, request: OrderRequest, confirm: Confirm) -> HaltRepo
     Raises:
         DeskClosedError: the directory cannot be used; gives the reason and the fix.
     """
+    return run_on_desk(options, lambda desk: trade_on(desk, request, confirm, SystemClock()))
 
-    async def work(desk: Desk) -> HaltReport:
-        try:
-            found = await _confirmed(desk, request, confirm)
-        except OrderError as error:
-            return HaltReport(is_done=False, lines=tuple(str(error).split("\n")))
-        except asyncio.CancelledError:
-            return _interrupted(LEFT)
-        return found if isinstance(found, HaltReport) else await placed(desk, found)
 
-    return run_on_desk(options, work)
+async def trade_on(desk: Desk, request: OrderRequest, confirm: Confirm, clock: Clock) -> HaltReport:
+    """The same on an open desk."""
+    try:
+        found = await _confirmed(desk, request, confirm, clock)
+    except OrderError as error:
+        return HaltReport(is_done=False, lines=tuple(str(error).split("\n")))
+    except asyncio.CancelledError:
+        return _interrupted(LEFT)
+    return found if isinstance(found, HaltReport) else await placed(desk, found)
 
 
 def _interrupted(line: str) -> HaltReport:
@@ -121,33 +146,64 @@ async def typed_line(stream: TextIO) -> str:
 
 
 async def _confirmed(
-    desk: Desk, request: OrderRequest, confirm: Confirm
+    desk: Desk, request: OrderRequest, confirm: Confirm, clock: Clock
 ) -> HaltReport | PlaceTrade:
     """The order to send; a report where none is to be sent."""
-    if not await until(desk, lambda state: all(one in state.seen for one in _NEEDED), READ_S):
+    needed = _NEEDED_LIVE if request.is_live else _NEEDED
+    if not await until(desk, lambda state: needed <= set(state.seen), READ_S):
         raise OrderError(SILENT)
-    order = _order(desk.state, request)
+    if request.is_live:
+        # For the desk of this command alone, which sends nothing before the typed word.
+        desk.submit(SetLive(on=True, word=LIVE_WORD))
+        await until(desk, lambda state: state.wallet.live, READ_S)
+    order = _order(desk.state, request, clock.now())
     quote = await _quoted(desk, order)
-    lines = (f"{order.question}", order.describe(), *_figures(desk.state, order, quote))
+    order = _bounded(order, quote, _worst(request, desk.state.markets[order.market_id]))
+    lines = _described(desk.state, order, quote, is_bound=bool(request.worst))
     if request.is_quote:
         return HaltReport(is_done=True, lines=lines)
     if not await confirm(lines):
         return HaltReport(is_done=False, lines=(LEFT,))
-    return bounded(order, quote)
+    return replace(order, confirmed=request.is_live)
 
 
-def _order(state: DeskState, request: OrderRequest) -> PlaceTrade:
+def _order(state: DeskState, request: OrderRequest, now: Timestamp) -> PlaceTrade:
     """The order, checked as on the ticket."""
     market = _market(state, request.market)
     is_all = request.amount.casefold() in _ALL
     if is_all and request.action is Action.BUY:
         raise OrderError(f"{request.amount} is for a sale; a buy takes an amount, such as 25")
     amount = "100%" if is_all else request.amount
-    draft = Draft(market, request.side, request.action, amount, venue=Venue.SIM)
+    draft = Draft(market, request.side, request.action, amount, venue=request.venue)
     try:
-        return read_order(state, draft, SystemClock().now())
+        return read_order(state, draft, now)
     except FieldError as error:
         raise OrderError(str(error)) from error
+
+
+def _worst(request: OrderRequest, market: MarketView) -> Micros | None:
+    """The typed worst price; None without one."""
+    if not request.worst:
+        return None
+    try:
+        return read_limit(request.worst, market.tick)
+    except FieldError as error:
+        raise OrderError(str(error)) from error
+
+
+def _bounded(order: PlaceTrade, quote: QuoteView, worst: Micros | None) -> PlaceTrade:
+    """The order with the price beyond which nothing fills; OrderError if the quote is beyond it."""
+    if worst is None:
+        return bounded(order, quote)
+    price, buys = worst / ONE, order.action is Action.BUY
+    average = quote.average
+    if average is None or (average > price if buys else average < price):
+        quoted = "unknown" if average is None else f"{average:.4f}"
+        bound = "at most" if buys else "at least"
+        raise OrderError(
+            f"quoted price {quoted} a share, you want {bound} {limit_price_text(worst)}: {LEFT}"
+        )
+    return replace(order, price=price)
 
 
 def _market(state: DeskState, text: str) -> MarketView:
@@ -173,9 +229,21 @@ async def _quoted(desk: Desk, order: PlaceTrade) -> QuoteView:
     return quote
 
 
-def _figures(state: DeskState, order: PlaceTrade, quote: QuoteView) -> tuple[str, ...]:
+def _described(
+    state: DeskState, order: PlaceTrade, quote: QuoteView, *, is_bound: bool
+) -> tuple[str, ...]:
+    """The order and its quote; of real money, all that the console's confirmation shows."""
+    if order.venue is not Venue.SIM:
+        figures, follows = live_figures(order, state, quote)
+        return (*_columns(figures), follows)
     held = holding(state, order.market_id, order.side, order.venue)
-    figures = quote_figures(quote, (order.action, order.venue), held, masked=False)
+    figures = [*quote_figures(quote, (order.action, order.venue), held, masked=False)]
+    if is_bound:
+        figures.insert(0, ("worst price", price_bound(order)))
+    return (order.question, order.describe(), *_columns(figures))
+
+
+def _columns(figures: Sequence[Figure]) -> tuple[str, ...]:
     width = max(len(label) for label, _ in figures)
     return tuple(f"  {label:<{width}}  {value.plain}" for label, value in figures)
 

@@ -9,7 +9,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.figures import labelled
+from service_tui.console.figures import Figure, labelled
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.quoting import bounded
 from service_tui.console.forms.resting_text import RESTS_ON, resting_lines
@@ -51,14 +51,25 @@ def live_question(
     Returns:
         The dialog.
     """
+    lines, follows = live_figures(order, state, quote, agent=agent)
+    body = Text.assemble(labelled(lines), f"\n\n{follows}")
+    verb = "replace" if order.replaces else "place"
+    question = f"Real money: {verb} this order?"
+    return Confirm(Question(question, body, f"{verb} order", key="p"))
+
+
+def live_figures(
+    order: PlaceTrade, state: DeskState, quote: QuoteView | None, *, agent: str = ""
+) -> tuple[list[Figure], str]:
+    """What a person confirms of an order for real money: labels with values, and what follows."""
     masked, wallet = is_private(state), state.wallet
     money = MONEY_OF[order.venue]
     buys = order.action is Action.BUY
-    lines = [
+    lines: list[Figure] = [
         ("mode", Text(" LIVE ", "bold reverse live")),
         ("order", Text(without_amounts(order_text(order), masked=masked), "bold")),
         ("market", formats.plain(order.question, 160)),
-        ("limit" if order.rests else "price", _bound(order, buys=buys)),
+        ("limit" if order.rests else "price", price_bound(order)),
         ("venue", Text(order.venue.value + (", simulated" if is_simulated(state) else ""))),
         ("agent", formats.plain(agent, 60)) if agent else ("wallet", _wallet(state, masked=masked)),
     ]
@@ -89,11 +100,7 @@ def live_question(
         else "Placed once by the service with the account's credentials."
     )
     stays = _stays(order)
-    follows = f"{places} {stays}. Fills are final."
-    body = Text.assemble(labelled(lines), f"\n\n{follows}")
-    verb = "replace" if order.replaces else "place"
-    question = f"Real money: {verb} this order?"
-    return Confirm(Question(question, body, f"{verb} order", key="p"))
+    return lines, f"{places} {stays}. Fills are final."
 
 
 def _replaced(order: PlaceTrade, state: DeskState, *, masked: bool) -> Text:
@@ -124,9 +131,10 @@ def _stays(order: PlaceTrade) -> str:
     return "Fill-or-kill: all of it or nothing" if order.whole else "Fill-and-kill"
 
 
-def _bound(order: PlaceTrade, *, buys: bool) -> Text:
+def price_bound(order: PlaceTrade) -> Text:
+    """The worst price of an order, in words."""
     if order.price is None:
         return Text("best price on the book")
-    text = "at most" if buys else "at least"
+    text = "at most" if order.action is Action.BUY else "at least"
     price = Text(limit_text(order.price)) if order.rests else formats.price(order.price)
     return Text.assemble(f"{text} ", price, " per share")
