@@ -232,7 +232,9 @@ async def test_a_key_that_settles_after_the_end_is_no_fault() -> None:
     async with running(STATE) as seen:
         await seen.press("1")
     assert not seen.app.screen_stack
-    await seen.app._settle()
+    seen.app._is_busy = True
+    await seen.app._settle(seen.app._number)
+    assert not seen.app._typed
     assert seen.app.return_code in {None, 0}
 
 
@@ -265,6 +267,20 @@ async def test_the_key_behind_one_that_closes_a_dialog_is_not_held_up(
             await settled(seen)
             assert len(seen.app.screen_stack) == 1
         assert asyncio.get_running_loop().time() - begun < key_queue.SETTLE_S
+
+
+async def test_a_key_is_not_ended_by_the_late_end_of_the_one_before() -> None:
+    async with running(STATE, first="markets") as seen:
+        await seen.press("j", "j")
+        app, before = seen.app, seen.app._number
+        app._is_busy, app._number = True, before + 1
+        waiting = events.Key("3", "3")
+        app._typed.append(waiting)
+        await app._settle(before)
+        assert (app._is_busy, list(app._typed)) == (True, [waiting])
+        await app._settle(before + 1)
+        await settled(seen)
+        assert seen.app.front.name_in_keys == "monitors"
 
 
 async def test_a_key_that_comes_while_the_console_ends_is_no_fault() -> None:

@@ -6,6 +6,7 @@ so that of `b 1 2 5`, typed in one go, an order ticket would get only the 5.
 
 import asyncio
 from collections import deque
+from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
 from textual import events, on
@@ -138,18 +139,19 @@ class KeyQueue(App[int]):
         self._number += 1
         target = self.focused or self.screen
         await super().on_event(event)
-        target.post_message(KeyDone(self._number, target))
-        self._await(target, asyncio.get_running_loop().time() + SETTLE_S)
+        done = KeyDone(self._number, target)
+        target.post_message(done)
+        self._await(done, asyncio.get_running_loop().time() + SETTLE_S)
 
-    def _await(self, target: Widget | Screen[object], until: float) -> None:
+    def _await(self, key: KeyDone, until: float) -> None:
         """Settle at once where the key has removed its target, which passes nothing on."""
 
         async def check() -> None:
-            is_late = asyncio.get_running_loop().time() >= until
+            is_late, target = asyncio.get_running_loop().time() >= until, key.target
             if is_late or not target.is_attached or target.screen not in self.screen_stack:
-                await self._settle()
+                await self._settle(key.number)
             else:
-                self._await(target, until)
+                self._await(key, until)
 
         self._patience = self.set_timer(CHECK_AGAIN_S, check)
 
@@ -162,10 +164,16 @@ class KeyQueue(App[int]):
             message.target.post_message(KeyDone(message.number, message.target, is_last=True))
         else:
             # After the focus that the key moved, which is set by a message of the same queue.
-            self.call_later(self._settle)
+            self.call_later(self._settle, message.number)
 
-    async def _settle(self) -> None:
-        """Pass the next key on, once the widget that the last one opened can take it."""
+    async def _settle(self, number: int) -> None:
+        """Pass the next key on, once the widget that the last one opened can take it.
+
+        A key may settle by its message and by its timer: the later of the two is ignored, or it
+        would end the next key.
+        """
+        if number != self._number or not self._is_busy:
+            return
         if self._patience is not None:
             self._patience.stop()
             self._patience = None
@@ -175,7 +183,7 @@ class KeyQueue(App[int]):
             return
         if not self._is_ready() and self._waited_s < SETTLE_S:
             self._waited_s += CHECK_AGAIN_S
-            self.set_timer(CHECK_AGAIN_S, self._settle)
+            self.set_timer(CHECK_AGAIN_S, partial(self._settle, number))
             return
         self._waited_s = 0.0
         if self._typed:
