@@ -127,10 +127,12 @@ def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
     """The order with its worst acceptable price: its quote's, and a little more.
 
     Returns:
-        The order; unchanged for a limit order, which has its price, or without a quote.
+        The order; unchanged for a limit order, which has its price, without a quote, or where the
+        quote itself is beyond every price that can be named.
     """
     average = None if quote is None or not quote.ok else quote.average
-    if order.rests or average is None:
+    # ours: at 0.9995 a buy bounded by 0.999 could never fill, and its price can rise no further.
+    if order.rests or average is None or not PRICE_LOW <= average <= PRICE_HIGH:
         return order
     way = 1 + SLACK if order.action is Action.BUY else 1 - SLACK
     low, high = PRICE_LOW, PRICE_HIGH
