@@ -87,6 +87,7 @@ signal_ttl = 90
 loopback_webhooks = true
 read_only = false
 listen = 8400
+plain = true
 log_level = "debug"
 exchange = "v2"
 serve.port = 1
@@ -102,7 +103,7 @@ def test_every_kind_of_value_is_read(tmp_path: Path) -> None:
     assert found.problem == ""
     assert {*found.values} == {*BY_KEY} - {"profile", "wallet_key"}
     assert found.values["data_dir"] == Path("/tmp/d")  # noqa: S108
-    assert found.lines["serve.limits"] == 16
+    assert found.lines["serve.limits"] == 17
     assert "sk_1" not in repr(found)
 
 

@@ -89,6 +89,8 @@ SETTINGS: Final = (
     Setting("read_only", bool, "refuse every write", "false", "--read-only"),
     Setting("listen", int, "port on which agents reach the desk's service", "any free one",
             "--listen", high=PORT_MAX, metavar="N"),
+    Setting("plain", bool, "lines of text in place of screens: for screen readers and slow links",
+            "false", "--plain"),
     Setting("log_level", str, "from what on the log keeps a line", "info", "--log-level",
             LEVEL_VARIABLE, values=LOG_LEVELS),
     Setting("exchange", str, "version of the EVM venue's exchange for which orders are signed",

@@ -33,7 +33,8 @@ from service_tui.units import ONE, Micros
 from service_tui.wiring.halt_command import HaltReport
 from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import own_directory
-from service_tui.wiring.trade_command import LEFT, OrderRequest, placed, trade, trade_on, typed_line
+from service_tui.wiring.trade_command import LEFT, OrderRequest, placed, trade, trade_on
+from service_tui.wiring.typed_lines import typed_line
 
 
 @dataclass

@@ -13,10 +13,20 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from service_tui.cli.parser import LISTS, LOG_FILE, ORDERS, USAGE_ERROR, check, parse, parser_of
+from service_tui.cli.parser import (
+    LISTS,
+    LOG_FILE,
+    ORDERS,
+    RESUME_ASKS,
+    USAGE_ERROR,
+    check,
+    parse,
+    parser_of,
+)
 from service_tui.config import (
     DATA_VARIABLE,
     EXCHANGE_VARIABLE,
@@ -347,7 +357,9 @@ def _start_log(options: Options, level: str | None) -> None:
         raise CannotError(f"{error} (or give another --data-dir)") from error
 
 
-def _console(options: Options, _: argparse.Namespace) -> int:
+def _console(options: Options, arguments: argparse.Namespace) -> int:
+    if arguments.plain:
+        return _plain(options)
     is_page = os.environ.get(TEXTUAL_DRIVER) == WEB_DRIVER
     if not is_page:
         _require_terminal()
@@ -363,6 +375,20 @@ def _console(options: Options, _: argparse.Namespace) -> int:
 
         replace_by_drill(options.log_path.parent, end.drill, sys.argv[1:])
     return end.code
+
+
+def _plain(options: Options) -> int:
+    """Run the console as lines of text."""
+    from service_tui.cli.plain import answer  # noqa: PLC0415
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import plain  # noqa: PLC0415
+
+    hello = (f"service-tui {VERSION}, lines of text. help lists the commands, quit leaves.",)
+    try:
+        plain.run(options, sys.stdin, partial(answer, options), hello)
+    except DeskClosedError as error:
+        raise CannotError(str(error)) from error
+    return OK
 
 
 def _require_terminal() -> None:
@@ -454,7 +480,7 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
     from service_tui.wiring import halt_command  # noqa: PLC0415
 
     if _is_terminal(sys.stdin):
-        print_text(f"Buys of every agent are allowed again. Type {RESUME_WORD} and press enter: ")
+        print_text(RESUME_ASKS)
     if (sys.stdin.readline().strip() if sys.stdin else "") != RESUME_WORD:
         raise CannotError(f"not resumed: the word is {RESUME_WORD}")
     try:
@@ -727,56 +753,32 @@ def _report(options: Options, arguments: argparse.Namespace) -> int:
 
 def _list(options: Options, arguments: argparse.Namespace) -> int:
     """Print what a screen lists, as a table or as JSON."""
+    from service_tui.cli.lists import list_lines  # noqa: PLC0415
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
-    from service_tui.console.list_text import as_lines  # noqa: PLC0415
-    from service_tui.wiring import list_command  # noqa: PLC0415
     from service_tui.wiring.report_command import ReportError  # noqa: PLC0415
 
-    name = arguments.command
     try:
-        rows = list_command.listed(options, name, find=arguments.find or "", limit=arguments.limit)
+        print_lines(*list_lines(options, arguments))
     except (DeskClosedError, ReportError) as error:
         raise CannotError(str(error)) from error
-    if arguments.json:
-        print_lines(list_command.as_json(name, rows))
-    else:
-        print_lines(*as_lines(name, rows))
     return OK
 
 
 def _order(options: Options, arguments: argparse.Namespace) -> int:
     """Quote an order, ask, and place it once."""
+    from service_tui.cli.orders import confirm, is_unasked, order_request  # noqa: PLC0415
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
-    from service_tui.terms import Action, Side, Venue  # noqa: PLC0415
-    from service_tui.wiring.trade_command import OrderRequest, trade, typed_line  # noqa: PLC0415
+    from service_tui.wiring.trade_command import trade  # noqa: PLC0415
 
-    is_quote = arguments.command == "quote"
-    sells = arguments.sell if is_quote else arguments.command == "sell"
-    request = OrderRequest(
-        Action.SELL if sells else Action.BUY,
-        arguments.market,
-        Side(arguments.side),
-        arguments.amount,
-        is_quote=is_quote,
-        venue=Venue(arguments.venue),
-        worst=arguments.worst,
-    )
-    unasked = not is_quote and (arguments.live if request.is_live else arguments.yes)
-    if not is_quote and not unasked and not _is_terminal(sys.stdin):
+    request = order_request(arguments)
+    if not is_unasked(request, arguments) and not _is_terminal(sys.stdin):
         flags = "--live and the worst price" if request.is_live else "--yes"
         raise CannotError(
             f"no terminal to ask at: nothing was sent; add {flags} to send without asking"
         )
-
-    async def confirm(lines: Sequence[str]) -> bool:
-        print_lines(*lines)
-        if unasked:
-            return True
-        print_text(f"Type {request.word} to send it: ")
-        return (await typed_line(sys.stdin)).strip() == request.word
-
+    asks = partial(confirm, request, arguments)
     try:
-        return _print_report(trade(options, request, confirm))
+        return _print_report(trade(options, request, asks))
     except DeskClosedError as error:
         raise CannotError(str(error)) from error
 

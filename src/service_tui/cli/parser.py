@@ -59,6 +59,9 @@ ABOUT_ORDERS: Final = (
     "where nothing was sent: another answer, ctrl+c or ctrl+d at the question."
 )
 
+RESUME_ASKS: Final = "Buys of every agent are allowed again. Type RESUME and press enter: "
+"""Asked before a halt ends; the word is that of the desk, which is not loaded for it."""
+
 DIGITS_MAX: Final = 9
 
 LISTS: Final[Mapping[str, str]] = {
@@ -77,6 +80,7 @@ examples:
   service-tui                                open the desk on the embedded service (play money)
   service-tui --speed 10                     the same, simulated world at 10x
   service-tui --data-dir /tmp/try --seed 7   a separate desk with a repeatable world
+  service-tui --plain                        lines of text in place of screens
   service-tui serve --port 8400              the same service for agents, without a console
   service-tui web                            the console in a browser of this machine
   service-tui halt                           halt all buys now, without a question
@@ -190,7 +194,8 @@ def parser_of(environment: Environment) -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"service-tui {VERSION}")
     _add_common(parser)
-    _add_setting(parser, "listen")
+    for of_console in ("listen", "plain"):
+        _add_setting(parser, of_console)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     parser.set_defaults(command="console")
     serve = commands.add_parser(

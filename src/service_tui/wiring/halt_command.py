@@ -54,7 +54,7 @@ def halt(options: Options) -> HaltReport:
     Raises:
         DeskClosedError: the directory cannot be used; gives the reason and the fix.
     """
-    return run_on_desk(options, _halt)
+    return run_on_desk(options, halt_on)
 
 
 def resume(options: Options) -> HaltReport:
@@ -66,10 +66,11 @@ def resume(options: Options) -> HaltReport:
     Raises:
         DeskClosedError: the directory cannot be used; gives the reason and the fix.
     """
-    return run_on_desk(options, _resume)
+    return run_on_desk(options, resume_on)
 
 
-async def _halt(desk: Desk) -> HaltReport:
+async def halt_on(desk: Desk) -> HaltReport:
+    """Halt on an open desk."""
     await until(desk, lambda state: state.limits is not None, PAUSED_KNOWN_S)
     desk.submit(Halt())
     await until(desk, lambda state: state.halt is not None and not state.halt.missing, ANSWERS_S)
@@ -80,8 +81,8 @@ async def _halt(desk: Desk) -> HaltReport:
     return HaltReport(not missing, (*lines, KEPT) if missing else lines)
 
 
-async def _resume(desk: Desk) -> HaltReport:
-    """End the halt after the service has answered: only then is a halt known."""
+async def resume_on(desk: Desk) -> HaltReport:
+    """End the halt on an open desk, after the service has answered: only then is a halt known."""
     last = desk.state.notices[-1].notice_id if desk.state.notices else 0
     is_known = await until(desk, _is_known, ANSWERS_S)
     if is_known and desk.state.halted_since is None:

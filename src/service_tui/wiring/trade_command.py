@@ -7,7 +7,7 @@ before a typed yes, LIVE for real money, unless the caller has given it already.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TextIO
+from typing import Final
 
 from service_tui.clock import Clock, SystemClock
 from service_tui.console.command_line.trading import exact, matching
@@ -29,7 +29,6 @@ from service_tui.terms import Action, Side, Venue, counted
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wiring.halt_command import HaltReport, run_on_desk, until
 from service_tui.wiring.options import Options
-from service_tui.wiring.output import print_lines
 
 READ_S: Final = 20.0
 QUOTE_S: Final = 15.0
@@ -122,27 +121,6 @@ def _interrupted(line: str) -> HaltReport:
     if task is not None:
         task.uncancel()
     return HaltReport(is_done=False, lines=(line,))
-
-
-async def typed_line(stream: TextIO) -> str:
-    """The line that a person types at a terminal, while everything else goes on.
-
-    A thread that reads could not be stopped by ctrl+c.
-
-    Returns:
-        The line without its end; empty at the end of the input.
-    """
-    loop, is_typed = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(stream, is_typed.set)
-    text = ""
-    try:
-        await is_typed.wait()
-        text = stream.readline()
-    finally:
-        loop.remove_reader(stream)
-        if not text.endswith("\n"):
-            print_lines("")
-    return text.rstrip("\r\n")
 
 
 async def _confirmed(

@@ -1,0 +1,41 @@
+"""The orders of the command line: what is asked for, and the question before it is sent."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from service_tui.terms import Action, Side, Venue
+from service_tui.wiring.output import print_lines, print_text
+from service_tui.wiring.trade_command import OrderRequest
+from service_tui.wiring.typed_lines import typed_line
+
+
+def order_request(arguments: argparse.Namespace) -> OrderRequest:
+    """The order that the command line asks for."""
+    is_quote = arguments.command == "quote"
+    sells = arguments.sell if is_quote else arguments.command == "sell"
+    return OrderRequest(
+        Action.SELL if sells else Action.BUY,
+        arguments.market,
+        Side(arguments.side),
+        arguments.amount,
+        is_quote=is_quote,
+        venue=Venue(arguments.venue),
+        worst=arguments.worst,
+    )
+
+
+def is_unasked(request: OrderRequest, arguments: argparse.Namespace) -> bool:
+    """True if the person wants no question, or there is nothing to send."""
+    return request.is_quote or (arguments.live if request.is_live else arguments.yes)
+
+
+async def confirm(
+    request: OrderRequest, arguments: argparse.Namespace, lines: Sequence[str]
+) -> bool:
+    """Print the order, and ask for its word unless the person wants no question."""
+    print_lines(*lines)
+    if is_unasked(request, arguments):
+        return True
+    print_text(f"Type {request.word} to send it: ")
+    return (await typed_line(sys.stdin)).strip() == request.word
