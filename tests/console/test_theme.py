@@ -91,6 +91,13 @@ def test_a_missing_section_says_what_it_holds(tmp_path: Path) -> None:
         theme.load_theme(path)
 
 
+def test_nested_brackets_are_a_problem_and_not_a_crash(tmp_path: Path) -> None:
+    (tmp_path / "deep.toml").write_text(f"name = {'[' * 50_000}")
+    found = theme.load_themes(tmp_path)
+    assert found.themes == ()
+    assert "too many brackets" in str(found.problems[0])
+
+
 def test_bytes_that_are_no_text_are_a_problem_and_not_a_crash(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
     found = theme.load_themes(tmp_path)

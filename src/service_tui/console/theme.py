@@ -96,6 +96,8 @@ def load_theme(path: Path) -> Theme:
         table: Mapping[str, object] = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise ThemeError(path, "", f"cannot be read: {error}") from error
+    except RecursionError:
+        raise ThemeError(path, "", "cannot be read: too many brackets in each other") from None
     sheet = _Sheet(path, text, table)
     colours = sheet.colours()
     name, dark = table.get("name"), table.get("dark")
