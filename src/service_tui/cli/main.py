@@ -63,6 +63,7 @@ INTERRUPTED: Final = 130
 
 KEEPS_LOG: Final = frozenset({
     "console",
+    "tour",
     "login",
     "serve",
     "web",
@@ -81,6 +82,7 @@ OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent"})
 """Commands that open a desk, on another service too."""
 
 LOCAL: Final = frozenset({
+    "tour",
     "drill",
     "serve",
     "login",
@@ -140,7 +142,7 @@ def run(argv: Sequence[str]) -> int:
             log_path = str(options.log_path)
         else:
             logging.basicConfig(handlers=[logging.NullHandler()])
-        if arguments.command != "console":
+        if arguments.command not in {"console", "tour"}:
             # Other commands are closed on the way out; the console handles the signal itself.
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if arguments.command in BRIEF:
@@ -369,7 +371,8 @@ def _console(options: Options, arguments: argparse.Namespace) -> int:
     with shown(options.data_dir):
         from service_tui.wiring.start import open_console  # noqa: PLC0415
 
-        end = open_console(options, has_drills=not is_page)
+        has_tour = arguments.command == "tour"
+        end = open_console(options, has_drills=not is_page, has_tour=has_tour)
     if end.drill:
         from service_tui.wiring.drills.command import replace_by_drill  # noqa: PLC0415
 
@@ -799,6 +802,7 @@ def _export(options: Options, arguments: argparse.Namespace) -> int:
 _COMMANDS: Final = {
     "autoresearch": _autoresearch,
     "console": _console,
+    "tour": _console,
     "serve": _serve,
     "web": _web,
     "halt": _halt,

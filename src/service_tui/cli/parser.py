@@ -49,6 +49,7 @@ ORDERS: Final[Mapping[str, str]] = {
 OWN_WORLD: Final[Mapping[str, str]] = {
     "serve": "serve runs the embedded service",
     "drill": "drill plays on a world of its own",
+    "tour": "the tour is taken with play money",
 }
 """Commands that use no other service, and why."""
 
@@ -89,6 +90,7 @@ examples:
   service-tui login --url https://host       store the key of another service (prompts for it)
   service-tui --url https://host             open the desk on it
   service-tui keys create                    create a wallet key; also import, list, remove
+  service-tui tour                           five guided steps: buy, stop, mirror
   service-tui drill flash-crash              practise a bad day; --list shows all and results
   service-tui demo --screenshot DIR          draw pictures of the screens
   service-tui autoresearch                   serve an MCP client that optimises a skill
@@ -209,6 +211,7 @@ def parser_of(environment: Environment) -> Parser:
     for name, about in (
         ("halt", "halt all buys now, for every agent; survives a restart"),
         ("resume", "end the halt, after a typed word"),
+        ("tour", "open the desk with five guided steps: buy, stop, mirror"),
     ):
         _add_common(commands.add_parser(name, help=about, allow_abbrev=False))
     _add_agent(commands.add_parser)

@@ -88,6 +88,7 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
         first: the first screen; empty: the portfolio if there are positions.
         own_keys: the person's own keys; problems of their file are reported at the start.
         drills: lists the drills that can be played, name and title of each.
+        has_tour: begins with the tour.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("app")]
@@ -104,7 +105,9 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
         first: str = "",
         own_keys: OwnKeys | None = None,
         drills: Callable[[], tuple[tuple[str, str], ...]] = tuple,
+        has_tour: bool = False,
     ) -> None:
+        self._has_tour = has_tour
         self._own_keys = own_keys or OwnKeys()
         move_keys(self._own_keys.moved)
         names = tuple(theme.name for theme in themes.themes)
@@ -153,7 +156,9 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form", "monitor_form")
         self._report_key_problems()
-        if "welcome" not in self.desk_state.preferences:
+        if self._has_tour:
+            self.begin_tour()
+        elif "welcome" not in self.desk_state.preferences:
             self.action_welcome()
         self.show_drill()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
@@ -245,7 +250,8 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
         self._notifier.ring(state, now)
         base.query_one(TopBar).take(state, now, self._notifier.unseen)
         conditions = lasting_conditions(state, now, started_at=self._started_at, closed=self._shut)
-        base.query_one(Banner).show(conditions)
+        self.follow_tour(state)
+        base.query_one(Banner).show((*conditions, *self.tour_conditions(state)))
         front.take(state, now)
         base.query_one(KeyBar).show(front, needing)
         for dialog in self.screen_stack[1:]:

@@ -108,6 +108,14 @@ class DrillRequested(ToApp):
         self.ends = ends
 
 
+class TourRequested(ToApp):
+    """The person wants the tour, or with `ends` its end."""
+
+    def __init__(self, *, ends: bool = False) -> None:
+        super().__init__()
+        self.ends = ends
+
+
 class ThemeTried(ToApp):
     """Preview a theme; None shows the stored theme again."""
 

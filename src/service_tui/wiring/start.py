@@ -116,12 +116,15 @@ class ConsoleEnd(NamedTuple):
     drill: str = ""
 
 
-def open_console(options: Options, *, has_drills: bool = True) -> ConsoleEnd:
+def open_console(
+    options: Options, *, has_drills: bool = True, has_tour: bool = False
+) -> ConsoleEnd:
     """Run the console.
 
     Args:
         options: of the start.
         has_drills: whether a drill may take its place; a page in a browser has no place to give.
+        has_tour: whether it begins with the tour.
 
     Returns:
         Its end.
@@ -137,6 +140,7 @@ def open_console(options: Options, *, has_drills: bool = True) -> ConsoleEnd:
         data_path=str(options.data_dir),
         own_keys=read_own_keys(options.config_dir / KEY_FILE),
         drills=_drills if has_drills else tuple,
+        has_tour=has_tour,
     )
     app.ending = Ending(note=note_stacks)
     collecting = Collecting()

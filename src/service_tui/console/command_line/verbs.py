@@ -22,7 +22,12 @@ from service_tui.console.command_line.verb import (
     suggestion,
 )
 from service_tui.console.keys import cap, key_named
-from service_tui.console.messages import DrillRequested, HelpRequested, ResumeRequested
+from service_tui.console.messages import (
+    DrillRequested,
+    HelpRequested,
+    ResumeRequested,
+    TourRequested,
+)
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.agents import AgentView
@@ -278,6 +283,16 @@ def _drill_names(context: CommandContext) -> list[str]:
     return [name for name, _ in context.front.program.drills()]
 
 
+def _tour(context: CommandContext, rest: str) -> Effect:
+    if rest:
+        one_of("action of the tour", rest, ("end",))
+    return partial(context.front.post_message, TourRequested(ends=bool(rest)))
+
+
+def _complete_tour(_: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, ("end",))
+
+
 VERBS: Final[tuple[Verb, ...]] = (
     Verb(
         "buy",
@@ -320,6 +335,7 @@ VERBS: Final[tuple[Verb, ...]] = (
         _drill,
         _complete_drill,
     ),
+    Verb("tour", "[end]", "Five steps with play money: buy, stop, mirror", _tour, _complete_tour),
     Verb("theme", "NAME", "Apply a theme", _theme, _complete_theme),
     Verb("speed", "0|1|10|60", "Pace of the offline world", _speed, _complete_speed),
     key_verb("pause", "app.pause"),

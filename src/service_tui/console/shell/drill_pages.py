@@ -5,12 +5,12 @@ from textual import on
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap
 from service_tui.console.messages import DrillRequested
-from service_tui.console.shell.permission_keys import PermissionKeys
+from service_tui.console.shell.tour_guide import TourGuide
 from service_tui.desk.commands.drill import BeginDrill, EndDrill
 from service_tui.desk.slices.drill import DrillPhase, DrillView
 
 
-class DrillPages(PermissionKeys):
+class DrillPages(TourGuide):
     """Shows the brief before a drill and the result after it."""
 
     next_drill = ""

@@ -15,7 +15,14 @@ from textual.style import Style
 
 from service_tui.console import formats
 from service_tui.console.keys import KeyBinding, key_named, keys_of, shown_key
-from service_tui.console.messages import NEW_SESSION, CommandGiven, DrillRequested, GoTo, KeyChosen
+from service_tui.console.messages import (
+    NEW_SESSION,
+    CommandGiven,
+    DrillRequested,
+    GoTo,
+    KeyChosen,
+    TourRequested,
+)
 from service_tui.console.screens.settings.table import THEME, settings
 from service_tui.console.theme import content
 from service_tui.console.widgets.deck import Deck
@@ -177,7 +184,7 @@ class SettingsProvider(DeskProvider):
 
 
 class DrillsProvider(DeskProvider):
-    """Every drill by its title; a choice ends this console and plays it."""
+    """The tour, and every drill by its title; a drill ends this console and plays in its place."""
 
     def candidates(self) -> Iterable[Candidate]:
         """The drills, or in a drill its page and its end."""
@@ -186,6 +193,8 @@ class DrillsProvider(DeskProvider):
             yield Candidate("drill: brief or result", category, DrillRequested())
             yield Candidate("drill: end now, without a score", category, DrillRequested(ends=True))
             return
+        tour = Text("five steps with play money", "muted")
+        yield Candidate("tour: buy, stop, mirror", Text("tour", "muted"), TourRequested(), tour)
         tail = Text("ends this console", "muted")
         for name, title in self.front.program.drills():
             yield Candidate(f"drill: {title}", category, DrillRequested(name), tail, name)

@@ -1,0 +1,52 @@
+"""The tour in the console: its step stands in the line below the head until it is done."""
+
+from textual import on
+
+from service_tui.console.keys import cap, with_keys
+from service_tui.console.messages import TourRequested
+from service_tui.console.shell.permission_keys import PermissionKeys
+from service_tui.console.tour import DONE, STEPS, Tour
+from service_tui.console.widgets.banner import LastingCondition
+from service_tui.desk.state import DeskState
+
+NEEDS_PLAY_MONEY = "the tour needs the embedded service and its play money"
+
+
+class TourGuide(PermissionKeys):
+    """Shows each step of the tour, and goes on once the desk shows that it is done."""
+
+    tour: Tour | None = None
+
+    @on(TourRequested)
+    def _tour_requested(self, message: TourRequested) -> None:
+        if message.ends:
+            had_tour, self.tour = self.tour is not None, None
+            self.show_toast("tour ended" if had_tour else "no tour is under way")
+        else:
+            self.begin_tour()
+        self.show_state()
+
+    def begin_tour(self) -> None:
+        """Begin at the first step; a toast where there is no play money."""
+        if not self.desk_state.service.embedded:
+            self.show_toast(NEEDS_PLAY_MONEY, "warn")
+            return
+        self.tour = Tour(self.desk_state)
+        self.show_toast(f"five steps with play money; {cap('app.command')} tour end leaves")
+
+    def follow_tour(self, state: DeskState) -> None:
+        """Go to the next step, once the present one is done."""
+        if self.tour is None:
+            return
+        self.tour = self.tour.advanced(state, self.now, self.front.name_in_keys)
+        if self.tour.is_over:
+            self.tour = None
+            self.show_toast(with_keys(DONE), "good")
+
+    def tour_conditions(self, state: DeskState) -> tuple[LastingCondition, ...]:
+        """The present step as a line; empty without a tour."""
+        if self.tour is None:
+            return ()
+        text = self.tour.text(state, self.now, self.front.name_in_keys)
+        word = f"tour {self.tour.place + 1}/{len(STEPS)}"
+        return (LastingCondition("accent", word, with_keys(text)),)

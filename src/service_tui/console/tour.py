@@ -1,0 +1,129 @@
+"""The tour: five steps with play money, each done once the desk shows it. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from service_tui.desk.slices.reactor import SignalState
+from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+DONE: Final = "tour done: a trade, a stop and a mirrored signal. {app.help} lists every key"
+
+
+@dataclass(frozen=True, slots=True)
+class TourView:
+    """What a step looks at: the state at its start and now, and the screen in front."""
+
+    start: DeskState
+    state: DeskState
+    now: Timestamp
+    screen: str
+
+
+@dataclass(frozen=True, slots=True)
+class TourStep:
+    """One step: what to do, with ids of keys in braces, and whether it is done."""
+
+    text: Callable[[TourView], str]
+    is_done: Callable[[TourView], bool]
+
+
+def _quoted(view: TourView) -> bool:
+    quote, before = view.state.quote, view.start.quote
+    return quote is not None and quote.ok and quote != before
+
+
+def _bought(view: TourView) -> bool:
+    known = {one.ticket_id for one in view.start.tickets if one.state is TicketState.DONE}
+    return any(
+        one.kind == "trade" and one.state is TicketState.DONE and one.ticket_id not in known
+        for one in view.state.tickets
+    )
+
+
+def _thresholds(monitor: MonitorView) -> tuple[object, ...]:
+    return (
+        monitor.stop_pct,
+        monitor.target_pct,
+        monitor.trail_pct,
+        monitor.trail_points,
+        monitor.exit_at,
+    )
+
+
+def _has_new_stop(view: TourView) -> bool:
+    before = {one.key: _thresholds(one) for one in view.start.risk.monitors}
+    return any(
+        before.get(one.key, _thresholds(one)) != _thresholds(one)
+        for one in view.state.risk.monitors
+    )
+
+
+def _stop_text(view: TourView) -> str:
+    if view.screen != "monitors":
+        return "{app.monitors} shows the stop that the buy has set"
+    return "{monitors.edit} changes the stop: type 10 %, enter"
+
+
+def _mirrored(view: TourView) -> bool:
+    return _mirrored_ids(view.state) > _mirrored_ids(view.start)
+
+
+def _mirrored_ids(state: DeskState) -> frozenset[str]:
+    signals = state.reactor.signals
+    return frozenset(one.signal_id for one in signals if one.state is SignalState.MIRRORED)
+
+
+def _mirror_text(view: TourView) -> str:
+    """The next key on the way to a mirrored signal."""
+    reactor = view.state.reactor
+    if view.screen != "reactor":
+        return "{app.reactor} shows the trades of other wallets"
+    if not reactor.choices:
+        return "{reactor.follow} follows a wallet: choose one of the list"
+    if not reactor.is_enabled:
+        return "{reactor.run} turns the reactor on"
+    if any(one.can_mirror(view.now) for one in reactor.signals):
+        return "{reactor.mirror} buys what the selected signal bought"
+    return "wait for a signal; {app.faster} makes the world faster"
+
+
+STEPS: Final = (
+    TourStep(
+        lambda _: "{app.markets} lists the markets",
+        lambda view: view.screen == "markets",
+    ),
+    TourStep(lambda _: "{markets.buy} opens a ticket: type 25, read the quote", _quoted),
+    TourStep(lambda _: "enter places the order; the money is play money", _bought),
+    TourStep(_stop_text, _has_new_stop),
+    TourStep(_mirror_text, _mirrored),
+)
+"""In their order; the last ones are the point: a trade, a stop, a mirrored signal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """How far the person is. `place` counts the steps done; `start` is the state at this one."""
+
+    start: DeskState
+    place: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """True once every step is done."""
+        return self.place >= len(STEPS)
+
+    def advanced(self, state: DeskState, now: Timestamp, screen: str) -> "Tour":
+        """The tour after this state; at most one step further."""
+        if self.is_over or not STEPS[self.place].is_done(TourView(self.start, state, now, screen)):
+            return self
+        return replace(self, start=state, place=self.place + 1)
+
+    def text(self, state: DeskState, now: Timestamp, screen: str) -> str:
+        """What to do now, with ids of keys in braces."""
+        if self.is_over:
+            return ""
+        return STEPS[self.place].text(TourView(self.start, state, now, screen))

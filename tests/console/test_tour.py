@@ -1,0 +1,84 @@
+"""The tour: each step is done once the desk shows it, and names the keys in use."""
+
+from dataclasses import replace
+
+from kit.console.doors import running, seen_before
+from kit.samples.desk import NOW, sample_state
+from kit.samples.guarded import guarded_state
+from kit.samples.reactor import reactor_state
+from service_tui.console.messages import TourRequested
+from service_tui.console.tour import STEPS, Tour
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.reactor import ReactorView, SignalState
+from service_tui.desk.slices.records import TicketState
+
+
+def test_each_step_waits_for_what_the_person_does() -> None:
+    state = replace(sample_state(), quote=None)
+    tour = Tour(state).advanced(state, NOW, "portfolio")
+    assert tour.place == 0
+    tour = tour.advanced(state, NOW, "markets")
+    assert tour.place == 1
+    refused = replace(state, quote=QuoteView(1, ok=False, problem="no"))
+    assert tour.advanced(refused, NOW, "markets") == tour
+    state = replace(state, quote=QuoteView(2, ok=True))
+    tour = tour.advanced(state, NOW, "markets")
+    assert tour.place == 2
+
+    ticket = replace(state.tickets[0], ticket_id="new", kind="trade", state=TicketState.REFUSED)
+    assert tour.advanced(replace(state, tickets=(ticket,)), NOW, "markets") == tour
+    ticket = replace(ticket, state=TicketState.DONE)
+    state = replace(state, tickets=(ticket, *state.tickets))
+    tour = tour.advanced(state, NOW, "markets")
+    assert tour.place == 3
+
+    first, *others = guarded_state().risk.monitors
+    state = replace(state, risk=replace(state.risk, monitors=(first, *others)))
+    tour = replace(tour, start=state)
+    arrived = replace(first, market_id="m-other")
+    enrolled = replace(state, risk=replace(state.risk, monitors=(arrived, first, *others)))
+    assert tour.advanced(enrolled, NOW, "monitors") == tour
+    moved = replace(first, stop_pct=0.11)
+    state = replace(state, risk=replace(state.risk, monitors=(moved, *others)))
+    tour = tour.advanced(state, NOW, "monitors")
+    assert tour.place == 4
+    assert not tour.is_over
+
+    mirrored = replace(
+        reactor_state().reactor.signals[0], signal_id="s", state=SignalState.MIRRORED
+    )
+    done = replace(state, reactor=replace(state.reactor, signals=(mirrored,)))
+    assert tour.advanced(done, NOW, "reactor").is_over
+    assert tour.advanced(done, NOW, "reactor").text(done, NOW, "reactor") == ""
+
+
+def test_the_last_step_names_the_next_key_on_the_way() -> None:
+    state = reactor_state()
+    tour = Tour(state, len(STEPS) - 1)
+    assert "{app.reactor}" in tour.text(state, NOW, "markets")
+    empty = replace(state, reactor=ReactorView())
+    assert "{reactor.follow}" in tour.text(empty, NOW, "reactor")
+    followed = replace(empty, reactor=replace(ReactorView(), choices=state.reactor.choices))
+    assert "{reactor.run}" in tour.text(followed, NOW, "reactor")
+    waiting = replace(state, reactor=replace(state.reactor, signals=()))
+    assert "wait for a signal" in tour.text(waiting, NOW, "reactor")
+
+
+async def test_the_step_stands_below_the_head_until_it_is_done_or_left() -> None:
+    async with running(seen_before(sample_state()), first="portfolio", size=(80, 24)) as seen:
+        seen.app.post_message(TourRequested())
+        await seen.until(lambda: "TOUR 1/5" in seen.text)
+        assert "2 lists the markets" in seen.text
+        await seen.press("2")
+        await seen.until(lambda: "TOUR 2/5 b opens a ticket: type 25, read the quote" in seen.text)
+        await seen.press("colon", *"tour end", "enter")
+        await seen.until(lambda: "TOUR" not in seen.text)
+        assert seen.app.tour is None
+
+
+async def test_no_tour_without_play_money() -> None:
+    state = seen_before(sample_state())
+    remote = replace(state, service=replace(state.service, embedded=False))
+    async with running(remote, first="markets") as seen:
+        seen.app.begin_tour()
+        assert seen.app.tour is None
