@@ -58,7 +58,9 @@ def test_the_last_step_names_the_next_key_on_the_way() -> None:
     assert "{app.reactor}" in tour.text(state, NOW, "markets")
     empty = replace(state, reactor=ReactorView())
     assert "{reactor.follow}" in tour.text(empty, NOW, "reactor")
-    followed = replace(empty, reactor=replace(ReactorView(), choices=state.reactor.choices))
+    assert state.reactor.config is not None
+    off = replace(state.reactor, config=replace(state.reactor.config, enabled=False))
+    followed = replace(state, reactor=off)
     assert "{reactor.run}" in tour.text(followed, NOW, "reactor")
     waiting = replace(state, reactor=replace(state.reactor, signals=()))
     assert "wait for a signal" in tour.text(waiting, NOW, "reactor")

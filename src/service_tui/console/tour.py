@@ -82,7 +82,7 @@ def _mirror_text(view: TourView) -> str:
     reactor = view.state.reactor
     if view.screen != "reactor":
         return "{app.reactor} shows the trades of other wallets"
-    if not reactor.choices:
+    if reactor.config is None or not reactor.config.wallets:
         return "{reactor.follow} follows a wallet: choose one of the list"
     if not reactor.is_enabled:
         return "{reactor.run} turns the reactor on"
