@@ -1,5 +1,6 @@
 """The console as lines of text: the same desk, commands and figures, no screen."""
 
+import argparse
 import io
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +55,19 @@ def test_each_line_is_answered_and_none_ends_the_desk(
     assert "not resumed: the word is RESUME" in rest[0]
     assert "resumed: buys allowed" in rest[1]
     assert rest[2:] == ["desk closed; open orders, monitors and agents stay as they are\n"]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_page", "expected"),
+    [("console", False, True), ("console", True, False), ("tour", False, False)],
+)
+def test_a_page_and_the_tour_have_screens_though_plain_is_set(
+    command: str,
+    is_page: bool,  # noqa: FBT001 - a parameter of the table
+    expected: bool,  # noqa: FBT001 - a parameter of the table
+) -> None:
+    arguments = argparse.Namespace(plain=True, command=command)
+    assert cli.is_plain(arguments, is_page=is_page) is expected
 
 
 def test_the_end_of_the_input_leaves(

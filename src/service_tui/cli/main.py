@@ -359,10 +359,15 @@ def _start_log(options: Options, level: str | None) -> None:
         raise CannotError(f"{error} (or give another --data-dir)") from error
 
 
+def is_plain(arguments: argparse.Namespace, *, is_page: bool) -> bool:
+    """True for lines of text: a page in a browser and the tour have screens, whatever is set."""
+    return bool(arguments.plain) and not is_page and arguments.command == "console"
+
+
 def _console(options: Options, arguments: argparse.Namespace) -> int:
-    if arguments.plain:
-        return _plain(options)
     is_page = os.environ.get(TEXTUAL_DRIVER) == WEB_DRIVER
+    if is_plain(arguments, is_page=is_page):
+        return _plain(options)
     if not is_page:
         _require_terminal()
     _prepare_for_keys()
