@@ -218,7 +218,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "{reactor.mirror} and {reactor.dismiss} apply to marked rows",
     ),
     _performed("reactor.config", ("f2",), "configure", "Sizes, cap, venue, buffer"),
-    _performed("reactor.run", ("H",), "on/off", "Pause or run the reactor", footer=True),
+    _performed("reactor.run", ("H",), "pause", "Pause or run the reactor", footer=True),
     _performed("reactor.reset", ("b",), "reset", "Reset the circuit breaker", footer=True),
     _performed("reactor.freeze", ("p",), "freeze", "Freeze the feed"),
     _performed("reactor.state", ("c",), "state", "Waiting, mirrored, skipped"),
