@@ -1,0 +1,1 @@
+"""What the screens knew, recorded, and read back as the desk was then."""

@@ -1,0 +1,191 @@
+"""Decides when a state is recorded, and writes it: whole once an hour, else its difference.
+
+Every record costs bytes, and the bytes of a day are bounded: they come in evenly, a few are saved
+up for a busy hour, and where there are none left the next record waits.
+"""
+
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from service_tui.desk.recording.differences import difference
+from service_tui.desk.recording.trees import Tree, TreeError, tree_of
+from service_tui.desk.state import DeskState
+from service_tui.storage.recordings import RecordRow
+from service_tui.units import Timestamp
+
+EVERY_S: Final = 10.0
+"""ours: prices older than this are not traded on, so that nobody misses what lies between."""
+
+AFTER_EVENT_S: Final = 2.0
+"""ours: what follows an event within this time is shown with it."""
+
+WHOLE_EVERY_S: Final = 3_600.0
+CHAIN_MAX: Final = 500
+"""Differences after a whole state: so many are read back within half a second."""
+
+DAY_BYTES: Final = 3_800_000
+SAVED_MAX: Final = 500_000
+"""ours: bytes that come in over a day, and most that are saved up: below 5 MB a day with a whole
+state and the file's own pages."""
+
+WHOLE_SHARE: Final = 0.35
+"""Most of the bytes that whole states may take: a desk of many markets writes them more seldom."""
+
+MARKETS_MAX: Final = 300
+ROWS_MAX: Final = 400
+POINTS_MAX: Final = 2_000
+"""ours: markets, rows of a list, and points of a curve that are recorded at most."""
+
+DICTIONARY_BYTES: Final = 32_768
+"""zlib looks back so far."""
+
+_DAY_S: Final = 86_400.0
+
+
+class Recorder:
+    """Writes records of the states that it is shown.
+
+    Args:
+        last_at: time of the last record of an earlier run, if there is one.
+    """
+
+    def __init__(self, last_at: Timestamp | None = None) -> None:
+        self._last_at = last_at
+        self._state: DeskState | None = None
+        self._tree: Tree = None
+        self._dictionary = b""
+        self._whole_at = Timestamp(0.0)
+        self._whole_bytes = 0
+        self._chain = 0
+        self._left = float(SAVED_MAX)
+        self._filled_at: Timestamp | None = None
+
+    def is_due(self, state: DeskState, now: Timestamp) -> bool:
+        """Whether a state is recorded now; quick enough for each newer state."""
+        if self._state is None or self._last_at is None:
+            return True
+        self._fill(now)
+        if state is self._state or self._left <= 0:
+            return False
+        waited = now - self._last_at
+        # A clock that was set back must not stop the recording.
+        if waited < 0 or waited >= EVERY_S:
+            return True
+        return waited >= AFTER_EVENT_S and bool(event_between(self._state, state))
+
+    def record(self, state: DeskState, now: Timestamp) -> RecordRow | None:
+        """The record of a state; takes some milliseconds, and any thread may do it.
+
+        Returns:
+            None for a state that differs in nothing, or that no record can hold.
+        """
+        try:
+            tree = tree_of(recorded(state))
+            event = "" if self._state is None else event_between(self._state, state)
+            record = self._written(tree, now, event)
+        except (TreeError, ValueError, OverflowError, RecursionError):
+            # A number that is none. The next state is compared with the last one that was written.
+            return None
+        self._state = state
+        return record
+
+    def forget(self) -> None:
+        """The last record was not kept: the next one is whole."""
+        self._state, self._tree = None, None
+
+    def _written(self, tree: Tree, now: Timestamp, event: str) -> RecordRow | None:
+        # Records stand in the order of their times, whatever the clock does.
+        at = now if self._last_at is None or now > self._last_at else self._last_at + 0.001
+        if self._is_whole_due(at):
+            text = _text(tree)
+            self._dictionary = text[-DICTIONARY_BYTES:]
+            body, is_whole = zlib.compress(text, 9), True
+            self._whole_at, self._whole_bytes, self._chain = at, len(body), 0
+        else:
+            change = difference(self._tree, tree)
+            if change is None:
+                return None
+            body, is_whole = packed(_text(change), self._dictionary), False
+            self._chain += 1
+        self._tree, self._last_at = tree, Timestamp(at)
+        self._left -= len(body)
+        return RecordRow(at, is_whole, event, body)
+
+    def _is_whole_due(self, at: float) -> bool:
+        if self._tree is None:
+            return True
+        waited = at - self._whole_at
+        affordable_s = self._whole_bytes / (WHOLE_SHARE * DAY_BYTES / _DAY_S)
+        is_time = waited >= WHOLE_EVERY_S or self._chain >= CHAIN_MAX
+        return is_time and waited >= affordable_s
+
+    def _fill(self, now: Timestamp) -> None:
+        since = now if self._filled_at is None else self._filled_at
+        self._filled_at = now
+        earned = max(0.0, now - since) * DAY_BYTES / _DAY_S
+        self._left = min(float(SAVED_MAX), self._left + earned)
+
+
+def packed(text: bytes, dictionary: bytes) -> bytes:
+    """A text compressed by what a whole state has in common with it."""
+    packer = zlib.compressobj(9, zdict=dictionary)
+    return packer.compress(text) + packer.flush()
+
+
+def _text(tree: Tree) -> bytes:
+    return json.dumps(tree, separators=(",", ":"), allow_nan=False).encode()
+
+
+def recorded(state: DeskState) -> DeskState:
+    """The part of a state that is recorded: no secret, and lists of a bounded length.
+
+    Of many markets those with a position, a star or the most volume; of every list the newest rows.
+    """
+    markets = state.markets
+    if len(markets) > MARKETS_MAX:
+        held = {held.market_id for held in (*state.positions, *state.on_venues)} | state.stars
+        if state.detail is not None:
+            held |= {state.detail.market_id}
+        ranked = sorted(
+            markets.values(), key=lambda one: (one.market_id not in held, -(one.volume or 0))
+        )
+        kept = {market.market_id for market in islice(ranked, MARKETS_MAX)}
+        markets = {name: market for name, market in markets.items() if name in kept}
+    return replace(
+        state,
+        markets=markets,
+        # A secret is shown once, by the program that received it.
+        revealed=None,
+        tickets=state.tickets[:ROWS_MAX],
+        trades=state.trades[:ROWS_MAX],
+        fills=state.fills[:ROWS_MAX],
+        closed=state.closed[:ROWS_MAX],
+        equity=state.equity[-POINTS_MAX:],
+    )
+
+
+def event_between(before: DeskState, after: DeskState) -> str:
+    """What happened between two states, the gravest first; empty where only figures moved."""
+    for event, part in _EVENTS:
+        if part(before) != part(after):
+            return event
+    return ""
+
+
+def _orders(state: DeskState) -> object:
+    return tuple((ticket.ticket_id, ticket.state) for ticket in state.tickets)
+
+
+_EVENTS: Final[tuple[tuple[str, Callable[[DeskState], object]], ...]] = (
+    ("halt", lambda state: state.halt is None),
+    ("connection", lambda state: state.service.phase),
+    ("order", _orders),
+    ("fill", lambda state: (state.fills[:1], len(state.closed))),
+    ("approval", lambda state: {trade.held_id for trade in state.supervision.held}),
+    ("notice", lambda state: state.notices[-1:]),
+)
+"""Events, and the part of the state by which each is known."""

@@ -1,0 +1,86 @@
+"""A difference turns one tree into the other, exactly, and is short where little has changed."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service_tui.desk.recording.differences import applied, difference
+from service_tui.desk.recording.trees import Tree, TreeError
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+TREES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=3), inner, max_size=5)
+    ),
+    max_leaves=24,
+)
+LISTS = st.lists(st.integers(0, 6), max_size=12)
+
+
+def written(tree: Tree) -> str:
+    """The tree as text, which tells 1 from 1.0 and from True, and the order of keys."""
+    return json.dumps(tree)
+
+
+@given(TREES, TREES)
+def test_a_difference_turns_one_tree_into_the_other(before: Tree, after: Tree) -> None:
+    kept = written(before)
+    change = json.loads(json.dumps(difference(before, after)))
+    assert written(applied(before, change)) == written(after)
+    assert written(before) == kept
+
+
+@given(LISTS, LISTS)
+def test_lists_of_equal_entries_are_told_apart_by_their_place(
+    before: list[int], after: list[int]
+) -> None:
+    assert applied(before, difference(before, after)) == after
+
+
+@given(TREES)
+def test_a_tree_does_not_differ_from_its_copy(tree: Tree) -> None:
+    assert difference(tree, json.loads(json.dumps(tree))) is None
+
+
+ROWS = [{"id": f"order-{number}", "state": "queued", "text": "x" * 40} for number in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("after", "size_max"),
+    [
+        ([{**ROWS[0], "state": "sent"}, *ROWS[1:]], 70),
+        ([{"id": "new", "state": "queued", "text": ""}, *ROWS[:-1]], 80),
+        ([*ROWS[1:], {"id": "new", "state": "queued", "text": ""}], 80),
+        ([*ROWS[:20], *ROWS[30:]], 40),
+        (
+            [{"id": "new", "state": "queued", "text": ""}, {**ROWS[0], "state": "done"}, *ROWS[1:]],
+            110,
+        ),
+    ],
+)
+def test_a_change_of_one_row_is_short(after: list[Tree], size_max: int) -> None:
+    change = difference(ROWS, after)
+    assert applied(ROWS, change) == after
+    assert len(json.dumps(change)) <= size_max
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ["l", [[0, 9]]],
+        ["l", [[-1, 1]]],
+        ["l", [[7, ["r", 1]]]],
+        ["l", [[0, True, 3], []]],
+        ["d", {}, {}, []],
+        ["x", 1],
+        [],
+        "r",
+        7,
+    ],
+)
+def test_what_is_no_difference_is_refused(change: Tree) -> None:
+    with pytest.raises(TreeError):
+        applied([1, 2], change)

@@ -1,0 +1,85 @@
+"""A state and its tree say the same, and a tree that is none is refused."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kit.samples.desk import sample_state
+from service_tui.desk.reasons import Fix
+from service_tui.desk.recording.trees import TreeError, tree_of, value_of
+from service_tui.desk.slices.agents import FleetView
+from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.records import MarketView, Notice, ServiceView, TicketView
+from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.state import DeskState
+
+KINDS = (MarketView, TicketView, ServiceView, HeldView, Notice, FleetView, RiskView)
+
+
+def again(kind: type[object], value: object) -> object:
+    """The value after it was written as text and read."""
+    return value_of(kind, json.loads(json.dumps(tree_of(value), allow_nan=False)))
+
+
+def test_a_whole_state_is_read_back_equal() -> None:
+    state = sample_state(40)
+    read = again(DeskState, state)
+    assert read == state
+    assert repr(read) == repr(state)
+
+
+@settings(max_examples=40)
+@given(st.data())
+@pytest.mark.parametrize("kind", KINDS)
+def test_records_of_any_content_are_read_back_equal(
+    kind: type[object], data: st.DataObject
+) -> None:
+    st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
+    value = data.draw(st.from_type(kind))
+    read = again(kind, value)
+    assert read == value
+    assert json.dumps(tree_of(read)) == json.dumps(tree_of(value))
+
+
+def test_a_fix_stays_a_fix_and_a_sentence_a_sentence() -> None:
+    for fix in (Fix.RAISE_LIMIT, "press the other key"):
+        notice = Notice(1, "warn", "refused", fix=fix)
+        read = again(Notice, notice)
+        assert isinstance(read, Notice)
+        assert read.fix == fix
+        assert type(read.fix) is type(fix)
+
+
+def test_an_older_record_has_the_default_of_a_new_field_and_loses_an_unknown_one() -> None:
+    tree = tree_of(sample_state(20))
+    del tree["risk"]
+    tree["of_tomorrow"] = [1]
+    assert value_of(DeskState, tree).risk == RiskView()
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"service": 7},
+        {"markets": []},
+        {"markets": {"m": {}}},
+        {"positions": {}},
+        {"from_cache": 1},
+        {"seen": {"of tomorrow": 1.0}},
+        {"seen": {"markets": "then"}},
+        {"halt": {"since": None}},
+    ],
+)
+def test_what_is_no_state_is_refused(spoiled: dict[str, object]) -> None:
+    tree = {**tree_of(sample_state(20)), **spoiled}
+    with pytest.raises(TreeError):
+        value_of(DeskState, tree)
+
+
+def test_an_unknown_type_is_refused_by_its_name_only() -> None:
+    state = replace(sample_state(20), account=object())  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TreeError, match="no tree for object"):
+        tree_of(state)
