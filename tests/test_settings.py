@@ -30,7 +30,7 @@ ONE_RUN = {
     "--help", "--version", "--name", "--replace", "--keyring", "--screenshot", "--repo", "--metric",
     "--unit", "--direction", "--allow-shell", "--in", "--holds", "--agent", "--to", "--empty",
     "--json", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export", "--return",
-    "--venue", "--live", "--max-price", "--min-price",
+    "--at", "--venue", "--live", "--max-price", "--min-price",
 }  # fmt: skip
 """Flags that are about one call: what it does, and where to."""
 
@@ -88,6 +88,7 @@ loopback_webhooks = true
 read_only = false
 listen = 8400
 plain = true
+recording = "off"
 log_level = "debug"
 exchange = "v2"
 serve.port = 1
@@ -103,7 +104,7 @@ def test_every_kind_of_value_is_read(tmp_path: Path) -> None:
     assert found.problem == ""
     assert {*found.values} == {*BY_KEY} - {"profile", "wallet_key"}
     assert found.values["data_dir"] == Path("/tmp/d")  # noqa: S108
-    assert found.lines["serve.limits"] == 17
+    assert found.lines["serve.limits"] == 18
     assert "sk_1" not in repr(found)
 
 

@@ -91,6 +91,8 @@ SETTINGS: Final = (
             "--listen", high=PORT_MAX, metavar="N"),
     Setting("plain", bool, "lines of text in place of screens: for screen readers and slow links",
             "false", "--plain"),
+    Setting("recording", str, "keep what the screens knew for 30 days, for 'replay'", "on",
+            "--recording", values=("on", "off")),
     Setting("log_level", str, "from what on the log keeps a line", "info", "--log-level",
             LEVEL_VARIABLE, values=LOG_LEVELS),
     Setting("exchange", str, "version of the EVM venue's exchange for which orders are signed",

@@ -64,6 +64,7 @@ INTERRUPTED: Final = 130
 KEEPS_LOG: Final = frozenset({
     "console",
     "tour",
+    "replay",
     "login",
     "serve",
     "web",
@@ -142,7 +143,7 @@ def run(argv: Sequence[str]) -> int:
             log_path = str(options.log_path)
         else:
             logging.basicConfig(handlers=[logging.NullHandler()])
-        if arguments.command not in {"console", "tour"}:
+        if arguments.command not in {"console", "tour", "replay"}:
             # Other commands are closed on the way out; the console handles the signal itself.
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if arguments.command in BRIEF:
@@ -270,6 +271,7 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         wallet_key=environment.wallet_key,
         exchange=_exchange(environment.exchange),
         loopback_webhooks=arguments.loopback_webhooks,
+        recording=arguments.recording != "off",
     )
 
 
@@ -397,6 +399,28 @@ def _plain(options: Options) -> int:
     except DeskClosedError as error:
         raise CannotError(str(error)) from error
     return OK
+
+
+def _replay(options: Options, arguments: argparse.Namespace) -> int:
+    """Show what was recorded, without a desk."""
+    from service_tui.clock import SystemClock  # noqa: PLC0415
+    from service_tui.console.fields import FieldError  # noqa: PLC0415
+    from service_tui.console.replay_text import read_time  # noqa: PLC0415
+
+    now = SystemClock().now()
+    try:
+        at = read_time(arguments.at, now) if arguments.at else now
+    except FieldError as error:
+        raise CannotError(f"invalid --at: {error}") from error
+    _require_terminal()
+    _prepare_for_keys()
+    from service_tui.wiring.replay import ReplayError, open_replay  # noqa: PLC0415
+
+    gc.enable()
+    try:
+        return open_replay(options, at)
+    except ReplayError as error:
+        raise CannotError(str(error)) from error
 
 
 def _require_terminal() -> None:
@@ -808,6 +832,7 @@ _COMMANDS: Final = {
     "autoresearch": _autoresearch,
     "console": _console,
     "tour": _console,
+    "replay": _replay,
     "serve": _serve,
     "web": _web,
     "halt": _halt,

@@ -53,6 +53,14 @@ OWN_WORLD: Final[Mapping[str, str]] = {
 }
 """Commands that use no other service, and why."""
 
+PLAIN: Final[Mapping[str, str]] = {
+    "halt": "halt all buys now, for every agent; survives a restart",
+    "resume": "end the halt, after a typed word",
+    "tour": "open the desk with five guided steps: buy, stop, mirror",
+    "doctor": "check paths, versions and problems",
+}
+"""Commands with the common flags alone, with their help."""
+
 ABOUT_ORDERS: Final = (
     "Play money, unless --venue names a venue of real money: that wants LIVE typed, or --live with "
     "the worst price, and prints all that is signed. The key of a linked wallet comes from "
@@ -91,6 +99,7 @@ examples:
   service-tui --url https://host             open the desk on it
   service-tui keys create                    create a wallet key; also import, list, remove
   service-tui tour                           five guided steps: buy, stop, mirror
+  service-tui replay --at 03:12              the desk as it was then; nothing can be sent
   service-tui drill flash-crash              practise a bad day; --list shows all and results
   service-tui demo --screenshot DIR          draw pictures of the screens
   service-tui autoresearch                   serve an MCP client that optimises a skill
@@ -196,7 +205,7 @@ def parser_of(environment: Environment) -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"service-tui {VERSION}")
     _add_common(parser)
-    for of_console in ("listen", "plain"):
+    for of_console in ("listen", "plain", "recording"):
         _add_setting(parser, of_console)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     parser.set_defaults(command="console")
@@ -208,12 +217,9 @@ def parser_of(environment: Environment) -> Parser:
     _add_setting(serve, "serve.limits")
     _add_web(commands.add_parser)
     _add_drill(commands.add_parser)
-    for name, about in (
-        ("halt", "halt all buys now, for every agent; survives a restart"),
-        ("resume", "end the halt, after a typed word"),
-        ("tour", "open the desk with five guided steps: buy, stop, mirror"),
-    ):
+    for name, about in PLAIN.items():
         _add_common(commands.add_parser(name, help=about, allow_abbrev=False))
+    _add_replay(commands.add_parser)
     _add_agent(commands.add_parser)
     _add_login(commands.add_parser)
     keys = commands.add_parser("keys", help="manage the keys of your wallets", allow_abbrev=False)
@@ -224,10 +230,6 @@ def parser_of(environment: Environment) -> Parser:
         "--keyring", action="store_true", help="store the passphrase in the system keyring"
     )
     _add_demo(commands.add_parser)
-    doctor = commands.add_parser(
-        "doctor", help="check paths, versions and problems", allow_abbrev=False
-    )
-    _add_common(doctor)
     research = commands.add_parser(
         "autoresearch",
         help="autoresearch on a skill: the MCP server, or status, reset, off",
@@ -260,6 +262,24 @@ def _add_web(command: Callable[..., Parser]) -> None:
     )
     _add_common(web)
     _add_setting(web, "web.port")
+
+
+def _add_replay(command: Callable[..., Parser]) -> None:
+    """Add the command that shows the desk as it was."""
+    replay = command(
+        "replay",
+        help="the desk as it was at a time; nothing can be sent",
+        description="Shows what the console recorded in the data directory, from the record of a "
+        "time on. No desk and no service is opened. See docs/replay.md.",
+        allow_abbrev=False,
+    )
+    _add_common(replay)
+    replay.add_argument(
+        "--at",
+        metavar="TIME",
+        help="03:12, 'yesterday 03:12', '15 Jan 07:59:30', '2026-01-15 07:59', or 20m for 20 "
+        "minutes ago (default: the last record)",
+    )
 
 
 def _add_demo(command: Callable[..., Parser]) -> None:

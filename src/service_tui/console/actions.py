@@ -20,6 +20,26 @@ It runs at each repaint of the footer: it must be quick, change nothing, and nev
 without a highlighted row.
 """
 
+GROUPS_ON_RECORD: Final = frozenset({"rows", "dialog", "sort", "command", "help", "page"})
+"""Groups whose keys only move, list and close."""
+
+ON_RECORD: Final = frozenset({
+    *("app.attention", "app.portfolio", "app.markets", "app.monitors", "app.reactor"),
+    *("app.redemption", "app.research", "app.agents", "app.settings", "app.blotter", "app.log"),
+    *("app.last", "app.back", "app.forward", "app.command", "app.palette", "app.help"),
+    *("app.privacy", "app.theme", "app.themes", "app.suspend", "app.toasts", "app.quit"),
+    *("app.out", "app.halt", "app.halt_too", "app.replay", "app.earlier", "app.later"),
+    *("app.minute_back", "app.minute_on", "app.hour_back", "app.hour_on"),
+    *("app.event_before", "app.event_after", "app.replay_time"),
+    *("markets.category", "markets.status", "markets.until", "markets.held"),
+    *("markets.starred", "markets.venue", "markets.range"),
+    *("portfolio.market", "portfolio.list", "monitors.list", "monitors.market"),
+    *("reactor.list", "reactor.state", "reactor.wallet", "reactor.market"),
+    *("redemption.market", "redemption.hash", "blotter.market", "blotter.list", "blotter.trades"),
+    *("log.open", "log.who", "approvals.market", "agents.open", "agents.list", "research.next"),
+})
+"""Keys that work on a recorded state: they move, filter and read, and send nothing."""
+
 NO_ROW: Final = "select a row"
 
 
@@ -47,6 +67,22 @@ def not_halted_reason(state: DeskState) -> str:
     if state.halted_since is not None:
         return ""
     return f"the desk is not halted: {cap('app.halt')} halts"
+
+
+def rewound_reason(state: DeskState, ident: str) -> str:
+    """Why a key does nothing on a recorded state, in one sentence; empty if it works.
+
+    Args:
+        state: the state that is shown.
+        ident: id of the key in `keys.py`; empty for what is no key.
+    """
+    if (
+        state.rewound_to is None
+        or ident in ON_RECORD
+        or ident.partition(".")[0] in GROUPS_ON_RECORD
+    ):
+        return ""
+    return f"replay: nothing can be sent; {cap('app.replay')} returns to now"
 
 
 def read_only_reason(state: DeskState) -> str:

@@ -18,12 +18,13 @@ from service_tui.console.messages import CommandGiven, ConfirmGiven
 from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.reasons import without_amounts
+from service_tui.console.replay_text import replay_condition
 from service_tui.console.shell.command_sender import CommandSender
-from service_tui.console.shell.drill_pages import DrillPages
 from service_tui.console.shell.notifier import Notifier
+from service_tui.console.shell.replay_pages import ReplayPages
 from service_tui.console.shell.views import SCREENS
 from service_tui.console.theme import Themes
-from service_tui.console.widgets.banner import Banner, lasting_conditions
+from service_tui.console.widgets.banner import Banner, LastingCondition, lasting_conditions
 from service_tui.console.widgets.deck import Deck
 from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.numbered_view import ProgramInfo, TakesState
@@ -32,6 +33,7 @@ from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
+from service_tui.desk.recording.player import Player
 from service_tui.desk.slices.fleet import SkillRunState
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
@@ -75,7 +77,7 @@ def _first_screen(state: DeskState) -> str:
     return kept if kept in SCREENS else "portfolio" if state.positions else "markets"
 
 
-class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
+class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
     """Paints the cached state, then opens the desk and follows it.
 
     Args:
@@ -89,6 +91,8 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
         own_keys: the person's own keys; problems of their file are reported at the start.
         drills: lists the drills that can be played, name and title of each.
         has_tour: begins with the tour.
+        player: the recording of the open desk; None without one.
+        replay_at: without a desk: only the replay is shown, from the record of this time.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("app")]
@@ -106,7 +110,12 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
         own_keys: OwnKeys | None = None,
         drills: Callable[[], tuple[tuple[str, str], ...]] = tuple,
         has_tour: bool = False,
+        player: Callable[[], Player | None] = lambda: None,
+        replay_at: Timestamp | None = None,
     ) -> None:
+        self.player = player
+        self.replays_only = replay_at is not None
+        self._replay_at = replay_at
         self._has_tour = has_tour
         self._own_keys = own_keys or OwnKeys()
         move_keys(self._own_keys.moved)
@@ -121,7 +130,7 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
         self._open_desk = open_desk
         self._wall_time = now
         self._sender = CommandSender()
-        self._raw_state = initial
+        self._raw_state = self._live = initial
         self._started_at = self.now
         self._shut = ""
         self._desk_gone = asyncio.Event()
@@ -156,7 +165,9 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form", "monitor_form")
         self._report_key_problems()
-        if self._has_tour:
+        if self._replay_at is not None:
+            self.run_worker(self.show_moment(self._replay_at, is_asked=True))
+        elif self._has_tour:
             self.begin_tour()
         elif "welcome" not in self.desk_state.preferences:
             self.action_welcome()
@@ -221,7 +232,11 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
     def take(self, state: DeskState) -> None:
         """Show a newer state of the desk."""
         self._raw_state = state
-        before, self.desk_state = self.desk_state, self._sender.laid_over(state, self._wall_time())
+        self._live = self._sender.laid_over(state, self._wall_time())
+        if self.replay is not None:
+            self._notify()
+            return
+        before, self.desk_state = self.desk_state, self._live
         self.show_state()
         theme = self.desk_state.preferences.get("theme", "")
         if theme != before.preferences.get("theme", ""):
@@ -240,37 +255,66 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
             # A last tick, or a last state of the desk, while the screens are already taken down.
             return
         state, front, base = self.desk_state, self.front, self.screen_stack[0]
-        self.now = now = self._wall_time()
-        if front.name_in_keys in MARKS_SEEN and self.app_focus:
-            self._notifier.mark_seen()
+        self.now = now = self._shown_time()
         needing = len(needs(state, now))
-        self._program.idle_time.update(
-            now, needed=needing > 0, is_loaded=not unloaded_topics(state)
-        )
-        self._notifier.ring(state, now)
+        if self.replay is None:
+            self._follow_present(state, now, needing)
         base.query_one(TopBar).take(state, now, self._notifier.unseen)
-        conditions = lasting_conditions(state, now, started_at=self._started_at, closed=self._shut)
-        self.follow_tour(state)
-        base.query_one(Banner).show((*conditions, *self.tour_conditions(state)))
+        base.query_one(Banner).show(self._conditions(state, now))
         front.take(state, now)
         base.query_one(KeyBar).show(front, needing)
         for dialog in self.screen_stack[1:]:
             if isinstance(dialog, TakesState):
                 dialog.take(state, now)
 
+    def _shown_time(self) -> Timestamp:
+        """The time of what is shown: of a recorded moment its own."""
+        return self._wall_time() if self.replay is None else self.replay.at
+
+    def _follow_present(self, state: DeskState, now: Timestamp, needing: int) -> None:
+        """Note what a newer present state means for notices, the idle time and the tour."""
+        if self.front.name_in_keys in MARKS_SEEN and self.app_focus:
+            self._notifier.mark_seen()
+        self._program.idle_time.update(
+            now, needed=needing > 0, is_loaded=not unloaded_topics(state)
+        )
+        self._notifier.ring(state, now)
+        self.follow_tour(state)
+
+    def _conditions(self, state: DeskState, now: Timestamp) -> tuple[LastingCondition, ...]:
+        """The conditions of the line below the head."""
+        if self.replay is None:
+            lasting = lasting_conditions(state, now, started_at=self._started_at, closed=self._shut)
+            return (*lasting, *self.tour_conditions(state))
+        lasting = lasting_conditions(state, now, started_at=now, closed="")
+        return (replay_condition(self.replay, is_alone=self.replays_only), *lasting)
+
+    def wall_time(self) -> Timestamp:
+        """The present time."""
+        return self._wall_time()
+
+    def show_live(self) -> None:
+        """Show the present state."""
+        self.take(self._raw_state)
+
     def _tick(self) -> None:
         # Overlays on the desk's state expire by the clock, too.
-        self.desk_state = self._sender.laid_over(self._raw_state, self._wall_time())
-        self.show_state()
+        self._live = self._sender.laid_over(self._raw_state, self._wall_time())
+        if self.replay is None:
+            self.desk_state = self._live
+            self.show_state()
+        else:
+            self._notifier.ring(self._live, self._wall_time())
         if self.housekeeping is not None:
             self.housekeeping(idle=self.is_idle)
 
     def _notify(self) -> None:
         """Notify each notice once, through the chosen channels, and the length of the absence."""
-        state = self.desk_state
-        self._notifier.notify(state, self.now)
+        state = self._live
+        self._notifier.prefix = "" if self.replay is None else "now: "
+        self._notifier.notify(state, self._wall_time())
         absence = absence_of(state)
-        if absence is not None and not self._absence_shown:
+        if absence is not None and not self._absence_shown and self.replay is None:
             self._absence_shown = True
             if self.front.name_in_keys == "attention":
                 return
@@ -306,12 +350,18 @@ class ConsoleApp(DrillPages):  # noqa: PLR0904 - one action a key
         Returns:
             Why the command was refused; empty if it was accepted.
         """
-        why = self._sender.give(command, self.desk_state, self.now)
+        refusal = self.replay_refusal(command)
+        if refusal is not None:
+            if refusal:
+                self.show_toast(refusal, "warn")
+            return refusal
+        why = self._sender.give(command, self._live, self._wall_time())
         if why:
             self.show_toast(why, "warn")
         if isinstance(command, SetPreference | Halt | ApproveHeld | RefuseHeld):
             # Shown at once, before the desk confirms it.
             self.take(self._raw_state)
+            self.show_replay()
         return why
 
     # -- actions ----------------------------------------------------------------------------

@@ -181,6 +181,11 @@ def date_time(at: Timestamp | None, zone: tzinfo | None = None) -> Text:
     return Text(_written(at, "%d %b %H:%M", zone), no_wrap=True)
 
 
+def date_time_s(at: Timestamp | None, zone: tzinfo | None = None) -> str:
+    """Day and time to the second, `21 Nov 14:05:09`."""
+    return _written(at, "%d %b %H:%M:%S", zone)
+
+
 def moment_of(at: Timestamp | None, now: Timestamp, zone: tzinfo | None = None) -> Text:
     """A time to the second, `14:05:09`; with its day if that is not today's."""
     today = _written(now, "%d %b %Y", zone) == _written(at, "%d %b %Y", zone)

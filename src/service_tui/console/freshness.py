@@ -10,7 +10,9 @@ from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 __all__ = [
+    "NOT_RECORDED",
     "NOT_YET",
+    "awaited",
     "counted",
     "if_none",
     "is_answered",
@@ -23,6 +25,7 @@ __all__ = [
     "world_now",
 ]
 
+NOT_RECORDED: Final = "not recorded"
 NOT_YET: Final = "not known yet"
 """Text of an empty list until the service has answered."""
 
@@ -79,6 +82,11 @@ def not_loaded_text(what: str) -> str:
 def if_none(state: DeskState, text: str, *topics: Topic) -> str:
     """Text of an empty list: `text`, but only after all of its topics have loaded."""
     return text if is_answered(state, *topics) else NOT_YET
+
+
+def awaited(state: DeskState, text: str) -> str:
+    """Text in the place of what is loaded for one row; of a recorded state it never comes."""
+    return text if state.rewound_to is None else NOT_RECORDED
 
 
 def counted(number: int, *, is_loaded: bool) -> str:

@@ -116,6 +116,14 @@ class TourRequested(ToApp):
         self.ends = ends
 
 
+class ReplayRequested(ToApp):
+    """The person wants the desk of a typed time; empty: the replay, or the present again."""
+
+    def __init__(self, typed: str = "") -> None:
+        super().__init__()
+        self.typed = typed
+
+
 class ThemeTried(ToApp):
     """Preview a theme; None shows the stored theme again."""
 

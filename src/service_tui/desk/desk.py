@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from service_tui.client.errors import ServiceError
@@ -75,13 +76,14 @@ more seldom), the state is cached. Source: failures, F-01 and F-08."""
 class Desk:
     """The running desk: holds the state, carries out commands.
 
-    `opening.open_desk` makes and runs it.
+    `opening.open_desk` makes and runs it. `folder` is that of its database.
     """
 
     def __init__(
         self, initial: DeskState, context: DeskContext, blotter: Blotter, memory: Memory
     ) -> None:
         self._state = initial
+        self.folder: Path = context.database.path.parent
         self._changed = asyncio.Event()
         self._inbox: asyncio.Queue[Ticket] = asyncio.Queue(INBOX_MAX)
         self._refreshes = {topic: asyncio.Event() for topic in Topic}

@@ -57,6 +57,7 @@ class DeskState:
     `cash_beside` is the cash in the last answer with positions, None where a service leaves it out;
     `is_cash_disputed` once an account answer had another figure. `awaited` is the topic without
     which cash and positions are of two moments, None for none. `drill` is the one that is played.
+    `rewound_to` is the time at which a recorded state was written, None for the present one.
     """
 
     service: ServiceView
@@ -102,6 +103,7 @@ class DeskState:
     is_cash_disputed: bool = False
     awaited: Topic | None = None
     drill: DrillView | None = None
+    rewound_to: Timestamp | None = None
 
     @property
     def halted_since(self) -> Timestamp | None:

@@ -18,7 +18,7 @@ DAMAGED: Final = ".damaged"
 _TIMEOUT_S: Final = 2.0
 _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS records (at REAL PRIMARY KEY, is_whole INTEGER NOT NULL, "
-    "event TEXT NOT NULL, body BLOB NOT NULL) WITHOUT ROWID"
+    "event TEXT NOT NULL, body BLOB NOT NULL)"
 )
 _ROWS: Final = "SELECT at, is_whole, event, body FROM records"
 _WHOLES: Final = "CREATE INDEX IF NOT EXISTS wholes ON records (at) WHERE is_whole"
@@ -130,9 +130,13 @@ class Recordings:
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
+        # Open to the owner only, as all of the directory; SQLite makes its journal likewise.
+        self.path.touch(mode=0o600)
         with closing(sqlite3.connect(self.path, timeout=_TIMEOUT_S)) as connection:
             # A record less after a loss of power harms nobody, and costs no wait of the disk.
             connection.execute("PRAGMA synchronous=NORMAL")
+            # Small pages: a record leaves half of one empty. It counts for a new file only.
+            connection.execute("PRAGMA page_size=1024")
             connection.execute("PRAGMA trusted_schema=OFF")
             with connection:
                 for statement in (_TABLE, _WHOLES, _EVENTS):

@@ -24,6 +24,7 @@ class Options:
     `exchange` is the generation of the EVM venue for which orders are signed, and which the
     embedded service simulates. `loopback_webhooks` lets
     the webhooks of every agent reach this machine. `scripted`: a drill moves the world.
+    `recording` keeps what the screens knew.
     """
 
     data_dir: Path
@@ -45,3 +46,4 @@ class Options:
     exchange: str = "v1"
     loopback_webhooks: bool = False
     scripted: bool = False
+    recording: bool = True

@@ -17,6 +17,7 @@ from service_tui.console.key_file import read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.cached_state import STATE_KEY, load_state
+from service_tui.desk.recording.player import Player
 from service_tui.desk.slices.halt import newest
 from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
@@ -24,6 +25,7 @@ from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
+from service_tui.storage.recordings import Recordings
 from service_tui.terms import Mode, Venue
 from service_tui.wiring.collecting import Collecting
 from service_tui.wiring.halts import kept_halts
@@ -78,9 +80,29 @@ def service_view(options: Options) -> ServiceView:
     )
 
 
+class Recorded:
+    """Where the open desk is recorded; `store` is None while none is open."""
+
+    store: Recordings | None = None
+    _player: Player | None = None
+
+    def player(self) -> Player | None:
+        """The recording of the open desk; None without one."""
+        if self._player is None and self.store is not None:
+            self._player = Player(self.store)
+        return self._player
+
+
 @asynccontextmanager
-async def open_desk(options: Options, initial: DeskState) -> AsyncGenerator[DeskApi]:
+async def open_desk(
+    options: Options, initial: DeskState, recorded: Recorded | None = None
+) -> AsyncGenerator[DeskApi]:
     """The desk behind the console.
+
+    Args:
+        options: of the start.
+        initial: its first state.
+        recorded: receives where the desk is recorded; None: it is not.
 
     Yields:
         The desk, as the console uses it.
@@ -99,6 +121,10 @@ async def open_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk
         # Only the opening is explained so: an error in an open desk is a bug.
         with closed.explain_closed_desk():
             desk = await stack.enter_async_context(live.open_desk_of(options, initial))
+        if recorded is not None:
+            from service_tui.wiring.recording import recording  # noqa: PLC0415 - not in the first frame
+
+            recorded.store = await stack.enter_async_context(recording(desk, SystemClock()))
         yield desk
 
 
@@ -131,8 +157,9 @@ def open_console(
     """
     themes = load_themes(shipped_folder(), options.config_dir / "themes")
     initial = first_state(options)
+    recorded = Recorded() if options.recording and not options.scripted else None
     app = ConsoleApp(
-        open_desk=lambda: open_desk(options, initial),
+        open_desk=lambda: open_desk(options, initial, recorded),
         initial=initial,
         now=SystemClock().now,
         themes=themes,
@@ -141,6 +168,7 @@ def open_console(
         own_keys=read_own_keys(options.config_dir / KEY_FILE),
         drills=_drills if has_drills else tuple,
         has_tour=has_tour,
+        player=(lambda: None) if recorded is None else recorded.player,
     )
     app.ending = Ending(note=note_stacks)
     collecting = Collecting()

@@ -37,14 +37,17 @@ class CommandLine(Dialog[Effect | None]):
     AUTO_FOCUS = "#command-typed"
 
     def __init__(
-        self, front: TableScreen[Any], disabled_reason: Callable[[KeyBinding], str]
+        self,
+        front: TableScreen[Any],
+        disabled_reason: Callable[[KeyBinding], str],
+        begun: str = "",
     ) -> None:
         super().__init__()
         self._target = CommandContext(front, disabled_reason, front.current_row())
         self._history = CommandHistory.from_text(
             front.state.preferences.get(CommandHistory.PREFERENCE, "")
         )
-        self._line = PlainInput(compact=True, max_length=LETTERS_MAX, id="command-typed")
+        self._line = PlainInput(begun, compact=True, max_length=LETTERS_MAX, id="command-typed")
         self._line.cursor_blink = False
         self._list = TextBlock(id="command-list")
         self._hint = TextBlock(id="command-hint")
@@ -64,6 +67,7 @@ class CommandLine(Dialog[Effect | None]):
 
     def on_mount(self) -> None:
         """List the commands."""
+        self._line.cursor_position = len(self._line.value)
         self._look_up()
 
     def action_close(self) -> None:

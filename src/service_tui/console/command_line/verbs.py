@@ -5,7 +5,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from service_tui.console.actions import not_halted_reason
+from service_tui.console.actions import not_halted_reason, rewound_reason
 from service_tui.console.command_line import trading
 from service_tui.console.command_line.verb import (
     CommandContext,
@@ -21,13 +21,16 @@ from service_tui.console.command_line.verb import (
     shown,
     suggestion,
 )
+from service_tui.console.fields import FieldError
 from service_tui.console.keys import cap, key_named
 from service_tui.console.messages import (
     DrillRequested,
     HelpRequested,
+    ReplayRequested,
     ResumeRequested,
     TourRequested,
 )
+from service_tui.console.replay_text import read_time
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.agents import AgentView
@@ -293,6 +296,15 @@ def _complete_tour(_: CommandContext, rest: str) -> Iterable[str]:
     return beginning(rest, ("end",))
 
 
+def _replay(context: CommandContext, rest: str) -> Effect:
+    if rest:
+        try:
+            read_time(rest, context.now)
+        except FieldError as error:
+            raise CommandError(f"no time {shown(rest)}: {error}") from error
+    return partial(context.front.post_message, ReplayRequested(rest))
+
+
 VERBS: Final[tuple[Verb, ...]] = (
     Verb(
         "buy",
@@ -336,6 +348,12 @@ VERBS: Final[tuple[Verb, ...]] = (
         _complete_drill,
     ),
     Verb("tour", "[end]", "Five steps with play money: buy, stop, mirror", _tour, _complete_tour),
+    Verb(
+        "replay",
+        "[TIME]",
+        "The desk as it was at a time, such as 03:12 or 20m; without one the last record, or now",
+        _replay,
+    ),
     Verb("theme", "NAME", "Apply a theme", _theme, _complete_theme),
     Verb("speed", "0|1|10|60", "Pace of the offline world", _speed, _complete_speed),
     key_verb("pause", "app.pause"),
@@ -351,6 +369,13 @@ VERBS: Final[tuple[Verb, ...]] = (
 _BY_NAME: Final[Mapping[str, Verb]] = MappingProxyType({
     name: verb for verb in VERBS for name in (verb.name, *verb.aliases)
 })
+
+
+ON_RECORD: Final = frozenset({
+    *("market", "halt", "filter", "sort", "go", "theme", "privacy", "back", "forward", "help"),
+    *("quit", "replay", *SCREEN_NAMES),
+}) - {"approvals"}
+"""Commands that work on a recorded state."""
 
 
 def verb_of(typed: str) -> Verb | None:
@@ -370,6 +395,9 @@ def prepare(typed: str, context: CommandContext) -> Effect:
     name, _, rest = typed.strip().partition(" ")
     verb = verb_of(name)
     if verb is not None:
+        why = "" if verb.name in ON_RECORD else rewound_reason(context.state, "")
+        if why:
+            raise CommandError(f"{verb.name}: {why}")
         return verb.prepare(context, rest.strip())
     if name.casefold() in REFUSED:
         raise CommandError(f"{name.casefold()} {REFUSED[name.casefold()]}")

@@ -34,7 +34,7 @@ from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.screen import ModalScreen
 
-from service_tui.console.actions import NO_ROW, ScreenAction
+from service_tui.console.actions import NO_ROW, ScreenAction, rewound_reason
 from service_tui.console.forms.explain import Explain, Explanation
 from service_tui.console.forms.sort_menu import USUAL, SortMenu, sort_choices
 from service_tui.console.freshness import of_wall
@@ -473,7 +473,9 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def disabled_reason(self, key: KeyBinding) -> str:
         """Why a key of this screen or of its tables is disabled now; empty if it works."""
         own = next((action for action in self.actions if action.id == key.ident), None)
-        return super().disabled_reason(key) if own is None else own.disabled_reason(self)
+        if own is None:
+            return super().disabled_reason(key)
+        return rewound_reason(self.state, own.id) or own.disabled_reason(self)
 
     def list_reason(self, action: str) -> str:
         """Why an action that every table offers is disabled now."""
@@ -490,7 +492,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def action_perform(self, ident: str) -> None:
         """Run a declared action, or show why it is disabled."""
         action = next(action for action in self.actions if action.id == ident)
-        why = action.disabled_reason(self)
+        why = rewound_reason(self.state, ident) or action.disabled_reason(self)
         if not why:
             action.run(self)
         elif why == NO_ROW:

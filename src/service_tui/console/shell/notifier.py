@@ -55,6 +55,8 @@ class Notifier:
         self._toasts: dict[NoticeKind, tuple[Toast, Notification]] = {}
         self._counted: frozenset[str] = frozenset()
         self._rung: frozenset[str] = frozenset()
+        self.prefix = ""
+        """Begins each toast: a replay marks what happens now."""
         self.unseen = 0
         """Unseen events, as counted in the bar."""
 
@@ -104,7 +106,7 @@ class Notifier:
             if toast.kind in KINDS:
                 self._replace(toast, masked=masked)
         for toast in answers[-TOASTS_MAX:]:
-            self._frame.show_toast(_toast_text(toast, masked=masked), toast.tone)
+            self._frame.show_toast(self.prefix + _toast_text(toast, masked=masked), toast.tone)
         if len(answers) > TOASTS_MAX:
             self._frame.show_toast(
                 f"and {len(answers) - TOASTS_MAX} more; {cap('app.blotter')} shows all commands"
@@ -113,7 +115,7 @@ class Notifier:
     def _replace(self, toast: Toast, *, masked: bool) -> None:
         """Show one toast a kind: a newer one replaces the former."""
         before = self._toasts.get(toast.kind)
-        message = _toast_text(toast, masked=masked)
+        message = self.prefix + _toast_text(toast, masked=masked)
         standing = self._frame.show_toast(
             message, toast.tone, None if before is None else before[1]
         )

@@ -238,10 +238,14 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
 
     def action_command_line(self) -> None:
         """Type a command by its name."""
+        self.open_command_line()
+
+    def open_command_line(self, typed: str = "") -> None:
+        """Open the line of commands with the beginning of one."""
         from service_tui.console.command_line.line import CommandLine  # noqa: PLC0415 - not at first
 
         front = cast("TableScreen[Any]", self.front)
-        self.push_screen(CommandLine(front, self.disabled_reason), self._run_command)
+        self.push_screen(CommandLine(front, self.disabled_reason, typed), self._run_command)
 
     def _run_command(self, effect: Callable[[], object] | None) -> None:
         if effect is not None:

@@ -137,6 +137,21 @@ def badge_bits(unseen: int) -> tuple[Bit, ...]:
     return (Bit(full, 15, short, 7, right=True, key="app.attention"),)
 
 
+def rewound_bits(state: DeskState) -> tuple[Bit, ...]:
+    """The mark and the wall time of a recorded state; empty for the present one."""
+    if state.rewound_to is None:
+        return ()
+    at = formats.date_time_s(state.rewound_to)
+    mark = f" REPLAY {at}"
+    return (
+        Bit(
+            Text(f"{mark} wall time ", "bold reverse warn"),
+            20,
+            Text(f"{mark} ", "bold reverse warn"),
+        ),
+    )
+
+
 def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     """Mode, venue, plan and money on the left; the connection on the right."""
     service, account, masked = state.service, state.account, is_private(state)
@@ -145,6 +160,7 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     means = Text(_MEANS[mode], f"bold {tone}" if mode is Mode.LIVE else tone)
     halted = [] if state.halted_since is None else [Bit(Text(" HALTED ", "bold reverse loss"))]
     bits = [
+        *rewound_bits(state),
         *halted,
         Bit(Text(f" {mode.value} ", f"bold reverse {tone}")),
         Bit(means, 0 if mode is Mode.LIVE else 17),

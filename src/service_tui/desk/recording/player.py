@@ -40,7 +40,7 @@ class Player:
     def __init__(self, store: Recordings) -> None:
         self._store = store
         self._times: tuple[float, ...] = ()
-        self._dictionary = b""
+        self._texts: list[bytes] = []
         self._trees: list[Tree] = []
 
     def span(self) -> tuple[Timestamp, Timestamp] | None:
@@ -82,7 +82,7 @@ class Player:
         try:
             state: DeskState = value_of(DeskState, self._tree(chain))
         except (TreeError, ValueError, zlib.error, RecursionError) as error:
-            self._times, self._trees = (), []
+            self._times, self._texts, self._trees = (), [], []
             raise RecordError(UNREADABLE) from error
         return RecordedMoment(Timestamp(chain[-1].at), chain[-1].event, state)
 
@@ -94,15 +94,13 @@ class Player:
             if mine != wanted:
                 break
             known += 1
-        del self._trees[known:]
+        del self._texts[known:], self._trees[known:]
         for record in chain[known:]:
-            if record.is_whole:
-                text = _unpacked(record.body, b"")
-                self._dictionary = text[-DICTIONARY_BYTES:]
-                self._trees.append(json.loads(text))
-            else:
-                change: Tree = json.loads(_unpacked(record.body, self._dictionary))
-                self._trees.append(applied(self._trees[-1], change))
+            before = b"" if record.is_whole else self._texts[-1][-DICTIONARY_BYTES:]
+            text = _unpacked(record.body, before)
+            tree: Tree = json.loads(text)
+            self._trees.append(tree if record.is_whole else applied(self._trees[-1], tree))
+            self._texts.append(text)
         self._times = times
         return self._trees[-1]
 

@@ -27,10 +27,15 @@ WHOLE_EVERY_S: Final = 3_600.0
 CHAIN_MAX: Final = 500
 """Differences after a whole state: so many are read back within half a second."""
 
-DAY_BYTES: Final = 3_800_000
-SAVED_MAX: Final = 500_000
-"""ours: bytes that come in over a day, and most that are saved up: below 5 MB a day with a whole
-state and the file's own pages."""
+DAY_BYTES: Final = 4_300_000
+SAVED_MAX: Final = 400_000
+"""ours: bytes that come in over a day, and most that are saved up: below 5 MB a day."""
+
+FOR_EVENTS: Final = 0.4 * SAVED_MAX
+"""ours: what is saved up for events: with no more than that left, time alone is not recorded."""
+
+ROW_BYTES: Final = 600
+"""What a row costs in the file beside its body: half a page, and its places in the indexes."""
 
 WHOLE_SHARE: Final = 0.35
 """Most of the bytes that whole states may take: a desk of many markets writes them more seldom."""
@@ -57,7 +62,7 @@ class Recorder:
         self._last_at = last_at
         self._state: DeskState | None = None
         self._tree: Tree = None
-        self._dictionary = b""
+        self._text = b""
         self._whole_at = Timestamp(0.0)
         self._whole_bytes = 0
         self._chain = 0
@@ -72,10 +77,10 @@ class Recorder:
         if state is self._state or self._left <= 0:
             return False
         waited = now - self._last_at
-        # A clock that was set back must not stop the recording.
-        if waited < 0 or waited >= EVERY_S:
+        if waited >= AFTER_EVENT_S and event_between(self._state, state):
             return True
-        return waited >= AFTER_EVENT_S and bool(event_between(self._state, state))
+        # A clock that was set back must not stop the recording.
+        return self._left > FOR_EVENTS and (waited < 0 or waited >= EVERY_S)
 
     def record(self, state: DeskState, now: Timestamp) -> RecordRow | None:
         """The record of a state; takes some milliseconds, and any thread may do it.
@@ -101,18 +106,18 @@ class Recorder:
         # Records stand in the order of their times, whatever the clock does.
         at = now if self._last_at is None or now > self._last_at else self._last_at + 0.001
         if self._is_whole_due(at):
-            text = _text(tree)
-            self._dictionary = text[-DICTIONARY_BYTES:]
-            body, is_whole = zlib.compress(text, 9), True
+            text, is_whole = _text(tree), True
+            body = zlib.compress(text, 9)
             self._whole_at, self._whole_bytes, self._chain = at, len(body), 0
         else:
             change = difference(self._tree, tree)
             if change is None:
                 return None
-            body, is_whole = packed(_text(change), self._dictionary), False
+            text, is_whole = _text(change), False
+            body = packed(text, self._text)
             self._chain += 1
-        self._tree, self._last_at = tree, Timestamp(at)
-        self._left -= len(body)
+        self._tree, self._text, self._last_at = tree, text, Timestamp(at)
+        self._left -= len(body) + ROW_BYTES
         return RecordRow(at, is_whole, event, body)
 
     def _is_whole_due(self, at: float) -> bool:
@@ -130,9 +135,9 @@ class Recorder:
         self._left = min(float(SAVED_MAX), self._left + earned)
 
 
-def packed(text: bytes, dictionary: bytes) -> bytes:
-    """A text compressed by what a whole state has in common with it."""
-    packer = zlib.compressobj(9, zdict=dictionary)
+def packed(text: bytes, before: bytes) -> bytes:
+    """A text compressed by what the one before has in common with it: names, and most figures."""
+    packer = zlib.compressobj(9, zdict=before[-DICTIONARY_BYTES:])
     return packer.compress(text) + packer.flush()
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, section
 from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import awaited
 from service_tui.console.questions import short_question
 from service_tui.console.screens.agents.table import (
     RUN_STATES,
@@ -241,7 +242,7 @@ def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Tex
         yield "history", Text(message, "muted")
         return
     if detail is None or detail.agent_id != agent.agent_id:
-        yield "history", Text("loading its trades", "muted")
+        yield "history", Text(awaited(view.state, "loading its trades"), "muted")
         return
     if detail.problem:
         yield "history", Text(formats.plain(detail.problem, 300).plain, "warn")

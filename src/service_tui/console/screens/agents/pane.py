@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from service_tui.console import formats
+from service_tui.console.freshness import awaited
 from service_tui.console.messages import CommandGiven, GoTo, ToastMessage
 from service_tui.console.registering import how_to_register
 from service_tui.console.screens.agents.detail import describe, history_text
@@ -86,7 +87,9 @@ class AgentPane(Horizontal):
         self._curve.show(
             [(at, decimal(pnl)) for at, pnl in points],
             title="P&L, $SIM",
-            empty=NO_POINTS if is_read or not view.state.service.embedded else LOADING,
+            empty=NO_POINTS
+            if is_read or not view.state.service.embedded
+            else awaited(view.state, LOADING),
         )
 
     def _worth(self, value: float) -> str:

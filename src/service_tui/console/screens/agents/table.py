@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import not_loaded_text
+from service_tui.console.freshness import awaited, not_loaded_text
 from service_tui.console.keys import cap
 from service_tui.console.questions import short_question
 from service_tui.console.registering import how_to_register
@@ -293,7 +293,7 @@ def no_trades_text(state: DeskState) -> str:
         return "Another service does not report its agents' trades."
     fleet = state.fleet
     if fleet is None or any(agent.trades_count for agent in fleet.agents):
-        return "Loading the agents' trades."
+        return awaited(state, "Loading the agents' trades.")
     return "No trades yet."
 
 

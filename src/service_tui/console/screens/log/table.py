@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import awaited, is_private
 from service_tui.console.reasons import without_amounts
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
@@ -109,7 +109,7 @@ def _when(entry: ActionView, now: Timestamp) -> Text:
 
 
 def _empty_text(state: DeskState) -> str:
-    return _UNREAD if state.log.checked_at is None else _NONE
+    return awaited(state, _UNREAD) if state.log.checked_at is None else _NONE
 
 
 def log_table(wall: str) -> TableSpec[ActionView]:

@@ -5,7 +5,7 @@ from typing import Final
 from rich.text import Text
 from textual.timer import Timer
 
-from service_tui.console.freshness import of_world, world_now
+from service_tui.console.freshness import NOT_RECORDED, of_world, world_now
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens.markets import detail as market_text
 from service_tui.console.widgets.detail_pane import DetailPane
@@ -66,6 +66,10 @@ class MarketPane(DetailPane):
             return
         newest = state.detail
         detail = newest if newest is not None and newest.market_id == market.market_id else None
+        if detail is None and state.rewound_to is not None:
+            detail = DetailView(
+                market.market_id, self._span_s, "", (), (), (), problem=NOT_RECORDED
+            )
         held = state.held(market.market_id)
         width, world = self.text_width, world_now(state, now)
         self._clock = of_world(state)

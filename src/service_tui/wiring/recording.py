@@ -1,0 +1,106 @@
+"""Records what an open desk knows, beside its database, for as long as it is open."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+from service_tui.clock import Clock
+from service_tui.desk.desk import Desk
+from service_tui.desk.facts import Noticed
+from service_tui.desk.recording.recorder import AFTER_EVENT_S, Recorder
+from service_tui.desk.restarting import keep_running
+from service_tui.desk.state import DeskState
+from service_tui.storage.errors import StorageError
+from service_tui.storage.recordings import Recordings
+from service_tui.units import Timestamp
+
+log = logging.getLogger(__name__)
+
+KEPT_S: Final = 30 * 86_400.0
+AGAIN_S: Final = 60.0
+"""Pause before a disk that refused is tried again."""
+
+
+@asynccontextmanager
+async def recording(desk: Desk, clock: Clock) -> AsyncGenerator[Recordings]:
+    """Record a desk in the background while the context lasts.
+
+    A disk that refuses ends nothing: a notice says so once, and the recording goes on later.
+
+    Yields:
+        Where the records are kept.
+    """
+    store = Recordings(desk.folder)
+    writer = RecordWriter(store, desk, clock)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(keep_running("recording", writer.run, desk.ports))
+        try:
+            yield store
+        finally:
+            task.cancel()
+    await writer.write_last()
+
+
+class RecordWriter:
+    """Writes the records of one open desk."""
+
+    def __init__(self, store: Recordings, desk: Desk, clock: Clock) -> None:
+        self._store = store
+        self._desk = desk
+        self._clock = clock
+        self._recorder: Recorder | None = None
+        self._has_failed = False
+
+    async def run(self) -> None:
+        """Record the desk's states as they come, until cancelled."""
+        while self._recorder is None:
+            try:
+                last_at = await asyncio.to_thread(self._store.begin)
+            except StorageError as error:
+                await self._rest(error)
+            else:
+                self._recorder = Recorder(None if last_at is None else Timestamp(last_at))
+        async for state in self._desk.changes():
+            # What was kept from an earlier run is recorded already.
+            if not state.from_cache:
+                await self._record(self._recorder, state)
+            await self._clock.sleep(AFTER_EVENT_S)
+
+    async def write_last(self) -> None:
+        """Record the state in which the desk is left; a disk that refuses is left alone."""
+        state, recorder = self._desk.state, self._recorder
+        if recorder is not None and not state.from_cache:
+            with suppress(StorageError):
+                await asyncio.to_thread(self._write, recorder, state, self._clock.now())
+
+    async def _record(self, recorder: Recorder, state: DeskState) -> None:
+        now = self._clock.now()
+        if not recorder.is_due(state, now):
+            return
+        try:
+            # In a thread: a whole state takes some milliseconds, and the disk its time.
+            await asyncio.to_thread(self._write, recorder, state, now)
+            self._has_failed = False
+        except StorageError as error:
+            await self._rest(error)
+
+    def _write(self, recorder: Recorder, state: DeskState, now: Timestamp) -> None:
+        row = recorder.record(state, now)
+        if row is None:
+            return
+        try:
+            self._store.add(row)
+            if row.is_whole:
+                self._store.forget_before(now - KEPT_S)
+        except StorageError:
+            recorder.forget()
+            raise
+
+    async def _rest(self, error: StorageError) -> None:
+        log.warning("%s", error)
+        if not self._has_failed:
+            self._has_failed = True
+            self._desk.ports.emit(Noticed("warn", f"{error}: the replay has a gap from here on"))
+        await self._clock.sleep(AGAIN_S)
