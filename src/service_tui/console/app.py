@@ -368,9 +368,9 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
 
     def disabled_reason(self, key: KeyBinding) -> str:
         """Why a key is disabled here; empty if it works."""
-        if key.group == "app" and action_name(key.action) in {"pause_world", "speed"}:
-            return self._no_pace()
-        return super().disabled_reason(key)
+        why = super().disabled_reason(key)
+        sets_pace = key.group == "app" and action_name(key.action) in {"pause_world", "speed"}
+        return why or (self._no_pace() if sets_pace else "")
 
     def action_refresh_now(self) -> None:
         """Request fresh data of everything from the service."""

@@ -17,6 +17,7 @@ from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import NoteConfirmed
 from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.recording.player import Player
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -135,6 +136,8 @@ async def running(  # noqa: PLR0913 - what a start can be given
     initial: DeskState | None = None,
     waits: bool = True,
     own_keys: OwnKeys | None = None,
+    player: Callable[[], Player | None] = lambda: None,
+    replay_at: Timestamp | None = None,
 ) -> AsyncIterator[Running]:
     """A console whose desk is open, unless `waits` is off."""
     known = seen_before(sample_state()) if state is None else state
@@ -150,6 +153,8 @@ async def running(  # noqa: PLR0913 - what a start can be given
         data_path=DATA_PATH,
         first=first,
         own_keys=own_keys,
+        player=player,
+        replay_at=replay_at,
     )
     app.animation_level = "none"
     async with app.run_test(size=size, notifications=True) as pilot:

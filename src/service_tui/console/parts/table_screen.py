@@ -50,6 +50,7 @@ from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.numbered_view import CopiedRecord, NumberedView
 from service_tui.console.widgets.record_table import RecordTable, TableState
 from service_tui.console.widgets.segmented_control import SegmentedControl
+from service_tui.console.widgets.text_block import MeasuredBlock
 from service_tui.desk.command import Command
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.state import DeskState
@@ -492,8 +493,10 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def action_perform(self, ident: str) -> None:
         """Run a declared action, or show why it is disabled."""
         action = next(action for action in self.actions if action.id == ident)
-        why = rewound_reason(self.state, ident) or action.disabled_reason(self)
-        if not why:
+        rewound, why = rewound_reason(self.state, ident), action.disabled_reason(self)
+        if rewound:
+            self.show_toast(rewound, "warn")
+        elif not why:
             action.run(self)
         elif why == NO_ROW:
             self._say_no_row()
@@ -648,6 +651,11 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def _row_lost(self, event: RecordTable.Lost) -> None:
         event.stop()
         self.row_in_focus()
+
+    @on(MeasuredBlock.Widened)
+    def _detail_widened(self, event: MeasuredBlock.Widened) -> None:
+        event.stop()
+        self.show_detail()
 
     @on(events.Resize)
     def _resized(self) -> None:

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 
 from service_tui.console.widgets.price_chart import PriceChart
-from service_tui.console.widgets.text_block import TextBlock
+from service_tui.console.widgets.text_block import MeasuredBlock, TextBlock
 
 
 class Detail(NamedTuple):
@@ -49,7 +49,7 @@ class DetailPane(VerticalScroll, can_focus=True):
     def compose(self) -> ComposeResult:
         """The head, the chart, and two blocks of text."""
         with Vertical(classes="detail-first"):
-            yield TextBlock(classes="detail-head", keeps_room=True)
+            yield MeasuredBlock(classes="detail-head", keeps_room=True)
             if self._chart is not None:
                 yield self._chart
             yield TextBlock(classes="detail-body", keeps_room=True)

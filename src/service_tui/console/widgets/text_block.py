@@ -6,8 +6,10 @@ Used wherever figures tick: the ticket, the detail panes, the rows of options.
 from typing import Final
 
 from rich.text import Text
+from textual import events, on
 from textual.content import Content
 from textual.css.styles import RulesMap
+from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -84,6 +86,21 @@ class TextBlock(Static):
         # A hidden block is laid out when it is shown again.
         if all(node.display for node in self.ancestors_with_self):
             self.refresh(layout=True)
+
+
+class MeasuredBlock(TextBlock):
+    """A block whose text is made for its width: it reports each new one."""
+
+    class Widened(Message):
+        """The block has more or fewer cells than before, or is shown for the first time."""
+
+    _measured = 0
+
+    @on(events.Resize)
+    def _measure(self) -> None:
+        width_before, self._measured = self._measured, self.size.width
+        if self._measured != width_before:
+            self.post_message(self.Widened())
 
 
 def _content(text: Text | Content | str) -> Content:

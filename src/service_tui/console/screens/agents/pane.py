@@ -17,7 +17,7 @@ from service_tui.console.screens.agents.table import TRADES, no_trades_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.record_table import RecordTable
-from service_tui.console.widgets.text_block import TextBlock
+from service_tui.console.widgets.text_block import MeasuredBlock, TextBlock
 from service_tui.desk.commands.agents import WatchAgent
 from service_tui.desk.figures import pnl_points
 from service_tui.desk.slices.agents import AgentView, FillView
@@ -37,7 +37,7 @@ class AgentPane(Horizontal):
     def __init__(self) -> None:
         super().__init__(id="agents-one")
         self._detail = TextBlock(id="agents-detail-text", keeps_room=True)
-        self._story = TextBlock(id="agents-story-text", keeps_room=True)
+        self._story = MeasuredBlock(id="agents-story-text", keeps_room=True)
         self._curve = PriceChart(
             value=self._worth,
             bounds=None,

@@ -17,7 +17,7 @@ from service_tui.console.screens.orders.fills import FILLS, describe_fill, expla
 from service_tui.console.screens.orders.table import BLOTTER
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.sums_bar import SumsBar
-from service_tui.console.widgets.text_block import TextBlock
+from service_tui.console.widgets.text_block import MeasuredBlock
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.records import TicketView
 from service_tui.desk.state import DeskState
@@ -44,7 +44,7 @@ class BlotterScreen(TableScreen[OrderRow]):
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self._detail = TextBlock(id="blotter-detail-text", keeps_room=True)
+        self._detail = MeasuredBlock(id="blotter-detail-text", keeps_room=True)
         self._wide = 40
 
     def compose(self) -> ComposeResult:

@@ -1,0 +1,360 @@
+"""Replay: the desk as it was, plainly marked; nothing is sent from it, and one key returns."""
+
+import random
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from kit.console.doors import Running, running, seen_before
+from kit.samples.desk import NOW
+from kit.samples.fleet import fleet_state
+from kit.samples.guarded import guarded_state
+from kit.samples.log import sample_log
+from kit.samples.reactor import reactor_state
+from kit.samples.research import research_sample
+from kit.samples.wallet import redemption_of, wallet_of
+from service_tui.console.actions import ON_RECORD
+from service_tui.console.fields import FieldError
+from service_tui.console.keys import KEYS, KeyBinding, keys_of
+from service_tui.console.replay_text import READINGS, is_of_view, read_time
+from service_tui.console.shell.views import SCREENS
+from service_tui.console.widgets.deck import Deck
+from service_tui.desk.commands.halt import Halt
+from service_tui.desk.commands.settings import SetPreference, WatchMarket
+from service_tui.desk.recording.player import Player
+from service_tui.desk.recording.recorder import Recorder
+from service_tui.desk.slices.records import Notice, Phase
+from service_tui.desk.state import DeskState
+from service_tui.storage.recordings import Recordings
+from service_tui.units import Timestamp
+
+LATER_S = 3_000.0
+"""How long after the last record the person looks back."""
+
+
+def whole_desk() -> DeskState:
+    """A desk with something on every screen."""
+    guarded, fleet = guarded_state(), fleet_state()
+    return replace(
+        seen_before(guarded),
+        reactor=reactor_state().reactor,
+        fleet=fleet.fleet,
+        supervision=fleet.supervision,
+        research=research_sample(),
+        redemption=redemption_of(),
+        wallet=wallet_of(),
+        log=sample_log(),
+    )
+
+
+def moved(state: DeskState, rng: random.Random) -> DeskState:
+    """The state a while later: prices, cash, an order."""
+    markets = {
+        name: replace(market, price=rng.uniform(0.02, 0.98))  # type: ignore[arg-type]
+        for name, market in state.markets.items()
+    }
+    ticket = replace(
+        state.tickets[0], ticket_id=f"n-{rng.random()}", opened_at=state.tickets[0].opened_at
+    )
+    account = state.account
+    assert account is not None
+    return replace(
+        state,
+        markets=markets,
+        account=replace(account, cash=account.cash - rng.randrange(10_000_000)),
+        positions=state.positions[rng.randrange(3) :],
+        tickets=(ticket, *state.tickets),
+    )
+
+
+def record(folder: Path, count: int = 4) -> dict[Timestamp, DeskState]:
+    """Records of as many states, the last at NOW."""
+    store, recorder, rng = Recordings(folder), Recorder(), random.Random(5)
+    store.begin()
+    state, states = whole_desk(), {}
+    for place in range(count):
+        at = Timestamp(NOW - 60.0 * (count - 1 - place))
+        row = recorder.record(state, at)
+        assert row is not None
+        store.add(row)
+        states[at] = state
+        state = moved(state, rng)
+    return states
+
+
+def deck_text(seen: Running) -> str:
+    """What the screen in front shows."""
+    region = seen.app.screen_stack[0].query_one(Deck).region
+    return "\n".join(seen.lines[region.y : region.bottom])
+
+
+async def texts(seen: Running) -> dict[str, str]:
+    """What each screen shows."""
+    result = {}
+    # Those whose detail was read; of others the moment knows none.
+    market, agent = seen.app.desk_state.detail, seen.app.desk_state.supervision.detail
+    assert market is not None
+    assert agent is not None
+    rows = {"markets": f", '{market.market_id}'", "agents": f", '{agent.agent_id}'"}
+    for name in SCREENS:
+        await seen.app.run_action(f"go('{name}'{rows.get(name, '')})")
+        await seen.pilot.pause(0.06)
+        seen.app.clear_notifications()
+        await seen.pilot.pause()
+        result[name] = deck_text(seen)
+    return result
+
+
+async def test_every_screen_shows_a_moment_as_it_was(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    drawn = [list(states)[place] for place in (0, 2)]
+    async with running(states[drawn[0]], player=lambda: player, size=(120, 40)) as seen:
+        then = {}
+        for at in drawn:
+            seen.clock[0] = at
+            await seen.bring(replace(states[at], stars=frozenset({"none"})))
+            await seen.bring(states[at])
+            then[at] = await texts(seen)
+        seen.clock[0] = NOW + LATER_S
+        await seen.bring(moved(states[drawn[0]], random.Random(1)))
+        for at in reversed(drawn):
+            await seen.app.show_moment(at)
+            again = await texts(seen)
+            for name in SCREENS:
+                assert again[name] == then[at][name], name
+    assert then[drawn[0]] != then[drawn[1]]
+
+
+async def test_a_moment_is_marked_and_one_key_returns(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    last = states[NOW]
+    async with running(last, player=lambda: player, size=(100, 30)) as seen:
+        seen.clock[0] = NOW + LATER_S
+        await seen.press("f3")
+        await seen.until(lambda: seen.app.replay is not None)
+        await seen.pilot.pause()
+        assert "REPLAY 15 Jan 08:00:00" in seen.lines[0]
+        assert "nothing can be sent; F3 returns to now" in seen.text
+        await seen.press("left_parenthesis")
+        await seen.until(lambda: "07:59:00" in seen.lines[0])
+        await seen.press("left_curly_bracket")
+        await seen.until(lambda: "07:58:00" in seen.lines[0])
+        await seen.press("full_stop")
+        await seen.until(lambda: "07:59:00" in seen.lines[0])
+        await seen.press("ctrl+shift+left")
+        await seen.until(lambda: "07:57:00" in seen.lines[0])
+        await seen.press("left_parenthesis")
+        await seen.until(lambda: "no earlier record" in seen.toasts)
+        # The present goes on below.
+        newer = moved(last, random.Random(3))
+        await seen.bring(newer)
+        assert seen.app.desk_state.rewound_to is not None
+        await seen.press("f3")
+        assert seen.app.replay is None
+        assert seen.app.desk_state.tickets == newer.tickets
+        assert "REPLAY" not in seen.text
+
+
+async def test_a_typed_time_is_shown_and_a_gap_is_named(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
+        await seen.press("f3")
+        await seen.press("equals_sign", *"07:58:30", "enter")
+        await seen.until(lambda: "15 Jan 07:58:00" in seen.lines[0])
+        await seen.press("colon", *"replay 06:00", "enter")
+        await seen.until(lambda: "15 Jan 07:57:00" in seen.lines[0])
+        assert "! the recording begins at 15 Jan 07:57:00" in seen.toasts
+        seen.clock[0] = NOW + LATER_S
+        await seen.press("colon", *"replay 20m", "enter")
+        await seen.until(lambda: "15 Jan 08:00:00" in seen.lines[0])
+        assert any("nothing recorded between 15 Jan 08:00:00 and" in one for one in seen.toasts)
+        await seen.press("colon", *"replay noon", "enter")
+        await seen.until(lambda: "No time 'noon': type a time" in seen.text)
+
+
+SENDING = {
+    group: [key for key in keys_of(group) if key.ident not in ON_RECORD]
+    for group in (*SCREENS, "app")
+}
+"""Keys that a moment refuses, by their screen."""
+
+
+async def test_no_key_sends_anything_from_a_moment(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player, size=(120, 40)) as seen:
+        await seen.press("f3")
+        seen.doors.submitted.clear()
+        for name in SCREENS:
+            await seen.app.run_action(f"go('{name}')")
+            await seen.pilot.pause()
+            for key in SENDING[name]:
+                assert "nothing can be sent" in seen.app.disabled_reason(key), key.ident
+                # As a click on a row does it, past the reasons that the footer shows.
+                await seen.app.run_action(key.action, seen.app.front)
+                assert len(seen.app.screen_stack) == 1, key.ident
+            await refused(seen, SENDING[name][:1])
+        await refused(seen, SENDING["app"])
+        assert seen.doors.submitted == []
+
+
+async def refused(seen: Running, keys: list[KeyBinding]) -> None:
+    """Press each key; it does nothing but say why."""
+    for key in keys:
+        seen.app.clear_notifications()
+        await seen.press(key.keys[0])
+        assert len(seen.app.screen_stack) == 1, key.ident
+        assert seen.toasts, key.ident
+        assert "nothing can be sent" in seen.toasts[-1], key.ident
+
+
+async def test_what_is_given_by_other_ways_is_refused_too(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player, first="markets") as seen:
+        await seen.press("f3")
+        seen.doors.submitted.clear()
+        for typed in ("buy", "sell", "star", "resume", "speed 10", "pause", "refresh", "drill"):
+            await seen.press("colon", *typed, "enter")
+            assert "nothing can be sent" in seen.text, typed
+            await seen.press("escape")
+        assert seen.app.give(WatchMarket("m-1")) == ""
+        assert "nothing can be sent" in seen.app.give(SetPreference("autoexit", "off"))
+        assert seen.doors.submitted == []
+        # What a screen wanted meanwhile is asked for afterwards, once.
+        await seen.press("f3")
+        assert [c for c in seen.doors.submitted if isinstance(c, WatchMarket)] == [
+            WatchMarket("m-1")
+        ]
+
+
+async def test_the_halt_returns_to_now_and_halts(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player) as seen:
+        await seen.press("f3")
+        await seen.press("f9")
+        assert seen.app.replay is None
+        assert [type(one) for one in seen.doors.submitted if isinstance(one, Halt)] == [Halt]
+        assert "HALTED" in seen.text
+
+
+async def test_amounts_are_masked_if_they_are_now_or_were_then(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player, first="portfolio") as seen:
+        await seen.press("f3")
+        assert "•" not in seen.lines[0]
+        await seen.press("z")
+        assert seen.app.desk_state.preferences["privacy"] == "on"
+        assert seen.app.replay is not None
+        masked = seen.text
+        await seen.press("z")
+        assert masked != seen.text
+
+
+async def test_a_notice_of_the_present_is_marked(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player) as seen:
+        await seen.press("f3")
+        newest = max((notice.notice_id for notice in states[NOW].notices), default=0)
+        await seen.bring(replace(states[NOW], notices=(Notice(newest + 1, "bad", "exit failed"),)))
+        assert any("now: exit failed" in toast for toast in seen.toasts)
+
+
+async def test_a_market_that_nobody_watched_is_not_said_to_load(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player, first="markets", size=(160, 50)) as seen:
+        await seen.press("f3")
+        await seen.press("j", "j")
+        await seen.pilot.pause(0.4)
+        assert "not recorded" in seen.text
+        assert "loading" not in seen.text
+
+
+async def test_without_a_recording_the_key_says_so() -> None:
+    async with running() as seen:
+        await seen.press("f3")
+        assert any("nothing is recorded here" in toast for toast in seen.toasts)
+        await seen.press("left_parenthesis")
+        assert any("F3 opens the replay first" in toast for toast in seen.toasts)
+
+
+async def test_an_empty_recording_and_a_damaged_one_are_named(tmp_path: Path) -> None:
+    player = Player(Recordings(tmp_path))
+    async with running(player=lambda: player) as seen:
+        await seen.press("f3")
+        await seen.until(lambda: any("nothing recorded yet" in toast for toast in seen.toasts))
+        Recordings(tmp_path).path.write_bytes(b"no database, but longer than a header" * 99)
+        await seen.press("f3")
+        await seen.until(lambda: any("recording:" in toast for toast in seen.toasts))
+        assert seen.app.replay is None
+
+
+async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    nothing = replace(DeskState(service=states[NOW].service), preferences={"welcome": "seen"})
+    nothing = replace(nothing, service=replace(nothing.service, phase=Phase.CONNECTING))
+    async with running(
+        nothing, player=lambda: player, replay_at=Timestamp(NOW - 30), first="portfolio"
+    ) as seen:
+        await seen.until(lambda: "15 Jan 07:59:00" in seen.lines[0])
+        assert "q leaves" in seen.text
+        await seen.press("f3")
+        assert any("no desk is open here" in toast for toast in seen.toasts)
+        await seen.press("f9")
+        assert any("'service-tui halt' halts" in toast for toast in seen.toasts)
+        assert not [one for one in seen.doors.submitted if isinstance(one, Halt)]
+        assert seen.app.replay is not None
+
+
+NOON = Timestamp(1_800_014_400.0)
+"""15 January 2027, 12:00 UTC."""
+
+
+@pytest.mark.parametrize(
+    ("text", "ago_s"),
+    [
+        ("11:30", 1_800),
+        ("11:59:30", 30),
+        ("12:00", 0),
+        ("12:30", 23.5 * 3_600),
+        ("yesterday 11:30", 86_400 + 1_800),
+        ("15 Jan 11:00", 3_600),
+        ("16 jan 11:00:01", 364 * 86_400 + 3_600 - 1),
+        ("2027-01-14 12:00", 86_400),
+        ("2027-01-15T11:59:59", 1),
+        ("20m", 1_200),
+        ("-1h30m", 5_400),
+        ("2d ago", 2 * 86_400),
+        ("45s", 45),
+    ],
+)
+def test_a_time_is_read_as_one_that_has_passed(text: str, ago_s: float) -> None:
+    assert read_time(text, NOON, UTC) == NOON - ago_s
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "25:00",
+        "11:60",
+        "noon",
+        "ago",
+        "31 feb 10:00",
+        "1 xyz 10:00",
+        "2027-13-01 10:00",
+    ],
+)
+def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
+    with pytest.raises(FieldError, match="type a time, such as 03:12"):
+        read_time(text, NOON, UTC)
+
+
+def test_every_key_on_the_list_exists_and_what_screens_give_alone_changes_nothing() -> None:
+    assert {key.ident for key in KEYS} >= ON_RECORD
+    assert sum(map(len, SENDING.values())) > 60
+    assert not any(is_of_view(SetPreference(name, "")) for name in ("autoexit", "reactor", "quiet"))
+    assert all(
+        "Watch" in one.__name__ or "Read" in one.__name__ or "Quote" in one.__name__
+        for one in READINGS
+    )
