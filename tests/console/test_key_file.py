@@ -35,7 +35,7 @@ def as_they_come() -> Iterator[None]:
         ('"markets.buy" = "ctrl+b"', "markets.buy", ("ctrl+b",)),
         ('markets.buy = "ctrl+b"', "markets.buy", ("ctrl+b",)),
         ('[markets]\nbuy = ["F10", "B"]', "markets.buy", ("f10", "B")),
-        ('"app.palette" = ";"', "app.palette", ("semicolon",)),
+        ('"app.palette" = "#"', "app.palette", ("number_sign",)),
         ('"app.palette" = "Ctrl+Shift+P"', "app.palette", ("ctrl+shift+p",)),
         ('"app.theme" = "shift+j"', "app.theme", ("J",)),
         ('"app.theme" = "+"', "app.theme", ("plus",)),
