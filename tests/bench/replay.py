@@ -62,9 +62,8 @@ async def recorded(folder: Path, hours: float) -> tuple[float, float]:
             size = store.path.stat().st_size
             day = size / hours * 24
             print(f"{hours:g} h, {len(desk.state.markets)} markets, {AGENTS} agents")
-            print(
-                f"{count} records, {events} of events, {size / 1e6:.2f} MB; a day {day / 1e6:.2f} MB"
-            )
+            print(f"{count} records, {events} of events")
+            print(f"{size / 1e6:.2f} MB; a day {day / 1e6:.2f} MB")
             return began, clock.now()
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from kit.samples.desk import sample_state
+from service_tui.desk.cached_state import MARKETS_MAX
 from service_tui.desk.recording.player import Player, RecordError
 from service_tui.desk.recording.recorder import (
     AFTER_EVENT_S,
     CHAIN_MAX,
     DAY_BYTES,
     EVERY_S,
-    MARKETS_MAX,
     ROW_BYTES,
     SAVED_MAX,
     Recorder,

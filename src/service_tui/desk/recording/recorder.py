@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from service_tui.desk.cached_state import MARKETS_MAX
 from service_tui.desk.recording.differences import difference
 from service_tui.desk.recording.trees import Tree, TreeError, tree_of
 from service_tui.desk.state import DeskState
@@ -40,10 +41,9 @@ ROW_BYTES: Final = 600
 WHOLE_SHARE: Final = 0.35
 """Most of the bytes that whole states may take: a desk of many markets writes them more seldom."""
 
-MARKETS_MAX: Final = 300
 ROWS_MAX: Final = 400
 POINTS_MAX: Final = 2_000
-"""ours: markets, rows of a list, and points of a curve that are recorded at most."""
+"""ours: rows of a list, and points of a curve that are recorded at most."""
 
 DICTIONARY_BYTES: Final = 32_768
 """zlib looks back so far."""
