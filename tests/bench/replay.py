@@ -19,7 +19,7 @@ from kit.service.line import Line
 from kit.service.stage import open_stage, open_test_desk
 from service_tui.clock import ManualClock
 from service_tui.desk.recording.player import Player
-from service_tui.desk.recording.recorder import AFTER_EVENT_S, Recorder
+from service_tui.desk.recording.recorder import AFTER_EVENT_S, SAVED_MAX, Recorder
 from service_tui.storage.recordings import Recordings
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, REGISTER
@@ -60,7 +60,8 @@ async def recorded(folder: Path, hours: float) -> tuple[float, float]:
                         count += 1
                         events += bool(row.event)
             size = store.path.stat().st_size
-            day = size / hours * 24
+            # What was saved up is written once; the rest goes on as it comes in.
+            day = SAVED_MAX + (size - SAVED_MAX) / hours * 24
             print(f"{hours:g} h, {len(desk.state.markets)} markets, {AGENTS} agents")
             print(f"{count} records, {events} of events")
             print(f"{size / 1e6:.2f} MB; a day {day / 1e6:.2f} MB")
