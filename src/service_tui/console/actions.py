@@ -20,7 +20,7 @@ It runs at each repaint of the footer: it must be quick, change nothing, and nev
 without a highlighted row.
 """
 
-GROUPS_ON_RECORD: Final = frozenset({"rows", "dialog", "sort", "command", "help", "page"})
+GROUPS_ON_RECORD: Final = frozenset({"rows", "dialog", "sort", "command", "help", "page", "chart"})
 """Groups whose keys only move, list and close."""
 
 ON_RECORD: Final = frozenset({
@@ -28,7 +28,15 @@ ON_RECORD: Final = frozenset({
     *("app.redemption", "app.research", "app.agents", "app.settings", "app.blotter", "app.log"),
     *("app.last", "app.back", "app.forward", "app.command", "app.palette", "app.help"),
     *("app.privacy", "app.theme", "app.themes", "app.suspend", "app.toasts", "app.quit"),
-    *("app.out", "app.halt", "app.halt_too", "app.replay", "app.earlier", "app.later"),
+    *(
+        "app.charts",
+        "app.out",
+        "app.halt",
+        "app.halt_too",
+        "app.replay",
+        "app.earlier",
+        "app.later",
+    ),
     *("app.minute_back", "app.minute_on", "app.hour_back", "app.hour_on"),
     *("app.event_before", "app.event_after", "app.replay_time"),
     *("markets.category", "markets.status", "markets.until", "markets.held"),

@@ -14,7 +14,7 @@ from service_tui.console.desk_api import DeskClosedError, OpenDesk, RecoveryOpti
 from service_tui.console.freshness import is_private
 from service_tui.console.key_file import OwnKeys
 from service_tui.console.keys import KeyBinding, action_name, bindings_of, cap, move_keys, with_keys
-from service_tui.console.messages import CommandGiven, ConfirmGiven
+from service_tui.console.messages import ChartsRequested, CommandGiven, ConfirmGiven
 from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.reasons import without_amounts
@@ -430,6 +430,24 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
     def _welcomed(self, _: None) -> None:
         if "welcome" not in self.desk_state.preferences:
             self.give(SetPreference("welcome", "seen"))
+
+    def action_charts(self, name: str = "") -> None:
+        """Show the charts: the one of this name, else the one that fits the screen in front."""
+        from service_tui.console.charts.sources import ChartName  # noqa: PLC0415 - not at first
+        from service_tui.console.forms.chart import ChartDialog  # noqa: PLC0415 - nor this
+
+        if any(isinstance(screen, ChartDialog) for screen in self.screen_stack):
+            return
+        row = self.front.current_market()
+        fitting = {"research": ChartName.SWEEP, "agents": ChartName.SKILLS}
+        first = fitting.get(self.front.name_in_keys, ChartName.PRICE if row else ChartName.EQUITY)
+        self.push_screen(
+            ChartDialog(self.desk_state, self.now, row, ChartName(name) if name else first)
+        )
+
+    @on(ChartsRequested)
+    def _charts_requested(self, message: ChartsRequested) -> None:
+        self.action_charts(message.chart_name)
 
     def action_wallet(self) -> None:
         """Show the wallet over the screen in front."""

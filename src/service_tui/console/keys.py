@@ -105,6 +105,15 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     ),
     KeyBinding("app.approvals", "app", ("ampersand",), "approvals", "approve", "Pending approvals"),
     KeyBinding(
+        "app.charts",
+        "app",
+        ("f4",),
+        "charts",
+        "charts",
+        "Price, equity, skills, calibration, sweep",
+        shown="F4",
+    ),
+    KeyBinding(
         "app.replay", "app", ("f3",), "replay", "replay", "The desk as it was, or now", shown="F3"
     ),
     KeyBinding(
@@ -402,6 +411,13 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding(
         "dialog.close", "dialog", ("escape", "q"), "close", "close", "One level out", shown="esc"
     ),
+    # the charts
+    KeyBinding("chart.next", "chart", ("tab",), "turn(1)", "next chart", shown="tab"),
+    KeyBinding("chart.before", "chart", ("shift+tab",), "turn(-1)", "chart before"),
+    KeyBinding("chart.range", "chart", ("v",), "range", "range", "1 h to all"),
+    KeyBinding("chart.zoom_in", "chart", ("plus", "i"), "zoom(-1)", "zoom in", shown="+"),
+    KeyBinding("chart.zoom_out", "chart", ("minus", "o"), "zoom(1)", "zoom out", shown="-"),
+    KeyBinding("chart.whole", "chart", ("0",), "whole", "whole", "The whole chart"),
     # the output of a skill
     KeyBinding(
         "skill_log.follow", "skill_log", ("f",), "turn('follow')", "follow", "Or stop following"

@@ -116,6 +116,14 @@ class TourRequested(ToApp):
         self.ends = ends
 
 
+class ChartsRequested(ToApp):
+    """The person wants the charts; `name` is the first one, empty for the last one seen."""
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.chart_name = name
+
+
 class ReplayRequested(ToApp):
     """The person wants the desk of a typed time; empty: the replay, or the present again."""
 

@@ -179,6 +179,15 @@ def price_points(
     return (*detail.points, (max(now, detail.points[-1][0]), float(market.price)))
 
 
+def equity_points(state: DeskState, now: Timestamp) -> tuple[tuple[Timestamp, Micros], ...]:
+    """The equity of the own agent over time, ended by the account's of now, if that is known."""
+    points = tuple((point.at, point.equity) for point in state.equity)
+    equity = None if state.account is None else state.account.equity
+    if equity is None or state.from_cache:
+        return points
+    return (*points, (now, equity))
+
+
 def pnl_points(
     agent: AgentView, detail: AgentDetailView | None, now: Timestamp
 ) -> tuple[tuple[Timestamp, Micros], ...]:

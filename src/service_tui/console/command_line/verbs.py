@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from service_tui.console.actions import not_halted_reason, rewound_reason
+from service_tui.console.charts.sources import ChartName
 from service_tui.console.command_line import trading
 from service_tui.console.command_line.verb import (
     CommandContext,
@@ -24,6 +25,7 @@ from service_tui.console.command_line.verb import (
 from service_tui.console.fields import FieldError
 from service_tui.console.keys import cap, key_named
 from service_tui.console.messages import (
+    ChartsRequested,
     DrillRequested,
     HelpRequested,
     ReplayRequested,
@@ -296,6 +298,15 @@ def _complete_tour(_: CommandContext, rest: str) -> Iterable[str]:
     return beginning(rest, ("end",))
 
 
+def _charts(context: CommandContext, rest: str) -> Effect:
+    name = one_of("chart", rest, tuple(ChartName)) if rest else ""
+    return partial(context.front.post_message, ChartsRequested(name))
+
+
+def _complete_charts(_: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, tuple(ChartName))
+
+
 def _replay(context: CommandContext, rest: str) -> Effect:
     if rest:
         try:
@@ -349,6 +360,13 @@ VERBS: Final[tuple[Verb, ...]] = (
     ),
     Verb("tour", "[end]", "Five steps with play money: buy, stop, mirror", _tour, _complete_tour),
     Verb(
+        "charts",
+        "[NAME]",
+        "Price, candles, equity, skills, calibration, sweep",
+        _charts,
+        _complete_charts,
+    ),
+    Verb(
         "replay",
         "[TIME]",
         "The desk as it was at a time, such as 03:12 or 20m; without one the last record, or now",
@@ -373,7 +391,7 @@ _BY_NAME: Final[Mapping[str, Verb]] = MappingProxyType({
 
 ON_RECORD: Final = frozenset({
     *("market", "halt", "filter", "sort", "go", "theme", "privacy", "back", "forward", "help"),
-    *("quit", "replay", *SCREEN_NAMES),
+    *("quit", "replay", "charts", *SCREEN_NAMES),
 }) - {"approvals"}
 """Commands that work on a recorded state."""
 

@@ -355,6 +355,11 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """Key of the row under the cursor of the table in front."""
         return self.table.order.cursor
 
+    def current_market(self) -> str:
+        """Id of the market of the row under the cursor; empty without one."""
+        market_id: object = getattr(self.selected(), "market_id", "")
+        return market_id if isinstance(market_id, str) else ""
+
     def focus_row(self, row: str | None) -> None:
         """Put the cursor on the row with this key, in any table, past filters that hide it."""
         if row is not None:

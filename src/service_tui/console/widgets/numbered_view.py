@@ -100,6 +100,10 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         tables = self._tables()
         return tables[0].order.cursor if tables else None
 
+    def current_market(self) -> str:
+        """Id of the market of the row under the cursor; empty without one."""
+        return ""
+
     def leave(self) -> None:
         """Handle that another screen comes in front."""
 

@@ -4,7 +4,7 @@ A day begins at midnight UTC.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -243,6 +243,36 @@ def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
         count = sum(one.trade.deal is not Deal.PAYOUT for one in own)
         results.append(SkillResultView(slug, count, sum_of(pnls), wins, losses))
     return tuple(sorted(results, key=lambda one: (-one.trades_count, one.skill_slug)))
+
+
+def results_by_skill(pasts: Iterable[AgentDetailView]) -> tuple[SkillResultView, ...]:
+    """What the trades of several agents brought, by skill and venue, the best first.
+
+    Args:
+        pasts: what is read of each agent; one with a problem counts for nothing.
+
+    Returns:
+        Each skill once a venue, in the venue's money; the name is empty for trades without one.
+    """
+    found: dict[tuple[Venue, str], list[SkillResultView]] = {}
+    for past in pasts:
+        known = _buys_of(past.trades)
+        for venue in Venue:
+            own = tuple(one for one in past.trades if one.trade.venue is venue)
+            for result in _skills(own, known):
+                found.setdefault((venue, result.skill_slug), []).append(result)
+    merged = [
+        SkillResultView(
+            slug,
+            sum(one.trades_count for one in results),
+            sum_of(one.pnl for one in results),
+            sum(one.wins for one in results),
+            sum(one.losses for one in results),
+            venue=venue,
+        )
+        for (venue, slug), results in found.items()
+    ]
+    return tuple(sorted(merged, key=lambda one: (-one.pnl, one.skill_slug, one.venue)))
 
 
 def _buys_of(known: _Trades) -> _Buys:

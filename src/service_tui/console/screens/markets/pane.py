@@ -5,6 +5,7 @@ from typing import Final
 from rich.text import Text
 from textual.timer import Timer
 
+from service_tui.console.charts.sources import RANGES
 from service_tui.console.freshness import NOT_RECORDED, of_world, world_now
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens.markets import detail as market_text
@@ -19,9 +20,6 @@ from service_tui.units import Timestamp
 
 REST_S: Final = 0.12
 """How long the cursor rests before the market's detail is requested."""
-
-RANGES: Final = {3_600: "1 h", 21_600: "6 h", 86_400: "24 h", 604_800: "7 d", 0: "all"}
-"""Spans of the chart in seconds; 0 is the market's whole life."""
 
 
 class MarketPane(DetailPane):

@@ -24,6 +24,7 @@ from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.console.widgets.sums_bar import SumsBar
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.figures import equity_points
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import PositionView
 from service_tui.desk.state import DeskState
@@ -143,10 +144,7 @@ class PortfolioScreen(TableScreen[PortfolioRow]):
     def show_parts(self) -> None:
         """Show the curve; it ends at the value of the figures."""
         state = self.state
-        points = [(each.at, decimal(each.equity)) for each in state.equity]
-        equity = None if state.account is None else state.account.equity
-        if equity is not None and not state.from_cache:
-            points.append((self.now, decimal(equity)))
+        points = [(at, decimal(equity)) for at, equity in equity_points(state, self.now)]
         self._curve.show(points, title=f"equity, $SIM{of_wall(state)}")
 
     def show_header(self) -> None:

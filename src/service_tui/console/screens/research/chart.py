@@ -8,7 +8,8 @@ from typing import Final
 
 from rich.text import Text
 
-from service_tui.desk.slices.research import BacktestPoint, BacktestView, ExperimentView
+from service_tui.console.charts.sources import best_by_value, swept
+from service_tui.desk.slices.research import BacktestView, ExperimentView
 from service_tui.terms import ExperimentStatus
 from service_tui.units import decimal
 
@@ -87,8 +88,8 @@ def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
         return Text("one set of thresholds: sweep several values for a chart", "muted")
     if not view.total:
         return Text("no trades replayed: no chart", "muted")
-    name = _swept(view.points)
-    best = _best_of(view.points, name)
+    name = swept(view.points)
+    best = best_by_value(view.points, name)
     if not best:
         return Text("no threshold in the result: no chart", "muted")
     values = sorted(best)
@@ -116,29 +117,6 @@ def sweep_chart(view: BacktestView, width: int, height: int) -> Text:
         (low, high),
         f"{labels}  {name}" if fits else f"{labels}\n{name:>{MARGIN + len(name)}}",
     )
-
-
-def _best_of(points: Sequence[BacktestPoint], name: str) -> dict[float, BacktestPoint]:
-    """The best point of each value of a threshold."""
-    result: dict[float, BacktestPoint] = {}
-    for point in points:
-        value = dict(point.config).get(name)
-        if value is None:
-            # A point of another shape: its value for this threshold is unknown.
-            continue
-        held = result.get(value)
-        if held is None or point.pnl > held.pnl:
-            result[value] = point
-    return result
-
-
-def _swept(points: Sequence[BacktestPoint]) -> str:
-    """The first threshold that takes more than one value."""
-    names = [name for name, _ in points[0].config]
-    for name in names:
-        if len({dict(point.config).get(name) for point in points}) > 1:
-            return name
-    return names[0] if names else ""
 
 
 def _row(value: float, low: float, high: float, lines: int) -> int:

@@ -1,0 +1,1 @@
+"""Charts as data and as lines of text; `forms/chart.py` shows them."""

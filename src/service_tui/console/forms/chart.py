@@ -1,0 +1,275 @@
+"""The charts: one at a time, with a cursor that reads its figures, zoom and ranges."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from service_tui.console.charts.bars import drawn_bars
+from service_tui.console.charts.drawing import Drawn, drawn_time
+from service_tui.console.charts.series import BarSeries, Series, TimeSeries, Window
+from service_tui.console.charts.sources import (
+    OF_MARKET,
+    OF_PAST,
+    RANGES,
+    ChartName,
+    series_of,
+)
+from service_tui.console.keys import bindings_of, cap
+from service_tui.console.messages import CommandGiven
+from service_tui.console.theme import content
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.chart_view import ChartView
+from service_tui.console.widgets.columns import Piece
+from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.text_block import TextBlock
+from service_tui.desk.commands.agents import ReadDay
+from service_tui.desk.commands.settings import WatchMarket
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+ZOOM: Final = 2.0
+FAR: Final = 1_000_000
+"""More places than any chart has."""
+
+LEAST_S: Final = 30.0
+"""Shortest window of a chart over time."""
+
+LEAST_BARS: Final = 3.0
+_NAMES: Final = tuple(ChartName)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPlace:
+    """What a person looks at in one chart: the part in sight and the cursor; None for all, none."""
+
+    window: Window | None = None
+    cursor: float | None = None
+
+
+class ChartDialog(Dialog[None]):
+    """Shows the charts of the state, renewed while it is open.
+
+    Args:
+        state: the newest.
+        now: wall time.
+        market_id: the market of the first two charts; empty for none.
+        first: the chart in front.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of("dialog"),
+        *bindings_of("chart"),
+        Binding("left,h,up,k", "move(-1)", show=False),
+        Binding("right,l,down,j", "move(1)", show=False),
+        Binding("shift+left,pageup,ctrl+u", "move(-10)", show=False),
+        Binding("shift+right,pagedown,ctrl+d", "move(10)", show=False),
+        Binding("home,g", f"move(-{FAR})", show=False),
+        Binding("end,G", f"move({FAR})", show=False),
+        *(Binding(str(place + 1), f"pick({place})", show=False) for place in range(len(_NAMES))),
+    ]
+    name_in_keys: ClassVar[str] = "chart"
+
+    def __init__(self, state: DeskState, now: Timestamp, market_id: str, first: ChartName) -> None:
+        super().__init__()
+        self._state, self._now = state, now
+        self._market_id = market_id
+        self.chart_name = first
+        self._span_s = 86_400
+        self._places: dict[ChartName, ChartPlace] = {}
+        self._asked: tuple[str, int] | None = None
+        self._has_read = False
+        # The market and the span that the screen below had read, and gets again.
+        detail = state.detail
+        self._before = None if detail is None else WatchMarket(detail.market_id, detail.span_s)
+        self._tabs = TextBlock(id="chart-tabs")
+        self._title = TextBlock(id="chart-title")
+        self._reading = TextBlock(id="chart-reading")
+        self._view = ChartView(self._draw)
+        self.drawn = Drawn([])
+        self.series: Series = self._made()
+
+    def compose(self) -> ComposeResult:
+        """The names of the charts, the title, the chart, and the figures under the cursor."""
+        with Vertical(id="frame", classes="dialog") as frame:
+            frame.border_title = content(Text(" Charts "))
+            keys = (
+                f"{cap('chart.next')} next, ← → cursor, {cap('chart.zoom_in')} "
+                f"{cap('chart.zoom_out')} zoom, {cap('chart.whole')} whole, "
+                f"{cap('chart.range')} range, {cap('dialog.close')} closes"
+            )
+            frame.border_subtitle = content(Text(f" {keys} "))
+            yield self._tabs
+            yield self._title
+            yield self._view
+            yield self._reading
+
+    def on_mount(self) -> None:
+        """Have the desk read what the chart in front needs."""
+        self._ask()
+        self._show_names()
+
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        """Show a newer state; a window that reached to the end still does."""
+        if state is self._state and self.chart_name not in {*OF_MARKET, ChartName.EQUITY}:
+            return
+        whole = self._whole()
+        self._state, self._now = state, now
+        self.series = self._made()
+        place = self._places.get(self.chart_name)
+        if place is not None and place.window is not None and whole.last - place.window.last <= 0:
+            newer = self._whole()
+            moved = Window(newer.last - place.window.length, newer.last).within(newer)
+            self._places[self.chart_name] = ChartPlace(moved, place.cursor)
+        self._redraw()
+
+    # -- keys -----------------------------------------------------------------------------------
+
+    def action_close(self) -> None:
+        """Leave, and let the screen below have its market again."""
+        if self._asked is not None and self._before is not None:
+            self.post_message(CommandGiven(self._before))
+        self.dismiss(None)
+
+    def action_turn(self, by: int) -> None:
+        """Show the next chart, or the one before."""
+        self.action_pick((_NAMES.index(self.chart_name) + by) % len(_NAMES))
+
+    def action_pick(self, place: int) -> None:
+        """Show the chart at a place of the list."""
+        self.chart_name = _NAMES[place]
+        self._ask()
+        self.series = self._made()
+        self._show_names()
+        self._redraw()
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by places; the first press starts at the newest."""
+        drawn = self.drawn
+        if not drawn.places:
+            return
+        last = len(drawn.places) - 1
+        start = last if drawn.cursor is None and abs(by) < FAR else (drawn.cursor or 0)
+        wanted = start if drawn.cursor is None and abs(by) < FAR else start + by
+        whole, window = self._whole(), self._window()
+        if 0 <= wanted <= last or abs(by) >= FAR:
+            cursor = drawn.places[min(last, max(0, wanted))]
+            if abs(by) >= FAR:
+                cursor = whole.first if by < 0 else whole.last
+        else:
+            # Beyond the part in sight: the window follows.
+            step = (drawn.places[-1] - drawn.places[0]) / max(1, last)
+            cursor = drawn.places[0 if wanted < 0 else last] + step * (
+                wanted if wanted < 0 else wanted - last
+            )
+        cursor = min(whole.last, max(whole.first, cursor))
+        self._look(window.around(cursor, whole), cursor)
+
+    def action_zoom(self, by: int) -> None:
+        """Show half as much around the cursor (-1), or twice as much."""
+        window, whole = self._window(), self._whole()
+        cursor = self._place().cursor
+        around = window.last if cursor is None else cursor
+        least = LEAST_S if isinstance(self.series, TimeSeries) else LEAST_BARS - 1
+        if whole.length > least:
+            self._look(window.zoomed(ZOOM**by, around, whole, least), cursor)
+
+    def action_whole(self) -> None:
+        """Show all of the chart."""
+        self._look(None, self._place().cursor)
+
+    def action_range(self) -> None:
+        """Show the next range: of a market the desk reads it, of the equity it is a window."""
+        spans = list(RANGES)
+        if self.chart_name in OF_MARKET:
+            self._span_s = spans[(spans.index(self._span_s) + 1) % len(spans)]
+            self._places = {}
+            self._ask()
+            self.series = self._made()
+            self._redraw()
+        elif isinstance(self.series, TimeSeries):
+            whole, length = self._whole(), self._window().length
+            longer = next((span for span in spans if span > length + 1), 0)
+            if not longer or longer >= whole.length:
+                longer = spans[0] if length >= whole.length - 1 else 0
+            window = Window(whole.last - longer, whole.last).within(whole) if longer else None
+            self._look(window, self._place().cursor)
+        else:
+            self.action_whole()
+
+    # -- mouse ----------------------------------------------------------------------------------
+
+    @on(ChartView.Picked)
+    def _picked(self, event: ChartView.Picked) -> None:
+        event.stop()
+        drawn = self.drawn
+        is_lying = isinstance(self.series, BarSeries) and self.series.lies
+        at = event.y if is_lying else (event.x - drawn.margin) // drawn.pitch
+        if 0 <= at < len(drawn.places):
+            self._look(self._place().window, drawn.places[at])
+
+    @on(ChartView.Turned)
+    def _turned(self, event: ChartView.Turned) -> None:
+        event.stop()
+        self.action_zoom(event.by)
+
+    # -- what is shown ---------------------------------------------------------------------------
+
+    def _made(self) -> Series:
+        view = ViewContext.of(self._state, self._now)
+        return series_of(self.chart_name, view, self._market_id, self._span_s)
+
+    def _ask(self) -> None:
+        """Have the desk read what the chart in front shows, once."""
+        wanted = self._market_id, self._span_s
+        if self.chart_name in OF_MARKET and self._market_id and wanted != self._asked:
+            self._asked = wanted
+            self.post_message(CommandGiven(WatchMarket(*wanted)))
+        if self.chart_name in OF_PAST and not self._has_read:
+            self._has_read = True
+            self.post_message(CommandGiven(ReadDay()))
+
+    def _place(self) -> ChartPlace:
+        return self._places.get(self.chart_name, ChartPlace())
+
+    def _whole(self) -> Window:
+        if isinstance(self.series, TimeSeries):
+            return Window(*self.series.span)
+        return Window(0.0, max(0.0, len(self.series.bars) - 1.0))
+
+    def _window(self) -> Window:
+        return self._place().window or self._whole()
+
+    def _look(self, window: Window | None, cursor: float | None) -> None:
+        whole = self._whole()
+        if window is not None and window.length >= whole.length:
+            window = None
+        self._places[self.chart_name] = ChartPlace(window, cursor)
+        self._redraw()
+
+    def _draw(self, size: tuple[int, int]) -> list[list[Piece]]:
+        cursor = self._place().cursor
+        if isinstance(self.series, TimeSeries):
+            self.drawn = drawn_time(self.series, size, self._window(), cursor)
+        else:
+            self.drawn = drawn_bars(self.series, size, self._window(), cursor)
+        return self.drawn.lines
+
+    def _redraw(self) -> None:
+        if not self.is_mounted:
+            return
+        self._view.redraw()
+        self._title.show_text(Text(self.series.title, "heading", no_wrap=True))
+        self._reading.show_text(Text(self.drawn.reading, "bold foreground"))
+
+    def _show_names(self) -> None:
+        line = Text(no_wrap=True)
+        for place, name in enumerate(_NAMES, start=1):
+            line.append(f" {place} ", "accent")
+            ink = "bold reverse accent" if name is self.chart_name else "muted"
+            line.append(f" {name.value} ", ink)
+        self._tabs.show_text(line)
