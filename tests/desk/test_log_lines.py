@@ -5,14 +5,14 @@ from pathlib import Path
 
 from kit.samples.desk import NOW, sample_state
 from service_tui.clock import ManualClock
-from service_tui.console.screens.log.table import without_reported_orders, words
+from service_tui.console.screens.log.table import words
 from service_tui.desk.audit.actions import Actions
 from service_tui.desk.audit.why import why_ticket
 from service_tui.desk.chain.run_tickets import run_tickets
 from service_tui.desk.changes import Changed, changed
 from service_tui.desk.facts import Fact, FillsReceived, Noticed
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.log import ActionView, LogEvent, LogView
+from service_tui.desk.slices.log import ActionView, LogEvent, LogView, without_reported_orders
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step, StepView
 from service_tui.storage.action_log import FILE

@@ -321,7 +321,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
             gone = formats.duration(absence.world_elapsed_s)
             self.show_toast(
                 f"{gone} of world time passed while you were away; "
-                f"{cap('app.attention')} shows a summary"
+                f"{cap('app.attention')} shows a summary, {cap('app.timeline')} everything"
             )
 
     def exit(

@@ -23,9 +23,17 @@ RENAMED: Final = MappingProxyType({
 
 _SCREENS: Final = (
     "attention", "portfolio", "markets", "monitors", "reactor", "redemption", "research",
-    "agents", "settings", "blotter", "log", "approvals",
+    "agents", "settings", "blotter", "log", "timeline", "approvals",
 )  # fmt: skip
-_PANEL_GROUPS: Final = ("wallet", "sort_menu", "stored_keys", "halt", "webhooks", "skill_log")
+_PANEL_GROUPS: Final = (
+    "wallet",
+    "sort_menu",
+    "stored_keys",
+    "halt",
+    "webhooks",
+    "skill_log",
+    "chart",
+)
 _FORM_GROUPS: Final = ("approval", "start_skill", "leash_form", "price_alert", "webhook_form")
 PLACES: Final = (
     *((screen, "rows", "app") for screen in _SCREENS),

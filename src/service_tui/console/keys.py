@@ -101,6 +101,15 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "app.log", "app", ("at",), "go('log')", "audit log", "All events, hash-chained", shown="@"
     ),
     KeyBinding(
+        "app.timeline",
+        "app",
+        ("apostrophe",),
+        "go('timeline')",
+        "timeline",
+        "All that happened",
+        shown="'",
+    ),
+    KeyBinding(
         "app.report", "app", ("f5",), "report", "report", "Daily report by agent", shown="F5"
     ),
     KeyBinding("app.approvals", "app", ("ampersand",), "approvals", "approve", "Pending approvals"),
@@ -367,6 +376,11 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("log.open", ("enter",), "full entry", "With its hash", footer=True),
     _performed("log.verify", ("v",), "verify", "Verify the hash chain", footer=True),
     _performed("log.who", ("w",), "this actor", "By this actor only"),
+    # the timeline
+    _performed("timeline.open", ("enter",), "show", "The thing itself", footer=True),
+    _performed("timeline.kind", ("c",), "kind", "Next kind", footer=True),
+    _performed("timeline.away", ("w",), "while away", "What came while closed", footer=True),
+    _performed("timeline.market", ("M",), "market", "Show the market"),
     # approvals
     _performed("approvals.review", ("enter",), "review", "Approve, resize or refuse", footer=True),
     _performed("approvals.approve", ("a",), "approve", "The marked trades", footer=True),

@@ -51,6 +51,7 @@ SCREEN_NAMES: Final[Mapping[str, str]] = MappingProxyType({
     "settings": "settings",
     "orders": "blotter",
     "approvals": "approvals",
+    "timeline": "timeline",
 })
 """The screens by their names in a command."""
 

@@ -64,10 +64,10 @@ class ChartDialog(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("dialog"),
         *bindings_of("chart"),
-        Binding("left,h,up,k", "move(-1)", show=False),
-        Binding("right,l,down,j", "move(1)", show=False),
-        Binding("shift+left,pageup,ctrl+u", "move(-10)", show=False),
-        Binding("shift+right,pagedown,ctrl+d", "move(10)", show=False),
+        Binding("left,up,k", "move(-1)", show=False),
+        Binding("right,down,j", "move(1)", show=False),
+        Binding("pageup,ctrl+u", "move(-10)", show=False),
+        Binding("pagedown,ctrl+d", "move(10)", show=False),
         Binding("home,g", f"move(-{FAR})", show=False),
         Binding("end,G", f"move({FAR})", show=False),
         *(Binding(str(place + 1), f"pick({place})", show=False) for place in range(len(_NAMES))),
@@ -203,8 +203,8 @@ class ChartDialog(Dialog[None]):
 
     # -- mouse ----------------------------------------------------------------------------------
 
-    @on(ChartView.Picked)
-    def _picked(self, event: ChartView.Picked) -> None:
+    @on(ChartView.CellPicked)
+    def _picked(self, event: ChartView.CellPicked) -> None:
         event.stop()
         drawn = self.drawn
         is_lying = isinstance(self.series, BarSeries) and self.series.lies

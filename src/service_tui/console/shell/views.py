@@ -86,6 +86,7 @@ SCREENS: Final = {
     "settings": ("service_tui.console.screens.settings.screen", "SettingsScreen"),
     "blotter": ("service_tui.console.screens.orders.screen", "BlotterScreen"),
     "log": ("service_tui.console.screens.log.screen", "LogScreen"),
+    "timeline": ("service_tui.console.screens.timeline.screen", "TimelineScreen"),
     "approvals": ("service_tui.console.screens.approvals.screen", "ApprovalsScreen"),
 }
 """Module and class of each screen; imported at its first visit."""

@@ -22,7 +22,7 @@ class ChartView(Widget):
 
     ALLOW_SELECT: ClassVar[bool] = False
 
-    class Picked(Message):
+    class CellPicked(Message):
         """The mouse chose the cell at this place."""
 
         def __init__(self, x: int, y: int) -> None:
@@ -65,7 +65,7 @@ class ChartView(Widget):
         offset = event.get_content_offset(self)
         if offset is not None:
             event.stop()
-            self.post_message(self.Picked(offset.x, offset.y))
+            self.post_message(self.CellPicked(offset.x, offset.y))
 
     @on(events.MouseScrollUp)
     def _wheel_up(self, event: events.MouseScrollUp) -> None:

@@ -11,7 +11,7 @@ from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined
 from service_tui.console.widgets.numbered_view import NumberedView
 
-NOT_NUMBERED: Final = frozenset({"app.log"})
+NOT_NUMBERED: Final = frozenset({"app.log", "app.timeline"})
 """Screens without a place in the bottom line."""
 
 MENU: Final = "app.palette"

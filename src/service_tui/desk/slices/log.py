@@ -1,7 +1,9 @@
 """The action log as an operator sees it: what was done, by whom, and whether its chain holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from service_tui.units import Timestamp
 
@@ -28,6 +30,10 @@ class LogEvent(StrEnum):
     LOST = "lost"
 
 
+_ENDS: Final = frozenset({LogEvent.RESULT.value, LogEvent.REFUSAL.value, LogEvent.UNKNOWN.value})
+"""Texts of an order's result."""
+
+
 @dataclass(frozen=True, slots=True)
 class ActionView:
     """One entry. `number` counts from 1; `hash` follows from the one before it.
@@ -51,6 +57,32 @@ class ActionView:
     def key(self) -> str:
         """Identity of the row."""
         return str(self.number)
+
+
+def without_reported_orders(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
+    """The entries without the orders whose listed result repeats the order.
+
+    Args:
+        entries: newest first.
+
+    Returns:
+        The other entries, in the same order; the log itself keeps every line.
+    """
+    ends: dict[tuple[str, str], list[str]] = {}
+    kept: list[ActionView] = []
+    for entry in entries:
+        key = (entry.who, entry.kind)
+        if entry.what in _ENDS:
+            ends.setdefault(key, []).append(entry.words)
+        elif entry.what == LogEvent.INTENT.value:
+            reported_end = next(
+                (w for w in ends.get(key, ()) if w.startswith(f"{entry.words}: ")), None
+            )
+            if reported_end is not None:
+                ends[key].remove(reported_end)
+                continue
+        kept.append(entry)
+    return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The table of the action log."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from rich.text import Text
@@ -11,7 +11,7 @@ from service_tui.console.reasons import without_amounts
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.slices.log import ActionView, LogEvent
+from service_tui.desk.slices.log import ActionView, LogEvent, without_reported_orders
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -33,9 +33,6 @@ EVENT_SIGNS: Final = {
 """Glyph and tone of each event; unknown events of an older log have neither."""
 
 _ENTRY_TEXT_MAX: Final = 2_000
-_ENDS: Final = frozenset({LogEvent.RESULT.value, LogEvent.REFUSAL.value, LogEvent.UNKNOWN.value})
-"""Texts of an order's result."""
-
 
 _UNREAD: Final = "Loading the log."
 _NONE: Final = (
@@ -70,32 +67,6 @@ def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]
         market = state.markets.get(word.strip(".,:;()"))
         if market is not None:
             yield market.market_id, market.question
-
-
-def without_reported_orders(entries: Sequence[ActionView]) -> tuple[ActionView, ...]:
-    """The entries without the orders whose listed result repeats the order.
-
-    Args:
-        entries: newest first.
-
-    Returns:
-        The other entries, in the same order; the log itself keeps every line.
-    """
-    ends: dict[tuple[str, str], list[str]] = {}
-    kept: list[ActionView] = []
-    for entry in entries:
-        key = (entry.who, entry.kind)
-        if entry.what in _ENDS:
-            ends.setdefault(key, []).append(entry.words)
-        elif entry.what == LogEvent.INTENT.value:
-            reported_end = next(
-                (w for w in ends.get(key, ()) if w.startswith(f"{entry.words}: ")), None
-            )
-            if reported_end is not None:
-                ends[key].remove(reported_end)
-                continue
-        kept.append(entry)
-    return tuple(kept)
 
 
 def search_text(entry: ActionView, _: ViewContext) -> str:

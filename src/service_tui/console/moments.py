@@ -1,0 +1,382 @@
+"""Collects everything that happened from the state: each thing once, the newest first. Pure."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import chain
+from typing import Final
+
+from service_tui.console import formats
+from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.log import ActionView, LogEvent, without_reported_orders
+from service_tui.desk.slices.reactor import SignalView
+from service_tui.desk.slices.records import AbsenceView, Deal, NewsView, Phase, TradeView, WorldView
+from service_tui.desk.slices.research import ExperimentView
+from service_tui.desk.slices.risk import AlertView, PriceAlertView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Venue
+from service_tui.units import Micros, Timestamp
+
+
+class MomentKind(StrEnum):
+    """Kind of a moment; the values are its labels."""
+
+    FILL = "fill"
+    PAYOUT = "payout"
+    ORDER = "order"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+    APPROVAL = "approval"
+    ALERT = "alert"
+    PRICE = "price"
+    SIGNAL = "signal"
+    NEWS = "news"
+    RESOLVED = "resolved"
+    RESULT = "result"
+    AGENT = "agent"
+    CONNECTION = "connection"
+    LOG = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class MomentView:
+    """One thing that happened.
+
+    Args:
+        key: its identity.
+        at: wall time; of an event of the offline world an estimate, see `world_at`.
+        kind: its kind.
+        who: agent, wallet or program; empty where it does not matter.
+        words: what happened, in plain English.
+        market_id: the market, empty without one.
+        question: its question.
+        money: what it moved or brought, None without an amount.
+        venue: the venue whose money that is.
+        world_at: time of the offline world, for an event of it; else None.
+        screen: the screen that shows the thing, and `row` the key of its row there; empty: none.
+        row: see `screen`.
+        is_away: it happened while this desk was closed.
+        is_own: it is about this desk or its agents, or about a market they traded or starred.
+    """
+
+    key: str
+    at: Timestamp
+    kind: MomentKind
+    words: str
+    who: str = ""
+    market_id: str = ""
+    question: str = ""
+    money: Micros | None = None
+    venue: Venue = Venue.SIM
+    world_at: Timestamp | None = None
+    screen: str = ""
+    row: str = ""
+    is_away: bool = False
+    is_own: bool = True
+
+
+MOMENTS_MAX: Final = 2_000
+RESOLVED_MAX: Final = 200
+"""ours: more is in the lists of fills and in the log, which can be searched there."""
+
+_OF_LOG: Final = {
+    LogEvent.INTENT.value: MomentKind.ORDER,
+    LogEvent.RESULT.value: MomentKind.ORDER,
+    LogEvent.ORDER.value: MomentKind.ORDER,
+    LogEvent.REFUSAL.value: MomentKind.REFUSED,
+    LogEvent.UNKNOWN.value: MomentKind.UNKNOWN,
+    LogEvent.APPROVAL.value: MomentKind.APPROVAL,
+    LogEvent.DECISION.value: MomentKind.APPROVAL,
+    LogEvent.RUN.value: MomentKind.AGENT,
+    LogEvent.AGENT.value: MomentKind.AGENT,
+}
+"""Kinds of the entries of the log."""
+
+_ELSEWHERE: Final = frozenset({
+    LogEvent.TRADE.value, LogEvent.RISK.value, LogEvent.CONFIRMED.value,
+})  # fmt: skip
+"""Entries of what the lists of fills and alerts have with more figures, or that changed nothing."""
+
+_DONE: Final = ": done: "
+SAME_S: Final = 3.0
+"""ours: an own order is done at its fill; the log writes it down within this time."""
+
+
+def moments(state: DeskState) -> tuple[MomentView, ...]:
+    """Everything that happened, newest first; equal times stand in the order of their keys.
+
+    Amounts are in the words as they are; who shows them masks them.
+    """
+    found = chain(
+        map(_fill, state.fills),
+        _payouts(state.trades),
+        _logged(state),
+        map(_alert, state.risk.alerts),
+        _price_alerts(state.risk.price_alerts),
+        map(_signal, state.reactor.signals),
+        map(_experiment, state.research.experiments),
+        _news(state),
+        _resolved(state),
+        _connection(state),
+    )
+    absence = None if state.world is None else state.world.meanwhile
+    unique = {one.key: one for one in found}
+    known = _known_markets(state)
+    marked = (
+        replace(_with_absence(one, absence), is_own=_is_own(one, known)) for one in unique.values()
+    )
+    return tuple(sorted(marked, key=lambda one: (-one.at, one.key))[:MOMENTS_MAX])
+
+
+def _known_markets(state: DeskState) -> frozenset[str]:
+    """Ids of the markets that somebody here has traded or starred."""
+    rows = chain(state.positions, state.on_venues, state.closed, state.trades, state.fills)
+    return state.stars | {row.market_id for row in rows}
+
+
+def _is_own(moment: MomentView, known: frozenset[str]) -> bool:
+    is_public = moment.kind in {MomentKind.NEWS, MomentKind.RESOLVED}
+    return not is_public or moment.market_id in known
+
+
+def _with_absence(moment: MomentView, absence: AbsenceView | None) -> MomentView:
+    if absence is None or moment.is_away or moment.world_at is not None:
+        return moment
+    if absence.closed_at <= moment.at <= absence.opened_at:
+        return replace(moment, is_away=True)
+    return moment
+
+
+# -- trades ---------------------------------------------------------------------------------------
+
+
+def _fill(fill: FillView) -> MomentView:
+    did = "bought" if fill.action is Action.BUY else "sold"
+    shares, price = formats.shares(fill.shares).plain, formats.price(fill.price).plain
+    return MomentView(
+        f"fill {fill.key}",
+        fill.at,
+        MomentKind.FILL,
+        f"{did} {shares} {fill.side.value.upper()} at {price}",
+        who=fill.agent_name,
+        market_id=fill.market_id,
+        question=fill.question,
+        money=fill.money,
+        venue=fill.venue,
+        screen="blotter",
+        row=fill.key,
+    )
+
+
+def _payouts(trades: Iterable[TradeView]) -> Iterator[MomentView]:
+    for trade in trades:
+        if trade.deal is Deal.PAYOUT:
+            yield MomentView(
+                f"payout {trade.trade_id}",
+                trade.at,
+                MomentKind.PAYOUT,
+                f"{trade.side.value.upper()} paid out",
+                market_id=trade.market_id,
+                question=trade.question,
+                money=trade.cost,
+                venue=trade.venue,
+                screen="markets",
+                row=trade.market_id,
+            )
+
+
+# -- the log --------------------------------------------------------------------------------------
+
+
+def _logged(state: DeskState) -> Iterator[MomentView]:
+    """Commands, refusals, approvals and programs; without what fills and alerts tell already."""
+    own = "" if state.account is None else state.account.agent_id
+    filled = [fill.at for fill in state.fills if fill.agent_id == own]
+    for entry in without_reported_orders(state.log.entries):
+        if entry.what not in _ELSEWHERE and not (_is_fill(entry) and _is_near(entry.at, filled)):
+            yield _entry(entry)
+
+
+def _is_fill(entry: ActionView) -> bool:
+    is_trade = entry.what == LogEvent.RESULT.value and entry.kind == "trade"
+    return is_trade and _DONE in entry.words
+
+
+def _is_near(at: Timestamp, times: Iterable[Timestamp]) -> bool:
+    return any(abs(at - other) <= SAME_S for other in times)
+
+
+def _entry(entry: ActionView) -> MomentView:
+    return MomentView(
+        f"log {entry.number}",
+        entry.at,
+        _OF_LOG.get(entry.what, MomentKind.LOG),
+        entry.words,
+        who=entry.who,
+        market_id=entry.market,
+        question=entry.question,
+        screen="log",
+        row=entry.key,
+    )
+
+
+def _connection(state: DeskState) -> Iterator[MomentView]:
+    """A service that does not answer now; the log keeps none of its silences."""
+    service = state.service
+    if service.phase is Phase.OFFLINE and service.last_ok_at is not None:
+        why = service.problem or "no answer"
+        yield MomentView(
+            "offline", service.last_ok_at, MomentKind.CONNECTION, f"service lost: {why}"
+        )
+
+
+# -- risk, signals, experiments -------------------------------------------------------------------
+
+
+def _alert(alert: AlertView) -> MomentView:
+    state = f"{alert.state.value}; {alert.detail}" if alert.detail else alert.state.value
+    return MomentView(
+        f"alert {alert.alert_id} {alert.breached_at:.3f}",
+        alert.breached_at,
+        MomentKind.ALERT,
+        f"{alert.reason} of {alert.side.value.upper()}: {state}",
+        market_id=alert.market_id,
+        question=alert.question,
+        venue=alert.venue,
+        screen="monitors",
+        row=alert.alert_id,
+    )
+
+
+def _price_alerts(alerts: Iterable[PriceAlertView]) -> Iterator[MomentView]:
+    for alert in alerts:
+        if alert.triggered_at is not None:
+            yield MomentView(
+                f"price {alert.alert_id}",
+                alert.triggered_at,
+                MomentKind.PRICE,
+                f"{alert.side.value.upper()} at {formats.price(alert.triggered_price).plain}, "
+                f"alert at {formats.price(alert.threshold).plain}",
+                market_id=alert.market_id,
+                question=alert.question,
+                screen="monitors",
+                row=alert.alert_id,
+            )
+
+
+def _signal(signal: SignalView) -> MomentView:
+    name = signal.label or formats.address(signal.wallet).plain
+    price = formats.price(signal.price).plain
+    state = f"{signal.state.value}; {signal.detail}" if signal.detail else signal.state.value
+    return MomentView(
+        f"signal {signal.signal_id}",
+        signal.at,
+        MomentKind.SIGNAL,
+        f"bought {signal.side.value.upper()} at {price}: {state}",
+        who=name,
+        market_id=signal.market_id,
+        question=signal.question,
+        money=signal.cost or None,
+        venue=signal.venue,
+        screen="reactor",
+        row=signal.signal_id,
+    )
+
+
+def _experiment(one: ExperimentView) -> MomentView:
+    return MomentView(
+        f"result {one.key}",
+        one.at,
+        MomentKind.RESULT,
+        f"experiment {one.number}: {one.status.value}; {one.description}",
+        who=one.skill,
+        screen="research",
+        row=one.key,
+    )
+
+
+# -- the offline world ----------------------------------------------------------------------------
+
+
+def _news(state: DeskState) -> Iterator[MomentView]:
+    absence = None if state.world is None else state.world.meanwhile
+    for news in () if absence is None else absence.news:
+        yield _of_news(news, state, is_away=True)
+    missed = frozenset[NewsView]() if absence is None else frozenset(absence.news)
+    for news in state.news:
+        if news not in missed:
+            yield _of_news(news, state, is_away=False)
+
+
+def _of_news(news: NewsView, state: DeskState, *, is_away: bool) -> MomentView:
+    before, after = (formats.price(price).plain for price in (news.price_before, news.price_after))
+    market = state.markets.get(news.market_id)
+    return _of_world(
+        MomentView(
+            f"news {news.market_id} {news.at:.3f} {news.headline}",
+            news.at,
+            MomentKind.NEWS,
+            f"{news.headline}: {before} → {after}",
+            market_id=news.market_id,
+            question="" if market is None else market.question,
+            screen="markets",
+            row=news.market_id,
+            is_away=is_away,
+        ),
+        state,
+    )
+
+
+def _resolved(state: DeskState) -> Iterator[MomentView]:
+    absence = None if state.world is None else state.world.meanwhile
+    missed = {} if absence is None else {one.market_id: one for one in absence.resolved}
+    for one in missed.values():
+        outcome = "YES" if one.outcome else "NO"
+        moment = MomentView(
+            f"resolved {one.market_id}",
+            one.at,
+            MomentKind.RESOLVED,
+            f"resolved {outcome}",
+            market_id=one.market_id,
+            question=one.question,
+            money=one.payout,
+            screen="markets",
+            row=one.market_id,
+            is_away=True,
+        )
+        yield _of_world(moment, state)
+    ended = [market for market in state.markets.values() if market.resolved_at is not None]
+    ended.sort(key=lambda market: -(market.resolved_at or 0.0))
+    for market in ended[:RESOLVED_MAX]:
+        if market.market_id in missed or market.resolved_at is None or market.outcome is None:
+            continue
+        moment = MomentView(
+            f"resolved {market.market_id}",
+            market.resolved_at,
+            MomentKind.RESOLVED,
+            f"resolved {'YES' if market.outcome else 'NO'}",
+            market_id=market.market_id,
+            question=market.question,
+            screen="markets",
+            row=market.market_id,
+        )
+        yield _of_world(moment, state)
+
+
+def _of_world(moment: MomentView, state: DeskState) -> MomentView:
+    """The moment at the wall time at which the world most likely reached its time."""
+    world = state.world
+    if world is None or not state.service.embedded:
+        return moment
+    return replace(moment, at=_wall_of(moment, world), world_at=moment.at)
+
+
+def _wall_of(moment: MomentView, world: WorldView) -> Timestamp:
+    """Reckoned back at the present pace; what came while the desk was closed, at its opening."""
+    absence = world.meanwhile
+    if absence is not None and moment.is_away:
+        return absence.opened_at
+    at = world.wall_at - (world.now - moment.at) / max(1, world.speed)
+    if absence is not None and at < absence.opened_at:
+        at = min(at, absence.closed_at)
+    return Timestamp(at)

@@ -1,0 +1,1 @@
+"""Everything that happened, newest first, whatever it is about."""

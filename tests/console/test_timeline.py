@@ -1,0 +1,253 @@
+"""The timeline: each thing once, in order, with its place; filters, absence, hostile text."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kit.console.doors import running
+from kit.console.pictures import SIZES
+from kit.console.snapshot import assert_snapshot
+from kit.samples.attention import everything
+from kit.samples.desk import NOW
+from kit.samples.log import sample_log
+from kit.samples.research import research_sample
+from service_tui.console.moments import MomentKind, MomentView, moments
+from service_tui.console.screens.timeline.actions import AWAY, OURS
+from service_tui.console.screens.timeline.screen import TimelineScreen
+from service_tui.console.screens.timeline.table import words
+from service_tui.console.view_context import ViewContext
+from service_tui.desk.commands.agents import ReadLog
+from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.log import ActionView, LogView
+from service_tui.desk.slices.records import (
+    AbsenceView,
+    NewsView,
+    Phase,
+    ResolvedView,
+    TradeView,
+    WorldView,
+)
+from service_tui.desk.slices.risk import Condition, PriceAlertView
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+CLOSED, OPENED = Timestamp(NOW - 7_200), Timestamp(NOW - 3_600)
+
+
+def whole() -> DeskState:
+    """A desk with a moment of each kind, one hour of which nobody saw."""
+    state = everything()
+    first, second, third, *_ = state.markets.values()
+    missed = NewsView(Timestamp(NOW - 5_000), first.market_id, "Missed headline", 0.4, 0.5)
+    payout: TradeView = replace(
+        state.trades[0], trade_id="paid", action="redeem", at=Timestamp(NOW - 5_500)
+    )
+    world = WorldView(NOW, NOW, 1, 7)
+    absence = AbsenceView(
+        CLOSED, OPENED, 3_600.0, 1, 0,
+        (ResolvedView(Timestamp(NOW - 5_200), second.market_id, second.question, outcome=True,
+                      payout=Micros(3 * ONE), pnl=Micros(ONE)),),
+        (missed,), None, None,
+    )  # fmt: skip
+    fired = PriceAlertView(
+        "p-1", first.market_id, first.question, Side.YES, Condition.ABOVE, 0.6, NOW,
+        triggered_at=Timestamp(NOW - 40), triggered_price=0.61,
+    )  # fmt: skip
+    return replace(
+        state,
+        preferences={"welcome": "seen"},
+        markets={
+            **state.markets,
+            third.market_id: replace(third, resolved_at=Timestamp(NOW - 90), outcome=False),
+        },
+        trades=(payout, *state.trades),
+        news=(*state.news, missed),
+        log=sample_log(),
+        research=research_sample(),
+        world=replace(world, meanwhile=absence),
+        risk=replace(state.risk, price_alerts=(fired,)),
+    )
+
+
+STATE = whole()
+ROWS = moments(STATE)
+
+
+def of(kind: MomentKind) -> list[MomentView]:
+    return [row for row in ROWS if row.kind is kind]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        MomentKind.FILL, MomentKind.PAYOUT, MomentKind.ALERT, MomentKind.PRICE, MomentKind.SIGNAL,
+        MomentKind.NEWS, MomentKind.RESOLVED, MomentKind.RESULT, MomentKind.ORDER,
+        MomentKind.REFUSED, MomentKind.APPROVAL, MomentKind.AGENT,
+    ],
+)  # fmt: skip
+def test_there_is_a_moment_of_each_kind_that_leads_to_its_thing(kind: MomentKind) -> None:
+    rows = of(kind)
+    assert rows
+    assert all(row.screen for row in rows)
+
+
+def test_moments_are_in_order_and_each_is_there_once() -> None:
+    assert [row.at for row in ROWS] == sorted((row.at for row in ROWS), reverse=True)
+    assert len({row.key for row in ROWS}) == len(ROWS)
+
+
+def test_a_lost_service_is_a_moment_and_an_unknown_order_is_not_done() -> None:
+    lost = replace(
+        STATE,
+        service=replace(
+            STATE.service, phase=Phase.OFFLINE, problem="refused", last_ok_at=Timestamp(NOW - 30)
+        ),
+    )
+    (row,) = (row for row in moments(lost) if row.kind is MomentKind.CONNECTION)
+    assert (row.at, row.words) == (NOW - 30, "service lost: refused")
+    unknown = ActionView(9, "h", NOW, "person", "unknown", "trade", "buy YES: no answer")
+    (row,) = moments(replace(DeskState(STATE.service), log=LogView(entries=(unknown,))))
+    assert row.kind is MomentKind.UNKNOWN
+
+
+def test_an_own_order_is_told_by_its_fill_alone() -> None:
+    assert STATE.account is not None
+    done = ActionView(
+        7, "h", NOW, "person", "result", "trade", "buy YES for 25.00: done: bought 50.00 shares"
+    )
+    fill = FillView(
+        0, Timestamp(NOW - 0.4), STATE.account.agent_id, "me", "m-1", "Will it rain?", Venue.SIM,
+        Side.YES, Action.BUY, Micros(50 * ONE), 0.5, 0.5, Micros(25 * ONE), Micros(0),
+        trade_id="t-1",
+    )  # fmt: skip
+    state = replace(
+        DeskState(STATE.service), account=STATE.account, log=LogView(entries=(done,)), fills=(fill,)
+    )
+    assert [row.kind for row in moments(state)] == [MomentKind.FILL]
+    # Another agent's fill says nothing of it, nor does one of an hour ago.
+    for other in (replace(fill, agent_id="a-9"), replace(fill, at=Timestamp(NOW - 3_600))):
+        kinds = {row.kind for row in moments(replace(state, fills=(other,)))}
+        assert kinds == {MomentKind.FILL, MomentKind.ORDER}
+
+
+def test_what_came_while_the_desk_was_closed_is_marked() -> None:
+    away = {row.key for row in ROWS if row.is_away}
+    assert {f"payout {trade.trade_id}" for trade in STATE.trades[:1]} <= away
+    missed = [row for row in ROWS if "Missed headline" in row.words]
+    assert [(row.is_away, row.at) for row in missed] == [(True, OPENED)]
+    assert all(not row.is_away for row in ROWS if row.at > OPENED)
+
+
+def test_an_event_of_the_world_has_its_time_and_an_estimate_of_ours() -> None:
+    world = WorldView(Timestamp(NOW + 10_000), NOW, 10, 7)
+    news = NewsView(Timestamp(NOW + 9_000), "m-1", "Rain", 0.4, 0.5)
+    (row,) = moments(replace(DeskState(STATE.service), world=world, news=(news,)))
+    assert row.world_at == NOW + 9_000
+    assert row.at == NOW - 100
+
+
+def test_news_and_outcomes_of_foreign_markets_are_not_ours() -> None:
+    held = {row.market_id for row in (*STATE.positions, *STATE.closed, *STATE.trades, *STATE.fills)}
+    for row in ROWS:
+        is_public = row.kind in {MomentKind.NEWS, MomentKind.RESOLVED}
+        assert row.is_own is (not is_public or row.market_id in held | STATE.stars)
+
+
+def test_amounts_are_masked_in_the_words() -> None:
+    row = MomentView("k", NOW, MomentKind.ORDER, "buy YES for 25.00: done", money=Micros(25 * ONE))
+    assert "25.00" in words(row, ViewContext(STATE, NOW))
+    assert "25.00" not in words(row, ViewContext(STATE, NOW, masked=True))
+
+
+HOSTILE = "[red]x[/] \x1b[2J \u202eevil\n[@click=quit]y"
+
+
+def test_text_from_outside_is_inert() -> None:
+    row = MomentView("k", NOW, MomentKind.NEWS, HOSTILE, who=HOSTILE, question=HOSTILE)
+    text = words(row, ViewContext(STATE, NOW))
+    assert "[red]x[/]" in text
+    assert not {"\x1b", "\n", "\u202e"} & set(text)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.builds(NewsView), max_size=6),
+    st.lists(
+        st.builds(
+            ActionView, at=st.floats(0, 4e9), number=st.integers(1, 9), what=st.text(max_size=9)
+        ),
+        max_size=6,
+    ),
+    st.booleans(),
+)
+def test_any_state_has_moments_in_order_each_once(
+    news: list[NewsView],
+    entries: list[ActionView],
+    embedded: bool,  # noqa: FBT001 - drawn by hypothesis
+) -> None:
+    finite = [one for one in news if one.at == one.at]
+    state = replace(
+        DeskState(replace(STATE.service, embedded=embedded)),
+        news=tuple(finite),
+        log=LogView(entries=tuple(entries)),
+        world=WorldView(NOW, NOW, 0, 7),
+    )
+    rows = moments(state)
+    assert [row.at for row in rows] == sorted((row.at for row in rows), reverse=True)
+    assert len({row.key for row in rows}) == len(rows)
+
+
+# -- the screen -----------------------------------------------------------------------------------
+
+
+async def test_keys_filter_and_lead_to_the_things() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await seen.press("apostrophe")
+        front = seen.app.front
+        assert isinstance(front, TimelineScreen)
+        assert [one for one in seen.doors.submitted if isinstance(one, ReadLog)]
+        assert front.only is OURS
+        await seen.press("c")
+        assert front.only is None
+        assert len(front.table.order) == len(ROWS)
+        await seen.press("c")
+        assert front.only is not None
+        assert {front.table.order[n].kind for n in range(len(front.table.order))} == {
+            MomentKind.FILL
+        }
+        fill = front.selected()
+        assert fill is not None
+        await seen.press("enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "blotter")
+        assert seen.app.front.current_row() == fill.row
+        await seen.press("apostrophe", "w")
+        assert front.only is AWAY
+        assert "while you were away" in seen.text
+        assert all(front.table.order[n].is_away for n in range(len(front.table.order)))
+        await seen.press("escape")
+        assert front.only is OURS
+        await seen.press("slash", *"missed", "enter")
+        assert "Missed headline" in seen.text
+
+
+async def test_the_cursor_stays_on_its_row_when_something_happens() -> None:
+    async with running(STATE, size=(120, 40), first="timeline") as seen:
+        await seen.press("j", "j")
+        row = seen.app.front.current_row()
+        newer = replace(STATE.fills[0], trade_id="new", seq=999, at=Timestamp(NOW + 1))
+        await seen.bring(replace(STATE, fills=(newer, *STATE.fills)))
+        assert seen.app.front.current_row() == row
+        await seen.press("i")
+        assert "Traceback" not in seen.text
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_timeline_looks_as_it_is_meant_to(size: tuple[int, int]) -> None:
+    async with running(STATE, first="timeline", size=size) as seen:
+        await seen.press("j")
+        seen.app.clear_notifications()
+        await seen.pilot.pause()
+        await assert_snapshot(seen.pilot, f"timeline_{size[0]}x{size[1]}")
