@@ -153,7 +153,9 @@ async def test_an_absence_is_told_once() -> None:
     state = replace(STATE, world=replace(STATE.world, meanwhile=gone))
     async with running(state, first="settings", initial=STATE) as seen:
         await seen.until(lambda: bool(seen.toasts))
-        assert seen.toasts == ["2h 00m of world time passed while you were away; 0 shows a summary"]
+        assert seen.toasts == [
+            "2h 00m of world time passed while you were away; 0 shows a summary, ' everything"
+        ]
         await seen.bring(replace(state, tickets=()))
         assert len(seen.toasts) == 1
 

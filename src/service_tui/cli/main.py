@@ -390,12 +390,13 @@ def _console(options: Options, arguments: argparse.Namespace) -> int:
 def _plain(options: Options) -> int:
     """Run the console as lines of text."""
     from service_tui.cli.plain import answer  # noqa: PLC0415
+    from service_tui.cli.plain_rows import PlainRows  # noqa: PLC0415
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import plain  # noqa: PLC0415
 
     hello = (f"service-tui {VERSION}, lines of text. help lists the commands, quit leaves.",)
     try:
-        plain.run(options, sys.stdin, partial(answer, options), hello)
+        plain.run(options, sys.stdin, partial(answer, options, PlainRows()), hello)
     except DeskClosedError as error:
         raise CannotError(str(error)) from error
     return OK

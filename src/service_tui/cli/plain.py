@@ -4,12 +4,15 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from service_tui.cli.lists import list_lines
 from service_tui.cli.orders import confirm, order_request
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, check, parse, parser_of
+from service_tui.cli.plain_rows import DEEDS, LISTINGS, PlainRows
+from service_tui.cli.plain_rows import HELP as ROWS_HELP
 from service_tui.clock import SystemClock
 from service_tui.config import read_environment
 from service_tui.console.desk_api import DeskClosedError
@@ -27,19 +30,26 @@ HELP: Final = (
     "status, markets, positions, orders, fills, agents, alerts: lists; markets --find rain",
     'quote, buy, sell: buy "rain in paris" yes 25 shows the quote and asks',
     "halt: blocks every buy; resume: ends that, after a typed word",
+    *ROWS_HELP,
     "help COMMAND: its options; quit: closes the desk",
 )
 
 COMMANDS: Final = frozenset({*LISTS, *ORDERS, "halt", "resume"})
 
+SERVED_S: Final = 15.0
+"""The server is imported behind the first lines; a busy machine takes seconds for it."""
+
 OF_THE_START: Final = "--data-dir, --url and --profile are for the start of the program"
 
 
-async def answer(options: Options, desk: Desk, words: Sequence[str]) -> Sequence[str]:
+async def answer(
+    options: Options, rows: PlainRows, desk: Desk, words: Sequence[str]
+) -> Sequence[str]:
     """Carry out a line.
 
     Args:
         options: of the start.
+        rows: the numbered lists as they were printed last.
         desk: the open one.
         words: of the line, at least one.
 
@@ -48,29 +58,34 @@ async def answer(options: Options, desk: Desk, words: Sequence[str]) -> Sequence
     """
     if words[0] == "help":
         words = (*words[1:], "--help")
-    if words[0] == "--help":
+    name = words[0]
+    if name == "--help":
         return HELP
-    if words[0] not in COMMANDS:
-        return (f"{printable(words[0])}: not a command here; help lists them",)
+    if name in LISTINGS or name in DEEDS:
+        return await rows.answer(desk, words)
+    if name in COMMANDS:
+        arguments = _parsed(words)
+        return () if arguments is None else await _result(options, desk, arguments)
+    return (f"{printable(name)}: not a command here; help lists them",)
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace | None:
+    """The arguments of a line; None where the parser has printed a problem, or the help."""
     parser = parser_of(read_environment({}))
     try:
         arguments = parse(parser, words)
         check(parser, arguments)
     except SystemExit:
-        # The parser has printed why, or the help.
-        return ()
-    if arguments.data_dir or arguments.url or arguments.profile:
-        return (OF_THE_START,)
-    return await _result(options, desk, arguments)
+        return None
+    return arguments
 
 
 async def _result(options: Options, desk: Desk, arguments: argparse.Namespace) -> Sequence[str]:
+    if arguments.data_dir or arguments.url or arguments.profile:
+        return (OF_THE_START,)
     if arguments.command in LISTS:
-        try:
-            # By the way of scripts, through the address that this desk serves.
-            return await asyncio.to_thread(list_lines, options, arguments)
-        except (DeskClosedError, ReportError) as error:
-            return (str(error),)
+        await _until_served(desk)
+        return await _list(options, arguments)
     if arguments.command == "halt":
         return (await halt_on(desk)).lines
     if arguments.command == "resume":
@@ -78,6 +93,27 @@ async def _result(options: Options, desk: Desk, arguments: argparse.Namespace) -
     request = order_request(arguments)
     asks = partial(confirm, request, arguments)
     return (await trade_on(desk, request, asks, SystemClock())).lines
+
+
+async def _until_served(desk: Desk) -> None:
+    """Wait, right after the start, until this desk has the address by which lists are read."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(_address_of(desk), SERVED_S)
+
+
+async def _address_of(desk: Desk) -> None:
+    async for state in desk.changes():
+        service = state.service
+        if service.address or service.attached or not service.embedded:
+            return
+
+
+async def _list(options: Options, arguments: argparse.Namespace) -> Sequence[str]:
+    """A list by the way of scripts, through the address that this desk serves."""
+    try:
+        return await asyncio.to_thread(list_lines, options, arguments)
+    except (DeskClosedError, ReportError) as error:
+        return (str(error),)
 
 
 async def _resumed(desk: Desk) -> Sequence[str]:

@@ -31,14 +31,14 @@ from service_tui.units import ONE, Micros, Timestamp
 USUAL_STOP: Final = 0.20
 """Default of a new monitor. Source: spec, "Risk monitor settings"."""
 
-_STOP: Final = figure_rule(
+STOP_RULE: Final = figure_rule(
     "stop",
     Micros(1),
     Micros(STOP_MAX * PERCENT * ONE),
     beyond=f"stop: above 0 %, at most {STOP_MAX * PERCENT} % down",
     unit="%",
 )
-_TARGET: Final = figure_rule("target", Micros(1), beyond="target: above 0 % up", unit="%")
+TARGET_RULE: Final = figure_rule("target", Micros(1), beyond="target: above 0 % up", unit="%")
 _STOP_PRICE: Final = figure_rule("stop price")
 _TARGET_PRICE: Final = figure_rule("target price")
 _POINT: Final = "pt"
@@ -162,7 +162,7 @@ def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
     if typed.kept is not None and typed.text == typed.kept_text:
         return typed.kept
     if not typed.is_price:
-        return parse_percent(typed.text, _STOP)
+        return parse_percent(typed.text, STOP_RULE)
     price = parse_number(typed.text, _STOP_PRICE) / ONE
     if entry is None:
         raise FieldError("stop price: entry unknown, enter a percentage")
@@ -185,7 +185,7 @@ def read_target(typed: TypedThreshold, entry: float | None) -> float | None:
     if typed.kept is not None and typed.text == typed.kept_text:
         return typed.kept
     if not typed.is_price:
-        return parse_percent(typed.text, _TARGET)
+        return parse_percent(typed.text, TARGET_RULE)
     price = parse_number(typed.text, _TARGET_PRICE) / ONE
     if entry is None:
         raise FieldError("target price: entry unknown, enter a percentage")

@@ -1,0 +1,269 @@
+"""Approvals, monitors and signals of the plain console: numbered rows, and what to do with one.
+
+A number means the row of the list as it was last printed, and no other one that has come since.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from service_tui.console import formats
+from service_tui.console.fields import FieldError, parse_percent
+from service_tui.console.forms.approval import is_real
+from service_tui.console.forms.monitor_draft import STOP_RULE, TARGET_RULE
+from service_tui.console.view_context import ViewContext
+from service_tui.desk.command import Command
+from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
+from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor
+from service_tui.desk.desk import Desk
+from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.reactor import SignalState, SignalView
+from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.state import DeskState
+from service_tui.terms import MONEY_OF, Action, Venue
+from service_tui.toml_lines import printable
+from service_tui.wiring.output import print_text
+from service_tui.wiring.typed_lines import typed_line
+
+HELP: Final = (
+    "approvals, monitors, signals: numbered lists; the numbers are for the commands below",
+    "approve N, refuse N [REASON]: decides a waiting trade",
+    "stop N PERCENT|off, target N PERCENT|off: changes a monitor",
+    "mirror N, dismiss N: a signal",
+)
+
+REAL: Final = "real money: the screens show all that is signed; nothing was sent"
+_YES: Final = frozenset({"y", "yes"})
+
+
+class PlainError(Exception):
+    """A line that does nothing; the sentence gives the reason."""
+
+
+class NumberedRow(NamedTuple):
+    """One row of a list: its identity, and its line."""
+
+    key: str
+    line: str
+
+
+Listing = Callable[[DeskState, ViewContext], list[NumberedRow]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A command for one row: the list it is of, and what it makes of the row and further words."""
+
+    listing: str
+    make: Callable[[DeskState, str, Sequence[str]], Command]
+    asks: bool = False
+
+
+# -- the lists ------------------------------------------------------------------------------------
+
+
+def _approvals(state: DeskState, view: ViewContext) -> list[NumberedRow]:
+    return [NumberedRow(held.held_id, _approval(held, view)) for held in state.supervision.held]
+
+
+def _approval(held: HeldView, view: ViewContext) -> str:
+    if held.action is Action.BUY:
+        size = f"{view.money(held.amount).plain} {MONEY_OF[held.venue]}"
+    else:
+        size = f"{view.shares(held.shares).plain} shares"
+    reason = view.sentence(held.reasoning) or "no reason given"
+    left = formats.duration(held.left_s(view.now))
+    return (
+        f"{formats.plain(held.agent_name, 40).plain}: {held.action.value} "
+        f"{held.side.value.upper()}, {size}, {_question(held.question)}; price "
+        f"{formats.price(held.price).plain}; {left} left; {reason}"
+    )
+
+
+def _monitors(state: DeskState, view: ViewContext) -> list[NumberedRow]:
+    del view
+    return [
+        NumberedRow(
+            one.key,
+            f"{one.side.value.upper()} {_question(one.question)}, now "
+            f"{formats.price(one.mark).plain}: {one.thresholds.describe()}; {one.state.value}",
+        )
+        for one in state.risk.monitors
+    ]
+
+
+def _signals(state: DeskState, view: ViewContext) -> list[NumberedRow]:
+    return [
+        NumberedRow(one.signal_id, _signal(one, view))
+        for one in state.reactor.signals
+        if one.state is SignalState.PENDING
+    ]
+
+
+def _signal(one: SignalView, view: ViewContext) -> str:
+    who = formats.plain(one.label, 40).plain or formats.address(one.wallet).plain
+    left = formats.duration(max(0.0, one.expires_at - view.now))
+    amount = f"{view.money(one.amount).plain} {MONEY_OF[one.venue]}"
+    return (
+        f"{who} bought {one.side.value.upper()} at {formats.price(one.price).plain}, "
+        f"{_question(one.question)}; now {formats.price(one.price_now).plain}; a mirror spends "
+        f"{amount}; {left} left"
+    )
+
+
+def _question(text: str) -> str:
+    return formats.plain(text, 120).plain
+
+
+LISTINGS: Final = MappingProxyType[str, Listing]({
+    "approvals": _approvals,
+    "monitors": _monitors,
+    "signals": _signals,
+})
+
+
+# -- the commands ----------------------------------------------------------------------------------
+
+
+def _held(state: DeskState, key: str) -> HeldView:
+    found = next((one for one in state.supervision.held if one.held_id == key), None)
+    if found is None:
+        raise PlainError("this trade waits no more; approvals lists the others")
+    return found
+
+
+def _approve(state: DeskState, key: str, words: Sequence[str]) -> Command:
+    held = _held(state, key)
+    _no_more(words)
+    if is_real(held, state):
+        raise PlainError(REAL)
+    return ApproveHeld(key, _what(held))
+
+
+def _refuse(state: DeskState, key: str, words: Sequence[str]) -> Command:
+    return RefuseHeld(key, _what(_held(state, key)), " ".join(words))
+
+
+def _what(held: HeldView) -> str:
+    name = formats.plain(held.agent_name, 40).plain
+    return f"{name}: {held.action.value} {held.side.value.upper()}, {_question(held.question)}"
+
+
+def _monitor(state: DeskState, key: str) -> MonitorView:
+    found = next((one for one in state.risk.monitors if one.key == key), None)
+    if found is None:
+        raise PlainError("this position has no monitor any more; monitors lists the others")
+    return found
+
+
+def _threshold(name: str, state: DeskState, key: str, words: Sequence[str]) -> Command:
+    one = _monitor(state, key)
+    if len(words) != 1:
+        raise PlainError(f"{name} N PERCENT, or {name} N off")
+    try:
+        rule = STOP_RULE if name == "stop" else TARGET_RULE
+        value = None if words[0] == "off" else parse_percent(words[0], rule)
+    except FieldError as error:
+        raise PlainError(str(error)) from error
+    stop, target = (value, one.target_pct) if name == "stop" else (one.stop_pct, value)
+    if all(each is None for each in (stop, target, one.trail_pct, one.trail_points, one.exit_at)):
+        return RemoveMonitor(one.market_id, one.side, one.venue, one.question)
+    return SetMonitor(
+        one.market_id,
+        one.side,
+        one.venue,
+        stop,
+        target,
+        one.question,
+        one.trail_pct,
+        one.trail_points,
+        one.exit_at,
+    )
+
+
+def _waiting(state: DeskState, key: str) -> SignalView:
+    for one in state.reactor.signals:
+        if one.signal_id == key and one.state is SignalState.PENDING:
+            return one
+    raise PlainError("this signal waits no more; signals lists the others")
+
+
+def _mirror(state: DeskState, key: str, words: Sequence[str]) -> Command:
+    one = _waiting(state, key)
+    _no_more(words)
+    if one.venue is not Venue.SIM and not state.service.embedded:
+        raise PlainError(REAL)
+    return MirrorSignal(key, one.question)
+
+
+def _dismiss(state: DeskState, key: str, words: Sequence[str]) -> Command:
+    _no_more(words)
+    return DismissSignal(_waiting(state, key).signal_id)
+
+
+def _no_more(words: Sequence[str]) -> None:
+    if words:
+        raise PlainError(f"too many words: leave out {printable(' '.join(words))}")
+
+
+DEEDS: Final = MappingProxyType[str, Deed]({
+    "approve": Deed("approvals", _approve, asks=True),
+    "refuse": Deed("approvals", _refuse),
+    "stop": Deed("monitors", partial(_threshold, "stop")),
+    "target": Deed("monitors", partial(_threshold, "target")),
+    "mirror": Deed("signals", _mirror, asks=True),
+    "dismiss": Deed("signals", _dismiss),
+})
+
+
+class PlainRows:
+    """The numbered lists of one plain console, as they were printed last."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, list[NumberedRow]] = {}
+
+    async def answer(self, desk: Desk, words: Sequence[str]) -> Sequence[str]:
+        """Carry out a line that begins with a name of `LISTINGS` or `DEEDS`."""
+        name, *rest = words
+        try:
+            if name in LISTINGS:
+                _no_more(rest)
+                return self._list(name, desk)
+            return await self._do(name, desk, rest)
+        except PlainError as error:
+            return (str(error),)
+
+    def _list(self, name: str, desk: Desk) -> Sequence[str]:
+        view = ViewContext.of(desk.state, desk.ports.now())
+        rows = self._listed[name] = LISTINGS[name](desk.state, view)
+        return [f"{place}  {row.line}" for place, row in enumerate(rows, 1)] or [f"no {name}"]
+
+    async def _do(self, name: str, desk: Desk, words: Sequence[str]) -> Sequence[str]:
+        deed = DEEDS[name]
+        if not words or not words[0].isdecimal():
+            raise PlainError(f"{name} N: the number in the list of {deed.listing}")
+        rows = self._listed.get(deed.listing)
+        place = int(words[0][:9]) - 1
+        if rows is None or not 0 <= place < len(rows):
+            raise PlainError(f"no such number: {deed.listing} lists them")
+        row, rest = rows[place], words[1:]
+        deed.make(desk.state, row.key, rest)
+        if deed.asks:
+            print_text(f"{row.line}\n{name}? y: ")
+            if (await typed_line(sys.stdin)).strip().lower() not in _YES:
+                return ("nothing was sent",)
+        # Again: while the person read, it may have been decided elsewhere.
+        return await _sent(desk, deed.make(desk.state, row.key, rest))
+
+
+async def _sent(desk: Desk, command: Command) -> Sequence[str]:
+    """Give a command and wait for its end."""
+    view = await desk.submit(command).wait()
+    if view.state is TicketState.DONE:
+        return (f"{view.what}: {view.outcome or 'done'}",)
+    return (f"{view.what}: {view.state.value}{f': {view.outcome}' if view.outcome else ''}",)

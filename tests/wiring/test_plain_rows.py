@@ -1,0 +1,174 @@
+"""Numbered rows of the plain console: a number means the row as it was printed."""
+
+import io
+from dataclasses import replace
+
+import pytest
+
+from kit.samples.desk import NOW
+from kit.samples.fleet import fleet_state, held_of
+from kit.samples.guarded import guarded_state
+from kit.samples.reactor import reactor_state
+from service_tui.cli.plain_rows import DEEDS, REAL, PlainRows
+from service_tui.desk.command import Command
+from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
+from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor
+from service_tui.desk.slices.reactor import SignalState
+from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.state import DeskState
+from service_tui.desk.tickets import Ticket
+from service_tui.terms import Venue
+from service_tui.units import Timestamp
+
+
+class Still:
+    """A desk that keeps what it is given and calls it done."""
+
+    def __init__(self, state: DeskState) -> None:
+        self.state = state
+        self.given: list[Command] = []
+        self.ports = self
+
+    def now(self) -> Timestamp:
+        return NOW
+
+    def submit(self, command: Command) -> Ticket:
+        self.given.append(command)
+        view = TicketView("t", command.kind, "", command.describe(), TicketState.QUEUED, NOW)
+        ticket = Ticket(command, view)
+        ticket.update(replace(view, state=TicketState.DONE))
+        return ticket
+
+
+def whole() -> DeskState:
+    return replace(
+        guarded_state(),
+        supervision=fleet_state().supervision,
+        reactor=reactor_state().reactor,
+    )
+
+
+async def said(desk: Still, rows: PlainRows, line: str) -> list[str]:
+    return list(await rows.answer(desk, line.split()))  # type: ignore[arg-type]
+
+
+async def test_an_approval_is_shown_asked_for_and_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk, rows = Still(whole()), PlainRows()
+    listed = await said(desk, rows, "approvals")
+    assert len(listed) == len(desk.state.supervision.held) > 1
+    assert listed[0].startswith("1  heron: buy YES, 25.00 $SIM, Will it rain at dawn?")
+    monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
+    assert await said(desk, rows, "approve 1") == ["nothing was sent"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert "done" in (await said(desk, rows, "approve 1"))[0]
+    await said(desk, rows, "refuse 2 too thin")
+    first, second, *_ = desk.state.supervision.held
+    approved, refused = desk.given
+    assert isinstance(approved, ApproveHeld)
+    assert approved.held_id == first.held_id
+    assert isinstance(refused, RefuseHeld)
+    assert (refused.held_id, refused.reason) == (second.held_id, "too thin")
+
+
+async def test_a_number_means_the_row_that_was_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk, rows = Still(whole()), PlainRows()
+    assert await said(desk, rows, "refuse 1") == ["no such number: approvals lists them"]
+    await said(desk, rows, "approvals")
+    first, *others = desk.state.supervision.held
+    newer = held_of("h-new", agent_name="newcomer")
+    supervision = replace(desk.state.supervision, held=(newer, first, *others))
+    desk.state = replace(desk.state, supervision=supervision)
+    await said(desk, rows, "refuse 1")
+    assert [one.held_id for one in desk.given if isinstance(one, RefuseHeld)] == [first.held_id]
+    # One that was decided meanwhile is not replaced by its neighbour, nor while the person reads.
+    gone = replace(supervision, held=(newer, *others))
+    desk.state = replace(desk.state, supervision=gone)
+    assert "waits no more" in (await said(desk, rows, "refuse 1"))[0]
+    assert len(desk.given) == 1
+    await said(desk, rows, "approvals")
+
+    class Slow(io.StringIO):
+        def readline(self, *_: object) -> str:  # type: ignore[override]
+            desk.state = replace(desk.state, supervision=replace(gone, held=()))
+            return "y\n"
+
+    monkeypatch.setattr("sys.stdin", Slow())
+    assert "waits no more" in (await said(desk, rows, "approve 1"))[0]
+    assert len(desk.given) == 1
+
+
+async def test_thresholds_of_a_monitor_are_changed_one_at_a_time() -> None:
+    desk, rows = Still(whole()), PlainRows()
+    await said(desk, rows, "monitors")
+    one = desk.state.risk.monitors[0]
+    await said(desk, rows, "stop 1 15")
+    await said(desk, rows, "target 1 50")
+    stop, target = desk.given
+    assert isinstance(stop, SetMonitor)
+    assert isinstance(target, SetMonitor)
+    assert (stop.stop_pct, stop.target_pct) == (0.15, one.target_pct)
+    assert (target.stop_pct, target.target_pct) == (one.stop_pct, 0.5)
+    assert (stop.trail_pct, stop.exit_at) == (one.trail_pct, one.exit_at)
+    for line in ("stop 1", "stop 1 -5", "stop 1 200", "stop 1 much", "stop x 5", "stop 99 5"):
+        said_of = await said(desk, rows, line)
+        assert len(desk.given) == 2, line
+        assert said_of, line
+    bare = replace(one, target_pct=None, trail_pct=None, trail_points=None, exit_at=None)
+    desk.state = replace(desk.state, risk=replace(desk.state.risk, monitors=(bare,)))
+    await said(desk, rows, "stop 1 off")
+    assert isinstance(desk.given[-1], RemoveMonitor)
+
+
+async def test_a_signal_is_mirrored_or_dismissed(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk, rows = Still(whole()), PlainRows()
+    pending = [one for one in desk.state.reactor.signals if one.state is SignalState.PENDING]
+    assert len(await said(desk, rows, "signals")) == len(pending)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    await said(desk, rows, "mirror 1")
+    await said(desk, rows, "dismiss 2")
+    mirrored, dismissed = desk.given
+    assert isinstance(mirrored, MirrorSignal)
+    assert isinstance(dismissed, DismissSignal)
+    assert mirrored.signal_id == pending[0].signal_id
+    assert dismissed.signal_id == pending[1].signal_id
+
+
+async def test_real_money_is_left_to_the_screens() -> None:
+    state = whole()
+    real = held_of("h-real", venue=Venue.EVM)
+    signal = replace(state.reactor.signals[0], venue=Venue.EVM, state=SignalState.PENDING)
+    state = replace(
+        state,
+        service=replace(state.service, embedded=False),
+        supervision=replace(state.supervision, held=(real,)),
+        reactor=replace(state.reactor, signals=(signal,)),
+    )
+    desk, rows = Still(state), PlainRows()
+    await said(desk, rows, "approvals")
+    await said(desk, rows, "signals")
+    assert await said(desk, rows, "approve 1") == [REAL]
+    assert await said(desk, rows, "mirror 1") == [REAL]
+    assert desk.given == []
+
+
+async def test_amounts_are_masked_and_hostile_text_is_inert() -> None:
+    state = whole()
+    hostile = held_of("h", agent_name="[/red]\x1b[2J", reasoning="buy 25.00 now\n\x1b]0;x")
+    state = replace(
+        state,
+        preferences={"privacy": "on"},
+        supervision=replace(state.supervision, held=(hostile,)),
+    )
+    (line,) = await said(Still(state), PlainRows(), "approvals")
+    assert "25.00" not in line
+    assert line.isprintable()
+
+
+async def test_an_empty_list_says_so_and_further_words_are_refused() -> None:
+    desk, rows = Still(DeskState(whole().service)), PlainRows()
+    for name in ("approvals", "monitors", "signals"):
+        assert await said(desk, rows, name) == [f"no {name}"]
+        assert "too many words" in (await said(desk, rows, f"{name} now"))[0]
+    for name in DEEDS:
+        assert "the number in the list of" in (await said(desk, rows, name))[0]
