@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -33,12 +33,14 @@ from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
-from service_tui.desk.recording.player import Player
 from service_tui.desk.slices.fleet import SkillRunState
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.terms import SPEEDS
 from service_tui.units import Timestamp
+
+if TYPE_CHECKING:
+    from service_tui.desk.recording.player import Player
 
 REPAINT_S: Final = 0.1
 """States that come faster than this are shown together."""
@@ -110,7 +112,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         own_keys: OwnKeys | None = None,
         drills: Callable[[], tuple[tuple[str, str], ...]] = tuple,
         has_tour: bool = False,
-        player: Callable[[], Player | None] = lambda: None,
+        player: "Callable[[], Player | None]" = lambda: None,
         replay_at: Timestamp | None = None,
     ) -> None:
         self.player = player

@@ -16,7 +16,7 @@ from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ReadDay, ReadLog, WatchAgent
 from service_tui.desk.commands.settings import SetPreference, WatchMarket
 from service_tui.desk.commands.trading import RequestQuote
-from service_tui.desk.recording.player import RecordedMoment
+from service_tui.desk.recording.moment import RecordedMoment
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -13,7 +13,8 @@ from service_tui.console.key_file import read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.command import Command
-from service_tui.desk.recording.player import Player, RecordError
+from service_tui.desk.recording.moment import RecordError
+from service_tui.desk.recording.player import Player
 from service_tui.desk.state import DeskState
 from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_preferences

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from service_tui.clock import SystemClock
@@ -17,7 +17,6 @@ from service_tui.console.key_file import read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.cached_state import STATE_KEY, load_state
-from service_tui.desk.recording.player import Player
 from service_tui.desk.slices.halt import newest
 from service_tui.desk.slices.records import Phase, ServiceView
 from service_tui.desk.state import DeskState
@@ -25,13 +24,16 @@ from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
-from service_tui.storage.recordings import Recordings
 from service_tui.terms import Mode, Venue
 from service_tui.wiring.collecting import Collecting
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.logfile import note_stacks
 from service_tui.wiring.options import BESIDE, BESIDE_MAX, Options
 from service_tui.wiring.picture import keep
+
+if TYPE_CHECKING:
+    from service_tui.desk.recording.player import Player
+    from service_tui.storage.recordings import Recordings
 
 DATABASE_FILE: Final = "desk.sqlite3"
 STARS: Final = "stars"
@@ -83,12 +85,14 @@ def service_view(options: Options) -> ServiceView:
 class Recorded:
     """Where the open desk is recorded; `store` is None while none is open."""
 
-    store: Recordings | None = None
-    _player: Player | None = None
+    store: "Recordings | None" = None
+    _player: "Player | None" = None
 
-    def player(self) -> Player | None:
+    def player(self) -> "Player | None":
         """The recording of the open desk; None without one."""
         if self._player is None and self.store is not None:
+            from service_tui.desk.recording.player import Player  # noqa: PLC0415 - not at first
+
             self._player = Player(self.store)
         return self._player
 

@@ -12,7 +12,8 @@ import pytest
 
 from kit.samples.desk import sample_state
 from service_tui.desk.cached_state import MARKETS_MAX
-from service_tui.desk.recording.player import Player, RecordError
+from service_tui.desk.recording.moment import RecordError
+from service_tui.desk.recording.player import Player
 from service_tui.desk.recording.recorder import (
     AFTER_EVENT_S,
     CHAIN_MAX,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual import on
 from textual.dom import DOMNode
@@ -22,9 +22,12 @@ from service_tui.console.replay_text import (
 from service_tui.console.shell.drill_pages import DrillPages
 from service_tui.desk.command import Command
 from service_tui.desk.commands.halt import Halt
-from service_tui.desk.recording.player import Player, RecordedMoment, RecordError
+from service_tui.desk.recording.moment import RecordedMoment, RecordError
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+if TYPE_CHECKING:
+    from service_tui.desk.recording.player import Player
 
 STEP_S: Final = {"minute": 60.0, "hour": 3_600.0}
 GAP_S: Final = 60.0
@@ -46,7 +49,7 @@ class ReplayPages(DrillPages):
     replays_only = False
     """True for a console without a desk."""
 
-    player: Callable[[], Player | None] = staticmethod(lambda: None)
+    player: "Callable[[], Player | None]" = staticmethod(lambda: None)
     """The recording of the open desk; None without one."""
 
     _live: DeskState

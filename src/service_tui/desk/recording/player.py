@@ -4,10 +4,10 @@ import json
 import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from service_tui.desk.recording.differences import applied
+from service_tui.desk.recording.moment import RecordedMoment, RecordError
 from service_tui.desk.recording.recorder import DICTIONARY_BYTES
 from service_tui.desk.recording.trees import Tree, TreeError, value_of
 from service_tui.desk.state import DeskState
@@ -19,19 +19,6 @@ TREE_BYTES_MAX: Final = 64 * 1024 * 1024
 """Longest text of one record; a longer one is not ours."""
 
 UNREADABLE: Final = "this record cannot be read: it is damaged, or of another version"
-
-
-class RecordError(Exception):
-    """A moment that cannot be shown; the sentence gives the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedMoment:
-    """The desk as it was recorded at `at`. `event` is what had just happened, empty for none."""
-
-    at: Timestamp
-    event: str
-    state: DeskState
 
 
 class Player:
