@@ -25,7 +25,7 @@ from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, WatchMarket
 from service_tui.desk.recording.player import Player
 from service_tui.desk.recording.recorder import Recorder
-from service_tui.desk.slices.records import Notice, Phase
+from service_tui.desk.slices.records import Notice, Phase, TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import Recordings
 from service_tui.units import Timestamp
@@ -249,6 +249,32 @@ async def test_amounts_are_masked_if_they_are_now_or_were_then(tmp_path: Path) -
         masked = seen.text
         await seen.press("z")
         assert masked != seen.text
+
+
+async def test_a_theme_chosen_meanwhile_is_worn_and_masks_follow_the_present(
+    tmp_path: Path,
+) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player, first="portfolio") as seen:
+        await seen.press("f3")
+        worn = seen.app.theme
+        await seen.press("f8")
+        assert seen.app.replay is not None
+        assert seen.app.theme != worn
+        chosen = seen.app.theme
+        await seen.press("f3")
+        assert seen.app.theme == chosen
+
+
+async def test_leaving_from_a_moment_asks_for_what_is_pending_now(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    quiet = replace(states[NOW], tickets=())
+    async with running(quiet, player=lambda: player) as seen:
+        await seen.press("f3")
+        sent = replace(states[NOW].tickets[0], state=TicketState.SENT, what="the present order")
+        await seen.bring(replace(quiet, tickets=(sent,)))
+        await seen.press("ctrl+q")
+        await seen.until(lambda: "the present order" in seen.text)
 
 
 async def test_a_notice_of_the_present_is_marked(tmp_path: Path) -> None:

@@ -240,11 +240,15 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
             return
         before, self.desk_state = self.desk_state, self._live
         self.show_state()
+        self._apply_theme_since(before)
+        self.follow_drill(state.drill)
+        self._notify()
+
+    def _apply_theme_since(self, before: DeskState) -> None:
+        """Apply the theme of the state in front, if the former one had another."""
         theme = self.desk_state.preferences.get("theme", "")
         if theme != before.preferences.get("theme", ""):
             self.apply_theme(theme)
-        self.follow_drill(state.drill)
-        self._notify()
 
     def focus_front(self) -> None:
         """Focus the rows in front, where nothing has the focus and no dialog lies above."""
@@ -362,8 +366,10 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
             self.show_toast(why, "warn")
         if isinstance(command, SetPreference | Halt | ApproveHeld | RefuseHeld):
             # Shown at once, before the desk confirms it.
+            before = self.desk_state
             self.take(self._raw_state)
             self.show_replay()
+            self._apply_theme_since(before)
         return why
 
     # -- actions ----------------------------------------------------------------------------
@@ -387,7 +393,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
 
     def action_privacy(self) -> None:
         """Mask amounts, or show them again."""
-        masked = is_private(self.desk_state)
+        masked = is_private(self._live)
         self.give(SetPreference("privacy", "off" if masked else "on"))
         self.show_toast(
             "amounts shown" if masked else f"amounts masked; {cap('app.privacy')} shows them"
@@ -469,12 +475,12 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         """Leave; confirms first if an order is under way, or a skill would stop."""
         waiting = [
             ticket.what
-            for ticket in self.desk_state.tickets
+            for ticket in self._live.tickets
             if ticket.state in {TicketState.QUEUED, TicketState.SENT}
         ]
         running = [
             run.skill_slug
-            for run in self.desk_state.supervision.runs
+            for run in self._live.supervision.runs
             if run.state.is_alive and run.state is not SkillRunState.DETACHED
         ]
         # ours: an unknown order holds nobody back, because the next start looks it up.

@@ -58,6 +58,8 @@ def replayed(moment: RecordedMoment, live: DeskState) -> DeskState:
         for name, value in live.preferences.items()
         if is_of_view(SetPreference(name, value))
     }
+    # A theme of then, which is no longer chosen, is not worn either.
+    looks.setdefault("theme", "")
     looks["privacy"] = "on" if is_private(live) or is_private(state) else "off"
     looks["welcome"] = "seen"
     return replace(

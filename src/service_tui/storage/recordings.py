@@ -111,7 +111,7 @@ class Recordings:
                 f"{_ROWS} WHERE at BETWEEN ? AND ? ORDER BY at",
                 (first, at),
             )
-            return tuple(RecordRow(*row) for row in found)
+            return tuple(_row(row) for row in found)
 
     def neighbour(self, at: float, by: int, *, is_event: bool = False) -> float | None:
         """Time of the record before (-1) or after (1) a time; with `is_event` of one with an event.
@@ -169,6 +169,17 @@ def _failing() -> Generator[None]:
         raise RecordingError(f"recording: {error}") from error
 
 
+def _row(found: tuple[Any, ...]) -> RecordRow:
+    """A stored row; SQLite keeps values of any type in any column."""
+    at, is_whole, event, body = found
+    if not (isinstance(at, float) and isinstance(event, str) and isinstance(body, bytes)):
+        raise RecordingError("recording: a row that is none")
+    return RecordRow(at, bool(is_whole), event, body)
+
+
 def _one(connection: sqlite3.Connection, query: str, *values: float) -> float | None:
     row: tuple[Any, ...] | None = connection.execute(query, values).fetchone()
-    return None if row is None or row[0] is None else float(row[0])
+    at = None if row is None else row[0]
+    if at is None or isinstance(at, float):
+        return at
+    raise RecordingError("recording: a row that is none")

@@ -216,8 +216,22 @@ def test_old_records_go_and_the_rest_can_still_be_read(tmp_path: Path) -> None:
     assert moment.state == states[times[50]]
 
 
-@pytest.mark.parametrize("spoiled", [b"", b"x", zlib.compress(b"[1"), zlib.compress(b'{"a":1}')])
-def test_a_damaged_record_is_named_and_the_others_are_shown(tmp_path: Path, spoiled: bytes) -> None:
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        b"",
+        b"x",
+        zlib.compress(b"[1"),
+        zlib.compress(b'{"a":1}'),
+        zlib.compress(b"NaN"),
+        zlib.compress(b"[" * 100_000),
+        "text",
+        7,
+    ],
+)
+def test_a_damaged_record_is_named_and_the_others_are_shown(
+    tmp_path: Path, spoiled: object
+) -> None:
     states = filled(tmp_path, 40)
     times = list(states)
     store = Recordings(tmp_path)
@@ -226,7 +240,7 @@ def test_a_damaged_record_is_named_and_the_others_are_shown(tmp_path: Path, spoi
     with closing(sqlite3.connect(store.path)) as connection, connection:
         connection.execute("UPDATE records SET body = ? WHERE at = ?", (spoiled, row.at))
     player = Player(store)
-    with pytest.raises(RecordError, match="cannot be read"):
+    with pytest.raises(RecordError, match=r"cannot be read|a row that is none"):
         player.moment(times[12])
     for at in (times[9], times[35]):
         moment = player.moment(at)

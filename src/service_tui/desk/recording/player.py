@@ -85,7 +85,7 @@ class Player:
         for record in chain[known:]:
             before = b"" if record.is_whole else self._texts[-1][-DICTIONARY_BYTES:]
             text = _unpacked(record.body, before)
-            tree: Tree = json.loads(text)
+            tree: Tree = json.loads(text, parse_constant=_no_number)
             self._trees.append(tree if record.is_whole else applied(self._trees[-1], tree))
             self._texts.append(text)
         self._times = times
@@ -98,6 +98,10 @@ def _readable() -> Generator[None]:
         yield
     except StorageError as error:
         raise RecordError(str(error)) from error
+
+
+def _no_number(name: str) -> float:
+    raise TreeError(f"{name} is no number")
 
 
 def _unpacked(body: bytes, dictionary: bytes) -> bytes:
