@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kit.console.doors import Running, running, seen_before
+from kit.console.every_screen import texts
 from kit.samples.desk import NOW
 from kit.samples.fleet import fleet_state
 from kit.samples.guarded import guarded_state
@@ -20,7 +21,6 @@ from service_tui.console.fields import FieldError
 from service_tui.console.keys import KEYS, KeyBinding, keys_of
 from service_tui.console.replay_text import READINGS, is_of_view, read_time
 from service_tui.console.shell.views import SCREENS
-from service_tui.console.widgets.deck import Deck
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, WatchMarket
 from service_tui.desk.recording.player import Player
@@ -73,7 +73,8 @@ def record(folder: Path, count: int = 4) -> dict[Timestamp, DeskState]:
     """Records of as many states, the last at NOW."""
     store, recorder, rng = Recordings(folder), Recorder(), random.Random(5)
     store.begin()
-    state, states = whole_desk(), {}
+    state = whole_desk()
+    states: dict[Timestamp, DeskState] = {}
     for place in range(count):
         at = Timestamp(NOW - 60.0 * (count - 1 - place))
         row = recorder.record(state, at)
@@ -82,29 +83,6 @@ def record(folder: Path, count: int = 4) -> dict[Timestamp, DeskState]:
         states[at] = state
         state = moved(state, rng)
     return states
-
-
-def deck_text(seen: Running) -> str:
-    """What the screen in front shows."""
-    region = seen.app.screen_stack[0].query_one(Deck).region
-    return "\n".join(seen.lines[region.y : region.bottom])
-
-
-async def texts(seen: Running) -> dict[str, str]:
-    """What each screen shows."""
-    result = {}
-    # Those whose detail was read; of others the moment knows none.
-    market, agent = seen.app.desk_state.detail, seen.app.desk_state.supervision.detail
-    assert market is not None
-    assert agent is not None
-    rows = {"markets": f", '{market.market_id}'", "agents": f", '{agent.agent_id}'"}
-    for name in SCREENS:
-        await seen.app.run_action(f"go('{name}'{rows.get(name, '')})")
-        await seen.pilot.pause(0.06)
-        seen.app.clear_notifications()
-        await seen.pilot.pause()
-        result[name] = deck_text(seen)
-    return result
 
 
 async def test_every_screen_shows_a_moment_as_it_was(tmp_path: Path) -> None:
