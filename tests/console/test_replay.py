@@ -9,6 +9,7 @@ import pytest
 
 from kit.console.doors import Running, running, seen_before
 from kit.console.every_screen import texts
+from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
 from kit.samples.fleet import fleet_state
 from kit.samples.guarded import guarded_state
@@ -133,6 +134,17 @@ async def test_a_moment_is_marked_and_one_key_returns(tmp_path: Path) -> None:
         assert seen.app.replay is None
         assert seen.app.desk_state.tickets == newer.tickets
         assert "REPLAY" not in seen.text
+
+
+async def test_a_moment_looks_as_it_is_meant_to(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(
+        states[NOW], player=lambda: player, first="portfolio", size=(80, 24)
+    ) as seen:
+        await seen.press("f3")
+        await seen.until(lambda: seen.app.replay is not None)
+        seen.app.clear_notifications()
+        await assert_snapshot(seen.pilot, "replay_80x24", themes=("night", "contrast"))
 
 
 async def test_a_typed_time_is_shown_and_a_gap_is_named(tmp_path: Path) -> None:

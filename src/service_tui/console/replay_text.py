@@ -74,7 +74,7 @@ def replayed(moment: RecordedMoment, live: DeskState) -> DeskState:
 def replay_condition(moment: RecordedMoment, *, is_alone: bool) -> LastingCondition:
     """The line below the head while a recorded state is shown."""
     event = f"{moment.event} · " if moment.event else ""
-    steps = f"{cap('app.earlier')} {cap('app.later')} step, {cap('app.replay_time')} types a time"
+    steps = f"{cap('app.earlier')} {cap('app.later')} step, {cap('app.replay_time')} time"
     leaves = f"{cap('app.out')} leaves" if is_alone else f"{cap('app.replay')} returns to now"
     return LastingCondition("warn", "replay", f"{event}nothing can be sent; {leaves}; {steps}")
 

@@ -14,6 +14,9 @@ from service_tui.console.widgets.numbered_view import NumberedView
 NOT_NUMBERED: Final = frozenset({"app.log", "app.timeline"})
 """Screens without a place in the bottom line."""
 
+IN_REPLAY: Final = ("app.earlier", "app.later", "app.replay")
+"""Keys that the footer offers on a recorded state."""
+
 MENU: Final = "app.palette"
 """The action of a click on the screen in front: a list of every action that works there, also
 those for which the line has no room."""
@@ -121,7 +124,9 @@ def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
         for key in keys_of(group)
         if key.footer and not front.disabled_reason(key)
     ]
-    return (*own, *(key for key in keys_of("app") if key.footer))
+    replay = IN_REPLAY if front.state.rewound_to is not None else ()
+    rest = (key for key in keys_of("app") if key.footer)
+    return (*own, *map(key_named, replay), *rest)
 
 
 def _screen_bit(key: KeyBinding, front: str, needing: int, width: int) -> Bit:
