@@ -135,7 +135,7 @@ async def test_an_open_desk_is_recorded_and_played_back(tmp_path: Path) -> None:
             if state.markets and not state.from_cache and store.span() is not None:
                 break
         markets = desk.state.markets
-    moment = Player(Recordings(tmp_path)).moment(clock.now())
+    moment = Player(Recordings(tmp_path)).moment(Timestamp(clock.now() + 1))
     assert moment is not None
     assert moment.state.markets.keys() == markets.keys()
 
