@@ -26,7 +26,12 @@ from service_tui.clock import ManualClock
 from service_tui.desk.commands.agents import ReadLog, WatchAgent
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.recording.player import Player
-from service_tui.desk.recording.recorder import AFTER_EVENT_S, SAVED_MAX, Recorder
+from service_tui.desk.recording.recorder import (
+    AFTER_EVENT_S,
+    DAY_BYTES,
+    SAVED_MAX,
+    Recorder,
+)
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import Recordings
 from service_tui.units import Timestamp
@@ -61,7 +66,7 @@ async def recorded(folder: Path, hours: float) -> dict[Timestamp, DeskState]:
             desk.submit(WatchMarket(names[0], 86_400))
             desk.submit(WatchAgent(stage.agent_id))
             desk.submit(ReadLog())
-            began, count, events = clock.now(), 0, 0
+            began, count, events, largest = clock.now(), 0, 0, 0
             while clock.now() < began + hours * HOUR_S:
                 await clock.advance(AFTER_EVENT_S)
                 if rng.random() < TRADES_A_STEP:
@@ -74,13 +79,15 @@ async def recorded(folder: Path, hours: float) -> dict[Timestamp, DeskState]:
                         store.add(row)
                         states[Timestamp(row.at)] = state
                         count += 1
+                        largest = max(largest, len(row.body))
                         events += bool(row.event)
             size = store.path.stat().st_size
-            # What was saved up is written once; the rest goes on as it comes in.
-            day = SAVED_MAX + (size - SAVED_MAX) / hours * 24
+            # What may have been written by now; the last record may be larger than what was left.
+            allowed = SAVED_MAX + DAY_BYTES * hours / 24 + largest
+            day = SAVED_MAX + DAY_BYTES + largest
             print(f"{hours:g} h, {len(desk.state.markets)} markets, {AGENTS} agents")
             print(f"{count} records, {events} of events")
-            print(f"{size / 1e6:.2f} MB; a day {day / 1e6:.2f} MB")
+            print(f"{size / 1e6:.2f} MB of {allowed / 1e6:.2f}; a day at most {day / 1e6:.2f} MB")
             return states
 
 
