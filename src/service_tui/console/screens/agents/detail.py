@@ -59,9 +59,10 @@ def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
     today = Micros(sum(agent.day_pnl for agent in fleet.agents))
     made = formats.pnl(today, masked=view.masked, arrow=True)
     text = Text("● live", "profit") if state.listening else Text("○ polled", "muted")
-    # The person's own agent does not count against the plan.
+    # The person's own agent does not count against the plan, but has a row below.
     others = sum(not agent.is_own for agent in fleet.agents)
-    count = Text(f"{others}", "bold")
+    count = Text("you + " if others < len(fleet.agents) else "", "muted")
+    count.append(f"{others}", "bold")
     most = (f"/{fleet.agents_max} agents", "muted")
     return (
         Bit(Text.assemble(count, most), 0),
