@@ -26,6 +26,7 @@ from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, WatchMarket
 from service_tui.desk.recording.player import Player
 from service_tui.desk.recording.recorder import Recorder
+from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.records import Notice, Phase, TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import Recordings
@@ -70,11 +71,11 @@ def moved(state: DeskState, rng: random.Random) -> DeskState:
     )
 
 
-def record(folder: Path, count: int = 4) -> dict[Timestamp, DeskState]:
+def record(folder: Path, count: int = 4, *, halted: bool = False) -> dict[Timestamp, DeskState]:
     """Records of as many states, the last at NOW."""
     store, recorder, rng = Recordings(folder), Recorder(), random.Random(5)
     store.begin()
-    state = whole_desk()
+    state = replace(whole_desk(), halt=HaltView(NOW) if halted else None)
     states: dict[Timestamp, DeskState] = {}
     for place in range(count):
         at = Timestamp(NOW - 60.0 * (count - 1 - place))
@@ -306,7 +307,7 @@ async def test_an_empty_recording_and_a_damaged_one_are_named(tmp_path: Path) ->
 
 
 async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
-    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    states, player = record(tmp_path, halted=True), Player(Recordings(tmp_path))
     nothing = replace(DeskState(service=states[NOW].service), preferences={"welcome": "seen"})
     nothing = replace(nothing, service=replace(nothing.service, phase=Phase.CONNECTING))
     async with running(
@@ -316,8 +317,11 @@ async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
         assert "q leaves" in seen.text
         await seen.press("f3")
         assert any("no desk is open here" in toast for toast in seen.toasts)
-        await seen.press("f9")
-        assert any("'service-tui halt' halts" in toast for toast in seen.toasts)
+        for key in ("f9", "exclamation_mark"):
+            seen.app.clear_notifications()
+            await seen.press(key)
+            assert any("'service-tui halt' halts" in toast for toast in seen.toasts)
+            assert len(seen.app.screen_stack) == 1
         assert not [one for one in seen.doors.submitted if isinstance(one, Halt)]
         assert seen.app.replay is not None
 

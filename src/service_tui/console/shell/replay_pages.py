@@ -86,6 +86,14 @@ class ReplayPages(DrillPages):
         self.show_toast(why, "warn")
         return True
 
+    def action_halt(self) -> None:
+        """Halt, and show the halt; without a desk there is nothing to halt, whatever was then."""
+        if self.replay is None or not self.replays_only:
+            super().action_halt()
+        elif not self._has_halted:
+            self.show_toast(NOTHING_TO_HALT, "warn")
+        self._has_halted = False
+
     async def action_replay(self) -> None:
         """Show the last recorded moment, or the present again."""
         if self.replay is None:
