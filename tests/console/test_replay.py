@@ -18,12 +18,14 @@ from kit.samples.reactor import reactor_state
 from kit.samples.research import research_sample
 from kit.samples.wallet import redemption_of, wallet_of
 from service_tui.console.actions import ON_RECORD
+from service_tui.console.desk_api import DeskClosedError
 from service_tui.console.fields import FieldError
 from service_tui.console.keys import KEYS, KeyBinding, keys_of
 from service_tui.console.replay_text import READINGS, is_of_view, read_time
 from service_tui.console.shell.views import SCREENS
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, WatchMarket
+from service_tui.desk.recording.moment import RecordedMoment
 from service_tui.desk.recording.player import Player
 from service_tui.desk.recording.recorder import Recorder
 from service_tui.desk.slices.halt import HaltView
@@ -275,6 +277,35 @@ async def test_a_notice_of_the_present_is_marked(tmp_path: Path) -> None:
         newest = max((notice.notice_id for notice in states[NOW].notices), default=0)
         await seen.bring(replace(states[NOW], notices=(Notice(newest + 1, "bad", "exit failed"),)))
         assert any("now: exit failed" in toast for toast in seen.toasts)
+
+
+async def test_a_halt_of_the_present_and_a_closed_desk_are_shown_beside_a_moment(
+    tmp_path: Path,
+) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player) as seen:
+        await seen.press("f3")
+        assert "now halted" not in seen.text
+        await seen.bring(replace(states[NOW], halt=HaltView(NOW)))
+        assert "now halted" in seen.text
+        assert seen.app.replay is not None
+        seen.doors.fail(DeskClosedError("the database was removed", "restart"))
+        await seen.until(lambda: "now desk closed" in seen.text)
+
+
+async def test_a_halt_while_a_moment_is_read_keeps_the_present_in_front(tmp_path: Path) -> None:
+    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player) as seen:
+        read = player.moment
+
+        def slow(at: Timestamp) -> RecordedMoment | None:
+            seen.app.call_from_thread(seen.app.give, Halt())
+            return read(at)
+
+        player.moment = slow  # type: ignore[method-assign]
+        await seen.app.show_moment(NOW)
+        assert seen.app.replay is None
+        assert [one for one in seen.doors.submitted if isinstance(one, Halt)]
 
 
 async def test_a_market_that_nobody_watched_is_not_said_to_load(tmp_path: Path) -> None:

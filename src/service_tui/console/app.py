@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.console import RenderableType
@@ -237,6 +238,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         self._live = self._sender.laid_over(state, self._wall_time())
         if self.replay is not None:
             self._notify()
+            self._show_conditions()
             return
         before, self.desk_state = self.desk_state, self._live
         self.show_state()
@@ -266,7 +268,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         if self.replay is None:
             self._follow_present(state, now, needing)
         base.query_one(TopBar).take(state, now, self._notifier.unseen)
-        base.query_one(Banner).show(self._conditions(state, now))
+        self._show_conditions()
         front.take(state, now)
         base.query_one(KeyBar).show(front, needing)
         for dialog in self.screen_stack[1:]:
@@ -287,13 +289,24 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         self._notifier.ring(state, now)
         self.follow_tour(state)
 
-    def _conditions(self, state: DeskState, now: Timestamp) -> tuple[LastingCondition, ...]:
-        """The conditions of the line below the head."""
+    def _show_conditions(self) -> None:
+        """Show the conditions in the line below the head."""
+        if self.is_running:
+            self.screen_stack[0].query_one(Banner).show(self._conditions())
+
+    def _conditions(self) -> tuple[LastingCondition, ...]:
+        """The lasting conditions; beside a replay the grave ones of the present as well."""
+        present = lasting_conditions(
+            self._live, self._wall_time(), started_at=self._started_at, closed=self._shut
+        )
         if self.replay is None:
-            lasting = lasting_conditions(state, now, started_at=self._started_at, closed=self._shut)
-            return (*lasting, *self.tour_conditions(state))
-        lasting = lasting_conditions(state, now, started_at=now, closed="")
-        return (replay_condition(self.replay, is_alone=self.replays_only), *lasting)
+            return (*present, *self.tour_conditions(self.desk_state))
+        of_then = lasting_conditions(
+            self.desk_state, self.replay.at, started_at=self.replay.at, closed=""
+        )
+        grave = () if self.replays_only else (one for one in present if one.tone == "loss")
+        marked = (replace(one, word=f"now {one.word}") for one in grave)
+        return (replay_condition(self.replay, is_alone=self.replays_only), *marked, *of_then)
 
     def wall_time(self) -> Timestamp:
         """The present time."""

@@ -49,6 +49,9 @@ class ReplayPages(DrillPages):
     replays_only = False
     """True for a console without a desk."""
 
+    _halts = 0
+    """How often a halt was given: a moment that is still being read then is not shown."""
+
     player: "Callable[[], Player | None]" = staticmethod(lambda: None)
     """The recording of the open desk; None without one."""
 
@@ -176,10 +179,14 @@ class ReplayPages(DrillPages):
         if player is None:
             self.show_toast(NOT_RECORDED, "warn")
             return
+        halts = self._halts
         try:
             moment = await asyncio.to_thread(player.moment, at)
         except RecordError as error:
             self.show_toast(str(error), "warn")
+            return
+        if halts != self._halts:
+            # A halt came while it was read: the present stays in front.
             return
         if moment is None:
             self.show_toast(NOTHING_YET, "warn")
@@ -215,13 +222,14 @@ class ReplayPages(DrillPages):
 
         A halt goes on always: it returns to the present first.
         """
+        if isinstance(command, Halt) and not self.replays_only:
+            self._halts += 1
+            self.leave_replay()
+            return None
         if self.replay is None or is_of_view(command):
             return None
         if isinstance(command, Halt):
-            if self.replays_only:
-                return NOTHING_TO_HALT
-            self.leave_replay()
-            return None
+            return NOTHING_TO_HALT
         if isinstance(command, READINGS):
             self._left_out[command.kind] = command
             return ""
