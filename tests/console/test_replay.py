@@ -45,7 +45,8 @@ def whole_desk() -> DeskState:
         seen_before(guarded),
         reactor=reactor_state().reactor,
         fleet=fleet.fleet,
-        supervision=fleet.supervision,
+        # The output of a skill is not recorded.
+        supervision=replace(fleet.supervision, tail=None),
         research=research_sample(),
         redemption=redemption_of(),
         wallet=wallet_of(),

@@ -127,8 +127,13 @@ def test_an_own_order_is_told_by_its_fill_alone() -> None:
         DeskState(STATE.service), account=STATE.account, log=LogView(entries=(done,)), fills=(fill,)
     )
     assert [row.kind for row in moments(state)] == [MomentKind.FILL]
-    # Another agent's fill says nothing of it, nor does one of an hour ago.
-    for other in (replace(fill, agent_id="a-9"), replace(fill, at=Timestamp(NOW - 3_600))):
+    # Another agent's fill says nothing of it, nor one of an hour ago or of other shares.
+    others = (
+        replace(fill, agent_id="a-9"),
+        replace(fill, at=Timestamp(NOW - 3_600)),
+        replace(fill, shares=Micros(60 * ONE)),
+    )
+    for other in others:
         kinds = {row.kind for row in moments(replace(state, fills=(other,)))}
         assert kinds == {MomentKind.FILL, MomentKind.ORDER}
 

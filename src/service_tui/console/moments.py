@@ -15,7 +15,7 @@ from service_tui.desk.slices.research import ExperimentView
 from service_tui.desk.slices.risk import AlertView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, decimal
 
 
 class MomentKind(StrEnum):
@@ -191,9 +191,9 @@ def _payouts(trades: Iterable[TradeView]) -> Iterator[MomentView]:
 def _logged(state: DeskState) -> Iterator[MomentView]:
     """Commands, refusals, approvals and programs; without what fills and alerts tell already."""
     own = "" if state.account is None else state.account.agent_id
-    filled = [fill.at for fill in state.fills if fill.agent_id == own]
+    fills = [fill for fill in state.fills if fill.agent_id == own]
     for entry in without_reported_orders(state.log.entries):
-        if entry.what not in _ELSEWHERE and not (_is_fill(entry) and _is_near(entry.at, filled)):
+        if entry.what not in _ELSEWHERE and not (_is_fill(entry) and _is_told(entry, fills)):
             yield _entry(entry)
 
 
@@ -202,8 +202,12 @@ def _is_fill(entry: ActionView) -> bool:
     return is_trade and _DONE in entry.words
 
 
-def _is_near(at: Timestamp, times: Iterable[Timestamp]) -> bool:
-    return any(abs(at - other) <= SAME_S for other in times)
+def _is_told(entry: ActionView, fills: Iterable[FillView]) -> bool:
+    """Whether one of these fills is that of the entry: of its time, and of as many shares."""
+    return any(
+        abs(entry.at - fill.at) <= SAME_S and f" {decimal(fill.shares):,.2f} shares" in entry.words
+        for fill in fills
+    )
 
 
 def _entry(entry: ActionView) -> MomentView:

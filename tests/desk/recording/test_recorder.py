@@ -93,6 +93,8 @@ def test_no_secret_and_no_endless_list_is_recorded() -> None:
     )
     kept = recorded(state)
     assert kept.revealed is None
+    assert kept.supervision.tail is None
+    assert kept.supervision.pasts == ()
     assert len(kept.markets) == MARKETS_MAX
     assert {held.market_id for held in state.positions} <= kept.markets.keys()
     assert list(kept.markets) == [name for name in state.markets if name in kept.markets]

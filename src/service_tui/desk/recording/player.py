@@ -4,6 +4,7 @@ import json
 import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Final
 
 from service_tui.desk.recording.differences import applied
@@ -29,6 +30,7 @@ class Player:
         self._times: tuple[float, ...] = ()
         self._texts: list[bytes] = []
         self._trees: list[Tree] = []
+        self._reading = Lock()
 
     def span(self) -> tuple[Timestamp, Timestamp] | None:
         """Times of the first and the last record; None without one.
@@ -67,7 +69,9 @@ class Player:
         if not chain:
             raise RecordError(UNREADABLE)
         try:
-            state: DeskState = value_of(DeskState, self._tree(chain))
+            # A key pressed twice reads from two threads.
+            with self._reading:
+                state: DeskState = value_of(DeskState, self._tree(chain))
         except (TreeError, ValueError, zlib.error, RecursionError) as error:
             self._times, self._texts, self._trees = (), [], []
             raise RecordError(UNREADABLE) from error

@@ -165,6 +165,8 @@ def recorded(state: DeskState) -> DeskState:
         markets=markets,
         # A secret is shown once, by the program that received it.
         revealed=None,
+        # What a skill prints may hold a key; the whole past of every agent is large, and asked for.
+        supervision=replace(state.supervision, tail=None, pasts=(), pasts_at=None),
         tickets=state.tickets[:ROWS_MAX],
         trades=state.trades[:ROWS_MAX],
         fills=state.fills[:ROWS_MAX],
