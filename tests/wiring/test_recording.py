@@ -1,5 +1,6 @@
 """The recording of an open desk: what is written, a disk that refuses, and the shell's replay."""
 
+import asyncio
 import sqlite3
 import stat
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -37,6 +39,8 @@ class Still:
         self.state = states[-1]
         self.emitted: list[Fact] = []
         self.ports = self
+        self.folder = Path()
+        self.clock: ManualClock | None = None
 
     def emit(self, fact: Fact) -> None:
         self.emitted.append(fact)
@@ -107,6 +111,62 @@ async def test_a_disk_that_refuses_is_told_once_and_the_recording_goes_on(
     assert moment is not None
     # Whole again: what the refused ones differed from was never kept.
     assert moment.state.stars in [frozenset({str(n)}) for n in (3, 4, 5)]
+
+
+async def test_a_console_that_quits_leaves_its_last_state_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, clock = Still(starred("first")), Skipping()
+    entered, written, add = asyncio.Event(), Event(), Recordings.add
+
+    def noted(self: Recordings, row: RecordRow) -> None:
+        add(self, row)
+        written.set()
+
+    monkeypatch.setattr(Recordings, "add", noted)
+
+    async def opened() -> None:
+        async with recording(desk, clock):  # type: ignore[arg-type]
+            entered.set()
+            await asyncio.Event().wait()
+
+    desk.folder = tmp_path
+    desk.clock = clock
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(opened())
+        await entered.wait()
+        await asyncio.to_thread(written.wait)
+        desk.state = starred("last")
+        # As the console ends: whoever has the desk open is cancelled.
+        task.cancel()
+    moment = Player(Recordings(tmp_path)).moment(clock.now())
+    assert moment is not None
+    assert moment.state.stars == {"last"}
+
+
+async def test_a_file_that_is_removed_meanwhile_is_begun_anew(tmp_path: Path) -> None:
+    desk, clock = Still(starred("0")), Skipping()
+    writer = writer_of(tmp_path, desk, clock)
+    await writer.run()
+    (tmp_path / RECORDING_FILE).unlink()
+    desk.states = tuple(starred(str(n)) for n in range(1, 12))
+    await writer.run()
+    told = [fact.text for fact in desk.emitted if isinstance(fact, Noticed)]
+    assert len(told) == 1
+    moment = Player(Recordings(tmp_path)).moment(clock.now())
+    assert moment is not None
+    assert moment.state.stars <= {str(n) for n in range(5, 12)}
+
+
+async def test_a_file_that_is_damaged_meanwhile_is_put_aside(tmp_path: Path) -> None:
+    desk, clock = Still(starred("0")), Skipping()
+    writer = writer_of(tmp_path, desk, clock)
+    await writer.run()
+    (tmp_path / RECORDING_FILE).write_bytes(b"no database, but longer than a header" * 99)
+    desk.states = tuple(starred(str(n)) for n in range(1, 12))
+    await writer.run()
+    assert (tmp_path / f"{RECORDING_FILE}.damaged").exists()
+    assert Player(Recordings(tmp_path)).moment(clock.now()) is not None
 
 
 async def test_records_older_than_thirty_days_go(tmp_path: Path) -> None:

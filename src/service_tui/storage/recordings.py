@@ -3,19 +3,39 @@
 Nothing else depends on it: a damaged one is put aside, and the recording begins anew. Calls block.
 """
 
+import math
+import os
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from service_tui.storage.errors import StorageError
+from service_tui.storage.db.connection import COMPANIONS
+from service_tui.storage.errors import StorageError, result_code
 
 RECORDING_FILE: Final = "recording.db"
 DAMAGED: Final = ".damaged"
 """Ending of the name under which a damaged file is kept."""
 
+BYTES_MAX: Final = 160_000_000
+"""ours: thirty days of at most 5 MB, and a little; no file is larger, whatever the clock says."""
+
+CHAIN_ROWS_MAX: Final = 4_000
+CHAIN_BYTES_MAX: Final = 16_000_000
+"""ours: more than the records of a whole day. A longer chain is not ours."""
+
+BODY_BYTES_MAX: Final = 8_000_000
+"""Longest record; SQLite itself refuses a longer one."""
+
+LATEST: Final = 253_402_300_799.0
+"""The end of the year 9999; later ones are no times."""
+
 _TIMEOUT_S: Final = 2.0
+_STEPS: Final = 100_000
+_STEPS_MAX: Final = 1_000
+"""A question of more than these steps times rounds of SQLite's machine is given up."""
+
 _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS records (at REAL PRIMARY KEY, is_whole INTEGER NOT NULL, "
     "event TEXT NOT NULL, body BLOB NOT NULL)"
@@ -23,6 +43,20 @@ _TABLE: Final = (
 _ROWS: Final = "SELECT at, is_whole, event, body FROM records"
 _WHOLES: Final = "CREATE INDEX IF NOT EXISTS wholes ON records (at) WHERE is_whole"
 _EVENTS: Final = "CREATE INDEX IF NOT EXISTS events ON records (at) WHERE event <> ''"
+
+_PASSING: Final = frozenset({
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_AUTH,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_INTERRUPT,
+})
+"""Refusals that say nothing against the file itself."""
 
 
 class RecordRow(NamedTuple):
@@ -39,10 +73,16 @@ class RecordingError(StorageError):
 
 
 class Recordings:
-    """The records of one directory."""
+    """The records of one directory.
+
+    Records lie in the order in which they were written, each with the time that the clock gave: a
+    clock that is set back makes two of the same hour, and both can be read.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / RECORDING_FILE
+        self._is_damaged = False
+        self._last_at: float | None = None
 
     def begin(self) -> float | None:
         """Make the file, or put a damaged one aside.
@@ -53,34 +93,52 @@ class Recordings:
         Raises:
             RecordingError: the disk refuses.
         """
-        try:
-            with _failing(), self._writing() as connection:
-                return _one(connection, "SELECT max(at) FROM records")
-        except RecordingError as error:
-            if not isinstance(error.__cause__, sqlite3.DatabaseError) or isinstance(
-                error.__cause__, sqlite3.OperationalError
-            ):
-                raise
+        if not self._is_damaged:
+            try:
+                return self._begun()
+            except RecordingError:
+                if not self._is_damaged:
+                    raise
         self._put_aside()
-        with _failing(), self._writing():
-            return None
+        return self._begun()
 
     def add(self, row: RecordRow) -> None:
-        """Keep a record; raises RecordingError where the disk refuses."""
-        with _failing(), self._writing() as connection:
-            connection.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row)
+        """Keep a record.
+
+        Raises:
+            RecordingError: the disk refuses, or the file is another than before; `begin` makes it
+                good.
+        """
+        with self._writing() as connection:
+            if not row.is_whole and _last(connection) != self._last_at:
+                raise RecordingError("recording: the file was replaced")
+            at = row.at
+            # A clock that was set back may give a time once more.
+            while _one(connection, "SELECT at FROM records WHERE at = ?", at) is not None:
+                at += 0.001
+            connection.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row._replace(at=at))
+            self._last_at = at
 
     def forget_before(self, at: float) -> None:
         """Remove the records before a time, but for those that later ones build on.
 
+        Of a file that is too large the oldest quarter goes as well.
+
         Raises:
             RecordingError: the disk refuses.
         """
-        with _failing(), self._writing() as connection:
-            # From the last whole record before that time on, all are needed.
-            first = _one(connection, "SELECT max(at) FROM records WHERE is_whole AND at <= ?", at)
+        with self._writing() as connection:
+            # From the last whole record before the first that is kept, all are needed.
+            first = _number(connection, "SELECT min(rowid) FROM records WHERE at > ?", at)
+            if _size(connection) > BYTES_MAX:
+                quarter = "SELECT min(rowid) + (max(rowid) - min(rowid)) / 4 FROM records"
+                first = max(first or 0, _number(connection, quarter) or 0)
             if first is not None:
-                connection.execute("DELETE FROM records WHERE at < ?", (first,))
+                connection.execute(
+                    "DELETE FROM records WHERE rowid < "
+                    "(SELECT max(rowid) FROM records WHERE is_whole AND rowid <= ?)",
+                    (first,),
+                )
 
     def span(self) -> tuple[float, float] | None:
         """Times of the first readable and the last record; None without one.
@@ -104,14 +162,24 @@ class Recordings:
         with self._reading() as connection:
             if connection is None:
                 return ()
-            first = _one(connection, "SELECT max(at) FROM records WHERE is_whole AND at <= ?", at)
-            if first is None:
+            wanted = "SELECT rowid FROM records WHERE at <= ? ORDER BY at DESC LIMIT 1"
+            last = _number(connection, wanted, at)
+            whole = "SELECT max(rowid) FROM records WHERE is_whole AND rowid <= ?"
+            first = None if last is None else _number(connection, whole, last)
+            if first is None or last is None:
                 return ()
             found = connection.execute(
-                f"{_ROWS} WHERE at BETWEEN ? AND ? ORDER BY at",
-                (first, at),
+                f"{_ROWS} WHERE rowid BETWEEN ? AND ? ORDER BY rowid", (first, last)
             )
-            return tuple(_row(row) for row in found)
+            rows: list[RecordRow] = []
+            size = 0
+            for values in found:
+                row = _row(values)
+                rows.append(row)
+                size += len(row.body)
+                if len(rows) > CHAIN_ROWS_MAX or size > CHAIN_BYTES_MAX:
+                    raise RecordingError("recording: too many records follow one another")
+            return tuple(rows)
 
     def neighbour(self, at: float, by: int, *, is_event: bool = False) -> float | None:
         """Time of the record before (-1) or after (1) a time; with `is_event` of one with an event.
@@ -128,58 +196,137 @@ class Recordings:
                 return None
             return _one(connection, f"{query} AND event <> ''" if is_event else query, at)
 
+    def _begun(self) -> float | None:
+        """Open the file, make it where there is none, and look whether it is one of ours."""
+        with self._failing():
+            # Open to the owner only, as all of the directory; SQLite makes its journal likewise.
+            self.path.touch(mode=0o600)
+            os.chmod(self.path, 0o600)  # noqa: PTH101  (Path.chmod is the same call)
+        try:
+            with self._writing() as connection:
+                for statement in (_TABLE, _WHOLES, _EVENTS):
+                    connection.execute(statement)
+                row = connection.execute(f"{_ROWS} ORDER BY rowid DESC LIMIT 1").fetchone()
+                self._last_at = None if row is None else _row(row).at
+                return self._last_at
+        except RowError:
+            self._is_damaged = True
+            raise
+
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
-        # Open to the owner only, as all of the directory; SQLite makes its journal likewise.
-        self.path.touch(mode=0o600)
-        with closing(sqlite3.connect(self.path, timeout=_TIMEOUT_S)) as connection:
+        # A file that was removed is not made again here: its records would build on nothing.
+        with self._opened("rw") as connection:
             # A record less after a loss of power harms nobody, and costs no wait of the disk.
             connection.execute("PRAGMA synchronous=NORMAL")
             # Small pages: a record leaves half of one empty. It counts for a new file only.
             connection.execute("PRAGMA page_size=1024")
-            connection.execute("PRAGMA trusted_schema=OFF")
             with connection:
-                for statement in (_TABLE, _WHOLES, _EVENTS):
-                    connection.execute(statement)
                 yield connection
 
     @contextmanager
     def _reading(self) -> Generator[sqlite3.Connection | None]:
-        if not self.path.exists():
+        with self._failing():
+            is_there = self.path.exists()
+        if not is_there:
             yield None
             return
-        address = f"{self.path.absolute().as_uri()}?mode=ro"
+        with self._opened("rw" if self._needs_rollback() else "ro") as connection:
+            kind = connection.execute("SELECT type FROM sqlite_master WHERE name = 'records'")
+            if kind.fetchone() != ("table",):
+                # Made a moment ago and still empty, or none of ours.
+                yield None
+                return
+            yield connection
+
+    def _needs_rollback(self) -> bool:
+        """Whether a program was killed while it wrote: SQLite repairs what it may write."""
+        try:
+            with self._opened("ro") as connection:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except RecordingError as error:
+            cause = error.__cause__
+            return isinstance(cause, sqlite3.Error) and result_code(cause) in {
+                sqlite3.SQLITE_READONLY,
+                sqlite3.SQLITE_CANTOPEN,
+            }
+        return False
+
+    @contextmanager
+    def _opened(self, mode: str) -> Generator[sqlite3.Connection]:
+        address = f"{self.path.absolute().as_uri()}?mode={mode}"
         with (
-            _failing(),
+            self._failing(),
             closing(sqlite3.connect(address, uri=True, timeout=_TIMEOUT_S)) as connection,
         ):
             connection.execute("PRAGMA trusted_schema=OFF")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, BODY_BYTES_MAX)
+            rounds = iter(range(_STEPS_MAX))
+            connection.set_progress_handler(lambda: next(rounds, None) is None, _STEPS)
             yield connection
 
     def _put_aside(self) -> None:
-        with _failing():
-            self.path.replace(self.path.with_name(f"{RECORDING_FILE}{DAMAGED}"))
+        with self._failing():
+            aside = self.path.with_name(f"{RECORDING_FILE}{DAMAGED}")
+            # A journal belongs to its file: beside a new one it would be played into that.
+            for ending in ("", *COMPANIONS):
+                source = self.path.with_name(f"{self.path.name}{ending}")
+                if source.exists():
+                    source.replace(aside.with_name(f"{aside.name}{ending}"))
+        self._is_damaged = False
+
+    @contextmanager
+    def _failing(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            if isinstance(error, sqlite3.DatabaseError) and result_code(error) not in _PASSING:
+                self._is_damaged = True
+            raise RecordingError(f"recording: {error}") from error
+        except OSError as error:
+            raise RecordingError(f"recording: {error}") from error
 
 
-@contextmanager
-def _failing() -> Generator[None]:
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise RecordingError(f"recording: {error}") from error
+class RowError(RecordingError):
+    """A row that no recorder wrote."""
+
+    def __init__(self) -> None:
+        super().__init__("recording: a row that is none")
 
 
 def _row(found: tuple[Any, ...]) -> RecordRow:
     """A stored row; SQLite keeps values of any type in any column."""
     at, is_whole, event, body = found
-    if not (isinstance(at, float) and isinstance(event, str) and isinstance(body, bytes)):
-        raise RecordingError("recording: a row that is none")
-    return RecordRow(at, bool(is_whole), event, body)
+    if not (isinstance(event, str) and isinstance(body, bytes)):
+        raise RowError
+    return RecordRow(_time(at), bool(is_whole), event, body)
+
+
+def _time(at: object) -> float:
+    if isinstance(at, float) and math.isfinite(at) and 0 <= at <= LATEST:
+        return at
+    raise RowError
 
 
 def _one(connection: sqlite3.Connection, query: str, *values: float) -> float | None:
     row: tuple[Any, ...] | None = connection.execute(query, values).fetchone()
-    at = None if row is None else row[0]
-    if at is None or isinstance(at, float):
-        return at
-    raise RecordingError("recording: a row that is none")
+    return None if row is None or row[0] is None else _time(row[0])
+
+
+def _number(connection: sqlite3.Connection, query: str, *values: float) -> int | None:
+    row: tuple[Any, ...] | None = connection.execute(query, values).fetchone()
+    return row[0] if row is not None and isinstance(row[0], int) else None
+
+
+def _last(connection: sqlite3.Connection) -> float | None:
+    """Time of the record that was written last."""
+    return _one(connection, "SELECT at FROM records ORDER BY rowid DESC LIMIT 1")
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    """Bytes of the pages in use."""
+    pages, free, size = (
+        _number(connection, f"PRAGMA {name}") or 0
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size

@@ -49,6 +49,13 @@ def prose(text: str, limit: int = PROSE_MAX) -> str:
     return _cut(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip(), limit)
 
 
+def harmless(text: str) -> str:
+    """The text as it is where nothing in it can do harm, else as `prose` leaves it."""
+    if text.isprintable() and _SIMPLE.match(text):
+        return text
+    return prose(text, limit=max(1, len(text)))
+
+
 def has_controls(text: str) -> bool:
     """Whether a terminal could take a part of it for a command, so that the part is left out."""
     return not text.isprintable() and _INTRODUCER.search(text) is not None

@@ -83,7 +83,10 @@ def service_view(options: Options) -> ServiceView:
 
 
 class Recorded:
-    """Where the open desk is recorded; `store` is None while none is open."""
+    """Where the desk is recorded; `store` is None before one was open.
+
+    It stays when the desk is closed: what was recorded can be looked at until the console ends.
+    """
 
     store: "Recordings | None" = None
     _player: "Player | None" = None

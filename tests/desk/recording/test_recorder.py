@@ -2,9 +2,12 @@
 
 import random
 import sqlite3
+import stat
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,13 +26,14 @@ from service_tui.desk.recording.recorder import (
     SAVED_MAX,
     Recorder,
     event_between,
+    packed,
     recorded,
 )
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.records import Notice, Phase, TicketState
 from service_tui.desk.state import DeskState
-from service_tui.storage.recordings import RECORDING_FILE, Recordings
+from service_tui.storage.recordings import RECORDING_FILE, RecordingError, Recordings, RecordRow
 from service_tui.units import Timestamp
 
 START = Timestamp(1_800_000_000.0)
@@ -64,15 +68,99 @@ def test_a_state_that_has_not_changed_is_not_recorded_again() -> None:
     assert not recorder.is_due(state, Timestamp(START + 3_600))
 
 
-def test_a_clock_that_is_set_back_keeps_the_records_in_order() -> None:
-    state, rng, recorder = sample_state(20), random.Random(1), Recorder(last_at=START)
-    first = recorder.record(state, Timestamp(START - 7_200))
-    newer = later(state, rng)
-    assert recorder.is_due(newer, Timestamp(START - 7_190))
-    second = recorder.record(newer, Timestamp(START - 7_190))
+def test_a_clock_that_is_set_back_a_little_keeps_the_records_in_order() -> None:
+    state, rng, recorder = sample_state(20), random.Random(1), Recorder()
+    first = recorder.record(state, START)
+    second = recorder.record(later(state, rng), Timestamp(START - 1))
     assert first is not None
     assert second is not None
-    assert START < first.at < second.at
+    assert not second.is_whole
+    assert START == first.at < second.at < START + 0.01
+
+
+def test_a_clock_that_was_wrong_for_a_while_hides_nothing(tmp_path: Path) -> None:
+    store, rng, recorder = Recordings(tmp_path), random.Random(1), Recorder()
+    store.begin()
+    state, states = sample_state(20), {}
+    # Right, a year ahead, in 1970, right again; each time two records.
+    for jump in (0.0, 3e7, -START + 100, 40.0):
+        for step in (0.0, 20.0):
+            state, at = later(state, rng), Timestamp(START + jump + step)
+            assert recorder.is_due(state, at)
+            row = recorder.record(state, at)
+            assert row is not None
+            assert row.at == at
+            store.add(row)
+            recorder.kept(row)
+            states[at] = state
+    player = Player(store)
+    for at, then in states.items():
+        moment = player.moment(at)
+        assert moment is not None
+        assert (moment.at, moment.state) == (at, then)
+    times = sorted(states)
+    assert [player.neighbour(at, 1) for at in times] == [*times[1:], None]
+
+
+def test_records_written_by_a_wrong_clock_are_kept_in_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Recordings(tmp_path)
+    store.begin()
+    state, rng = sample_state(20), random.Random(1)
+    for place in range(40):
+        # One of the year 2096, and then the right time: nothing of it is thirty days old.
+        at = Timestamp(START + (2_190_000_000 if place == 0 else place * 10.0))
+        row = Recorder().record(later(state, rng), at)
+        assert row is not None
+        store.add(row)
+    store.forget_before(START + 300)
+    assert len(list_of(store)) == 40
+    monkeypatch.setattr("service_tui.storage.recordings.BYTES_MAX", 100_000)
+    for _ in range(20):
+        store.forget_before(START)
+    left = list_of(store)
+    assert 0 < len(left) < 40
+    assert left[-1] == START + 390
+
+
+def list_of(store: Recordings) -> list[float]:
+    with closing(sqlite3.connect(store.path)) as connection:
+        return [row[0] for row in connection.execute("SELECT at FROM records ORDER BY rowid")]
+
+
+def test_what_the_disk_refused_costs_nothing_and_a_halt_is_always_recorded() -> None:
+    state, rng, recorder, at = sample_state(100), random.Random(1), Recorder(), START
+    for _ in range(400):
+        # As a full disk does it: a whole record every minute, none of them kept.
+        state = later(state, rng)
+        assert recorder.record(state, at) is not None
+        recorder.forget()
+        at = Timestamp(at + 60)
+    state = later(state, rng)
+    row = recorder.record(state, at)
+    assert row is not None
+    recorder.kept(row)
+    assert recorder.is_due(later(state, rng), Timestamp(at + EVERY_S))
+    # Now nothing is left of the day's bytes.
+    while recorder.is_due(replace(state, tickets=()), Timestamp(at + AFTER_EVENT_S)):
+        recorder.kept(row)
+    later_at = Timestamp(at + EVERY_S)
+    assert not recorder.is_due(later(state, rng), later_at)
+    assert recorder.is_due(replace(state, halt=HaltView(at)), later_at)
+
+
+def test_the_last_bytes_are_for_orders_and_the_connection() -> None:
+    state, recorder = sample_state(20), Recorder()
+    row = recorder.record(state, START)
+    assert row is not None
+    recorder.is_due(state, START)
+    noticed = replace(state, notices=(Notice(9, "warn", "gone"),))
+    ordered = replace(state, tickets=())
+    at = Timestamp(START + AFTER_EVENT_S)
+    while recorder.is_due(noticed, at):
+        recorder.kept(row)
+    assert recorder.is_due(ordered, at)
 
 
 def test_a_number_that_is_none_is_not_recorded_and_the_next_state_is() -> None:
@@ -138,6 +226,7 @@ def test_a_day_of_a_hundred_markets_that_all_move_stays_below_five_megabytes() -
         if recorder.is_due(state, at):
             record = recorder.record(state, at)
             assert record is not None
+            recorder.kept(record)
             size += len(record.body) + ROW_BYTES
             records += 1
         at = Timestamp(at + EVERY_S)
@@ -163,6 +252,7 @@ def filled(folder: Path, count: int, seed: int = 1) -> dict[Timestamp, DeskState
         record = recorder.record(state, at)
         assert record is not None
         store.add(record)
+        recorder.kept(record)
         states[at] = state
         at = Timestamp(at + rng.uniform(2, 30))
     return states
@@ -227,6 +317,9 @@ def test_old_records_go_and_the_rest_can_still_be_read(tmp_path: Path) -> None:
         zlib.compress(b'{"a":1}'),
         zlib.compress(b"NaN"),
         zlib.compress(b"[" * 100_000),
+        zlib.compress(b'["d",{"account":["d",{"cash":["r",1e999]},{},[]]},{},[]]'),
+        zlib.compress(b'["r",' + b"9" * 4_000 + b"]"),
+        zlib.compress(b" " * 70_000_000),
         "text",
         7,
     ],
@@ -244,10 +337,155 @@ def test_a_damaged_record_is_named_and_the_others_are_shown(
     player = Player(store)
     with pytest.raises(RecordError, match=r"cannot be read|a row that is none"):
         player.moment(times[12])
+    if isinstance(spoiled, bytes):
+        moment, problem = player.readable(times[12])
+        assert moment is not None
+        assert moment.at == times[9]
+        assert "cannot be read" in problem
     for at in (times[9], times[35]):
         moment = player.moment(at)
         assert moment is not None
         assert moment.state == states[at]
+
+
+WHOLE_BODY = zlib.compress(b'{"a":1}')
+
+
+def test_a_chain_without_a_readable_beginning_is_passed_over(tmp_path: Path) -> None:
+    states = filled(tmp_path, 40)
+    times = list(states)
+    store = Recordings(tmp_path)
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("UPDATE records SET body = ? WHERE at = ?", (WHOLE_BODY, times[30]))
+    moment, problem = Player(store).readable(times[35])
+    assert moment is not None
+    assert moment.at == times[29]
+    assert "cannot be read" in problem
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("UPDATE records SET body = ?", (WHOLE_BODY,))
+    with pytest.raises(RecordError, match="cannot be read"):
+        Player(store).readable(times[35])
+
+
+def test_lists_that_grow_without_end_are_refused(tmp_path: Path) -> None:
+    store = Recordings(tmp_path)
+    store.begin()
+    text = b'{"a":[1,1,1,1]}'
+    store.add(RecordRow(START, is_whole=True, event="", body=zlib.compress(text)))
+    doubled = b'["d",{"a":["l",[[0,%d],[0,%d]]]},{},[]]'
+    for place in range(40):
+        before, count = text, 4 * 2**place
+        text = doubled % (count, count)
+        store.add(RecordRow(START + place + 1, is_whole=False, event="", body=packed(text, before)))
+    with pytest.raises(RecordError, match="cannot be read"):
+        Player(store).moment(Timestamp(START + 100))
+
+
+def test_an_event_that_is_none_is_not_shown(tmp_path: Path) -> None:
+    states = filled(tmp_path, 3)
+    store = Recordings(tmp_path)
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("UPDATE records SET event = ?", ("\x1b[2J",))
+    moment = Player(store).moment(next(reversed(states)))
+    assert moment is not None
+    assert moment.event == ""
+
+
+COLUMNS = "(at REAL PRIMARY KEY, is_whole, event, body)"
+FOREIGN = (
+    "CREATE TABLE records (at REAL PRIMARY KEY, body BLOB)",
+    "CREATE VIEW records AS SELECT 1.0 AS at, 1 AS is_whole, '' AS event, x'00' AS body",
+    """CREATE VIEW records AS
+    WITH RECURSIVE n(at) AS (SELECT 1.0 UNION ALL SELECT at + 1 FROM n)
+    SELECT at, 0 AS is_whole, '' AS event, x'00' AS body FROM n""",
+    f"CREATE TABLE records {COLUMNS}; INSERT INTO records VALUES (9e999, 1, '', x'00')",
+    f"CREATE TABLE records {COLUMNS}; INSERT INTO records VALUES (1.0, 1, '', 'text')",
+    "CREATE TABLE records (at TEXT PRIMARY KEY, is_whole, event, body);"
+    + "INSERT INTO records VALUES ('then', 1, '', x'00')",
+)
+
+
+@pytest.mark.parametrize("schema", FOREIGN)
+def test_a_file_of_somebody_else_is_put_aside(tmp_path: Path, schema: str) -> None:
+    path = tmp_path / RECORDING_FILE
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript(schema)
+    player = Player(Recordings(tmp_path))
+    with suppress(RecordError):
+        assert player.moment(START) is None
+    assert Recordings(tmp_path).begin() is None
+    assert (tmp_path / f"{RECORDING_FILE}.damaged").exists()
+    states = filled(tmp_path, 3)
+    assert Player(Recordings(tmp_path)).moment(next(reversed(states))) is not None
+
+
+def test_a_page_that_is_damaged_is_met_by_the_next_record(tmp_path: Path) -> None:
+    filled(tmp_path, 40)
+    store = Recordings(tmp_path)
+    store.begin()
+    with closing(sqlite3.connect(store.path)) as connection:
+        (root,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'events'"
+        ).fetchone()
+    content = bytearray(store.path.read_bytes())
+    content[1024 * (root - 1) : 1024 * root] = b"\xff" * 1024
+    store.path.write_bytes(content)
+    row = Recorder().record(sample_state(20), Timestamp(START + 90_000))
+    assert row is not None
+    with pytest.raises(RecordingError, match="malformed"):
+        store.add(row._replace(event="halt"))
+    assert store.begin() is None
+    store.add(row)
+    assert (tmp_path / f"{RECORDING_FILE}.damaged").exists()
+
+
+def test_a_file_that_was_removed_or_replaced_is_not_written_on(tmp_path: Path) -> None:
+    states, store = filled(tmp_path, 3), Recordings(tmp_path)
+    store.begin()
+    recorder = Recorder(next(reversed(states)))
+    first = recorder.record(sample_state(20), Timestamp(START + 1_000))
+    assert first is not None
+    store.add(first)
+    newer = later(sample_state(20), random.Random(3))
+    second = recorder.record(newer, Timestamp(START + 1_010))
+    assert second is not None
+    assert not second.is_whole
+    store.path.rename(tmp_path / "away")
+    with pytest.raises(RecordingError, match="unable to open"):
+        store.add(second)
+    assert not store.path.exists()
+    filled(tmp_path, 2)
+    with pytest.raises(RecordingError, match="the file was replaced"):
+        store.add(second)
+
+
+def test_an_existing_file_is_closed_to_others(tmp_path: Path) -> None:
+    filled(tmp_path, 2)
+    path = tmp_path / RECORDING_FILE
+    path.chmod(0o644)
+    Recordings(tmp_path).begin()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+KILLED = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("PRAGMA cache_size=1")
+connection.execute("BEGIN")
+connection.execute("UPDATE records SET body = zeroblob(200000)")
+os._exit(9)
+"""
+
+
+@pytest.mark.process
+def test_a_program_that_was_killed_while_it_wrote_leaves_a_readable_file(tmp_path: Path) -> None:
+    states, store = filled(tmp_path, 5), Recordings(tmp_path)
+    subprocess.run([sys.executable, "-c", KILLED, str(store.path)], check=False)
+    assert store.path.with_name(f"{RECORDING_FILE}-journal").stat().st_size > 0
+    last = next(reversed(states))
+    moment = Player(store).moment(last)
+    assert moment is not None
+    assert moment.state == states[last]
 
 
 def test_a_damaged_file_is_put_aside(tmp_path: Path) -> None:

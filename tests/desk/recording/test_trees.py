@@ -1,7 +1,9 @@
 """A state and its tree say the same, and a tree that is none is refused."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,12 +11,14 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
 from service_tui.desk.reasons import Fix
-from service_tui.desk.recording.trees import TreeError, tree_of, value_of
+from service_tui.desk.recording.trees import LATEST, TreeError, tree_of, value_of
 from service_tui.desk.slices.agents import FleetView
 from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.records import MarketView, Notice, ServiceView, TicketView
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+from service_tui.wire.text import harmless
 
 KINDS = (MarketView, TicketView, ServiceView, HeldView, Notice, FleetView, RiskView)
 
@@ -38,6 +42,9 @@ def test_records_of_any_content_are_read_back_equal(
     kind: type[object], data: st.DataObject
 ) -> None:
     st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
+    st.register_type_strategy(int, st.integers(-(2**63), 2**63))
+    st.register_type_strategy(str, st.text().map(harmless))
+    st.register_type_strategy(Timestamp, st.floats(-LATEST, LATEST))  # type: ignore[arg-type]
     value = data.draw(st.from_type(kind))
     read = again(kind, value)
     assert read == value
@@ -71,6 +78,10 @@ def test_an_older_record_has_the_default_of_a_new_field_and_loses_an_unknown_one
         {"seen": {"of tomorrow": 1.0}},
         {"seen": {"markets": "then"}},
         {"halt": {"since": None}},
+        {"halt": {"since": float("inf")}},
+        {"halt": {"since": 1e300}},
+        {"seen": {"markets": float("nan")}},
+        {"polls": {"markets": float("inf")}},
     ],
 )
 def test_what_is_no_state_is_refused(spoiled: dict[str, object]) -> None:
@@ -83,3 +94,39 @@ def test_an_unknown_type_is_refused_by_its_name_only() -> None:
     state = replace(sample_state(20), account=object())  # pyright: ignore[reportArgumentType]
     with pytest.raises(TreeError, match="no tree for object"):
         tree_of(state)
+
+
+NO_NUMBERS: list[Callable[[dict[str, Any]], object]] = [
+    lambda tree: tree["account"].update(cash=2**64),
+    lambda tree: tree["account"].update(cash=10**400),
+    lambda tree: tree["markets"][next(iter(tree["markets"]))].update(price=float("inf")),
+]
+
+
+@pytest.mark.parametrize("spoil", NO_NUMBERS)
+def test_numbers_without_end_are_refused(spoil: Callable[[dict[str, Any]], object]) -> None:
+    tree = tree_of(sample_state(20))
+    spoil(tree)
+    with pytest.raises(TreeError):
+        value_of(DeskState, tree)
+
+
+def test_text_of_a_tree_is_made_harmless() -> None:
+    tree = tree_of(Notice(1, "warn", "refused"))
+    tree["text"] = "\x1b[2J\x1b]0;gone\x07red\u202e\nsecond"
+    read = value_of(Notice, tree)
+    assert read.text == "red\nsecond"
+
+
+@given(st.text())
+def test_harmless_text_stays_as_it_is(text: str) -> None:
+    once = harmless(text)
+    assert harmless(once) == once
+
+
+def test_a_tree_of_values_without_end_is_refused_at_once() -> None:
+    inner: list[Any] = ["x"] * 2_000
+    for _ in range(4):
+        inner = [inner] * 2_000
+    with pytest.raises(TreeError, match="too many values"):
+        value_of(DeskState, {**tree_of(sample_state(20)), "of_tomorrow": inner})

@@ -19,6 +19,9 @@ _REPLACED: Final = "r"
 _OBJECT: Final = "d"
 _LIST: Final = "l"
 
+LIST_MAX: Final = 20_000
+"""ours: longest list; more than any list of a recorded state has."""
+
 _OBJECT_PARTS: Final = 4
 _RUN_PARTS: Final = 2
 
@@ -149,6 +152,8 @@ def _changed_object(before: dict[str, Tree], change: list[Tree]) -> Tree:
 def _changed_list(before: list[Tree], runs: list[list[Tree]]) -> Tree:
     result: list[Tree] = []
     for run in runs:
+        if len(result) > LIST_MAX:
+            raise TreeError("a list without end")
         if len(run) != _RUN_PARTS:
             result.append(run[0])
             continue

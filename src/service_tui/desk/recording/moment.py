@@ -7,7 +7,16 @@ from service_tui.units import Timestamp
 
 
 class RecordError(Exception):
-    """A moment that cannot be shown; the sentence gives the reason."""
+    """A moment that cannot be shown; the sentence gives the reason.
+
+    Args:
+        sentence: what is shown.
+        before: time before which records may still be read; None where nothing can be.
+    """
+
+    def __init__(self, sentence: str, before: Timestamp | None = None) -> None:
+        super().__init__(sentence)
+        self.before = before
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,18 @@ from typing import Final
 
 from service_tui.desk.recording.differences import applied
 from service_tui.desk.recording.moment import RecordedMoment, RecordError
-from service_tui.desk.recording.recorder import DICTIONARY_BYTES
+from service_tui.desk.recording.recorder import DICTIONARY_BYTES, EVENTS
 from service_tui.desk.recording.trees import Tree, TreeError, value_of
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import StorageError
 from service_tui.storage.recordings import Recordings, RecordRow
 from service_tui.units import Timestamp
 
-TREE_BYTES_MAX: Final = 64 * 1024 * 1024
-"""Longest text of one record; a longer one is not ours."""
+TEXT_MAX: Final = 64_000_000
+"""ours: longest text of all the records behind a moment; a longer one is none of ours."""
+
+PASSED_OVER_MAX: Final = 40
+"""ours: records that cannot be read and are passed over; each may hide the hour behind it."""
 
 UNREADABLE: Final = "this record cannot be read: it is damaged, or of another version"
 
@@ -28,7 +31,7 @@ class Player:
     def __init__(self, store: Recordings) -> None:
         self._store = store
         self._times: tuple[float, ...] = ()
-        self._texts: list[bytes] = []
+        self._ends: list[bytes] = []
         self._trees: list[Tree] = []
         self._reading = Lock()
 
@@ -68,14 +71,46 @@ class Player:
             chain = self._store.chain(max(at, span[0]))
         if not chain:
             raise RecordError(UNREADABLE)
+        # A key pressed twice reads from two threads.
+        with self._reading:
+            state = self._state(chain)
+        last = chain[-1]
+        return RecordedMoment(Timestamp(last.at), last.event if last.event in EVENTS else "", state)
+
+    def readable(self, at: Timestamp) -> tuple[RecordedMoment | None, str]:
+        """The last moment not after `at` that can be read, and why a later one cannot.
+
+        Returns:
+            The moment, None where nothing is recorded, and a sentence, empty if nothing was
+            passed over.
+
+        Raises:
+            RecordError: none of the records looked at can be read.
+        """
+        problem, before = "", at
+        for _ in range(PASSED_OVER_MAX):
+            try:
+                return self.moment(before), problem
+            except RecordError as error:
+                if error.before is None:
+                    raise
+                problem, before = problem or str(error), error.before
+        raise RecordError(problem)
+
+    def _state(self, chain: tuple[RecordRow, ...]) -> DeskState:
+        """The state at the end of a chain.
+
+        Raises:
+            RecordError: it cannot be read; the one before the first that cannot may be.
+        """
         try:
-            # A key pressed twice reads from two threads.
-            with self._reading:
-                state: DeskState = value_of(DeskState, self._tree(chain))
-        except (TreeError, ValueError, zlib.error, RecursionError) as error:
-            self._times, self._texts, self._trees = (), [], []
-            raise RecordError(UNREADABLE) from error
-        return RecordedMoment(Timestamp(chain[-1].at), chain[-1].event, state)
+            state: DeskState = value_of(DeskState, self._tree(chain))
+        except (TreeError, ValueError, zlib.error, RecursionError, MemoryError) as error:
+            # Those up to here were read, the last of them perhaps as a tree that is no state.
+            place = min(len(self._trees), len(chain) - 1)
+            self._times, self._ends, self._trees = (), [], []
+            raise RecordError(UNREADABLE, Timestamp(chain[place].at - 0.0005)) from error
+        return state
 
     def _tree(self, chain: tuple[RecordRow, ...]) -> Tree:
         """The tree at the end of a chain; trees of the former one are used again."""
@@ -85,13 +120,15 @@ class Player:
             if mine != wanted:
                 break
             known += 1
-        del self._texts[known:], self._trees[known:]
+        del self._ends[known:], self._trees[known:]
+        left = TEXT_MAX
         for record in chain[known:]:
-            before = b"" if record.is_whole else self._texts[-1][-DICTIONARY_BYTES:]
-            text = _unpacked(record.body, before)
+            before = b"" if record.is_whole else self._ends[-1]
+            text = _unpacked(record.body, before, left)
+            left -= len(text)
             tree: Tree = json.loads(text, parse_constant=_no_number)
             self._trees.append(tree if record.is_whole else applied(self._trees[-1], tree))
-            self._texts.append(text)
+            self._ends.append(text[-DICTIONARY_BYTES:])
         self._times = times
         return self._trees[-1]
 
@@ -108,9 +145,10 @@ def _no_number(name: str) -> float:
     raise TreeError(f"{name} is no number")
 
 
-def _unpacked(body: bytes, dictionary: bytes) -> bytes:
+def _unpacked(body: bytes, dictionary: bytes, limit: int) -> bytes:
     unpacker = zlib.decompressobj(zdict=dictionary) if dictionary else zlib.decompressobj()
-    text = unpacker.decompress(body, TREE_BYTES_MAX)
+    # At least one: no limit at all would be zero.
+    text = unpacker.decompress(body, max(1, limit))
     if not unpacker.eof:
         raise TreeError("no whole record")
     return text

@@ -1,7 +1,7 @@
 """Decides when a state is recorded, and writes it: whole once an hour, else its difference.
 
 Every record costs bytes, and the bytes of a day are bounded: they come in evenly, a few are saved
-up for a busy hour, and where there are none left the next record waits.
+up for a busy hour, and the last of them are kept for what matters most. A halt is always recorded.
 """
 
 import json
@@ -14,6 +14,7 @@ from typing import Final
 from service_tui.desk.cached_state import MARKETS_MAX
 from service_tui.desk.recording.differences import difference
 from service_tui.desk.recording.trees import Tree, TreeError, tree_of
+from service_tui.desk.slices.fleet import AgentDetailView
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import RecordRow
 from service_tui.units import Timestamp
@@ -33,7 +34,9 @@ SAVED_MAX: Final = 400_000
 """ours: bytes that come in over a day, and most that are saved up: below 5 MB a day."""
 
 FOR_EVENTS: Final = 0.4 * SAVED_MAX
-"""ours: what is saved up for events: with no more than that left, time alone is not recorded."""
+FOR_ORDERS: Final = 0.1 * SAVED_MAX
+"""ours: what is saved up for events, and the last of it for orders and the connection: with no more
+than that left, time alone is not recorded, nor any other event."""
 
 ROW_BYTES: Final = 600
 """What a row costs in the file beside its body: half a page, and its places in the indexes."""
@@ -74,16 +77,21 @@ class Recorder:
         if self._state is None or self._last_at is None:
             return True
         self._fill(now)
-        if state is self._state or self._left <= 0:
+        if state is self._state:
             return False
         waited = now - self._last_at
-        if waited >= AFTER_EVENT_S and event_between(self._state, state):
-            return True
         # A clock that was set back must not stop the recording.
+        if 0 <= waited < AFTER_EVENT_S:
+            return False
+        event = event_between(self._state, state)
+        if event:
+            return event == HALT or self._left > (0.0 if event in _ORDERS else FOR_ORDERS)
         return self._left > FOR_EVENTS and (waited < 0 or waited >= EVERY_S)
 
     def record(self, state: DeskState, now: Timestamp) -> RecordRow | None:
-        """The record of a state; takes some milliseconds, and any thread may do it.
+        """The record of a state, to be kept; takes some milliseconds, and any thread may do it.
+
+        `kept` or `forget` follows.
 
         Returns:
             None for a state that differs in nothing, or that no record can hold.
@@ -98,14 +106,21 @@ class Recorder:
         self._state = state
         return record
 
+    def kept(self, row: RecordRow) -> None:
+        """The last record was kept, and cost its bytes."""
+        self._left -= len(row.body) + ROW_BYTES
+
     def forget(self) -> None:
         """The last record was not kept: the next one is whole."""
         self._state, self._tree = None, None
 
     def _written(self, tree: Tree, now: Timestamp, event: str) -> RecordRow | None:
-        # Records stand in the order of their times, whatever the clock does.
-        at = now if self._last_at is None or now > self._last_at else self._last_at + 0.001
-        if self._is_whole_due(at):
+        last = now - 1.0 if self._last_at is None else self._last_at
+        # A little earlier than the last one: the order stays. Much earlier: a sequence of its own,
+        # with the times that the clock gives now.
+        is_set_back = now < last - AFTER_EVENT_S
+        at = now if now > last or is_set_back else last + 0.001
+        if is_set_back or self._is_whole_due(at):
             text, is_whole = _text(tree), True
             body = zlib.compress(text, 9)
             self._whole_at, self._whole_bytes, self._chain = at, len(body), 0
@@ -117,7 +132,6 @@ class Recorder:
             body = packed(text, self._text)
             self._chain += 1
         self._tree, self._text, self._last_at = tree, text, Timestamp(at)
-        self._left -= len(body) + ROW_BYTES
         return RecordRow(at, is_whole, event, body)
 
     def _is_whole_due(self, at: float) -> bool:
@@ -166,13 +180,26 @@ def recorded(state: DeskState) -> DeskState:
         # A secret is shown once, by the program that received it.
         revealed=None,
         # What a skill prints may hold a key; the whole past of every agent is large, and asked for.
-        supervision=replace(state.supervision, tail=None, pasts=(), pasts_at=None),
+        supervision=replace(
+            state.supervision,
+            tail=None,
+            pasts=(),
+            pasts_at=None,
+            detail=_short_detail(state.supervision.detail),
+        ),
+        log=replace(state.log, entries=state.log.entries[:ROWS_MAX]),
         tickets=state.tickets[:ROWS_MAX],
         trades=state.trades[:ROWS_MAX],
         fills=state.fills[:ROWS_MAX],
         closed=state.closed[:ROWS_MAX],
         equity=state.equity[-POINTS_MAX:],
     )
+
+
+def _short_detail(detail: AgentDetailView | None) -> AgentDetailView | None:
+    if detail is None:
+        return None
+    return replace(detail, trades=detail.trades[:ROWS_MAX], points=detail.points[-POINTS_MAX:])
 
 
 def event_between(before: DeskState, after: DeskState) -> str:
@@ -187,12 +214,18 @@ def _orders(state: DeskState) -> object:
     return tuple((ticket.ticket_id, ticket.state) for ticket in state.tickets)
 
 
+HALT: Final = "halt"
+_ORDERS: Final = frozenset({"connection", "order"})
+
 _EVENTS: Final[tuple[tuple[str, Callable[[DeskState], object]], ...]] = (
-    ("halt", lambda state: state.halt is None),
+    (HALT, lambda state: state.halt is None),
     ("connection", lambda state: state.service.phase),
     ("order", _orders),
     ("fill", lambda state: (state.fills[:1], len(state.closed))),
     ("approval", lambda state: {trade.held_id for trade in state.supervision.held}),
     ("notice", lambda state: state.notices[-1:]),
 )
-"""Events, and the part of the state by which each is known."""
+"""Events, the gravest first, and the part of the state by which each is known."""
+
+EVENTS: Final = frozenset(event for event, _ in _EVENTS)
+"""What a record may name as its event."""

@@ -4,6 +4,7 @@ A tree is what JSON can hold. Records become objects by the names of their field
 program still reads them: an unknown field is left out, a new one has its default.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum, StrEnum
@@ -11,10 +12,22 @@ from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
+from service_tui.units import Timestamp
+from service_tui.wire.text import harmless
+
 Tree: TypeAlias = Any
 """None, bool, int, float, str, a list of trees, or a dict of trees by text."""
 
 Reader = Callable[[Tree], object]
+
+NODES_MAX: Final = 2_000_000
+"""ours: values in a tree, each counted where it is used; a hundred times those of a full desk."""
+
+WHOLE_MAX: Final = 2**63
+"""Whole numbers beyond it are none that the desk counts with."""
+
+LATEST: Final = 250_000_000_000.0
+"""ours: times later than the year 9892, or so long before 1970, belong to no calendar."""
 
 _SCALARS: Final = (bool, int, float, str)
 
@@ -52,10 +65,33 @@ def tree_of(value: object) -> Tree:
 def value_of(kind: Any, tree: Tree) -> Any:  # noqa: ANN401 - whatever a type hint names
     """The value of a type hint that a tree describes.
 
+    Trees come from files: text in them is made harmless as any from outside, and numbers are
+    finite.
+
     Raises:
         TreeError: the tree is none of that type.
     """
+    if _is_endless(tree):
+        raise TreeError("too many values")
     return _reader(kind)(tree)
+
+
+def _is_endless(tree: Tree) -> bool:
+    """Whether there are more values than any desk has; parts that are used twice count twice."""
+    count, waiting = 0, [tree]
+    while waiting:
+        entry = waiting.pop()
+        if isinstance(entry, dict):
+            inner = cast("dict[str, Tree]", entry).values()
+        elif isinstance(entry, list):
+            inner = cast("list[Tree]", entry)
+        else:
+            continue
+        count += len(inner)
+        if count > NODES_MAX:
+            return True
+        waiting.extend(inner)
+    return False
 
 
 @cache
@@ -75,6 +111,8 @@ class _FieldReader:
 @cache
 def _reader(hint: Any) -> Reader:  # noqa: ANN401 - whatever a type hint names
     """The function that reads a tree as this type."""
+    if hint is Timestamp:
+        return _timestamp
     declared = getattr(hint, "__supertype__", hint)
     if declared in _SCALARS:
         return partial(_scalar, (declared,))
@@ -138,13 +176,30 @@ _READER_OF: Final[Mapping[Any, Callable[[tuple[Any, ...]], Reader]]] = {
 def _key_reader(hint: Any) -> Reader:  # noqa: ANN401 - whatever a type hint names
     """Keys of an object are text, whatever the type of the mapping's keys."""
     declared = getattr(hint, "__supertype__", hint)
-    return int if declared is int else _reader(declared)
+    return _whole_key if declared is int else _reader(hint)
+
+
+def _whole_key(tree: Tree) -> object:
+    try:
+        return _scalar((int,), int(tree))
+    except ValueError as error:
+        raise TreeError("no whole number") from error
+
+
+def _timestamp(tree: Tree) -> object:
+    at = _scalar((float,), tree)
+    if -LATEST <= cast("float", at) <= LATEST:
+        return at
+    raise TreeError("no time")
 
 
 def _scalar(kinds: tuple[type, ...], tree: Tree) -> object:
     # A whole number may stand for a float, as in the state itself; it stays a whole number.
     if type(tree) in kinds or (type(tree) is int and float in kinds):
-        return tree
+        if isinstance(tree, str):
+            return harmless(tree)
+        if math.isfinite(tree) if isinstance(tree, float) else abs(tree or 0) <= WHOLE_MAX:
+            return tree
     raise TreeError("no " + " or ".join(kind.__name__ for kind in kinds))
 
 
