@@ -1,9 +1,12 @@
 """Replay: the desk as it was, plainly marked; nothing is sent from it, and one key returns."""
 
 import random
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -21,6 +24,7 @@ from service_tui.console.actions import ON_RECORD
 from service_tui.console.desk_api import DeskClosedError
 from service_tui.console.fields import FieldError
 from service_tui.console.keys import KEYS, KeyBinding, keys_of
+from service_tui.console.messages import ApprovalRequested, GoTo
 from service_tui.console.replay_text import READINGS, is_of_view, read_time
 from service_tui.console.shell.views import SCREENS
 from service_tui.desk.commands.halt import Halt
@@ -28,6 +32,7 @@ from service_tui.desk.commands.settings import SetPreference, WatchMarket
 from service_tui.desk.recording.moment import RecordedMoment
 from service_tui.desk.recording.player import Player
 from service_tui.desk.recording.recorder import Recorder
+from service_tui.desk.recording.trees import tree_of, value_of
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.records import Notice, Phase, TicketState
 from service_tui.desk.state import DeskState
@@ -41,7 +46,7 @@ LATER_S = 3_000.0
 def whole_desk() -> DeskState:
     """A desk with something on every screen."""
     guarded, fleet = guarded_state(), fleet_state()
-    return replace(
+    state = replace(
         seen_before(guarded),
         reactor=reactor_state().reactor,
         fleet=fleet.fleet,
@@ -52,6 +57,9 @@ def whole_desk() -> DeskState:
         wallet=wallet_of(),
         log=sample_log(),
     )
+    # The samples hold escapes, to be met by screens; the wire lets none into a state.
+    clean: DeskState = value_of(DeskState, tree_of(state))
+    return clean
 
 
 def moved(state: DeskState, rng: random.Random) -> DeskState:
@@ -297,16 +305,109 @@ async def test_a_halt_of_the_present_and_a_closed_desk_are_shown_beside_a_moment
 async def test_a_halt_while_a_moment_is_read_keeps_the_present_in_front(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player) as seen:
-        read = player.moment
+        find = player.readable
 
-        def slow(at: Timestamp) -> RecordedMoment | None:
+        def slow(at: Timestamp) -> tuple[RecordedMoment | None, str]:
             seen.app.call_from_thread(seen.app.give, Halt())
-            return read(at)
+            return find(at)
 
-        player.moment = slow  # type: ignore[method-assign]
+        player.readable = slow  # type: ignore[method-assign]
         await seen.app.show_moment(NOW)
         assert seen.app.replay is None
         assert [one for one in seen.doors.submitted if isinstance(one, Halt)]
+
+
+async def test_a_record_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    states, store = record(tmp_path), Recordings(tmp_path)
+    times = list(states)
+    # Records build on one another: the last one alone, and with a whole one behind it.
+    spoil(store, times[3])
+    player = Player(store)
+    async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
+        await seen.press("f3")
+        await seen.until(lambda: "REPLAY 15 Jan 07:59:00" in seen.lines[0])
+        assert any("cannot be read" in toast for toast in seen.toasts)
+        seen.app.clear_notifications()
+        await seen.press("right_parenthesis")
+        await seen.until(lambda: any("cannot be read" in toast for toast in seen.toasts))
+        assert "REPLAY 15 Jan 07:59:00" in seen.lines[0]
+        await seen.press("left_parenthesis")
+        await seen.until(lambda: "REPLAY 15 Jan 07:58:00" in seen.lines[0])
+
+
+def spoil(store: Recordings, *times: float) -> None:
+    """Damage these records; without any, all."""
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        for at in times or [row[0] for row in connection.execute("SELECT at FROM records")]:
+            connection.execute("UPDATE records SET body = ? WHERE at = ?", (b"x", at))
+
+
+async def test_keys_go_on_while_a_moment_is_read(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    may_read, find = Event(), player.readable
+
+    def slow(at: Timestamp) -> tuple[RecordedMoment | None, str]:
+        may_read.wait(20)
+        return find(at)
+
+    player.readable = slow  # type: ignore[method-assign]
+    async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
+        await seen.press("f3")
+        await seen.press("2")
+        assert seen.app.front.name_in_keys == "markets"
+        # Steps wait for the moment, in their order; none is lost.
+        await seen.press("left_parenthesis", "left_parenthesis", "right_parenthesis")
+        may_read.set()
+        await seen.until(lambda: "REPLAY 15 Jan 07:59:00" in seen.lines[0])
+        await seen.press("f3")
+        may_read.clear()
+        await seen.press("f3", "f3")
+        may_read.set()
+        await seen.until(lambda: "the present stays" in seen.toasts)
+        await seen.pilot.pause(0.1)
+        assert seen.app.replay is None
+
+
+async def test_a_dialog_that_was_opened_meanwhile_keeps_the_present(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player, first="markets") as seen:
+        await seen.press("question_mark")
+        await seen.app.show_moment(NOW)
+        assert seen.app.replay is None
+        await seen.until(lambda: "! replay not opened: a dialog is open" in seen.toasts)
+
+
+async def test_a_trade_cannot_be_decided_from_a_moment(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    held = states[NOW].supervision.held
+    assert held
+    async with running(states[NOW], player=lambda: player) as seen:
+        await seen.press("f3")
+        await seen.until(lambda: seen.app.replay is not None)
+        # A click on the mark of the approvals, and on the row of one.
+        for message in (ApprovalRequested(held[0].held_id), GoTo("approvals", held[0].held_id)):
+            seen.app.post_message(message)
+            await seen.pilot.pause()
+            assert len(seen.app.screen_stack) == 1
+        assert any("nothing can be sent" in toast for toast in seen.toasts)
+
+
+async def test_what_was_masked_when_it_was_recorded_stays_so_and_says_it(tmp_path: Path) -> None:
+    states, store = record(tmp_path, 2), Recordings(tmp_path)
+    masked = replace(states[NOW], preferences={**states[NOW].preferences, "privacy": "on"})
+    row = Recorder().record(masked, Timestamp(NOW + 60))
+    assert row is not None
+    store.add(row)
+    player = Player(store)
+    async with running(states[NOW], player=lambda: player, first="portfolio") as seen:
+        seen.clock[0] = NOW + LATER_S
+        await seen.press("f3")
+        await seen.until(lambda: seen.app.replay is not None)
+        await seen.press("z")
+        seen.app.clear_notifications()
+        await seen.press("z")
+        assert any("they stay so here" in toast for toast in seen.toasts)
+        assert not any("amounts shown" in toast for toast in seen.toasts)
 
 
 async def test_a_market_that_nobody_watched_is_not_said_to_load(tmp_path: Path) -> None:
@@ -340,10 +441,8 @@ async def test_an_empty_recording_and_a_damaged_one_are_named(tmp_path: Path) ->
 
 async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
     states, player = record(tmp_path, halted=True), Player(Recordings(tmp_path))
-    nothing = replace(DeskState(service=states[NOW].service), preferences={"welcome": "seen"})
-    nothing = replace(nothing, service=replace(nothing.service, phase=Phase.CONNECTING))
     async with running(
-        nothing, player=lambda: player, replay_at=Timestamp(NOW - 30), first="portfolio"
+        alone(states[NOW]), player=lambda: player, replay_at=Timestamp(NOW - 30), first="portfolio"
     ) as seen:
         await seen.until(lambda: "15 Jan 07:59:00" in seen.lines[0])
         assert "q leaves" in seen.text
@@ -356,6 +455,62 @@ async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
             assert len(seen.app.screen_stack) == 1
         assert not [one for one in seen.doors.submitted if isinstance(one, Halt)]
         assert seen.app.replay is not None
+
+
+async def test_a_console_that_only_replays_sends_nothing_before_it_has_read_anything(
+    tmp_path: Path,
+) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    may_read, find = Event(), player.readable
+
+    def slow(at: Timestamp) -> tuple[RecordedMoment | None, str]:
+        may_read.wait(20)
+        return find(at)
+
+    player.readable = slow  # type: ignore[method-assign]
+    nothing = alone(states[NOW])
+    async with running(
+        nothing, player=lambda: player, replay_at=NOW, first="portfolio", size=(100, 30)
+    ) as seen:
+        await only_replays(seen)
+        assert "reading the recording" in seen.text
+        may_read.set()
+        await seen.until(lambda: seen.app.replay is not None)
+        assert "HALTED" not in seen.text
+
+
+async def test_a_console_that_only_replays_says_that_nothing_can_be_read(tmp_path: Path) -> None:
+    states, store = record(tmp_path), Recordings(tmp_path)
+    spoil(store)
+    player = Player(store)
+    async with running(
+        alone(states[NOW]), player=lambda: player, replay_at=NOW, first="portfolio", size=(100, 30)
+    ) as seen:
+        await seen.until(lambda: "nothing shown: this record cannot be read" in seen.text)
+        await only_replays(seen)
+
+
+async def only_replays(seen: Running) -> None:
+    """It is marked, and no key does anything."""
+    assert "REPLAY" in seen.lines[0]
+    seen.doors.submitted.clear()
+    for key in ("f9", "exclamation_mark"):
+        seen.app.clear_notifications()
+        await seen.press(key)
+        assert any("'service-tui halt' halts" in toast for toast in seen.toasts)
+    for key in SENDING["portfolio"]:
+        assert "nothing can be sent" in seen.app.disabled_reason(key), key.ident
+    assert "nothing can be sent" in seen.app.give(SetPreference("autoexit", "off"))
+    assert "HALTED" not in seen.text
+    assert seen.doors.submitted == []
+
+
+def alone(state: DeskState) -> DeskState:
+    """The first state of a console without a desk."""
+    nothing = replace(
+        DeskState(service=state.service), preferences={"welcome": "seen"}, rewound_to=NOW
+    )
+    return replace(nothing, service=replace(nothing.service, phase=Phase.CONNECTING))
 
 
 NOON = Timestamp(1_800_014_400.0)

@@ -19,7 +19,7 @@ from service_tui.console.messages import ChartsRequested, CommandGiven, ConfirmG
 from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.reasons import without_amounts
-from service_tui.console.replay_text import replay_condition
+from service_tui.console.replay_text import no_moment_condition, replay_condition
 from service_tui.console.shell.command_sender import CommandSender
 from service_tui.console.shell.notifier import Notifier
 from service_tui.console.shell.replay_pages import ReplayPages
@@ -118,7 +118,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
     ) -> None:
         self.player = player
         self.replays_only = replay_at is not None
-        self._replay_at = replay_at
+        self.replay_at = replay_at
         self._has_tour = has_tour
         self._own_keys = own_keys or OwnKeys()
         move_keys(self._own_keys.moved)
@@ -168,8 +168,8 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form", "monitor_form")
         self._report_key_problems()
-        if self._replay_at is not None:
-            self.run_worker(self.show_moment(self._replay_at, is_asked=True))
+        if self.replays_only:
+            self.action_replay()
         elif self._has_tour:
             self.begin_tour()
         elif "welcome" not in self.desk_state.preferences:
@@ -299,6 +299,8 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         present = lasting_conditions(
             self._live, self._wall_time(), started_at=self._started_at, closed=self._shut
         )
+        if self.replay is None and self.replays_only:
+            return (no_moment_condition(self.replay_problem),)
         if self.replay is None:
             return (*present, *self.tour_conditions(self.desk_state))
         of_then = lasting_conditions(
@@ -408,6 +410,9 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         """Mask amounts, or show them again."""
         masked = is_private(self._live)
         self.give(SetPreference("privacy", "off" if masked else "on"))
+        if masked and is_private(self.desk_state):
+            self.show_toast("amounts were masked when this was recorded: they stay so here", "warn")
+            return
         self.show_toast(
             "amounts shown" if masked else f"amounts masked; {cap('app.privacy')} shows them"
         )

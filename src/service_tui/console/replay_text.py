@@ -79,6 +79,18 @@ def replay_condition(moment: RecordedMoment, *, is_alone: bool) -> LastingCondit
     return LastingCondition("warn", "replay", f"{event}nothing can be sent; {leaves}; {steps}")
 
 
+def no_moment_condition(problem: str) -> LastingCondition:
+    """The line below the head of a console without a desk while it shows no recorded state.
+
+    Args:
+        problem: why; empty while one is read.
+    """
+    if not problem:
+        return LastingCondition("warn", "replay", "reading the recording")
+    keys = f"{cap('app.replay_time')} another time, {cap('app.out')} leaves"
+    return LastingCondition("warn", "replay", f"nothing shown: {problem}; {keys}")
+
+
 def time_text(at: Timestamp) -> str:
     """A moment of the recording: day and wall time to the second."""
     return formats.date_time_s(at)

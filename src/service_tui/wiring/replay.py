@@ -62,7 +62,8 @@ def open_replay(options: Options, at: Timestamp) -> int:
     """
     player = player_of(options.data_dir, at)
     preferences = {**read_preferences(options.data_dir / DATABASE_FILE), "welcome": "seen"}
-    initial = DeskState(service=service_view(options), preferences=preferences)
+    # Marked as recorded from the first frame on: no key looks as if it did anything.
+    initial = DeskState(service=service_view(options), preferences=preferences, rewound_to=at)
 
     @asynccontextmanager
     async def no_desk() -> AsyncGenerator[DeskApi]:

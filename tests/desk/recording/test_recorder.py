@@ -391,17 +391,18 @@ def test_an_event_that_is_none_is_not_shown(tmp_path: Path) -> None:
     assert moment.event == ""
 
 
-COLUMNS = "(at REAL PRIMARY KEY, is_whole, event, body)"
 FOREIGN = (
     "CREATE TABLE records (at REAL PRIMARY KEY, body BLOB)",
     "CREATE VIEW records AS SELECT 1.0 AS at, 1 AS is_whole, '' AS event, x'00' AS body",
     """CREATE VIEW records AS
     WITH RECURSIVE n(at) AS (SELECT 1.0 UNION ALL SELECT at + 1 FROM n)
     SELECT at, 0 AS is_whole, '' AS event, x'00' AS body FROM n""",
-    f"CREATE TABLE records {COLUMNS}; INSERT INTO records VALUES (9e999, 1, '', x'00')",
-    f"CREATE TABLE records {COLUMNS}; INSERT INTO records VALUES (1.0, 1, '', 'text')",
-    "CREATE TABLE records (at TEXT PRIMARY KEY, is_whole, event, body);"
-    + "INSERT INTO records VALUES ('then', 1, '', x'00')",
+    """CREATE TABLE records (at REAL PRIMARY KEY, is_whole, event, body);
+    INSERT INTO records VALUES (9e999, 1, '', x'00')""",
+    """CREATE TABLE records (at REAL PRIMARY KEY, is_whole, event, body);
+    INSERT INTO records VALUES (1.0, 1, '', 'text')""",
+    """CREATE TABLE records (at TEXT PRIMARY KEY, is_whole, event, body);
+    INSERT INTO records VALUES ('then', 1, '', x'00')""",
 )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from textual import events, on
 from textual.message import Message
 
-from service_tui.console.actions import not_halted_reason
+from service_tui.console.actions import not_halted_reason, rewound_reason
 from service_tui.console.freshness import is_answered
 from service_tui.console.keys import key_named
 from service_tui.console.messages import (
@@ -122,6 +122,13 @@ class PermissionKeys(HaltKeys):
                 return
         self.post_message(ToastMessage("trade no longer pending", "info"))
 
+    def _is_rewound(self) -> bool:
+        """Whether a recorded state is in front, on which nothing can be decided; says so."""
+        why = rewound_reason(self.desk_state, "")
+        if why:
+            self.post_message(ToastMessage(why, "warn"))
+        return bool(why)
+
     def _decide(self, trade: HeldView, *, is_next: bool = False, refuse: bool = False) -> None:
         from service_tui.console.forms.approval import (  # noqa: PLC0415 - not at first
             ApprovalForm,
@@ -129,7 +136,9 @@ class PermissionKeys(HaltKeys):
             real_question,
         )
 
-        if any(isinstance(screen, ApprovalForm) for screen in self.screen_stack):
+        if self._is_rewound() or any(
+            isinstance(screen, ApprovalForm) for screen in self.screen_stack
+        ):
             return
 
         def decided(decision: ApproveHeld | RefuseHeld | None) -> None:

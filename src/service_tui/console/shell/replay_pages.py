@@ -1,8 +1,9 @@
 """Replay in the console: a recorded state in place of the present one, and the way back."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from textual import on
@@ -33,6 +34,12 @@ STEP_S: Final = {"minute": 60.0, "hour": 3_600.0}
 GAP_S: Final = 60.0
 """A moment that was asked for and lies further behind its record is named as a gap."""
 
+READ_S: Final = 10.0
+"""ours: a file that takes longer is held by another program, or none of ours."""
+
+MOVES_MAX: Final = 20
+"""ours: keys that wait for a moment; more were held down."""
+
 NOTHING_YET: Final = "nothing recorded yet"
 NOT_RECORDED: Final = "nothing is recorded here: the setting recording is off"
 NOTHING_TO_HALT: Final = "replay only: no desk is open here; 'service-tui halt' halts"
@@ -46,11 +53,17 @@ class ReplayPages(DrillPages):
     replay: RecordedMoment | None = None
     """The moment in front; None for the present."""
 
+    replay_at: Timestamp | None = None
+    """Of a console without a desk: the time of the moment that is shown first."""
+
     replays_only = False
     """True for a console without a desk."""
 
-    _halts = 0
-    """How often a halt was given: a moment that is still being read then is not shown."""
+    replay_problem = ""
+    """Why a console without a desk shows no moment; empty while the first one is read."""
+
+    _turn = 0
+    """Counts what makes a moment unwanted that is still being read: a halt, a way back to now."""
 
     player: "Callable[[], Player | None]" = staticmethod(lambda: None)
     """The recording of the open desk; None without one."""
@@ -60,6 +73,11 @@ class ReplayPages(DrillPages):
 
     _left_out: dict[str, Command]
     """What screens asked of the desk meanwhile, by its kind."""
+
+    _asked: deque[Callable[[], Awaitable[None]]]
+    """Moves that wait for the one before, in the order of their keys."""
+
+    _is_moving = False
 
     def wall_time(self) -> Timestamp:
         """The present time; implemented by the app."""
@@ -91,73 +109,105 @@ class ReplayPages(DrillPages):
 
     def action_halt(self) -> None:
         """Halt, and show the halt; without a desk there is nothing to halt, whatever was then."""
-        if self.replay is None or not self.replays_only:
+        if not self.replays_only:
             super().action_halt()
         elif not self._has_halted:
             self.show_toast(NOTHING_TO_HALT, "warn")
         self._has_halted = False
 
-    async def action_replay(self) -> None:
+    def action_replay(self) -> None:
         """Show the last recorded moment, or the present again."""
-        if self.replay is None:
-            await self.show_moment(self.wall_time())
-        elif self.replays_only:
+        if self.replay is not None and self.replays_only:
             self.show_toast(f"replay only: no desk is open here; {cap('app.out')} leaves", "warn")
-        else:
+        elif self.replay is not None:
             self.leave_replay()
-
-    async def action_replay_step(self, kind: str, by: int) -> None:
-        """Show the record before (-1) or after (1), that of an event, or a minute or hour away."""
-        if self.replay is None:
-            self.show_toast(f"{cap('app.replay')} opens the replay first", "warn")
-            return
-        if kind in STEP_S:
-            await self._leap(STEP_S[kind] * by)
-            return
-        player = self.player()
-        if player is None:
-            return
-        try:
-            at = await asyncio.to_thread(
-                player.neighbour, self.replay.at, by, is_event=kind == "event"
-            )
-        except RecordError as error:
-            self.show_toast(str(error), "warn")
-            return
-        if at is not None:
-            await self.show_moment(at)
+        elif self._is_moving:
+            self._turn += 1
+            self.show_toast("the present stays")
         else:
-            what = "event" if kind == "event" else "record"
-            self.show_toast(f"no {'earlier' if by < 0 else 'later'} {what}")
+            at = self.wall_time() if self.replay_at is None else self.replay_at
+            self._move(partial(self.show_moment, at, is_asked=self.replays_only))
+
+    def action_replay_step(self, kind: str, by: int) -> None:
+        """Show the record before (-1) or after (1), that of an event, or a minute or hour away."""
+        if self.replay is None and not self._is_moving:
+            self.show_toast(f"{cap('app.replay')} opens the replay first", "warn")
+        elif kind in STEP_S:
+            self._move(partial(self._leap, STEP_S[kind] * by))
+        else:
+            self._move(partial(self._step, by, is_event=kind == "event"))
+
+    def _move(self, move: Callable[[], Awaitable[None]]) -> None:
+        """Make a move after those asked for before it; keys go on meanwhile."""
+        if not self._is_moving:
+            self._asked = deque()
+        if len(self._asked) >= MOVES_MAX:
+            self.show_toast("replay: still reading; key ignored", "warn")
+            return
+        self._asked.append(move)
+        if not self._is_moving:
+            self._is_moving = True
+            self.run_worker(self._make_moves(), group="replay")
+
+    async def _make_moves(self) -> None:
+        turn = self._turn
+        try:
+            while self._asked and turn == self._turn:
+                async with asyncio.timeout(READ_S):
+                    await self._asked.popleft()()
+        except RecordError as error:
+            self._not_shown(str(error))
+        except TimeoutError:
+            self._not_shown(f"recording: not read within {READ_S:.0f} s")
+        finally:
+            self._is_moving = False
+
+    def _not_shown(self, why: str) -> None:
+        self.show_toast(why, "warn")
+        if self.replays_only and self.replay is None:
+            self.replay_problem = why
+            self.show_state()
+
+    async def _step(self, by: int, *, is_event: bool) -> None:
+        """Show the next record that way."""
+        player, here, turn = self.player(), self.replay, self._turn
+        if player is None or here is None:
+            return
+        moment, problem = await asyncio.to_thread(player.step, here.at, by, is_event=is_event)
+        if moment is None:
+            what = "event" if is_event else "record"
+            self.show_toast(problem or f"no {'earlier' if by < 0 else 'later'} {what}")
+        else:
+            self._put_in_front(moment, turn, problem)
 
     async def _leap(self, by_s: float) -> None:
         """Show the moment so far away; a shorter way leads to the next record at least."""
-        player, here = self.player(), self.replay
+        player, here, turn = self.player(), self.replay, self._turn
         if player is None or here is None:
             return
-        with suppress(RecordError):
-            beside = await asyncio.to_thread(player.neighbour, here.at, 1 if by_s > 0 else -1)
-            if beside is None:
-                self.show_toast(f"no {'later' if by_s > 0 else 'earlier'} record")
-                return
-            aim = here.at + by_s
-            await self.show_moment(Timestamp(max(aim, beside) if by_s > 0 else min(aim, beside)))
+        way = 1 if by_s > 0 else -1
+        aim = Timestamp(here.at + by_s)
+        moment, problem = await asyncio.to_thread(player.readable, aim)
+        if moment is None or (moment.at - here.at) * way <= 0:
+            await self._step(way, is_event=False)
+        else:
+            self._put_in_front(moment, turn, problem)
 
     def action_replay_time(self) -> None:
         """Type the time of a moment."""
         self.open_command_line("replay ")
 
     @on(ReplayRequested)
-    async def _replay_requested(self, message: ReplayRequested) -> None:
+    def _replay_requested(self, message: ReplayRequested) -> None:
         if not message.typed:
-            await self.action_replay()
+            self.action_replay()
             return
         try:
             at = read_time(message.typed, self.wall_time())
         except FieldError as error:
             self.show_toast(str(error), "warn")
             return
-        await self.show_moment(at, is_asked=True)
+        self._move(partial(self.show_moment, at, is_asked=True))
 
     @on(DrillRequested)
     def _no_drill_in_replay(self, message: DrillRequested) -> None:
@@ -174,33 +224,42 @@ class ReplayPages(DrillPages):
         Args:
             at: the time.
             is_asked: whether it was typed: a gap in the recording is named then.
+
+        Raises:
+            RecordError: none can be read.
         """
-        player = self.player()
+        player, turn = self.player(), self._turn
         if player is None:
             self.show_toast(NOT_RECORDED, "warn")
             return
-        halts = self._halts
-        try:
-            moment = await asyncio.to_thread(player.moment, at)
-        except RecordError as error:
-            self.show_toast(str(error), "warn")
-            return
-        if halts != self._halts:
-            # A halt came while it was read: the present stays in front.
-            return
+        moment, problem = await asyncio.to_thread(player.readable, at)
         if moment is None:
-            self.show_toast(NOTHING_YET, "warn")
-            return
+            self._not_shown(NOTHING_YET)
+        elif self._put_in_front(moment, turn, problem) and is_asked:
+            self._name_gap(moment.at, at)
+
+    def _put_in_front(self, moment: RecordedMoment, turn: int, problem: str) -> bool:
+        """Bring a moment to the front, unless something came between since it was asked for."""
+        if turn != self._turn:
+            return False
         if self.replay is None:
+            if len(self.screen_stack) > 1:
+                self.show_toast("replay not opened: a dialog is open", "warn")
+                return False
             self._left_out = {}
         self.replay = moment
         self.show_replay()
-        if is_asked and at < moment.at:
-            self.show_toast(f"the recording begins at {time_text(moment.at)}", "warn")
-        elif is_asked and at - moment.at > GAP_S:
-            self.show_toast(
-                f"nothing recorded between {time_text(moment.at)} and {time_text(at)}", "warn"
-            )
+        if problem:
+            self.show_toast(f"{problem}; this is the next one that can be", "warn")
+        return True
+
+    def _name_gap(self, found: Timestamp, at: Timestamp) -> None:
+        """Tell how far the record is from the time that was typed."""
+        if at < found:
+            self.show_toast(f"the recording begins at {time_text(found)}", "warn")
+        elif at - found > GAP_S:
+            between = f"{time_text(found)} and {time_text(at)}"
+            self.show_toast(f"nothing recorded between {between}", "warn")
 
     def show_replay(self) -> None:
         """Show the moment in front with the looks of now."""
@@ -212,6 +271,7 @@ class ReplayPages(DrillPages):
         """Show the present again, and ask the desk for what screens wanted meanwhile."""
         if self.replay is None:
             return
+        self._turn += 1
         self.replay = None
         self.show_live()
         for command in self._left_out.values():
@@ -222,15 +282,16 @@ class ReplayPages(DrillPages):
 
         A halt goes on always: it returns to the present first.
         """
-        if isinstance(command, Halt) and not self.replays_only:
-            self._halts += 1
+        if isinstance(command, Halt):
+            if self.replays_only:
+                return NOTHING_TO_HALT
+            self._turn += 1
             self.leave_replay()
             return None
-        if self.replay is None or is_of_view(command):
+        if not (self.replay or self.replays_only) or is_of_view(command):
             return None
-        if isinstance(command, Halt):
-            return NOTHING_TO_HALT
         if isinstance(command, READINGS):
-            self._left_out[command.kind] = command
+            if self.replay is not None:
+                self._left_out[command.kind] = command
             return ""
         return rewound_reason(self.desk_state, "")

@@ -97,6 +97,28 @@ class Player:
                 problem, before = problem or str(error), error.before
         raise RecordError(problem)
 
+    def step(
+        self, at: Timestamp, by: int, *, is_event: bool = False
+    ) -> tuple[RecordedMoment | None, str]:
+        """The next moment before (-1) or after (1) a time that can be read; of an event if wanted.
+
+        Returns:
+            The moment, None where there is no further one, and why one was passed over.
+
+        Raises:
+            RecordError: none of the records looked at can be read.
+        """
+        problem = ""
+        for _ in range(PASSED_OVER_MAX):
+            found = self.neighbour(at, by, is_event=is_event)
+            if found is None:
+                return None, problem
+            try:
+                return self.moment(found), problem
+            except RecordError as error:
+                problem, at = problem or str(error), found
+        raise RecordError(problem)
+
     def _state(self, chain: tuple[RecordRow, ...]) -> DeskState:
         """The state at the end of a chain.
 
