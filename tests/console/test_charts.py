@@ -25,6 +25,7 @@ from service_tui.console.charts.series import (
 )
 from service_tui.console.charts.sources import BINS, ChartName, drawdowns, series_of
 from service_tui.console.forms.chart import ChartDialog
+from service_tui.console.screens.markets.detail import trades
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.report import results_by_skill
 from service_tui.desk.commands.agents import ReadDay
@@ -129,6 +130,31 @@ def test_a_candle_under_the_cursor_has_the_prices_of_its_stretch() -> None:
         named = (prices[0], max(prices), min(prices), prices[-1])
         for word, value in zip(("open", "high", "low", "close"), named, strict=True):
             assert f"{word} {formats.price(value).plain}" in reading, column
+
+
+@pytest.mark.parametrize("width", range(60, 68))
+def test_candles_without_a_cursor_are_read_as_the_last_one_with_it(width: int) -> None:
+    series = over_time(ChartName.CANDLES)
+    window = Window(*series.span)
+    shown = drawn_time(series, (width, 20), window, None)
+    last = drawn_time(series, (width, 20), window, shown.places[-1])
+    assert shown.reading == last.reading
+
+
+def test_own_trades_are_masked_with_the_amounts() -> None:
+    series = made(ChartName.PRICE, masked=True)
+    assert isinstance(series, TimeSeries)
+    assert series.marks
+    assert STATE.detail is not None
+    assert STATE.account is not None
+    for mark in series.marks:
+        assert not any(
+            formats.shares(trade.shares).plain in mark.text for trade in STATE.detail.trades
+        )
+    lines = trades(STATE.detail, NOW, 80, hidden=STATE.account.name).plain.splitlines()
+    for trade, line in zip(STATE.detail.trades, lines[1:], strict=False):
+        is_own = trade.trader == STATE.account.name
+        assert (formats.shares(trade.shares).plain in line) is not is_own
 
 
 def test_equity_and_drawdown_under_the_cursor_are_those_of_the_state() -> None:

@@ -13,7 +13,7 @@ from kit.samples.attention import everything
 from kit.samples.desk import NOW
 from kit.samples.log import sample_log
 from kit.samples.research import research_sample
-from service_tui.console.moments import MomentKind, MomentView, moments
+from service_tui.console.moments import MomentKind, Moments, MomentView, moments
 from service_tui.console.screens.timeline.actions import AWAY, OURS
 from service_tui.console.screens.timeline.screen import TimelineScreen
 from service_tui.console.screens.timeline.table import words
@@ -136,6 +136,51 @@ def test_an_own_order_is_told_by_its_fill_alone() -> None:
     for other in others:
         kinds = {row.kind for row in moments(replace(state, fills=(other,)))}
         assert kinds == {MomentKind.FILL, MomentKind.ORDER}
+
+
+def test_a_fill_tells_one_order_only_and_that_of_its_market() -> None:
+    assert STATE.account is not None
+    done = ActionView(
+        7, "h", NOW, "person", "result", "trade", "buy YES for 25.00: done: bought 50.00 shares",
+        market="m-1",
+    )  # fmt: skip
+    again = replace(done, number=8, at=Timestamp(NOW + 1))
+    fill = FillView(
+        0, Timestamp(NOW - 0.4), STATE.account.agent_id, "me", "m-1", "Will it rain?", Venue.SIM,
+        Side.YES, Action.BUY, Micros(50 * ONE), 0.5, 0.5, Micros(25 * ONE), Micros(0),
+        trade_id="t-1",
+    )  # fmt: skip
+    state = replace(
+        DeskState(STATE.service),
+        account=STATE.account,
+        log=LogView(entries=(again, done)),
+        fills=(fill,),
+    )
+    assert sorted(row.kind for row in moments(state)) == [MomentKind.FILL, MomentKind.ORDER]
+    elsewhere = replace(state, fills=(replace(fill, market_id="m-2"),))
+    assert len(moments(elsewhere)) == 3
+
+
+async def test_an_outcome_and_a_star_are_listed_when_they_come() -> None:
+    market = next(
+        one
+        for one in STATE.markets.values()
+        if one.resolved_at is None and one.market_id not in STATE.stars
+    )
+    async with running(STATE, size=(120, 40), first="timeline") as seen:
+        await seen.press("c")
+        ended = replace(market, resolved_at=NOW, outcome=True)
+        state = replace(STATE, markets={**STATE.markets, market.market_id: ended})
+        await seen.bring(state)
+        rows = seen.app.front.table.order  # type: ignore[attr-defined]
+        key = f"resolved {market.market_id}"
+        assert key in {rows[n].key for n in range(len(rows))}
+
+
+def test_moments_are_collected_once_for_a_state() -> None:
+    rows = Moments()
+    assert rows(STATE) is rows(STATE)
+    assert rows(replace(STATE, stars=frozenset())) is not rows(STATE)
 
 
 def test_what_came_while_the_desk_was_closed_is_marked() -> None:

@@ -1,5 +1,6 @@
 """Collects everything that happened from the state: each thing once, the newest first. Pure."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -128,6 +129,26 @@ def moments(state: DeskState) -> tuple[MomentView, ...]:
     return tuple(sorted(marked, key=lambda one: (-one.at, one.key))[:MOMENTS_MAX])
 
 
+class Moments:
+    """The moments of the newest state, collected once for all who ask for them."""
+
+    def __init__(self) -> None:
+        self._state: DeskState | None = None
+        self._rows: tuple[MomentView, ...] = ()
+
+    def __call__(self, state: DeskState) -> tuple[MomentView, ...]:
+        """Everything that happened, as `moments` gives it."""
+        if state is not self._state:
+            self._state, self._rows = state, moments(state)
+        return self._rows
+
+
+def outcomes_and_own(state: DeskState) -> object:
+    """What of the markets the moments depend on, besides their names; cheap to compare."""
+    ended = frozenset(name for name, one in state.markets.items() if one.resolved_at is not None)
+    return ended, _known_markets(state)
+
+
 def _known_markets(state: DeskState) -> frozenset[str]:
     """Ids of the markets that somebody here has traded or starred."""
     rows = chain(state.positions, state.on_venues, state.closed, state.trades, state.fills)
@@ -191,9 +212,11 @@ def _payouts(trades: Iterable[TradeView]) -> Iterator[MomentView]:
 def _logged(state: DeskState) -> Iterator[MomentView]:
     """Commands, refusals, approvals and programs; without what fills and alerts tell already."""
     own = "" if state.account is None else state.account.agent_id
-    fills = [fill for fill in state.fills if fill.agent_id == own]
+    untold = sorted((f for f in state.fills if f.agent_id == own), key=lambda fill: fill.at)
     for entry in without_reported_orders(state.log.entries):
-        if entry.what not in _ELSEWHERE and not (_is_fill(entry) and _is_told(entry, fills)):
+        if entry.what in _ELSEWHERE:
+            continue
+        if not (_is_fill(entry) and _takes_fill(entry, untold)):
             yield _entry(entry)
 
 
@@ -202,12 +225,21 @@ def _is_fill(entry: ActionView) -> bool:
     return is_trade and _DONE in entry.words
 
 
-def _is_told(entry: ActionView, fills: Iterable[FillView]) -> bool:
-    """Whether one of these fills is that of the entry: of its time, and of as many shares."""
-    return any(
-        abs(entry.at - fill.at) <= SAME_S and f" {decimal(fill.shares):,.2f} shares" in entry.words
-        for fill in fills
-    )
+def _takes_fill(entry: ActionView, fills: list[FillView]) -> bool:
+    """Take the fill of an entry out of those by time: of its time and market, of as many shares.
+
+    Returns:
+        False if there is none.
+    """
+    place = bisect_left(fills, entry.at - SAME_S, key=lambda fill: fill.at)
+    while place < len(fills) and fills[place].at <= entry.at + SAME_S:
+        fill = fills[place]
+        is_of_market = not entry.market or entry.market == fill.market_id
+        if is_of_market and f" {decimal(fill.shares):,.2f} shares" in entry.words:
+            del fills[place]
+            return True
+        place += 1
+    return False
 
 
 def _entry(entry: ActionView) -> MomentView:

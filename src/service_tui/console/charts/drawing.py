@@ -94,6 +94,8 @@ def drawn_time(
     times = _time_labels(frame)
     lines += [picture.axis(tuple(times)), picture.times(times)]
     read_at = frame.columns - 1 if column is None else column
+    if series.in_candles:
+        read_at -= read_at % candles.STEP
     return Drawn(
         lines,
         margin,

@@ -93,7 +93,7 @@ def _of_market(view: ViewContext, market_id: str, span_s: int, *, in_candles: bo
         below_is=Below.SUM,
         below_title=f"volume, $SIM, the last {counted(len(detail.trades), 'trade')}",
         below_since=detail.trades[-1].at if detail.trades else None,
-        marks=tuple(_own_marks(state, detail)),
+        marks=tuple(_own_marks(view, detail)),
         in_candles=in_candles,
         bounds=(0.0, 1.0),
         span_min=0.02,
@@ -105,15 +105,15 @@ def _money(trade: TapeTradeView) -> Micros:
     return Micros(round(trade.shares * trade.price))
 
 
-def _own_marks(state: DeskState, detail: DetailView) -> list[NewsMark]:
+def _own_marks(view: ViewContext, detail: DetailView) -> list[NewsMark]:
     """The trades of the own agent on the tape, by its name; a rise for what raises YES."""
-    account = state.account
+    account = view.state.account
     if account is None:
         return []
     return [
         NewsMark(
             trade.at,
-            f"{trade.action.value} {trade.side.value.upper()} {formats.shares(trade.shares).plain}"
+            f"{trade.action.value} {trade.side.value.upper()} {view.shares(trade.shares).plain}"
             f" at {formats.price(trade.price).plain}",
             (trade.action is Action.BUY) == (trade.side is Side.YES),
         )

@@ -114,14 +114,27 @@ def book(market: MarketView, detail: DetailView | None, width: int) -> Text:
     return section(f"book, YES on {real.value}", text)
 
 
-def trades(detail: DetailView | None, now: Timestamp, width: int, clock: str = "") -> Text:
-    """The last trades of anybody, newest first; `clock` names their time."""
+def trades(
+    detail: DetailView | None, now: Timestamp, width: int, clock: str = "", *, hidden: str = ""
+) -> Text:
+    """The last trades of anybody, newest first.
+
+    Args:
+        detail: of the market; None while it is not loaded.
+        now: the time that ages count from.
+        width: cells.
+        clock: names their time.
+        hidden: whose shares are masked; empty for nobody.
+    """
     title = f"trades{clock}"
     if detail is None:
         return section(title, Text(LOADING, "muted"))
     if detail.problem:
         return section(title, Text("not available", "muted"))
-    lines = [_trade_line(trade, now, width) for trade in detail.trades[:TRADES_MAX]]
+    lines = [
+        _trade_line(trade, now, width, masked=bool(hidden) and trade.trader == hidden)
+        for trade in detail.trades[:TRADES_MAX]
+    ]
     return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
 
@@ -183,12 +196,12 @@ def _news_line(item: NewsView, now: Timestamp) -> Text:
     )
 
 
-def _trade_line(trade: TapeTradeView, now: Timestamp, width: int) -> Text:
+def _trade_line(trade: TapeTradeView, now: Timestamp, width: int, *, masked: bool) -> Text:
     line = Text.assemble(
         (f"{formats.age(trade.at, now).plain:>4}  ", "muted"),
         f"{trade.action.value:<4} ",
         (f"{trade.side.value.upper():<3}", "yes" if trade.side is Side.YES else "no"),
-        f"{formats.shares(trade.shares).plain:>9}  ",
+        f"{formats.shares(trade.shares, masked=masked).plain:>9}  ",
         formats.price(trade.price, aligned=True),
         ("  " + formats.plain(trade.trader, 24).plain, "muted"),
     )

@@ -6,7 +6,7 @@ from rich.text import Text
 from textual.timer import Timer
 
 from service_tui.console.charts.sources import RANGES
-from service_tui.console.freshness import NOT_RECORDED, of_world, world_now
+from service_tui.console.freshness import NOT_RECORDED, is_private, of_world, world_now
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens.markets import detail as market_text
 from service_tui.console.widgets.detail_pane import DetailPane
@@ -79,7 +79,7 @@ class MarketPane(DetailPane):
             Text("\n\n").join((
                 *((depth,) if depth.plain else ()),
                 market_text.news(detail, world, self._clock),
-                market_text.trades(detail, world, width, self._clock),
+                market_text.trades(detail, world, width, self._clock, hidden=_hidden(state)),
                 market_text.rules(market, detail, width, self._clock),
             )),
         )
@@ -131,3 +131,8 @@ def _entry(held: tuple[PositionView, ...]) -> float | None:
     if len(held) != 1 or held[0].average is None:
         return None
     return held[0].average if held[0].side is Side.YES else 1.0 - held[0].average
+
+
+def _hidden(state: DeskState) -> str:
+    """The trader whose shares are masked, as it is named on the tape; empty for nobody."""
+    return state.account.name if is_private(state) and state.account is not None else ""

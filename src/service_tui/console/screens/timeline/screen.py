@@ -12,7 +12,7 @@ from textual.widgets import Static
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import on_wall
 from service_tui.console.keys import bindings_of, cap
-from service_tui.console.moments import MomentKind, MomentView
+from service_tui.console.moments import MomentKind, MomentView, outcomes_and_own
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.timeline.actions import ACTIONS, AWAY, OURS, of_kind
 from service_tui.console.screens.timeline.detail import describe, explain_moment
@@ -64,6 +64,10 @@ class TimelineScreen(TableScreen[MomentView]):
             yield self.table
             if self.pane is not None:
                 yield self.pane
+
+    def watched(self) -> object:
+        """Besides, which markets ended, and which are ours."""
+        return super().watched(), outcomes_and_own(self.state)
 
     def on_mount(self) -> None:
         """Have the log read when the timeline is first shown."""

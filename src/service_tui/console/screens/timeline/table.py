@@ -6,7 +6,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import awaited, is_private
-from service_tui.console.moments import MomentKind, MomentView, moments
+from service_tui.console.moments import MomentKind, Moments, MomentView
 from service_tui.console.questions import short_question
 from service_tui.console.reasons import without_amounts
 from service_tui.console.table_spec import TableSpec
@@ -94,7 +94,7 @@ def timeline_table(wall: str) -> TableSpec[MomentView]:
     """All moments; `wall` stands behind the title of their times where there are two clocks."""
     return TableSpec[MomentView](
         "timeline",
-        rows=moments,
+        rows=Moments(),
         key=lambda row: row.key,
         columns=(
             Column(
