@@ -41,6 +41,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     warm.allow(on=item.get_closest_marker("cold") is None)
     loop.skip_waits(on=not any(item.get_closest_marker(mark) for mark in markers.MARKS))
     loop.patch_toasts()
+    loop.patch_writer()
     # py-evm and its curves raise it for the whole process, and then deep JSON overruns the stack.
     sys.setrecursionlimit(DEEPEST)
     # A console is seen when it has come to rest, however little of the machine it was given.

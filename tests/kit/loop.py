@@ -5,6 +5,9 @@ does anything meanwhile. This loop looks first: when no task is ready, no thread
 and no socket, pipe or process is open, the next timer is all that could wake it. Then the clock is
 moved there at once. `time.monotonic` moves with it, so that Textual's timers and asyncio agree.
 
+The writer of a database answers through a pipe of its own: it is no reason to wait while nothing
+has been given to it.
+
 Tests of processes and terminals wait for things that the loop cannot see: they are marked
 `process`, and for them no wait is skipped.
 """
@@ -20,6 +23,7 @@ from functools import wraps
 from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet
 
+WRITERS_PIPE: Final = "LoopWaker._on_wake"
 SELF_PIPE: Final = 1
 """What every loop listens to: its own pipe, by which threads wake it."""
 
@@ -67,11 +71,20 @@ class Skipping(selectors.DefaultSelector):
 
     loop: asyncio.AbstractEventLoop | None = None
 
+    def _hears_others(self) -> bool:
+        """Whether something is open that may speak at any time: no pipe of a writer does."""
+        heard = self.get_map()
+        if len(heard) <= SELF_PIPE:
+            return False
+        readers = (key.data[0] for key in heard.values() if isinstance(key.data, tuple))
+        names = [getattr(getattr(one, "_callback", None), "__qualname__", "") for one in readers]
+        return len(heard) - sum(name == WRITERS_PIPE for name in names) > SELF_PIPE
+
     def select(self, timeout: float | None = None) -> Any:
         if timeout is None or timeout <= 0 or not _state["skips"]:
             return super().select(timeout)
         found = super().select(0)
-        if found or len(self.get_map()) > SELF_PIPE:
+        if found or self._hears_others():
             return found or super().select(timeout)
         late = owing(self.loop) if self.loop is not None else []
         if late:
@@ -105,6 +118,14 @@ def patch() -> None:
     time.monotonic = monotonic
     asyncio.set_event_loop_policy(Policy())
     BaseEventLoop.run_in_executor = noted(BaseEventLoop.run_in_executor)
+    asyncio.wrap_future = noted(asyncio.wrap_future)
+
+
+def patch_writer() -> None:
+    """Have the loop wait for what the writer of a database owes it."""
+    module = sys.modules.get("service_tui.storage.db.writer")
+    if module is not None and not hasattr(module.Writer.write, "__wrapped__"):
+        module.Writer.write = noted(module.Writer.write)
 
 
 def patch_toasts() -> None:

@@ -98,7 +98,7 @@ class Drilling:
         known = len(self.state.tickets)
         await self.type(command)
         await self.until(lambda state: state.quote is not None and state.quote.ok)
-        for _ in range(3):
+        for _ in range(10):
             if len(self.app.screen_stack) > 1:
                 # The ticket of an order that moves the price wants a second look.
                 await self.press("enter")
