@@ -190,13 +190,18 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def fit(self) -> None:
         """Arrange the widgets for the screen's present size."""
         width, height = self.size
-        for name, (least_width, least_height) in self.sizes.items():
-            is_wanted = not (self.is_wide and name == "-with-detail")
-            self.set_class(is_wanted and width >= least_width and height >= least_height, name)
+        wanted = {
+            name: not (self.is_wide and name == "-with-detail")
+            and width >= least_width
+            and height >= least_height
+            for name, (least_width, least_height) in self.sizes.items()
+        }
+        if self.pane is not None and wanted.get("-with-detail"):
+            wanted["-opened"] = False
+        # At once: every change of a class has all widgets of the screen styled anew.
+        self.update_classes(wanted)
         if self.pane is not None:
             self.pane.set_class(self.has_class("-two"), "-two")
-            if self.has_class("-with-detail"):
-                self.remove_class("-opened")
         for table in self.lists:
             table.title_of = self.title_line
             table.shows_title = self.pane is not None and not self.has_class("-with-detail")
