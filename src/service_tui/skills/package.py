@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeGuard, cast
+from typing import Final, TypeGuard
 
-import yaml
+from service_tui.skills.errors import NotASkillError
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,6 @@ DOCUMENT: Final = "SKILL.md"
 MANIFEST: Final = "clawhub.json"
 FILE_MAX: Final = 262_144
 FRONTMATTER_MAX: Final = 16_384
-DEPTH_MAX: Final = 16
 PACKAGES_MAX: Final = 200
 """Bounds of what is read; an honest document has ten kilobytes."""
 
@@ -40,10 +39,6 @@ _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9_\-]{0,127}")
 
 UNREADABLE: Final = (OSError, ValueError, RuntimeError)
 """What a path or text of a stranger raises: NUL bytes, lone surrogates, loops of links."""
-
-
-class NotASkillError(ValueError):
-    """A folder without a document that names the skill it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,48 +179,10 @@ def frontmatter(text: str) -> tuple[dict[str, str], dict[str, str]]:
     text = "\n".join(lines[1:end])
     if len(text) > FRONTMATTER_MAX:
         raise NotASkillError("its frontmatter is too long")
-    try:
-        return _fields(text)
-    except yaml.MarkedYAMLError as error:
-        # One line more than the parser counts: that of the dashes.
-        line = 1 if error.problem_mark is None else error.problem_mark.line + 2
-        raise NotASkillError(
-            f"line {line} of its document is not YAML: {error.problem}; "
-            "quote a text that contains a colon"
-        ) from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise NotASkillError(f"frontmatter is not YAML: {error}") from error
+    # Loaded by the first document: a desk without skills needs no YAML.
+    from service_tui.skills.frontmatter import fields_of  # noqa: PLC0415
 
-
-def _fields(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The texts of a piece of YAML and of its `metadata`, without making any object of it."""
-    depth = 0
-    for event in cast("Iterable[object]", yaml.parse(text, yaml.SafeLoader)):  # pyright: ignore[reportUnknownMemberType]
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if isinstance(event, yaml.AliasEvent):
-            # A few of them in each other make a document without end.
-            raise NotASkillError("its frontmatter has an alias, which is not taken here")
-        if depth > DEPTH_MAX:
-            raise NotASkillError("its frontmatter has too many lists in lists")
-    root = cast("object", yaml.compose(text, yaml.SafeLoader))  # pyright: ignore[reportUnknownMemberType]
-    nested = {name: node for name, node in _pairs(root) if isinstance(node, yaml.MappingNode)}
-    return _texts(root), _texts(nested.get("metadata"))
-
-
-def _texts(node: object) -> dict[str, str]:
-    """Plain fields as written, so that version 1.10 keeps its zero."""
-    return {name: str(one.value) for name, one in _pairs(node) if isinstance(one, yaml.ScalarNode)}
-
-
-def _pairs(node: object) -> list[tuple[str, yaml.Node]]:
-    """The fields of a mapping; NotASkillError where a name is there twice."""
-    if not isinstance(node, yaml.MappingNode):
-        return []
-    pairs = [(str(name.value), value) for name, value in node.value]
-    if len(dict(pairs)) != len(pairs):
-        raise NotASkillError("its frontmatter has a name twice")
-    return pairs
+    return fields_of(text)
 
 
 def read_text(path: Path) -> str:

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeGuard
 
-import psutil
-
 from service_tui.skills import guard
 from service_tui.wire import text
 
@@ -170,6 +168,9 @@ class SkillProcess:
 
 def is_run(pid: int, run_id: str) -> bool:
     """True if a process is alive and has the run's tag: its number may be reused."""
+    # Loaded by the first run: a desk without one needs it not.
+    import psutil  # noqa: PLC0415
+
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(TAG) == run_id
@@ -180,6 +181,8 @@ def is_run(pid: int, run_id: str) -> bool:
 
 def tagged(run_id: str) -> list[int]:
     """Every process that belongs to a run."""
+    import psutil  # noqa: PLC0415 - as above
+
     return [pid for pid in psutil.pids() if is_run(pid, run_id)]
 
 

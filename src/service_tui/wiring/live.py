@@ -1,14 +1,17 @@
 """A desk on a service: the embedded one of this process, or another one by its address."""
 
+import asyncio
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
     nullcontext,
+    suppress,
 )
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import httpx
@@ -19,6 +22,7 @@ from service_tui.clock import Clock, SystemClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
+from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.signing.book import ExchangeVersion
@@ -36,6 +40,9 @@ from service_tui.wiring.serving import serving
 from service_tui.wiring.wallet_keys import vault_of
 
 KEEPALIVE_S: Final = 4.0
+
+FIRST_ANSWER_S: Final = 2.0
+"""ours: agents wait so long at most for a desk that has no answer of its own service."""
 
 
 def local_desk(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
@@ -135,7 +142,21 @@ def _served(
     """The service on loopback as well, if the options ask for a port."""
     if options.listen is None:
         return nullcontext()
-    return serving(sim, data, options.listen, desk.ports.emit)
+    return serving(sim, data, options.listen, desk.ports.emit, after=partial(_live, desk))
+
+
+async def _live(desk: Desk) -> None:
+    """Wait until the desk has its first answer, but not for long."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(FIRST_ANSWER_S):
+            await anext(_answered(desk))
+
+
+async def _answered(desk: Desk) -> AsyncIterator[DeskState]:
+    """The states after the first answer."""
+    async for state in desk.changes():
+        if state.service.phase is Phase.ONLINE and not state.from_cache:
+            yield state
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from service_tui.desk.facts import Fact, Noticed, Served
@@ -16,7 +16,12 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def serving(
-    sim: Sim, data: Data, port: int, emit: Callable[[Fact], None]
+    sim: Sim,
+    data: Data,
+    port: int,
+    emit: Callable[[Fact], None],
+    *,
+    after: Callable[[], Awaitable[None]],
 ) -> AsyncGenerator[None]:
     """Serve in the background while the context lasts; the desk does not wait for it.
 
@@ -25,14 +30,23 @@ async def serving(
         data: publishes the address.
         port: 0 takes any free one; a taken port is reported and replaced by a free one.
         emit: receives the address.
+        after: what is waited for first: to load the server would hold up the first live frame.
     """
-    ending = asyncio.Event()
+    begun, ending = asyncio.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        await after()
+        begun.set()
+        await _serve(sim, data, port, emit=emit, ending=ending)
+
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(_serve(sim, data, port, emit=emit, ending=ending))
+        task = tasks.create_task(serve())
         try:
             yield
         finally:
             ending.set()
+            if not begun.is_set():
+                task.cancel()
 
 
 async def _serve(
