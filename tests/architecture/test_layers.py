@@ -45,6 +45,14 @@ def test_the_first_paint_needs_nothing_heavy(imported: str) -> None:
     assert not modules_after(imported) & set(HEAVY)
 
 
+def test_no_screen_of_the_console_loads_anything_heavy() -> None:
+    """They are loaded on the loop that paints, the first of them before the first frame."""
+    folder = ROOT / "src" / "service_tui" / "console"
+    names = (path.relative_to(ROOT / "src").with_suffix("") for path in folder.rglob("*.py"))
+    modules = ", ".join(sorted(".".join(name.parts) for name in names if name.name != "__init__"))
+    assert not modules_after(modules) & {*HEAVY, "Crypto"}
+
+
 def test_the_first_answer_of_the_research_server_needs_the_protocol_only() -> None:
     rooms = {
         name.split(".")[1]

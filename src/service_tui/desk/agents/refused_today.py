@@ -1,14 +1,17 @@
 """Agents whose trades are refused until midnight UTC, as the person said. Kept as preferences."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from service_tui.desk.buy_limits import DAY_S, service_now
 from service_tui.desk.commands.agents import RefuseHeld
-from service_tui.desk.ports import Ports
 from service_tui.desk.slices.fleet import approval_text
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+if TYPE_CHECKING:
+    # The console reads the rule: it must not load the service and the database for it.
+    from service_tui.desk.ports import Ports
 
 RULE: Final = "refused."
 """Prefix of the preference of an agent; its value is a day since 1970, UTC."""
@@ -38,7 +41,7 @@ def _day(state: DeskState, now: Timestamp) -> int:
     return int(service_now(state, now) // DAY_S)
 
 
-async def refuse_for_today(ports: Ports, refuse: Callable[[RefuseHeld], Awaitable[None]]) -> None:
+async def refuse_for_today(ports: "Ports", refuse: Callable[[RefuseHeld], Awaitable[None]]) -> None:
     """Refuse the waiting trades of those agents, each once, for ever.
 
     A trade whose refusal fails expires unanswered: its agent is refused all the same.

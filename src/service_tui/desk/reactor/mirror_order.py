@@ -12,7 +12,7 @@ from service_tui.desk.buy_limits import day_began
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reactor.translate import CENT
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.reactor import MIRROR, SignalView
+from service_tui.desk.slices.reactor import MIRROR, MIRROR_SKILL, SignalView
 from service_tui.desk.slices.records import TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Budget
@@ -22,9 +22,6 @@ from service_tui.wire.reactor import Decision, ReactionRequest
 from service_tui.wire.trades import CLIENT_REF, TradeRequest
 
 SOURCE: Final = "desk:reactor"
-SKILL: Final = "reactor"
-"""Under this slug a service counts what mirrors spend."""
-
 TX_KEY: Final = "tx_hash"
 ID_KEY: Final = "signal_id"
 BUY: Final = "BUY"
@@ -83,7 +80,7 @@ def request_of_mirror(signal: SignalView) -> TradeRequest:
         ValueError: the service named something that cannot stand in an order.
     """
     data: dict[str, str | float | int] = {
-        "signal_source": SKILL,
+        "signal_source": MIRROR_SKILL,
         TX_KEY: signal.tx_hash,
         "whale_wallet": signal.wallet,
         "whale_side": BUY,
@@ -103,7 +100,7 @@ def request_of_mirror(signal: SignalView) -> TradeRequest:
         price=signal.price_max,
         reasoning=order.reasoning,
         source=SOURCE,
-        skill_slug=SKILL,
+        skill_slug=MIRROR_SKILL,
         signal_data=data,
     )
 
@@ -199,7 +196,7 @@ def _not_now(state: DeskState, signal: SignalView, now: Timestamp) -> Iterator[R
     left = _skill_left(state)
     if left is not None and not signal.amount <= left:
         yield Reason(
-            f"skill {SKILL!r}: only {decimal(left):,.2f} of its daily budget left",
+            f"skill {MIRROR_SKILL!r}: only {decimal(left):,.2f} of its daily budget left",
             Fix.RAISE_LIMIT,
         )
 
@@ -209,6 +206,6 @@ def _skill_left(state: DeskState) -> Micros | None:
     known = state.buy_limits
     if known is None or known.skill_day_max is None:
         return None
-    reported = sum_of(one.spent for one in known.skills if one.slug == SKILL)
+    reported = sum_of(one.spent for one in known.skills if one.slug == MIRROR_SKILL)
     later = _mirrored_since(state, known.at)
     return Micros(max(0, known.skill_day_max - reported - later))

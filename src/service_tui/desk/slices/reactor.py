@@ -27,6 +27,9 @@ from service_tui.units import Micros, Timestamp, decimal, sum_of
 MIRROR: Final = "mirror"
 """Kind of the tickets of mirrors, and the beginning of their names."""
 
+MIRROR_SKILL: Final = "reactor"
+"""Under this slug a service counts what mirrors spend."""
+
 
 class SignalState(StrEnum):
     """State of a signal; the values are the labels of its row.

@@ -14,7 +14,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import Topic
-from service_tui.desk.trading.live_orders import may_sign
+from service_tui.desk.trading.order_signature import may_sign
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.translate import amount
 from service_tui.signing.orders import CENT, SHARES_MIN

@@ -19,7 +19,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView, Topic
 from service_tui.desk.trading.execution_check import LOOKED_UP, check_execution
-from service_tui.desk.trading.live_orders import as_signed
+from service_tui.desk.trading.order_signature import as_signed
 from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError
 from service_tui.storage.blotter import StoredState
 from service_tui.storage.errors import StorageError

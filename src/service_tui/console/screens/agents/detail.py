@@ -22,7 +22,6 @@ from service_tui.console.signs import edge_text, signs_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.agents.health import strictest_leash
-from service_tui.desk.reactor.mirror_order import SKILL
 from service_tui.desk.slices.agents import AgentLimitsView, AgentView, VenueMoneyView
 from service_tui.desk.slices.fleet import (
     LeashView,
@@ -30,6 +29,7 @@ from service_tui.desk.slices.fleet import (
     SkillResultView,
     SkillRunView,
 )
+from service_tui.desk.slices.reactor import MIRROR_SKILL
 from service_tui.desk.slices.records import Deal, PositionView, TradeView
 from service_tui.terms import MONEY_OF, LeashMode, Plan, Side, counted
 from service_tui.units import Micros, Timestamp, decimal
@@ -152,7 +152,7 @@ def _budget_of(
 ) -> Micros | None:
     """The day's limit of a skill; of the reactor on this desk, its daily cap."""
     config = view.state.reactor.config
-    if slug == SKILL and agent.is_own and config is not None:
+    if slug == MIRROR_SKILL and agent.is_own and config is not None:
         cap = config.daily_cap
         return cap if limits.skill_budget is None else Micros(min(cap, limits.skill_budget))
     return limits.skill_budget

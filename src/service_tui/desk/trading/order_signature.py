@@ -1,0 +1,202 @@
+"""The signature of an order for real money by an own wallet: rebuilt here, then signed.
+
+Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
+"""
+
+import asyncio
+import hashlib
+from typing import Final
+
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.ports import Ports
+from service_tui.desk.slices.orders import price_text
+from service_tui.desk.slices.wallet import Ownership
+from service_tui.desk.state import DeskState
+from service_tui.desk.trading.live_orders import token_shown, worst_price
+from service_tui.signing.book import ExchangeVersion
+from service_tui.signing.errors import PolicyRefusedError, Rule
+from service_tui.signing.orders import (
+    OrderAction,
+    OrderTerms,
+    build_order,
+    sign_order,
+    token_number,
+)
+from service_tui.signing.skew import check_skew
+from service_tui.signing.tokens import condition_bytes, outcome_token
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros, decimal
+from service_tui.wire.endpoints.public import MARKET
+from service_tui.wire.markets import MarketBody
+from service_tui.wire.signed_order import SignedOrderBody
+from service_tui.wire.trades import TradeRequest
+
+SALT_DIGITS: Final = 13
+"""Hex digits of a salt: 52 bits, which every reader of JSON keeps."""
+
+MILLISECONDS: Final = 1_000
+
+
+def may_sign(ports: Ports, venue: Venue) -> bool:
+    """True if an order of this venue needs no signature, or would get one."""
+    wallet, signer = ports.state().wallet, ports.vault.signer
+    if venue is not Venue.EVM:
+        return True
+    if wallet.ownership is not Ownership.EXTERNAL:
+        return wallet.ownership is not None
+    return signer is not None and signer.address.lower() == wallet.address.lower()
+
+
+async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
+    """The request with the wallet's own signature, where the venue wants one.
+
+    Args:
+        ports: the vault, the policy and the service.
+        order: what the person has confirmed, or an exit.
+        request: the same in the words of the wire, without a signature.
+
+    Returns:
+        The request that may leave; unchanged for every other venue and wallet.
+
+    Raises:
+        SigningError: the key is not open, or the order is none that the venue takes.
+        ServiceError: the market could not be read.
+    """
+    wallet = ports.state().wallet
+    if request.venue is not Venue.EVM or wallet.ownership is not Ownership.EXTERNAL:
+        return _with_worst(ports.state(), order, request)
+    if order.action is Action.BUY:
+        # The day's limits hang on the time; a sale is never kept back for it.
+        check_skew(ports.client.skew_s or 0.0)
+    signer = ports.vault.signer_of(wallet.address)
+    reply = await ports.client.call(MARKET, path={"market_id": request.market_id})
+    market = reply.answer.market
+    price = _bound(ports.state(), order, market)
+    terms = OrderTerms(
+        token_id=_token(ports.state(), order, market),
+        action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
+        price=price,
+        spend=int(order.amount) if order.action is Action.BUY else None,
+        shares=None if order.action is Action.BUY else int(order.shares),
+        tick=round(market.tick_size * ONE),
+        is_neg_risk=market.polymarket_neg_risk,
+        is_immediate=not order.rests,
+    )
+    is_first = ports.policy.exchange is ExchangeVersion.V1
+    made = build_order(
+        terms,
+        signer.address,
+        exchange=ports.policy.exchange,
+        salt=_salt(ports.new_id()),
+        now_ms=round((ports.now() - (ports.client.skew_s or 0.0)) * MILLISECONDS),
+        fee_rate_bps=_fee(ports.state(), order, market) if is_first else 0,
+        expires_s=int(order.expires_at or 0) if order.rests else 0,
+    )
+    signed = await asyncio.to_thread(
+        lambda: sign_order(
+            made, signer, is_neg_risk=market.polymarket_neg_risk, book=ports.policy.book
+        )
+    )
+    return request.model_copy(
+        update={
+            "price": price / ONE,
+            "signed_order": SignedOrderBody.model_validate(signed.body()),
+            "wallet_address": signer.address,
+        }
+    )
+
+
+def _salt(fresh: str) -> int:
+    """A number that no other order has, of fresh random text."""
+    return int(hashlib.sha256(fresh.encode()).hexdigest()[:SALT_DIGITS], 16)
+
+
+def _token(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The token that is traded, computed here from the market's condition.
+
+    Returns:
+        The ERC-1155 id.
+
+    Raises:
+        MalformedError: the service names no condition.
+        PolicyRefusedError: another token was confirmed, listed before, or is named beside it.
+    """
+    is_yes, is_neg_risk = order.side is Side.YES, market.polymarket_neg_risk
+    condition = condition_bytes(market.polymarket_id or "")
+    number = outcome_token(condition, is_yes=is_yes, is_neg_risk=is_neg_risk)
+    named = market.polymarket_token_id if is_yes else market.polymarket_no_token_id
+    known = state.markets.get(order.market_id)
+    listed = order.token or (token_shown(known, order.side) if known is not None else "")
+    if named is not None and token_number(named) != number:
+        raise PolicyRefusedError(Rule.ARGUMENT, "token does not match the condition")
+    if listed and listed != str(number):
+        raise PolicyRefusedError(Rule.ARGUMENT, "token changed since it was shown")
+    return number
+
+
+def _fee(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The fee that is signed, basis points; PolicyRefusedError above what was confirmed."""
+    known = state.markets.get(order.market_id)
+    most = order.fee_rate_bps
+    if most is None and known is not None and known.condition_id:
+        most = known.fee_rate_bps
+    if most is not None and market.fee_rate_bps > most:
+        text = f"fee now {market.fee_rate_bps} bps, {most} bps shown: review again"
+        raise PolicyRefusedError(Rule.FEE, text)
+    return market.fee_rate_bps
+
+
+def _with_worst(state: DeskState, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
+    """The request of an order that others sign, with its bound where it names none."""
+    worst = worst_price(state, order)
+    if request.venue is Venue.SIM or request.price is not None or worst is None:
+        return request
+    market = state.markets.get(order.market_id)
+    tick = Micros(10_000) if market is None else market.tick
+    price = _on_tick(round(worst * ONE), tick, buys=order.action is Action.BUY)
+    return request.model_copy(update={"price": price / ONE})
+
+
+def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
+    """Refuse the book's price where it is too far from the one that was shown."""
+    worst = worst_price(state, order)
+    is_buy = order.action is Action.BUY
+    if worst is None or (price <= worst if is_buy else price >= worst):
+        return
+    than = "above" if is_buy else "below"
+    text = f"book price {price_text(price)} is {than} the bound of {price_text(worst)}"
+    raise PolicyRefusedError(Rule.PRICE, f"{text} without a quote: review again")
+
+
+def _on_tick(millionths: int, tick: Micros, *, buys: bool) -> int:
+    """Never above what is wanted on a buy, never below it on a sale."""
+    return millionths // tick * tick if buys else -(-millionths // tick) * tick
+
+
+def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+    """The worst price that is signed, on a tick: what was confirmed, else the book's.
+
+    Returns:
+        Millionths of the money for a share.
+
+    Raises:
+        PolicyRefusedError: there is nobody on the other side of the book, or a price far from the
+            one that was shown.
+    """
+    buys, yes = order.action is Action.BUY, order.side is Side.YES
+    best = market.best_ask if buys is yes else market.best_bid
+    if order.rests and order.price is None:
+        raise PolicyRefusedError(Rule.PRICE, "limit order without a price")
+    if order.price is None and best is None:
+        raise PolicyRefusedError(Rule.PRICE, "no price on the book")
+    price = order.price
+    if price is None and best is not None:
+        price = best if yes else 1.0 - best
+        _refuse_made_up(state, order, price)
+    tick = Micros(max(1, round(market.tick_size * ONE)))
+    limit_micros = round((price or 0.0) * ONE)
+    if order.rests and limit_micros % tick:
+        # It would rest at another price than the one that was confirmed.
+        text = f"price off the tick, now {decimal(tick):g}"
+        raise PolicyRefusedError(Rule.TICK, text)
+    return _on_tick(limit_micros, tick, buys=buys)
