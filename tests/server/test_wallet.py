@@ -12,7 +12,7 @@ from eth_account import Account
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
-from service_tui.addresses import checksummed, keccak256
+from service_tui.addresses import checksummed
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.payments import RECIPIENT
 from service_tui.signing.book import ExchangeVersion
@@ -401,11 +401,6 @@ def paid(own: External, offer: Json, number: int, **more: Any) -> Json:
     }
     payload = {"signature": signed.signature, "authorization": authorization | more}
     return {"x402Version": 1, "scheme": "exact", "network": "base", "payload": payload}
-
-
-def test_the_recipient_of_paid_calls_is_nobody_with_a_key() -> None:
-    # The address of a hash: whoever had its key would have found it by chance.
-    assert checksummed("0x" + keccak256(b"service-tui: paid calls")[-20:].hex()) == RECIPIENT
 
 
 async def test_a_call_above_the_rate_is_paid_for_exactly_once(tmp_path: Path) -> None:
