@@ -23,6 +23,7 @@ from kit.samples.wallet import redemption_of, wallet_of
 from service_tui.console.actions import ON_RECORD
 from service_tui.console.desk_api import DeskClosedError
 from service_tui.console.fields import FieldError
+from service_tui.console.freshness import NO_DESK
 from service_tui.console.keys import KEYS, KeyBinding, keys_of
 from service_tui.console.messages import ApprovalRequested, GoTo
 from service_tui.console.replay_text import READINGS, is_of_view, read_time
@@ -486,7 +487,11 @@ async def test_a_console_that_only_replays_says_that_nothing_can_be_read(tmp_pat
     async with running(
         alone(states[NOW]), player=lambda: player, replay_at=NOW, first="portfolio", size=(100, 30)
     ) as seen:
-        await seen.until(lambda: "nothing shown: this record cannot be read" in seen.text)
+        await seen.until(
+            lambda: "record cannot be read: damaged or of another version; = time" in seen.text
+        )
+        assert "No record shown." in seen.text
+        assert "Connecting" not in seen.text
         await only_replays(seen)
 
 
@@ -510,7 +515,8 @@ def alone(state: DeskState) -> DeskState:
     nothing = replace(
         DeskState(service=state.service), preferences={"welcome": "seen"}, rewound_to=NOW
     )
-    return replace(nothing, service=replace(nothing.service, phase=Phase.CONNECTING))
+    service = replace(nothing.service, phase=Phase.OFFLINE, problem=NO_DESK)
+    return replace(nothing, service=service)
 
 
 NOON = Timestamp(1_800_014_400.0)

@@ -91,7 +91,7 @@ def rewound_reason(state: DeskState, ident: str) -> str:
         or ident.partition(".")[0] in GROUPS_ON_RECORD
     ):
         return ""
-    return f"replay: nothing can be sent; {cap('app.replay')} returns to now"
+    return "replay: nothing can be sent"
 
 
 def read_only_reason(state: DeskState) -> str:

@@ -89,6 +89,16 @@ def awaited(state: DeskState, text: str) -> str:
     return text if state.rewound_to is None else NOT_RECORDED
 
 
+NO_DESK: Final = "no desk is open in a replay"
+"""Why the service of a console without a desk does not answer."""
+
+
+def without_desk(state: DeskState) -> str:
+    """Text in the place of every list of a console without a desk that shows no record yet."""
+    is_alone = state.rewound_to is not None and state.service.problem == NO_DESK
+    return "No record shown." if is_alone else ""
+
+
 def counted(number: int, *, is_loaded: bool) -> str:
     """A count; a dash before the first answer of the service."""
     return f"{number:,}" if number or is_loaded else "…"

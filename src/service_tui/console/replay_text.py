@@ -87,8 +87,8 @@ def no_moment_condition(problem: str) -> LastingCondition:
     """
     if not problem:
         return LastingCondition("warn", "replay", "reading the recording")
-    keys = f"{cap('app.replay_time')} another time, {cap('app.out')} leaves"
-    return LastingCondition("warn", "replay", f"nothing shown: {problem}; {keys}")
+    keys = f"{cap('app.replay_time')} time, {cap('app.out')} leaves"
+    return LastingCondition("warn", "replay", f"{problem}; {keys}")
 
 
 def time_text(at: Timestamp) -> str:

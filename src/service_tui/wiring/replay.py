@@ -3,18 +3,21 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.desk_api import DeskApi
+from service_tui.console.freshness import NO_DESK
 from service_tui.console.key_file import read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.command import Command
 from service_tui.desk.recording.moment import RecordError
 from service_tui.desk.recording.player import Player
+from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_preferences
@@ -63,7 +66,8 @@ def open_replay(options: Options, at: Timestamp) -> int:
     player = player_of(options.data_dir, at)
     preferences = {**read_preferences(options.data_dir / DATABASE_FILE), "welcome": "seen"}
     # Marked as recorded from the first frame on: no key looks as if it did anything.
-    initial = DeskState(service=service_view(options), preferences=preferences, rewound_to=at)
+    service = replace(service_view(options), phase=Phase.OFFLINE, problem=NO_DESK)
+    initial = DeskState(service=service, preferences=preferences, rewound_to=at)
 
     @asynccontextmanager
     async def no_desk() -> AsyncGenerator[DeskApi]:

@@ -37,7 +37,7 @@ from textual.screen import ModalScreen
 from service_tui.console.actions import NO_ROW, ScreenAction, rewound_reason
 from service_tui.console.forms.explain import Explain, Explanation
 from service_tui.console.forms.sort_menu import USUAL, SortMenu, sort_choices
-from service_tui.console.freshness import of_wall
+from service_tui.console.freshness import of_wall, without_desk
 from service_tui.console.key_queue import show_row_gone
 from service_tui.console.keys import KeyBinding, bindings_of
 from service_tui.console.parts.view_memory import VIEW, ViewMemory
@@ -310,7 +310,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def show_rows(self) -> None:
         """Show the rows of the table in front."""
         rows = self.rows()
-        self.table.empty = self.empty_text()
+        self.table.empty = without_desk(self.state) or self.empty_text()
         self.table.show(rows)
         if self.is_settled():
             self.table.settle_cursor()

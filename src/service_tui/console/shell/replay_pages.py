@@ -250,7 +250,7 @@ class ReplayPages(DrillPages):
         self.replay = moment
         self.show_replay()
         if problem:
-            self.show_toast(f"{problem}; this is the next one that can be", "warn")
+            self.show_toast(f"{problem}; nearest readable one shown", "warn")
         return True
 
     def _name_gap(self, found: Timestamp, at: Timestamp) -> None:

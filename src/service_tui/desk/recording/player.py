@@ -22,7 +22,7 @@ TEXT_MAX: Final = 64_000_000
 PASSED_OVER_MAX: Final = 40
 """ours: records that cannot be read and are passed over; each may hide the hour behind it."""
 
-UNREADABLE: Final = "this record cannot be read: it is damaged, or of another version"
+UNREADABLE: Final = "record cannot be read: damaged or of another version"
 
 
 class Player:
