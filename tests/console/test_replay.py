@@ -343,8 +343,8 @@ def spoil(store: Recordings, *times: float) -> None:
             connection.execute("UPDATE records SET body = ? WHERE at = ?", (b"x", at))
 
 
-async def test_keys_go_on_while_a_moment_is_read(tmp_path: Path) -> None:
-    states, player = record(tmp_path), Player(Recordings(tmp_path))
+def held_back(player: Player) -> Event:
+    """Have the player read nothing until the event is set."""
     may_read, find = Event(), player.readable
 
     def slow(at: Timestamp) -> tuple[RecordedMoment | None, str]:
@@ -352,6 +352,12 @@ async def test_keys_go_on_while_a_moment_is_read(tmp_path: Path) -> None:
         return find(at)
 
     player.readable = slow  # type: ignore[method-assign]
+    return may_read
+
+
+async def test_keys_go_on_while_a_moment_is_read(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    may_read = held_back(player)
     async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
         await seen.press("f3")
         await seen.press("2")
@@ -462,13 +468,7 @@ async def test_a_console_that_only_replays_sends_nothing_before_it_has_read_anyt
     tmp_path: Path,
 ) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
-    may_read, find = Event(), player.readable
-
-    def slow(at: Timestamp) -> tuple[RecordedMoment | None, str]:
-        may_read.wait(20)
-        return find(at)
-
-    player.readable = slow  # type: ignore[method-assign]
+    may_read = held_back(player)
     nothing = alone(states[NOW])
     async with running(
         nothing, player=lambda: player, replay_at=NOW, first="portfolio", size=(100, 30)

@@ -113,18 +113,25 @@ def test_a_lost_service_is_a_moment_and_an_unknown_order_is_not_done() -> None:
     assert row.kind is MomentKind.UNKNOWN
 
 
-def test_an_own_order_is_told_by_its_fill_alone() -> None:
+DONE = ActionView(
+    7, "h", NOW, "person", "result", "trade", "buy YES for 25.00: done: bought 50.00 shares"
+)
+
+
+def own_fill() -> FillView:
+    """The fill of that order."""
     assert STATE.account is not None
-    done = ActionView(
-        7, "h", NOW, "person", "result", "trade", "buy YES for 25.00: done: bought 50.00 shares"
-    )
-    fill = FillView(
+    return FillView(
         0, Timestamp(NOW - 0.4), STATE.account.agent_id, "me", "m-1", "Will it rain?", Venue.SIM,
         Side.YES, Action.BUY, Micros(50 * ONE), 0.5, 0.5, Micros(25 * ONE), Micros(0),
         trade_id="t-1",
     )  # fmt: skip
+
+
+def test_an_own_order_is_told_by_its_fill_alone() -> None:
+    fill = own_fill()
     state = replace(
-        DeskState(STATE.service), account=STATE.account, log=LogView(entries=(done,)), fills=(fill,)
+        DeskState(STATE.service), account=STATE.account, log=LogView(entries=(DONE,)), fills=(fill,)
     )
     assert [row.kind for row in moments(state)] == [MomentKind.FILL]
     # Another agent's fill says nothing of it, nor one of an hour ago or of other shares.
@@ -139,17 +146,9 @@ def test_an_own_order_is_told_by_its_fill_alone() -> None:
 
 
 def test_a_fill_tells_one_order_only_and_that_of_its_market() -> None:
-    assert STATE.account is not None
-    done = ActionView(
-        7, "h", NOW, "person", "result", "trade", "buy YES for 25.00: done: bought 50.00 shares",
-        market="m-1",
-    )  # fmt: skip
+    done = replace(DONE, market="m-1")
     again = replace(done, number=8, at=Timestamp(NOW + 1))
-    fill = FillView(
-        0, Timestamp(NOW - 0.4), STATE.account.agent_id, "me", "m-1", "Will it rain?", Venue.SIM,
-        Side.YES, Action.BUY, Micros(50 * ONE), 0.5, 0.5, Micros(25 * ONE), Micros(0),
-        trade_id="t-1",
-    )  # fmt: skip
+    fill = own_fill()
     state = replace(
         DeskState(STATE.service),
         account=STATE.account,

@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -18,6 +17,7 @@ from service_tui.config import read_environment
 from service_tui.console.desk_api import DeskClosedError
 from service_tui.desk.commands.halt import RESUME_WORD
 from service_tui.desk.desk import Desk
+from service_tui.desk.state import DeskState
 from service_tui.toml_lines import printable
 from service_tui.wiring.halt_command import halt_on, resume_on
 from service_tui.wiring.options import Options
@@ -25,6 +25,7 @@ from service_tui.wiring.output import print_text
 from service_tui.wiring.report_command import ReportError
 from service_tui.wiring.trade_command import trade_on
 from service_tui.wiring.typed_lines import typed_line
+from service_tui.wiring.waiting import until
 
 HELP: Final = (
     "status, markets, positions, orders, fills, agents, alerts: lists; markets --find rain",
@@ -84,7 +85,8 @@ async def _result(options: Options, desk: Desk, arguments: argparse.Namespace) -
     if arguments.data_dir or arguments.url or arguments.profile:
         return (OF_THE_START,)
     if arguments.command in LISTS:
-        await _until_served(desk)
+        # Right after the start it has none yet.
+        await until(desk, _is_served, SERVED_S)
         return await _list(options, arguments)
     if arguments.command == "halt":
         return (await halt_on(desk)).lines
@@ -95,17 +97,10 @@ async def _result(options: Options, desk: Desk, arguments: argparse.Namespace) -
     return (await trade_on(desk, request, asks, SystemClock())).lines
 
 
-async def _until_served(desk: Desk) -> None:
-    """Wait, right after the start, until this desk has the address by which lists are read."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(_address_of(desk), SERVED_S)
-
-
-async def _address_of(desk: Desk) -> None:
-    async for state in desk.changes():
-        service = state.service
-        if service.address or service.attached or not service.embedded:
-            return
+def _is_served(state: DeskState) -> bool:
+    """Whether this desk has the address by which lists are read."""
+    service = state.service
+    return bool(service.address) or service.attached or not service.embedded
 
 
 async def _list(options: Options, arguments: argparse.Namespace) -> Sequence[str]:

@@ -28,8 +28,8 @@ CHAIN_BYTES_MAX: Final = 16_000_000
 BODY_BYTES_MAX: Final = 8_000_000
 """Longest record; SQLite itself refuses a longer one."""
 
-LATEST: Final = 253_402_300_799.0
-"""The end of the year 9999; later ones are no times."""
+LATEST: Final = 250_000_000_000.0
+"""ours: times later than the year 9892, or so long before 1970, belong to no calendar."""
 
 _TIMEOUT_S: Final = 2.0
 _STEPS: Final = 100_000
@@ -216,7 +216,7 @@ class Recordings:
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
         # A file that was removed is not made again here: its records would build on nothing.
-        with self._opened("rw") as connection:
+        with self._failing(), closing(self._connected("rw")) as connection:
             # A record less after a loss of power harms nobody, and costs no wait of the disk.
             connection.execute("PRAGMA synchronous=NORMAL")
             # Small pages: a record leaves half of one empty. It counts for a new file only.
@@ -227,43 +227,34 @@ class Recordings:
     @contextmanager
     def _reading(self) -> Generator[sqlite3.Connection | None]:
         with self._failing():
-            is_there = self.path.exists()
-        if not is_there:
-            yield None
-            return
-        with self._opened("rw" if self._needs_rollback() else "ro") as connection:
-            kind = connection.execute("SELECT type FROM sqlite_master WHERE name = 'records'")
-            if kind.fetchone() != ("table",):
-                # Made a moment ago and still empty, or none of ours.
+            if not self.path.exists():
                 yield None
                 return
-            yield connection
+            with closing(self._readable()) as connection:
+                # Made a moment ago and still empty, or none of ours.
+                yield connection if _has_records(connection) else None
 
-    def _needs_rollback(self) -> bool:
-        """Whether a program was killed while it wrote: SQLite repairs what it may write."""
+    def _readable(self) -> sqlite3.Connection:
+        """A connection to read by; sqlite3.Error where the file is no database."""
+        connection = self._connected("ro")
         try:
-            with self._opened("ro") as connection:
-                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except RecordingError as error:
-            cause = error.__cause__
-            return isinstance(cause, sqlite3.Error) and result_code(cause) in {
-                sqlite3.SQLITE_READONLY,
-                sqlite3.SQLITE_CANTOPEN,
-            }
-        return False
+            _has_records(connection)
+        except sqlite3.Error as error:
+            connection.close()
+            if result_code(error) not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}:
+                raise
+            # A program was killed while it wrote: SQLite repairs what it may write.
+            return self._connected("rw")
+        return connection
 
-    @contextmanager
-    def _opened(self, mode: str) -> Generator[sqlite3.Connection]:
+    def _connected(self, mode: str) -> sqlite3.Connection:
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
-        with (
-            self._failing(),
-            closing(sqlite3.connect(address, uri=True, timeout=_TIMEOUT_S)) as connection,
-        ):
-            connection.execute("PRAGMA trusted_schema=OFF")
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, BODY_BYTES_MAX)
-            rounds = iter(range(_STEPS_MAX))
-            connection.set_progress_handler(lambda: next(rounds, None) is None, _STEPS)
-            yield connection
+        connection = sqlite3.connect(address, uri=True, timeout=_TIMEOUT_S)
+        connection.execute("PRAGMA trusted_schema=OFF")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, BODY_BYTES_MAX)
+        rounds = iter(range(_STEPS_MAX))
+        connection.set_progress_handler(lambda: next(rounds, None) is None, _STEPS)
+        return connection
 
     def _put_aside(self) -> None:
         with self._failing():
@@ -292,6 +283,11 @@ class RowError(RecordingError):
 
     def __init__(self) -> None:
         super().__init__("recording: a row that is none")
+
+
+def _has_records(connection: sqlite3.Connection) -> bool:
+    kind = connection.execute("SELECT type FROM sqlite_master WHERE name = 'records'")
+    return kind.fetchone() == ("table",)
 
 
 def _row(found: tuple[Any, ...]) -> RecordRow:

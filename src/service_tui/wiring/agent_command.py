@@ -6,8 +6,9 @@ from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.state import DeskState
-from service_tui.wiring.halt_command import ANSWERS_S, HaltReport, run_on_desk, until
+from service_tui.wiring.halt_command import ANSWERS_S, HaltReport, run_on_desk
 from service_tui.wiring.options import Options
+from service_tui.wiring.waiting import until
 
 UNKNOWN: Final = "only agents of the embedded service are managed here"
 

@@ -7,7 +7,7 @@ moment that it takes.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,6 +22,7 @@ from service_tui.wiring import attached_desk, live
 from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
+from service_tui.wiring.waiting import until
 
 ANSWERS_S: Final = 10.0
 """How long sources have to acknowledge; the service itself takes milliseconds."""
@@ -113,24 +114,6 @@ def _is_known(state: DeskState) -> bool:
 def _line(ack: AckView) -> str:
     detail = f" ({ack.detail})" if ack.detail else ""
     return f"{_SIGNS[ack.state]:<8}{ack.what}{detail}"
-
-
-async def until(desk: Desk, is_reached: Callable[[DeskState], bool], seconds: float) -> bool:
-    """Wait for a state, with a limit.
-
-    Returns:
-        True if the state was reached.
-    """
-    with suppress(TimeoutError):
-        await asyncio.wait_for(_wait_for(desk, is_reached), seconds)
-        return True
-    return False
-
-
-async def _wait_for(desk: Desk, is_reached: Callable[[DeskState], bool]) -> None:
-    async for state in desk.changes():
-        if is_reached(state):
-            return
 
 
 def run_on_desk(options: Options, action: Callable[[Desk], Awaitable[HaltReport]]) -> HaltReport:

@@ -1,14 +1,12 @@
 """A desk on a service: the embedded one of this process, or another one by its address."""
 
-import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
     nullcontext,
-    suppress,
 )
 from dataclasses import replace
 from functools import partial
@@ -37,6 +35,7 @@ from service_tui.wiring.own_agent import RENEWED
 from service_tui.wiring.ownership import desk_context, listen_to, open_embedded
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
+from service_tui.wiring.waiting import until
 from service_tui.wiring.wallet_keys import vault_of
 
 KEEPALIVE_S: Final = 4.0
@@ -147,16 +146,11 @@ def _served(
 
 async def _live(desk: Desk) -> None:
     """Wait until the desk has its first answer, but not for long."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(FIRST_ANSWER_S):
-            await anext(_answered(desk))
+    await until(desk, _is_answered, FIRST_ANSWER_S)
 
 
-async def _answered(desk: Desk) -> AsyncIterator[DeskState]:
-    """The states after the first answer."""
-    async for state in desk.changes():
-        if state.service.phase is Phase.ONLINE and not state.from_cache:
-            yield state
+def _is_answered(state: DeskState) -> bool:
+    return state.service.phase is Phase.ONLINE and not state.from_cache
 
 
 @asynccontextmanager

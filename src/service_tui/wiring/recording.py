@@ -78,7 +78,7 @@ class RecordWriter:
 
     async def _record(self, state: DeskState) -> None:
         now = self._clock.now()
-        if self._is_begun and self._recorder is not None and not self._recorder.is_due(state, now):
+        if self._recorder is not None and not self._recorder.is_due(state, now):
             return
         try:
             # In a thread: a whole state takes some milliseconds, and the disk its time.

@@ -27,8 +27,9 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding
 from service_tui.terms import Action, Side, Venue, counted
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wiring.halt_command import HaltReport, run_on_desk, until
+from service_tui.wiring.halt_command import HaltReport, run_on_desk
 from service_tui.wiring.options import Options
+from service_tui.wiring.waiting import until
 
 READ_S: Final = 20.0
 QUOTE_S: Final = 15.0

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
 from service_tui.desk.reasons import Fix
-from service_tui.desk.recording.trees import LATEST, TreeError, tree_of, value_of
+from service_tui.desk.recording.trees import TreeError, tree_of, value_of
 from service_tui.desk.slices.agents import FleetView
 from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.records import MarketView, Notice, ServiceView, TicketView
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.state import DeskState
+from service_tui.storage.recordings import LATEST
 from service_tui.units import Timestamp
 from service_tui.wire.text import harmless
 

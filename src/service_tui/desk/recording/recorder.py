@@ -34,7 +34,7 @@ SAVED_MAX: Final = 400_000
 """ours: bytes that come in over a day, and most that are saved up: below 5 MB a day."""
 
 FOR_EVENTS: Final = 0.4 * SAVED_MAX
-FOR_ORDERS: Final = 0.1 * SAVED_MAX
+FOR_URGENT: Final = 0.1 * SAVED_MAX
 """ours: what is saved up for events, and the last of it for orders and the connection: with no more
 than that left, time alone is not recorded, nor any other event."""
 
@@ -85,7 +85,7 @@ class Recorder:
             return False
         event = event_between(self._state, state)
         if event:
-            return event == HALT or self._left > (0.0 if event in _ORDERS else FOR_ORDERS)
+            return event == HALT or self._left > (0.0 if event in _URGENT else FOR_URGENT)
         return self._left > FOR_EVENTS and (waited < 0 or waited >= EVERY_S)
 
     def record(self, state: DeskState, now: Timestamp) -> RecordRow | None:
@@ -215,7 +215,7 @@ def _orders(state: DeskState) -> object:
 
 
 HALT: Final = "halt"
-_ORDERS: Final = frozenset({"connection", "order"})
+_URGENT: Final = frozenset({"connection", "order"})
 
 _EVENTS: Final[tuple[tuple[str, Callable[[DeskState], object]], ...]] = (
     (HALT, lambda state: state.halt is None),

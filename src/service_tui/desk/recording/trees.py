@@ -12,6 +12,7 @@ from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
+from service_tui.storage.recordings import LATEST
 from service_tui.units import Timestamp
 from service_tui.wire.text import harmless
 
@@ -25,9 +26,6 @@ NODES_MAX: Final = 2_000_000
 
 WHOLE_MAX: Final = 2**63
 """Whole numbers beyond it are none that the desk counts with."""
-
-LATEST: Final = 250_000_000_000.0
-"""ours: times later than the year 9892, or so long before 1970, belong to no calendar."""
 
 _SCALARS: Final = (bool, int, float, str)
 
