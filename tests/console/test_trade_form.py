@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import pytest
 from textual import events
 
 from kit.console.host import until
@@ -20,6 +21,10 @@ THEMES = {
     (80, 24): ("night",),
     (120, 40): ("night", "paper"),
 }
+AT_QUOTE = replace(
+    STATE, markets={**STATE.markets, MARKET.market_id: replace(MARKET, price=0.482)}
+)
+"""The state in which the sample's quote was reckoned."""
 
 
 async def test_an_empty_ticket_says_what_to_do_and_places_nothing() -> None:
@@ -65,7 +70,7 @@ async def test_enter_places_once_and_the_ticket_is_gone() -> None:
 
 
 async def test_an_enter_before_the_quote_is_kept_and_sends_at_its_price() -> None:
-    async with ticket() as t:
+    async with ticket(AT_QUOTE) as t:
         await t.pilot.press("2", "5", "enter")
         # Nothing is placed before its quote was seen, and the quote is asked for at once.
         assert t.returned == []
@@ -92,7 +97,7 @@ async def test_a_kept_enter_is_taken_back_by_enter_escape_or_another_amount() ->
 
 
 async def test_a_kept_enter_that_cannot_be_carried_out_says_why() -> None:
-    async with ticket() as t:
+    async with ticket(AT_QUOTE) as t:
         await t.pilot.press("2", "5", "enter")
         await t.answer(ok=False, problem="2,000 a market", fix="spend less")
         assert t.text("problem") == "not sent: 2,000 a market. Spend less"
@@ -107,6 +112,24 @@ async def test_a_kept_enter_that_cannot_be_carried_out_says_why() -> None:
         await t.answer(price_before=0.1, price_after=0.4)
         assert "30.0 points" in t.text("problem")
         assert t.returned == []
+
+
+@pytest.mark.parametrize("action", Action)
+async def test_a_kept_enter_beyond_its_quote_leaves_the_ticket_open(action: Action) -> None:
+    # The quote was reckoned at one price, and the market is at another by the time it comes.
+    average = 0.2 if action is Action.BUY else 0.9
+    async with ticket(side=HELD.side, action=action) as t:
+        await t.pilot.press("2", "5", "enter")
+        await t.answer(average=average, price_before=average, price_after=average)
+        assert t.returned == []
+        assert t.text("problem").startswith("not sent: price moved beyond the quote")
+        assert t.amount.value == "25"
+        await t.rest()
+        await t.answer()
+        await t.pilot.press("enter")
+        (order,) = t.returned
+        assert order is not None
+        assert (order.amount if action is Action.BUY else order.shares) == 25 * ONE
 
 
 async def test_a_figure_behind_a_kept_enter_takes_it_back_and_changes_the_amount() -> None:

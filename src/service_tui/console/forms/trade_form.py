@@ -36,7 +36,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.orders import OpenOrderView, limit_text
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.preflight import why_no_rest
+from service_tui.desk.trading.preflight import preflight_size, why_no_rest
 from service_tui.terms import (
     MONEY_DECIMALS,
     PROSE_MAX,
@@ -242,7 +242,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._show()
 
     def _place(self, order: PlaceTrade) -> None:
-        """Return an order with a present quote, after the confirmation that it needs."""
+        """Return an order with a present quote, after the confirmation that it needs.
+
+        A kept enter meets a price that the person has not seen: beyond its quote the desk would
+        refuse it, and the ticket would be gone.
+        """
+        refused = preflight_size(self._state, order, self._now)
+        if refused is not None:
+            self._before = f"{NOT_SENT}{reason_text(refused)}"
+            return
         self._before = self._objection(order)
         if not self._before:
             (self._leave if order.venue is Venue.SIM else self._confirm_real)(order)

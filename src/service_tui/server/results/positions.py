@@ -57,14 +57,18 @@ async def ended_on(
 async def _with_heads(
     world_store: WorldStore, found: Sequence[ClosedPosition]
 ) -> list[ClosedPosition]:
-    """The same positions, with question and end of their markets."""
+    """The same positions, with question and end of their markets; one sold keeps its own end."""
     heads = await world_store.past.heads({one.market_id for one in found if not one.question})
     return [
         one
         if (head := heads.get(one.market_id)) is None
-        else replace(one, question=head.question, resolved_at=Timestamp(head.resolved_at))
+        else replace(one, question=head.question, resolved_at=_end_of(one, head.resolved_at))
         for one in found
     ]
+
+
+def _end_of(one: ClosedPosition, resolved_at: float) -> Timestamp:
+    return Timestamp(resolved_at) if one.shares else one.resolved_at
 
 
 def _in_memory(world_store: WorldStore, agent: Agent, venue: Venue) -> Collection[Place]:
