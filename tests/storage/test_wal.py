@@ -159,7 +159,7 @@ async def test_a_log_that_begins_again_has_older_frames_behind(
     database: Database, tmp_path: Path
 ) -> None:
     await append(database, 1, 40)
-    database._writer._connection.execute("PRAGMA wal_checkpoint(FULL)")
+    database._port.connection.execute("PRAGMA wal_checkpoint(FULL)")
     await append(database, 41, 3)
     path = copied(database.path.parent, tmp_path / "killed")
     seen = look(path)
@@ -173,7 +173,7 @@ async def test_where_the_database_is_ahead_of_its_log_nothing_is_set_back(
     database: Database, tmp_path: Path
 ) -> None:
     await append(database, 1, 40)
-    database._writer._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    database._port.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     path = copied(database.path.parent, tmp_path / "killed")
     cut_in_half(path)
     with pytest.raises(CorruptDatabaseError) as refused:

@@ -19,7 +19,7 @@ NOW = 1_800_000_000.0
 Limit = Callable[[int], AbstractContextManager[None]]
 
 
-def insert(key: str, value: str = "") -> Work[str]:
+def insert(key: str, value: str = "") -> Work[sqlite3.Connection, str]:
     def work(connection: sqlite3.Connection) -> str:
         connection.execute("INSERT INTO preferences VALUES (?, ?)", (key, value))
         return key
@@ -245,7 +245,7 @@ async def test_closing_writes_what_waits(directory: Path, lock: DataDirLock) -> 
 
 
 async def test_numbers_and_texts_that_sqlite_cannot_keep_are_refused(database: Database) -> None:
-    def put(at: float, body: str) -> Work[None]:
+    def put(at: float, body: str) -> Work[sqlite3.Connection, None]:
         return lambda connection: connection.execute(
             "INSERT INTO cache VALUES (?, ?, ?)", ("a", at, body)
         ).close()

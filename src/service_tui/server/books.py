@@ -9,9 +9,9 @@ from service_tui.engine.codec.events import NewerJournalError
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.world import World
 from service_tui.server.world_store import replay, world_in
-from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import JournalStore
+from service_tui.storage.world_database import WorldDatabase
 from service_tui.units import Micros
 
 
@@ -24,7 +24,7 @@ class BooksCheck:
     problem: str = ""
 
 
-def books_of(database: Database, topics: Topics) -> BooksCheck | None:
+def books_of(database: WorldDatabase, topics: Topics) -> BooksCheck | None:
     """Replay the journal from the older snapshot, and compare with the newer one on the way.
 
     Args:

@@ -12,7 +12,7 @@ from service_tui.server.app import create_app
 from service_tui.server.http.access import IN_PROCESS, Access, hash_of
 from service_tui.server.http.service import Service
 from service_tui.server.startup import BASE_URL, SimSettings, service_of
-from service_tui.storage.db.database import Database
+from service_tui.storage.world_database import WorldDatabase
 
 # Whoever opens the service needs them as well.
 __all__ = ["BASE_URL", "Sim", "SimSettings", "open_sim"]
@@ -28,7 +28,9 @@ class Sim:
 
 
 @asynccontextmanager
-async def open_sim(database: Database, clock: Clock, settings: SimSettings) -> AsyncGenerator[Sim]:
+async def open_sim(
+    database: WorldDatabase, clock: Clock, settings: SimSettings
+) -> AsyncGenerator[Sim]:
     """Run the service of a data directory; the world first catches up with the time it missed."""
     service = await service_of(database, clock, settings)
     app = create_app(service, Access(hash_of(settings.operator_key)))

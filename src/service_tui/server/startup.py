@@ -18,7 +18,7 @@ from service_tui.server.webhooks.post import Post
 from service_tui.server.world_store import WorldStore, begin, restore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.skills.package import BUNDLED
-from service_tui.storage.db.database import Database
+from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import SIGNAL_TTL_S, Plan
 
 SKILLS: Final = "skills"
@@ -61,7 +61,7 @@ def new_id() -> str:
 
 
 async def service_of(
-    database: Database, clock: Clock, settings: SimSettings, *, is_brief: bool = False
+    database: WorldDatabase, clock: Clock, settings: SimSettings, *, is_brief: bool = False
 ) -> Service:
     """The service of a data directory; its world has caught up with the time that it missed.
 

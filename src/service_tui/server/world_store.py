@@ -37,10 +37,10 @@ from service_tui.server.past.history import ORDER_END, REPEATED, Past, owned_row
 from service_tui.server.past.markets import PastMarkets
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import Answer, Answers
-from service_tui.storage.db.database import Database
 from service_tui.storage.ended_markets import EndedMarkets
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
+from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import Venue
 from service_tui.units import Timestamp
 
@@ -69,7 +69,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
     """The world of one data directory, and the only way to change it."""
 
     def __init__(
-        self, database: Database, world: World, seq: int, *, is_brief: bool = False
+        self, database: WorldDatabase, world: World, seq: int, *, is_brief: bool = False
     ) -> None:
         self.world = world
         self.events = EventHub(lambda: self.world, seq)
@@ -359,7 +359,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         self._is_ahead = False
 
 
-def restore(database: Database, topics: Topics) -> tuple[World, int] | None:
+def restore(database: WorldDatabase, topics: Topics) -> tuple[World, int] | None:
     """Read the world on disk, whose markets are about these topics; blocks.
 
     Returns:
@@ -423,7 +423,7 @@ def replay(journal: JournalStore, world: World, seq: int, *, until: int | None =
     return seq
 
 
-async def begin(database: Database, world: World) -> WorldStore:
+async def begin(database: WorldDatabase, world: World) -> WorldStore:
     """A keeper of a new world; its first snapshot is on disk before anything else is."""
     world_store = WorldStore(database, world, 0)
     body = codec.dumps(snapshot.fields_of(world)).encode()

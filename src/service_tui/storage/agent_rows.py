@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from sqlmodel import col
 
 from service_tui.storage.db import tables
-from service_tui.storage.db.database import Database
 from service_tui.storage.journal import ROWS, JournalRow
+from service_tui.storage.world_database import WorldDatabase
 
 
 class AgentRows:
-    """The rows of the agents of one data directory; all reads block."""
+    """The rows of the agents of one world; all reads block."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: WorldDatabase) -> None:
         self._database = database
 
     def of_market(self, market_id: str, kinds: Sequence[str]) -> list[JournalRow]:

@@ -1,21 +1,20 @@
 """Answers by idempotency key, so that a repeated request gets the same answer."""
 
-import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, select
 from sqlmodel import col
 
 from service_tui.storage.db import tables
-from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import statement
+from service_tui.storage.db.tables import keeping, statement
 from service_tui.storage.errors import DuplicateAnswerError
+from service_tui.storage.world_database import WorldDatabase, WriteConnection
 
 KEPT_S: Final = 24 * 3600.0
 """How long a key is remembered. # ours: the spec has no such keys."""
 
-_REMEMBER: Final = statement(insert(tables.Idempotency))
+_REMEMBER: Final = keeping(tables.Idempotency)
 _FIND: Final = statement(
     select(
         col(tables.Idempotency.agent_id),
@@ -62,9 +61,9 @@ class Answer:
 
 
 class Answers:
-    """The answers of one data directory."""
+    """The answers of one world."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: WorldDatabase) -> None:
         self._database = database
 
     def find(self, agent_id: str, key: str, *, now: float) -> Answer | None:
@@ -94,7 +93,7 @@ class Answers:
         return await self._database.write(lambda c: c.execute(_FORGET, before).rowcount)
 
 
-def remember(connection: sqlite3.Connection, answer: Answer) -> None:
+def remember(connection: WriteConnection, answer: Answer) -> None:
     """Store an answer, once for each agent and key, within the caller's transaction.
 
     Raises:
@@ -102,7 +101,5 @@ def remember(connection: sqlite3.Connection, answer: Answer) -> None:
     """
     old = {"of_agent": answer.agent_id, "of_key": answer.key, "before": answer.at - KEPT_S}
     connection.execute(_FORGET_ONE, old)
-    try:
-        connection.execute(_REMEMBER, asdict(answer))
-    except sqlite3.IntegrityError as error:
-        raise DuplicateAnswerError(f"the idempotency key {answer.key} is answered") from error
+    if connection.execute(_REMEMBER, asdict(answer)).rowcount == 0:
+        raise DuplicateAnswerError(f"the idempotency key {answer.key} is answered")

@@ -167,7 +167,7 @@ class Blotter:
         *,
         budget: Budget | Sequence[Budget] | None = None,
         once: str | None = None,
-        beside: Work[None] | None = None,
+        beside: Work[sqlite3.Connection, None] | None = None,
     ) -> None:
         """Write an intent, before anything is sent; all of it or nothing.
 

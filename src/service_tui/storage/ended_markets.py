@@ -4,20 +4,18 @@ They are written in the transaction of the journal's rows that end them, and rea
 memory holds none of them.
 """
 
-import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import sqlalchemy
-from sqlalchemy import insert
 from sqlmodel import col, select
 
 from service_tui.storage.db import tables
-from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import statement
+from service_tui.storage.db.tables import keeping, replacing
+from service_tui.storage.world_database import WorldDatabase, WriteConnection
 
-_PUT: Final = statement(insert(tables.Endedmarkets).prefix_with("OR IGNORE"))
+_PUT: Final = keeping(tables.Endedmarkets)
 _KNOWN_TO_AGENTS: Final = (
     "SELECT 1 FROM journal WHERE market_id = :market_id AND agent_id IS NOT NULL LIMIT 1"
 )
@@ -29,7 +27,7 @@ _HEADS: Final = sqlalchemy.select(
     col(tables.Endedmarkets.resolves_at),
     col(tables.Endedmarkets.resolved_at),
 )
-_FILLED: Final = statement(insert(tables.Endedfilled).prefix_with("OR REPLACE"))
+_FILLED: Final = replacing(tables.Endedfilled)
 _CHUNK: Final = 500
 """Ids in one question to the database."""
 
@@ -53,7 +51,7 @@ class EndedMarket:
     body: Callable[[], str]
 
 
-def keep(connection: sqlite3.Connection, ended: Sequence[EndedMarket]) -> None:
+def keep(connection: WriteConnection, ended: Sequence[EndedMarket]) -> None:
     """Write down those that an agent has rows about; the others leave no trace."""
     for one in ended:
         head = one.head._asdict()
@@ -64,7 +62,7 @@ def keep(connection: sqlite3.Connection, ended: Sequence[EndedMarket]) -> None:
 class EndedMarkets:
     """The ended markets of one data directory; all reads block."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: WorldDatabase) -> None:
         self._database = database
 
     def heads(self, market_ids: Collection[str]) -> dict[str, EndedHead]:

@@ -3,20 +3,19 @@
 It can be made again from the journal at any time, so it is written beside it, never with it.
 """
 
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, insert, update
+from sqlalchemy import bindparam, update
 from sqlmodel import col, select
 
 from service_tui.storage.db import tables
-from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import statement
+from service_tui.storage.db.tables import replacing, statement
+from service_tui.storage.world_database import WorldDatabase, WriteConnection
 
-_PUT: Final = statement(insert(tables.Entries).prefix_with("OR REPLACE"))
-_READ_TO: Final = statement(insert(tables.Entriesread).prefix_with("OR REPLACE"))
+_PUT: Final = replacing(tables.Entries)
+_READ_TO: Final = replacing(tables.Entriesread)
 _SETTLE: Final = statement(
     update(tables.Entries)
     .where(col(tables.Entries.seq) == bindparam("of"))
@@ -28,8 +27,8 @@ _SETTLE: Final = statement(
     )
 )
 _REPLAY: Final = """
-SELECT back - money, open_shares, CASE WHEN open_shares THEN market_id END,
-CASE WHEN open_shares THEN side END, signal FROM entries
+SELECT back - money, open_shares, CASE WHEN open_shares > 0 THEN market_id END,
+CASE WHEN open_shares > 0 THEN side END, signal FROM entries
 WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
 AND signal IS NOT NULL ORDER BY at
 """
@@ -37,7 +36,8 @@ _DECIDED: Final = """
 SELECT 0, count(*), coalesce(sum(back - money), 0), 0 FROM entries
 WHERE {decided}
 UNION ALL
-SELECT 1, count(*), coalesce(sum(back - money), 0), coalesce(sum(back > money), 0) FROM entries
+SELECT 1, count(*), coalesce(sum(back - money), 0),
+coalesce(sum(CASE WHEN back > money THEN 1 ELSE 0 END), 0) FROM entries
 WHERE {decided} AND {passes}
 """.replace(
     "{decided}",
@@ -48,13 +48,14 @@ WHERE {decided} AND {passes}
 # that weighs every bound of every entry; in one statement, so that both see the same entries.
 _STILL_HELD: Final = """
 SELECT market_id, side, count(*), sum(gain), sum(open_shares), sum(passes), sum(passes * gain),
-sum(passes * open_shares), sum(passes * (gain > 0))
+sum(passes * open_shares), sum(CASE WHEN gain > 0 THEN passes ELSE 0 END)
 FROM (
-SELECT back - money AS gain, open_shares, market_id, side, coalesce({passes}, 0) AS passes
+SELECT back - money AS gain, open_shares, market_id, side,
+CASE WHEN {passes} THEN 1 ELSE 0 END AS passes
 FROM entries INDEXED BY entries_held
 WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
 AND signal IS NOT NULL AND open_shares > 0 LIMIT -1
-) GROUP BY market_id, side
+) AS held GROUP BY market_id, side
 """
 # The limit keeps SQLite from working `passes` out again for every sum: twice as fast.
 _CARRIES: Final = """
@@ -142,9 +143,9 @@ class EntryQuery:
 
 
 class EntryStore:
-    """The entries of one data directory."""
+    """The entries of one world."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: WorldDatabase) -> None:
         self._database = database
 
     # -- readings: all block ---------------------------------------------------------------
@@ -178,15 +179,16 @@ class EntryStore:
             for place, bound in enumerate(bounds)
         ]
         # A signal that is not there is NULL, and so is what it is compared with.
-        passes = " AND ".join(terms) or "1"
+        passes = " AND ".join(terms) or "1 = 1"
         values: dict[str, object] = dict(asdict(wanted))
         for place, bound in enumerate(bounds):
             values |= {f"path{place}": _path(bound.key), f"value{place}": bound.value}
         every, passing = sorted(self._rows(_DECIDED.format(passes=passes), values))
-        _, bought, gained, _ = every
-        _, passed, passed_gained, won = passing
+        # PostgreSQL adds whole numbers up to decimal ones.
+        _, bought, gained, _ = map(int, every)
+        _, passed, passed_gained, won = map(int, passing)
         decided = [Sums(None, None, bought, gained, 0, passed, passed_gained, 0, won)]
-        held = [Sums(*row) for row in self._rows(_STILL_HELD.format(passes=passes), values)]
+        held = [_sums(row) for row in self._rows(_STILL_HELD.format(passes=passes), values)]
         return [*(decided if bought else ()), *held]
 
     def carries(self, wanted: EntryQuery, key: str) -> bool:
@@ -204,11 +206,7 @@ class EntryStore:
 
     def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
         # Straight from the driver: a hundred thousand rows are a matter of a tenth of a second.
-        with self._database.reader() as session:
-            connection = session.connection().connection.driver_connection
-            if not isinstance(connection, sqlite3.Connection):
-                raise TypeError("the database is no SQLite")
-            return connection.execute(query, values).fetchall()
+        return self._database.rows(query, values)
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -228,12 +226,17 @@ class EntryStore:
             for one in changed
         ]
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: WriteConnection) -> None:
             connection.executemany(_PUT, rows)
             connection.executemany(_SETTLE, moved)
             connection.execute(_READ_TO, {"one": 1, "seq": seq})
 
         await self._database.write(work)
+
+
+def _sums(row: Sequence[Any]) -> Sums:
+    market_id, side, *sums = row
+    return Sums(market_id, side, *map(int, sums))
 
 
 def _path(key: str) -> str:

@@ -5,7 +5,6 @@ A row that was awaited is on disk, and no row stands without all rows before it.
 
 import asyncio
 import os
-import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -27,11 +26,11 @@ from sqlmodel import col
 
 from service_tui.storage.answers import Answer, remember
 from service_tui.storage.db import tables
-from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import open_private
-from service_tui.storage.db.tables import OF_THE_TAPE, statement
+from service_tui.storage.db.tables import OF_THE_TAPE, replacing, statement
 from service_tui.storage.ended_markets import EndedMarket, keep
 from service_tui.storage.errors import DamagedRowsError, JournalOrderError, StorageError
+from service_tui.storage.world_database import WorldDatabase, WriteConnection
 
 SNAPSHOTS_KEPT: Final = 2
 """The last one, and one more for the day that the last one cannot be read."""
@@ -64,7 +63,7 @@ _PRUNE: Final = statement(
         )
     )
 )
-_SNAPSHOT: Final = statement(insert(tables.Snapshots).prefix_with("OR REPLACE"))
+_SNAPSHOT: Final = replacing(tables.Snapshots)
 _SNAPSHOT_SEQS: Final = statement(
     select(col(tables.Snapshots.seq)).order_by(col(tables.Snapshots.seq))
 )
@@ -110,9 +109,9 @@ class History:
 
 
 class JournalStore:
-    """The journal of one data directory."""
+    """The journal of one world."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: WorldDatabase) -> None:
         self._database = database
 
     async def append(
@@ -142,7 +141,7 @@ class JournalStore:
                 raise JournalOrderError(expected=expected, seq=row.seq)
         records = [_record(row) for row in rows]
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: WriteConnection) -> None:
             if records:
                 expected = _last_seq(connection) + 1
                 if first != expected:
@@ -209,7 +208,7 @@ class JournalStore:
         """
         body = await asyncio.to_thread(zlib.compress, snapshot.body, _COMPRESSION)
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: WriteConnection) -> None:
             last = _last_seq(connection)
             if snapshot.seq > last:
                 raise JournalOrderError(expected=last, seq=snapshot.seq)
@@ -292,7 +291,7 @@ class JournalStore:
             How many rows went; none while there are fewer than two snapshots.
         """
 
-        def work(connection: sqlite3.Connection) -> int:
+        def work(connection: WriteConnection) -> int:
             seqs = connection.execute(_SNAPSHOT_SEQS).fetchall()
             if len(seqs) < SNAPSHOTS_KEPT:
                 return 0
@@ -317,7 +316,7 @@ def _record(row: JournalRow) -> dict[str, int | float | str | None]:
     }
 
 
-def _last_seq(connection: sqlite3.Connection) -> int:
+def _last_seq(connection: WriteConnection) -> int:
     # Pruning never takes the last row: it stays before the older of two snapshots.
     (last,) = connection.execute(_LAST_SQL).fetchone()
     return int(last)

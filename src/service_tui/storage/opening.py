@@ -14,7 +14,7 @@ from service_tui.storage.db.connection import (
     DATABASE_FILE,
     connect_to_write,
 )
-from service_tui.storage.db.database import Database, note_end, start_writer
+from service_tui.storage.db.database import Database, note_end, port_to
 from service_tui.storage.db.inspection import (
     DamageFound,
     Inspection,
@@ -73,8 +73,8 @@ def open_database(
     with_wal = lock is not None
     with _damage_moved_aside(path, now=now), as_storage_error():
         _prepare(path, now=now, is_alone=with_wal, timeout_s=timeout_s, schema=schema)
-        writer = start_writer(path, with_wal=with_wal, timeout_s=timeout_s)
-    return Database(path, writer=writer, with_wal=with_wal, timeout_s=timeout_s)
+        port = port_to(path, with_wal=with_wal, timeout_s=timeout_s)
+    return Database(path, port=port, with_wal=with_wal, timeout_s=timeout_s)
 
 
 def open_for_reading(
@@ -93,7 +93,7 @@ def open_for_reading(
     path = directory / DATABASE_FILE
     if seen.version < schema.version:
         raise StorageError(f"{path} has an older schema; open it for writing once")
-    return Database(path, writer=None, with_wal=False, timeout_s=timeout_s)
+    return Database(path, port=None, with_wal=False, timeout_s=timeout_s)
 
 
 def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> Inspection:

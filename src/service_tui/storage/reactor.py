@@ -131,7 +131,7 @@ class StoredReactor:
         await self._database.write(work)
 
 
-def putting(signal: StoredSignal) -> Work[None]:
+def putting(signal: StoredSignal) -> Work[sqlite3.Connection, None]:
     """Write of a signal, for a transaction with more writes."""
     record = asdict(signal)
 

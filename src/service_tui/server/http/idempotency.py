@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 
 from service_tui.server.http.refusals import denied, invalid_items
 from service_tui.storage.answers import KEPT_S, Answer, Answers
-from service_tui.storage.db.database import Database
+from service_tui.storage.world_database import WorldDatabase
 from service_tui.wire.base import WireModel
 
 HEADER: Final = "Idempotency-Key"
@@ -133,7 +133,7 @@ class Repeats:
         return now >= self._unknown_until
 
 
-def recall(database: Database, now: float) -> Repeats:
+def recall(database: WorldDatabase, now: float) -> Repeats:
     """The keys of a data directory, as its last day left them. Blocks."""
     answers = Answers(database)
     return Repeats(answers, answers.recent(now=now, limit=KNOWN_MAX))

@@ -29,9 +29,9 @@ from service_tui.server.past.history import (
 )
 from service_tui.server.past.markets import kept_of
 from service_tui.storage.agent_rows import AgentRows
-from service_tui.storage.db.database import Database
 from service_tui.storage.ended_markets import EndedMarket, EndedMarkets
 from service_tui.storage.journal import JournalRow, JournalStore
+from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -111,7 +111,7 @@ class _Story:
 class _Backfill:
     """One filling in; `seq` is the journal's last row."""
 
-    def __init__(self, database: Database, world: World, seq: int) -> None:
+    def __init__(self, database: WorldDatabase, world: World, seq: int) -> None:
         self._journal = JournalStore(database)
         self._rows = AgentRows(database)
         self._stored = EndedMarkets(database)
@@ -179,7 +179,7 @@ class _Backfill:
         return made
 
 
-async def backfill(database: Database, world: World, seq: int) -> int:
+async def backfill(database: WorldDatabase, world: World, seq: int) -> int:
     """Write down what older programs left out; nothing at any later start.
 
     Args:

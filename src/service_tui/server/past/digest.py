@@ -14,9 +14,9 @@ from typing import Final
 from service_tui.engine.events import Fill, OrderPlaced
 from service_tui.server.past.agent_past import ALL, AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Past, past_of
-from service_tui.storage.db.database import Database
 from service_tui.storage.entries import EntryStore, StoredEntry
 from service_tui.storage.journal import JournalRow, JournalStore
+from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import Action, Venue
 
 CHUNK: Final = 1_000
@@ -31,7 +31,7 @@ Place = tuple[str, str]
 class Digest:
     """The entries of one data directory, brought up to date when they are read."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: WorldDatabase) -> None:
         self.entries = EntryStore(database)
         self._journal = JournalStore(database)
         self._turn = asyncio.Lock()

@@ -8,14 +8,14 @@ from service_tui.engine.amm.market import Market
 from service_tui.engine.codec import events as codec
 from service_tui.engine.codec import snapshot
 from service_tui.engine.world import World
-from service_tui.storage.db.database import Database
 from service_tui.storage.ended_markets import EndedHead, EndedMarket, EndedMarkets
+from service_tui.storage.world_database import WorldDatabase
 
 
 class PastMarkets:
     """The markets of one data directory, open and ended; each reading is by index."""
 
-    def __init__(self, database: Database, world: Callable[[], World]) -> None:
+    def __init__(self, database: WorldDatabase, world: Callable[[], World]) -> None:
         self._stored = EndedMarkets(database)
         self._world = world
         self._seen: World | None = None

@@ -6,11 +6,11 @@ Blocking calls are marked: they belong before the event loop or off it.
 import asyncio
 import concurrent.futures
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, insert
 from sqlalchemy.exc import DBAPIError
@@ -19,6 +19,7 @@ from sqlmodel import Session
 from service_tui.storage.db.backups import back_up_daily
 from service_tui.storage.db.connection import connect_to_read, connect_to_write
 from service_tui.storage.db.presence import Presence
+from service_tui.storage.db.sqlite_port import SqlitePort
 from service_tui.storage.db.tables import DAMAGE_MET, Use, statement
 from service_tui.storage.db.writer import Work, Writer
 from service_tui.storage.errors import (
@@ -41,10 +42,11 @@ class Database:
     """The way in, through one writer, and the way out, through as many readers as are needed."""
 
     def __init__(
-        self, path: Path, *, writer: Writer | None, with_wal: bool, timeout_s: float
+        self, path: Path, *, port: SqlitePort | None, with_wal: bool, timeout_s: float
     ) -> None:
         self.path = path
-        self._writer = writer
+        self._port = port
+        self._writer = None if port is None else Writer(port)
         self._with_wal = with_wal
         self._timeout_s = timeout_s
         self._engine = _reading_engine(path, timeout_s=timeout_s)
@@ -56,7 +58,7 @@ class Database:
         """Reason why writes fail until `reopen`; None without a failure."""
         return None if self._writer is None else self._writer.failure
 
-    def write(self, work: Work[T]) -> asyncio.Future[T]:
+    def write(self, work: Work[sqlite3.Connection, T]) -> asyncio.Future[T]:
         """Run a work in the next transaction, from the event loop.
 
         Refused by `StorageError` and its kin, at once or when awaited; then nothing was written.
@@ -67,7 +69,7 @@ class Database:
         """
         return self._writing().write(work)
 
-    def submit(self, work: Work[T]) -> concurrent.futures.Future[T]:
+    def submit(self, work: Work[sqlite3.Connection, T]) -> concurrent.futures.Future[T]:
         """The same as `write` from any thread."""
         return self._writing().submit(work)
 
@@ -83,6 +85,17 @@ class Database:
                 self._met_damage |= isinstance(mapped, DamagedFileError)
                 raise mapped from error
             raise
+
+    def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
+        """The rows of a query, straight from the driver. Blocks."""
+        with self.reader() as session:
+            connection = session.connection().connection.driver_connection
+            if not isinstance(connection, sqlite3.Connection):
+                raise TypeError("the database is no SQLite")
+            return connection.execute(query, values).fetchall()
+
+    def check(self) -> None:
+        """Nothing to refuse: the lock of the data directory keeps other processes out."""
 
     async def reopen(self) -> None:
         """Resume writing after a failed commit; harmless without a failure.
@@ -114,10 +127,10 @@ class Database:
         with suppress(StorageError):
             writer.submit(lambda connection: _mark_use(connection, closed_at=ended))
         writer.close()
-        if self._with_wal and writer.failure is not None:
-            _do_without_log(self.path, writer, timeout_s=self._timeout_s)
+        if self._with_wal and writer.failure is not None and self._port is not None:
+            _do_without_log(self.path, self._port, timeout_s=self._timeout_s)
 
-    def _writing(self) -> Writer:
+    def _writing(self) -> Writer[sqlite3.Connection]:
         if self._writer is None:
             raise StorageError("the database is closed, or open for reading only")
         return self._writer
@@ -125,25 +138,24 @@ class Database:
     def _reopen(self) -> None:
         with self._reopening:
             writer = self._writing()
-            if writer.failure is None:
+            if writer.failure is None or self._port is None:
                 return
             with as_storage_error():
                 # What was removed does not come back, and a file put in its place is another desk.
-                writer.presence.check_database()
+                self._port.presence.check_database()
                 writer.close()
-                self._writer = start_writer(
-                    self.path, with_wal=self._with_wal, timeout_s=self._timeout_s
-                )
+                self._port = port_to(self.path, with_wal=self._with_wal, timeout_s=self._timeout_s)
+                self._writer = Writer(self._port)
 
 
-def start_writer(path: Path, *, with_wal: bool, timeout_s: float) -> Writer:
-    """A writer that has proved that it can write, by storing the start of a use.
+def port_to(path: Path, *, with_wal: bool, timeout_s: float) -> SqlitePort:
+    """A connection that has proved that it can write, by storing the start of a use.
 
     The note stands in the database itself before anything else is written, while the log keeps its
     pages for as long as it is in use: should the log be missing one day, the note tells of it.
 
     Returns:
-        The writer, running.
+        The connection, for a writer.
 
     Raises:
         sqlite3.Error: the disk refuses.
@@ -159,7 +171,7 @@ def start_writer(path: Path, *, with_wal: bool, timeout_s: float) -> Writer:
     except sqlite3.Error:
         connection.close()
         raise
-    return Writer(connection, Presence.of(path))
+    return SqlitePort(connection, Presence.of(path))
 
 
 def note_end(path: Path, *, with_wal: bool, timeout_s: float, now: float) -> None:
@@ -170,10 +182,10 @@ def note_end(path: Path, *, with_wal: bool, timeout_s: float, now: float) -> Non
         connection.execute("COMMIT")
 
 
-def _do_without_log(path: Path, writer: Writer, *, timeout_s: float) -> None:
+def _do_without_log(path: Path, port: SqlitePort, *, timeout_s: float) -> None:
     """Store in the database that its log may be missing, as a failed writer closed."""
     with suppress(sqlite3.Error, FileGoneError):
-        writer.presence.check_database()
+        port.presence.check_database()
         connect_to_write(path, with_wal=False, timeout_s=timeout_s).close()
 
 

@@ -79,7 +79,7 @@ def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False
         return Inspection(
             version,
             ended_in_order=closed not in {None, (None,), (DAMAGE_MET,)},
-            # A use is on record here before its first write is in the log: see `start_writer`.
+            # A use is on record here before its first write is in the log: see `port_to`.
             log_is_lost=needs_log and closed == (None,),
         )
 

@@ -5,11 +5,46 @@ STRICT, so that SQLite refuses a word where a number belongs, and NaN, which it 
 refused as well.
 """
 
-from typing import Final
+from typing import Final, cast
 
-from sqlalchemy import REAL, TEXT, ClauseElement, Index, LargeBinary, text
-from sqlalchemy.dialects.sqlite import dialect
+from sqlalchemy import (
+    REAL,
+    TEXT,
+    BigInteger,
+    ClauseElement,
+    Dialect,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    Table,
+    TypeDecorator,
+    text,
+)
+from sqlalchemy.dialects.sqlite import dialect, insert
+from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
+
+
+class Whole(TypeDecorator[int]):
+    """A whole number of 64 bits, in either database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[int]:  # noqa: D102 - SQLAlchemy's own
+        return Integer() if dialect.name == "sqlite" else BigInteger()
+
+
+class Real(TypeDecorator[float]):
+    """A float of 64 bits, in either database."""
+
+    impl = Double
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[float]:  # noqa: D102 - SQLAlchemy's own
+        return REAL() if dialect.name == "sqlite" else Double()
+
 
 _STRICT: Final = {"sqlite_strict": True}
 _OF_AGENTS: Final = text("agent_id IS NOT NULL")
@@ -45,16 +80,43 @@ class Journal(SQLModel, table=True):
     """
 
     __table_args__ = (
-        Index("journal_by_agent", "agent_id", "seq", sqlite_where=_OF_AGENTS),
-        Index("journal_by_kind", "agent_id", "kind", "seq", sqlite_where=_OF_AGENTS),
-        Index("journal_by_market", "market_id", "seq", sqlite_where=_OF_AGENTS),
-        Index("journal_by_venue", "agent_id", "kind", "venue", "seq", sqlite_where=_OF_A_VENUE),
-        Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE),
+        Index(
+            "journal_by_agent",
+            "agent_id",
+            "seq",
+            sqlite_where=_OF_AGENTS,
+            postgresql_where=_OF_AGENTS,
+        ),
+        Index(
+            "journal_by_kind",
+            "agent_id",
+            "kind",
+            "seq",
+            sqlite_where=_OF_AGENTS,
+            postgresql_where=_OF_AGENTS,
+        ),
+        Index(
+            "journal_by_market",
+            "market_id",
+            "seq",
+            sqlite_where=_OF_AGENTS,
+            postgresql_where=_OF_AGENTS,
+        ),
+        Index(
+            "journal_by_venue",
+            "agent_id",
+            "kind",
+            "venue",
+            "seq",
+            sqlite_where=_OF_A_VENUE,
+            postgresql_where=_OF_A_VENUE,
+        ),
+        Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE, postgresql_where=OF_THE_TAPE),
         _STRICT,
     )
 
-    seq: int = Field(primary_key=True)
-    at: float = Field(sa_type=REAL)
+    seq: int = Field(primary_key=True, sa_type=Whole)
+    at: float = Field(sa_type=Real)
     kind: str = Field(sa_type=TEXT)
     agent_id: str | None = Field(default=None, sa_type=TEXT)
     market_id: str | None = Field(default=None, sa_type=TEXT)
@@ -67,8 +129,8 @@ class Snapshots(SQLModel, table=True):
 
     __table_args__ = _STRICT
 
-    seq: int = Field(primary_key=True)
-    at: float = Field(sa_type=REAL)
+    seq: int = Field(primary_key=True, sa_type=Whole)
+    at: float = Field(sa_type=Real)
     body: bytes = Field(sa_type=LargeBinary)
 
 
@@ -82,7 +144,7 @@ class Idempotency(SQLModel, table=True):
     path: str = Field(sa_type=TEXT)
     body_hash: str = Field(sa_type=TEXT)
     answer: str = Field(sa_type=TEXT)
-    at: float = Field(sa_type=REAL, index=True)
+    at: float = Field(sa_type=Real, index=True)
 
 
 class Tickets(SQLModel, table=True):
@@ -226,22 +288,29 @@ class Entries(SQLModel, table=True):
     __table_args__ = (
         Index("entries_by_skill", "agent_id", "skill", "venue", "at"),
         Index("entries_by_trade", "trade_id"),
-        Index("entries_held", "agent_id", "market_id", "seq", sqlite_where=STILL_HELD),
+        Index(
+            "entries_held",
+            "agent_id",
+            "market_id",
+            "seq",
+            sqlite_where=STILL_HELD,
+            postgresql_where=STILL_HELD,
+        ),
         _STRICT,
     )
 
-    seq: int = Field(primary_key=True)
+    seq: int = Field(primary_key=True, sa_type=Whole)
     trade_id: str = Field(sa_type=TEXT)
     agent_id: str = Field(sa_type=TEXT)
     venue: str = Field(sa_type=TEXT)
     skill: str = Field(sa_type=TEXT)
     market_id: str = Field(sa_type=TEXT)
     side: str = Field(sa_type=TEXT)
-    at: float = Field(sa_type=REAL)
-    shares: int
-    money: int
-    open_shares: int
-    back: int
+    at: float = Field(sa_type=Real)
+    shares: int = Field(sa_type=Whole)
+    money: int = Field(sa_type=Whole)
+    open_shares: int = Field(sa_type=Whole)
+    back: int = Field(sa_type=Whole)
     signal: str | None = Field(default=None, sa_type=TEXT)
 
 
@@ -250,8 +319,8 @@ class Entriesread(SQLModel, table=True):
 
     __table_args__ = _STRICT
 
-    one: int = Field(default=1, primary_key=True)
-    seq: int = 0
+    one: int = Field(default=1, primary_key=True, sa_type=Whole)
+    seq: int = Field(default=0, sa_type=Whole)
 
 
 class Endedmarkets(SQLModel, table=True):
@@ -262,9 +331,9 @@ class Endedmarkets(SQLModel, table=True):
     market_id: str = Field(primary_key=True, sa_type=TEXT)
     question: str = Field(sa_type=TEXT)
     home: str = Field(sa_type=TEXT)
-    outcome: int
-    resolves_at: float = Field(sa_type=REAL)
-    resolved_at: float = Field(sa_type=REAL)
+    outcome: int = Field(sa_type=Whole)
+    resolves_at: float = Field(sa_type=Real)
+    resolved_at: float = Field(sa_type=Real)
     body: str = Field(sa_type=TEXT)
 
 
@@ -273,8 +342,8 @@ class Endedfilled(SQLModel, table=True):
 
     __table_args__ = _STRICT
 
-    one: int = Field(default=1, primary_key=True)
-    seq: int = 0
+    one: int = Field(default=1, primary_key=True, sa_type=Whole)
+    seq: int = Field(default=0, sa_type=Whole)
 
 
 class Use(SQLModel, table=True):
@@ -286,7 +355,36 @@ class Use(SQLModel, table=True):
     closed_at: float | None = Field(default=None, sa_type=REAL)
 
 
+WORLD: Final[tuple[type[SQLModel], ...]] = (
+    Journal,
+    Snapshots,
+    Idempotency,
+    Entries,
+    Entriesread,
+    Endedmarkets,
+    Endedfilled,
+)
+"""What a world is stored in: these tables exist in the PostgreSQL of a shared desk as well."""
+
 _DIALECT: Final = dialect(paramstyle="named")
+
+
+def table_of(model: type[SQLModel]) -> Table:
+    """The table of a class."""
+    return cast("Table", model.__table__)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - set by SQLModel
+
+
+def replacing(model: type[SQLModel]) -> str:
+    """An insert that replaces the row of the same key; the same text in either database."""
+    table = table_of(model)
+    put = insert(table)
+    others = {each.name: put.excluded[each.name] for each in table.c if not each.primary_key}
+    return statement(put.on_conflict_do_update(index_elements=list(table.primary_key), set_=others))
+
+
+def keeping(model: type[SQLModel]) -> str:
+    """An insert that leaves a row of the same key as it is; the same text in either database."""
+    return statement(insert(table_of(model)).on_conflict_do_nothing())
 
 
 def statement(clause: ClauseElement) -> str:

@@ -1,29 +1,20 @@
 """The one writing thread: writes that wait at the same time share one commit.
 
 A work is a function of the connection that neither begins nor ends a transaction; its future is
-done only after the COMMIT is on disk.
+done only after the COMMIT is on disk. What differs between databases is the writer's `Port`.
 """
 
 import asyncio
 import concurrent.futures
 import os
-import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
-from service_tui.storage.db.presence import Presence
-from service_tui.storage.errors import (
-    DamagedFileError,
-    FileGoneError,
-    StorageBusyError,
-    StorageError,
-    result_code,
-    storage_error,
-)
+from service_tui.storage.errors import DamagedFileError, StorageBusyError, StorageError
 
 _READ_MAX: Final = 4096
 
@@ -77,8 +68,52 @@ class LoopWaker:
 
 
 T = TypeVar("T")
-Work = Callable[[sqlite3.Connection], T]
+C = TypeVar("C")
+C_co = TypeVar("C_co", covariant=True)
+C_contra = TypeVar("C_contra", contravariant=True)
+Work: TypeAlias = Callable[[C], T]
 """What runs inside a transaction: reads and writes, and returns what the waiter is to know."""
+
+
+class Port(Protocol[C_co]):
+    """One database as its writer uses it. `failures` are what its driver raises."""
+
+    failures: tuple[type[Exception], ...]
+
+    @property
+    def connection(self) -> C_co:
+        """What works write through."""
+        ...
+
+    @property
+    def in_transaction(self) -> bool:
+        """True while a transaction is open: what it wrote can be taken back in part."""
+        ...
+
+    def begin(self) -> None:
+        """Begin a transaction, or refuse by a `StorageError` that ends the writer."""
+        ...
+
+    def execute(self, sql: str) -> None:
+        """Run COMMIT, ROLLBACK or a statement of a savepoint."""
+        ...
+
+    def confirm(self) -> None:
+        """Refuse by an error, after a commit, where it may have gone nowhere."""
+        ...
+
+    def is_final(self, error: Exception, *, is_committing: bool) -> bool:
+        """True if what is on disk is known only by opening it again."""
+        ...
+
+    def named(self, error: Exception) -> StorageError:
+        """The error as one of ours, with a plain sentence."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
 
 WAITING_MAX: Final = 4096
 """Works that may wait; more means that the disk has stopped answering."""
@@ -86,28 +121,26 @@ WAITING_MAX: Final = 4096
 GROUP_MAX: Final = 256
 """Works in one transaction, so that the first of a crowd does not wait for the last."""
 
-_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
-
-class _Waiting(Protocol):
+class _Waiting(Protocol[C_contra]):
     """A work in the queue, whatever it returns."""
 
     waker: LoopWaker | None
     error: Exception | None
 
-    def run(self, connection: sqlite3.Connection) -> None: ...
+    def run(self, connection: C_contra) -> None: ...
 
     def settle(self) -> None: ...
 
 
-class _Job(Generic[T]):
+class _Job(Generic[C, T]):
     """A work with the future of its waiter. `waker` is None where a thread waits."""
 
     __slots__ = ("_future", "_result", "_work", "error", "waker")
 
     def __init__(
         self,
-        work: Work[T],
+        work: Work[C, T],
         future: "asyncio.Future[T] | concurrent.futures.Future[T]",
         waker: LoopWaker | None,
     ) -> None:
@@ -117,7 +150,7 @@ class _Job(Generic[T]):
         self._future = future
         self._result: T
 
-    def run(self, connection: sqlite3.Connection) -> None:
+    def run(self, connection: C) -> None:
         self._result = self._work(connection)
 
     def settle(self) -> None:
@@ -130,14 +163,13 @@ class _Job(Generic[T]):
             self._future.set_exception(self.error)
 
 
-class Writer:
+class Writer(Generic[C]):
     """Runs works on its connection, one group after the other, in the order of their coming."""
 
-    def __init__(self, connection: sqlite3.Connection, presence: Presence) -> None:
-        self.presence = presence
-        self._connection = connection
-        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
-        self._failure: sqlite3.Error | FileGoneError | None = None
+    def __init__(self, port: Port[C]) -> None:
+        self._port = port
+        self._queue: SimpleQueue[_Waiting[C] | None] = SimpleQueue()
+        self._failure: Exception | None = None
         self.met_damage = False
         self._is_closed = False
         self._wakers: dict[asyncio.AbstractEventLoop, LoopWaker] = {}
@@ -147,9 +179,9 @@ class Writer:
     @property
     def failure(self) -> StorageError | None:
         """Reason why this writer accepts nothing more; None while it works."""
-        return None if self._failure is None else storage_error(self._failure)
+        return None if self._failure is None else self._port.named(self._failure)
 
-    def write(self, work: Work[T]) -> asyncio.Future[T]:
+    def write(self, work: Work[C, T]) -> asyncio.Future[T]:
         """Queue a work from the event loop.
 
         Refused at once by `StorageError` when the writer is closed or has failed, and by
@@ -165,7 +197,7 @@ class Writer:
         self._queue.put(_Job(work, future, self._wakers.get(loop) or self._add_waker(loop)))
         return future
 
-    def submit(self, work: Work[T]) -> concurrent.futures.Future[T]:
+    def submit(self, work: Work[C, T]) -> concurrent.futures.Future[T]:
         """Queue a work from any thread; refused as `write` refuses.
 
         Returns:
@@ -184,7 +216,7 @@ class Writer:
         self._is_closed = True
         self._queue.put(None)
         self._thread.join()
-        self._connection.close()
+        self._port.close()
         for waker in self._wakers.values():
             waker.close()
 
@@ -194,7 +226,7 @@ class Writer:
 
     def _refuse(self) -> None:
         if self._failure is not None:
-            raise storage_error(self._failure)
+            raise self._port.named(self._failure)
         if self._is_closed:
             raise StorageError("the database is closed")
         if self._queue.qsize() >= WAITING_MAX:
@@ -214,74 +246,76 @@ class Writer:
             self._write(group)
             _settle(group)
 
-    def _write(self, group: list[_Waiting]) -> None:
+    def _write(self, group: list[_Waiting[C]]) -> None:
         """Run one transaction; True if a damaged page was met in it."""
         self._carry_out(group)
         self.met_damage |= any(isinstance(job.error, DamagedFileError) for job in group)
 
-    def _carry_out(self, group: list[_Waiting]) -> None:
+    def _carry_out(self, group: list[_Waiting[C]]) -> None:
         """One transaction: all of the group, but for works that fail by themselves."""
         if self._failure is not None:
-            _fail(group, self._failure)
+            self._fail(group, self._failure)
             return
-        connection = self._connection
+        port = self._port
         is_committing = False
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            _run_group(group, connection)
+            port.begin()
+            self._run_group(group)
             is_committing = any(job.error is None for job in group)
-            connection.execute("COMMIT" if is_committing else "ROLLBACK")
+            port.execute("COMMIT" if is_committing else "ROLLBACK")
             # After the commit, so that whatever is acknowledged was in the file under its name.
-            self.presence.check()
-        except FileGoneError as error:
-            _fail(group, error)
+            port.confirm()
+        except (StorageError, OSError) as error:
+            self._fail(group, error)
             self._failure = error
-        except sqlite3.Error as error:
-            _fail(group, error)
-            with suppress(sqlite3.Error):
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            self._roll_back()
+        except port.failures as error:
+            self._fail(group, error)
+            self._roll_back()
             # Before the COMMIT, and after a busy one, nothing is in doubt. After any other, what
             # is on disk is known only by opening it again.
-            if is_committing and result_code(error) not in _BUSY:
+            if port.is_final(error, is_committing=is_committing):
                 self._failure = error
 
+    def _roll_back(self) -> None:
+        with suppress(*self._port.failures):
+            if self._port.in_transaction:
+                self._port.execute("ROLLBACK")
 
-def _run_group(group: list[_Waiting], connection: sqlite3.Connection) -> None:
-    """Run each work; who fails takes back only its own rows.
+    def _run_group(self, group: list[_Waiting[C]]) -> None:
+        """Run each work; who fails takes back only its own rows.
 
-    An sqlite3.Error leaves only when SQLite has rolled back everything, as it may on a full disk.
-    """
-    if len(group) == 1:
-        # The plain path: no savepoint, as there are no other rows to protect.
-        _run(group[0], connection)
-        return
-    for job in group:
-        connection.execute("SAVEPOINT work")
-        if not _run(job, connection):
-            connection.execute("ROLLBACK TO work")
-        connection.execute("RELEASE work")
+        An error of the driver leaves only when the database has rolled back everything, as it may
+        on a full disk.
+        """
+        if len(group) == 1:
+            # The plain path: no savepoint, as there are no other rows to protect.
+            self._run_one(group[0])
+            return
+        for job in group:
+            self._port.execute("SAVEPOINT work")
+            if not self._run_one(job):
+                self._port.execute("ROLLBACK TO work")
+            self._port.execute("RELEASE work")
+
+    def _run_one(self, job: _Waiting[C]) -> bool:
+        """True if the work succeeded; its exception stays with its waiter."""
+        try:
+            job.run(self._port.connection)
+        except self._port.failures as error:
+            if not self._port.in_transaction:
+                raise
+            job.error = self._port.named(error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to who waits
+            job.error = error
+        return job.error is None
+
+    def _fail(self, group: list[_Waiting[C]], error: Exception) -> None:
+        for job in group:
+            job.error = job.error or self._port.named(error)
 
 
-def _run(job: _Waiting, connection: sqlite3.Connection) -> bool:
-    """True if the work succeeded; its exception stays with its waiter."""
-    try:
-        job.run(connection)
-    except sqlite3.Error as error:
-        if not connection.in_transaction:
-            raise
-        job.error = storage_error(error)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to who waits
-        job.error = error
-    return job.error is None
-
-
-def _fail(group: list[_Waiting], error: sqlite3.Error | FileGoneError) -> None:
-    for job in group:
-        job.error = job.error or storage_error(error)
-
-
-def _settle(group: list[_Waiting]) -> None:
+def _settle(group: list[_Waiting[C]]) -> None:
     """Deliver every result, waking each event loop once."""
     answers: dict[LoopWaker, list[Answer]] = {}
     for job in group:

@@ -70,7 +70,7 @@ def examined(path: Path) -> Copy:
     with as_storage_error():
         inspect(path, known=SCHEMA.version, timeout_s=_WAIT_S)
         check_pages(path, timeout_s=_WAIT_S, thorough=True)
-        database = Database(path, writer=None, with_wal=False, timeout_s=_WAIT_S)
+        database = Database(path, port=None, with_wal=False, timeout_s=_WAIT_S)
         try:
             JournalStore(database).check()
         finally:

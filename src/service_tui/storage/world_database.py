@@ -1,0 +1,72 @@
+"""What a world needs of its database, whichever it is: SQLite of a data directory, or PostgreSQL.
+
+The statements of the world's stores are the same text for both, with parameters as `:names`.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from sqlmodel import Session
+
+T = TypeVar("T")
+
+
+class Rows(Protocol):
+    """The result of a statement."""
+
+    @property
+    def rowcount(self) -> int:
+        """Rows that the statement changed."""
+        ...
+
+    def fetchone(self) -> Any:  # noqa: ANN401 - as the drivers have it
+        """The next row, None behind the last."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """The rows that are left."""
+        ...
+
+
+class WriteConnection(Protocol):
+    """What a work writes through, inside a transaction that it neither begins nor ends."""
+
+    def execute(self, sql: str, parameters: Mapping[str, object] = ..., /) -> Rows:
+        """Run one statement."""
+        ...
+
+    def executemany(self, sql: str, rows: Iterable[Mapping[str, object]], /) -> object:
+        """Run one statement for each of the rows."""
+        ...
+
+
+class WorldDatabase(Protocol):
+    """Where a world lies. Every failure is a `StorageError`."""
+
+    @property
+    def path(self) -> Path:
+        """A file name in the folder that is this process's own, for what is kept beside."""
+        ...
+
+    def check(self) -> None:
+        """Refuse by `StorageError` once another process changes this world."""
+        ...
+
+    def write(self, work: Callable[[WriteConnection], T]) -> asyncio.Future[T]:
+        """Run a work in the next transaction; its future is done once that is on disk."""
+        ...
+
+    def reader(self) -> AbstractContextManager[Session]:
+        """A session that sees one moment of the database and cannot write; keep it short."""
+        ...
+
+    def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
+        """The rows of a query, straight from the driver. Blocks."""
+        ...
+
+    async def reopen(self) -> None:
+        """Resume writing after a failed commit; harmless without a failure."""
+        ...
