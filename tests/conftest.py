@@ -14,6 +14,7 @@ loop.patch()
 
 from kit import clock, examples, markers, once  # noqa: E402
 from kit.console import idle, painting  # noqa: E402
+from kit.service.where import ON_POSTGRES  # noqa: E402
 from kit.terminal import warm  # noqa: E402
 
 # Screens show local times; pictures of them must not depend on where they are taken.
@@ -34,6 +35,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     # A test leaves little behind: looking for garbage after every 700 objects is a tenth of a run.
     gc.set_threshold(50_000, 20, 20)
+    if os.environ.get(ON_POSTGRES):
+        # The server of this process starts before the first test: no test starts a program unasked.
+        from kit.service.postgres import postgres  # noqa: PLC0415 - with a driver of its own
+
+        postgres()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

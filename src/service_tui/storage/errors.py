@@ -93,7 +93,7 @@ class UnreadableDirectoryError(StorageError):
 class NewerSchemaError(StorageError):
     """A newer program wrote this database; nothing was written to it."""
 
-    def __init__(self, database: Path, *, found: int, known: int) -> None:
+    def __init__(self, database: Path | str, *, found: int, known: int) -> None:
         super().__init__(
             f"{database} has schema {found} and this program knows {known}; "
             "install the newer program, or choose another data directory"

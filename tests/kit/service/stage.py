@@ -1,6 +1,7 @@
 """Surroundings of tests: a whole embedded service and a desk on it, in manual time."""
 
 import itertools
+import os
 import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kit.engine.topics import TOPICS
+from kit.service.where import ON_POSTGRES
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
@@ -25,6 +27,7 @@ from service_tui.server.webhooks.post import Parcel, Post
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
+from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import Mode, Plan, Venue
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.public import REGISTER
@@ -44,6 +47,19 @@ async def open_directory(path: Path, clock: ManualClock) -> AsyncGenerator[Datab
     finally:
         database.close(clock.now())
         lock.release()
+
+
+@asynccontextmanager
+async def open_world(path: Path, database: Database) -> AsyncGenerator[WorldDatabase]:
+    """Where a stage's world lies: in its directory, or in PostgreSQL if `ON_POSTGRES` is set."""
+    if not os.environ.get(ON_POSTGRES):
+        yield database
+        return
+    # Imported here: no other test waits for the driver and a server.
+    from kit.service.postgres import leading, place_of  # noqa: PLC0415
+
+    with leading(place_of(path), path) as shared:
+        yield shared
 
 
 @dataclass
@@ -119,7 +135,8 @@ async def open_stage(  # noqa: PLR0913  (each has its default)
     )
     async with (
         open_directory(path, clock) as database,
-        open_sim(database, clock, settings) as sim,
+        open_world(path, database) as world,
+        open_sim(world, clock, settings) as sim,
     ):
         if key is None:
             async with client_of(sim, clock, None) as nobody:

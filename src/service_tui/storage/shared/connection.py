@@ -1,0 +1,188 @@
+"""Connections to the PostgreSQL of a shared desk."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import conninfo, sql
+from psycopg.pq import TransactionStatus
+
+from service_tui.storage.errors import StorageError
+from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
+from service_tui.storage.shared.statements import translated
+from service_tui.storage.world_database import Rows
+
+Raw = psycopg.Connection[tuple[object, ...]]
+
+_WORLD: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_SCHEMES: Final = ("postgresql", "postgres")
+_LINE: Final[Mapping[str, int]] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 2,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 5_000,
+}
+"""A line that is cut is noticed within five seconds, also while nothing is asked."""
+
+_TRANSACTION_MAX_S: Final = 10
+"""A transaction that stands still longer is ended by the server: its writer was paused."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorldPlace:
+    """One world in one database. `url` holds a password, maybe: it is shown nowhere."""
+
+    url: str
+    world: str
+
+    def __post_init__(self) -> None:
+        """Check both.
+
+        Raises:
+            StorageError: no address of PostgreSQL, or no name of a world.
+        """
+        if not _WORLD.fullmatch(self.world):
+            raise StorageError(
+                f"no name of a world: {self.world!r}; take 1 to 40 small letters, digits and _"
+            )
+        try:
+            is_known = urlsplit(self.url).scheme in _SCHEMES
+            conninfo.conninfo_to_dict(self.url)
+        except (ValueError, psycopg.Error):
+            is_known = False
+        if not is_known:
+            raise StorageError("no address of a database; write postgresql://user@host/name")
+
+    def __repr__(self) -> str:
+        return f"WorldPlace({self})"
+
+    def __str__(self) -> str:
+        parts = conninfo.conninfo_to_dict(self.url)
+        host = parts.get("host") or "local"
+        return f"{self.world} on {host}/{parts.get('dbname') or parts.get('user') or ''}"
+
+    @property
+    def schema(self) -> str:
+        """The database's schema in which this world lies."""
+        return f"world_{self.world}"
+
+    @property
+    def lock_key(self) -> int:
+        """The number of the world's lock: 64 bits, the same in every process."""
+        digest = hashlib.sha256(f"service-tui/{self.world}".encode()).digest()
+        return int.from_bytes(digest[:8], signed=True)
+
+
+def connect(place: WorldPlace, purpose: str) -> Raw:
+    """Open a connection in which each statement is its own transaction. Blocks.
+
+    Args:
+        place: the world that its statements are about.
+        purpose: shown in the server's list of connections.
+
+    Returns:
+        The connection.
+
+    Raises:
+        StorageError: there is no way to the database; gives the reason.
+    """
+    with as_shared_error():
+        name = f"service-tui {purpose} {place.world}"
+        line = conninfo.make_conninfo(place.url, application_name=name, **_LINE)
+        raw = psycopg.connect(line, autocommit=True)
+        try:
+            raw.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(place.schema)))
+            # Also what the server itself waits for: a client that is gone, and one that stands.
+            raw.execute("SET tcp_keepalives_idle = 2")
+            raw.execute("SET tcp_keepalives_interval = 1")
+            raw.execute("SET tcp_keepalives_count = 3")
+            raw.execute(
+                f"SET idle_in_transaction_session_timeout = {1_000 * _TRANSACTION_MAX_S}".encode()
+            )
+        except psycopg.Error:
+            raw.close()
+            raise
+    return raw
+
+
+class SharedConnection:
+    """What works write through: statements as SQLite takes them."""
+
+    def __init__(self, raw: Raw) -> None:
+        self._raw = raw
+
+    def execute(self, statement: str, parameters: Mapping[str, object] | None = None, /) -> Rows:
+        """Run one statement."""
+        return self._raw.execute(translated(statement), parameters or {})  # pyright: ignore[reportArgumentType, reportCallIssue] - text of ours
+
+    def executemany(self, statement: str, rows: Iterable[Mapping[str, object]], /) -> None:
+        """Run one statement for each of the rows, without waiting between them."""
+        with self._raw.cursor() as cursor:
+            cursor.executemany(translated(statement), rows)  # pyright: ignore[reportArgumentType] - text of ours
+
+
+class SharedPort:
+    """The writing connection of a leader: no transaction begins once its epoch is over."""
+
+    failures: tuple[type[Exception], ...] = (psycopg.Error,)
+
+    def __init__(self, raw: Raw, epoch: int) -> None:
+        self._raw = raw
+        self.connection = SharedConnection(raw)
+        raw.execute(f"SET service_tui.epoch = '{epoch:d}'".encode())
+        # The row stays locked until the end of the transaction: a new leader waits for that.
+        self._begin = (
+            f"BEGIN; SELECT 1 FROM world WHERE epoch = {epoch:d} FOR NO KEY UPDATE"  # noqa: S608 - a number
+        ).encode()
+
+    @property
+    def in_transaction(self) -> bool:
+        """True while a transaction is open."""
+        return self._raw.info.transaction_status in {
+            TransactionStatus.INTRANS,
+            TransactionStatus.INERROR,
+        }
+
+    def begin(self) -> None:
+        """Begin a transaction of this epoch.
+
+        Raises:
+            NotLeadingError: another process leads the world by now.
+        """
+        cursor = self._raw.execute(self._begin)
+        cursor.nextset()
+        if cursor.fetchone() is None:
+            raise NotLeadingError(
+                "another process leads this world; nothing was written; try again"
+            )
+
+    def execute(self, sql: str) -> None:
+        """Run COMMIT, ROLLBACK or a statement of a savepoint."""
+        self._raw.execute(sql.encode())
+
+    def confirm(self) -> None:
+        """Nothing to confirm: what the server has committed is on its disk."""
+
+    def is_final(self, error: Exception, *, is_committing: bool) -> bool:
+        """True for a commit that failed, and for a line that is lost."""
+        del error
+        return is_committing or self._raw.closed
+
+    def named(self, error: Exception) -> StorageError:
+        """The error as one of ours, with a plain sentence."""
+        if isinstance(error, StorageError):
+            return error
+        if isinstance(error, psycopg.Error):
+            return shared_error(error)
+        raise error
+
+    def close(self) -> None:
+        """Close the connection; one that is lost is closed already."""
+        with suppress(psycopg.Error):
+            self._raw.close()

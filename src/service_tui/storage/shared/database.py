@@ -1,0 +1,157 @@
+"""A world in PostgreSQL, as its leader uses it: one writer, many readers."""
+
+import asyncio
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg.rows import tuple_row
+from sqlalchemy import Engine, QueuePool, create_engine
+from sqlalchemy.exc import DBAPIError
+from sqlmodel import Session
+
+from service_tui.storage.db.writer import Work, Writer
+from service_tui.storage.errors import StorageError
+from service_tui.storage.shared.connection import (
+    Raw,
+    SharedConnection,
+    SharedPort,
+    WorldPlace,
+    connect,
+)
+from service_tui.storage.shared.errors import as_shared_error, shared_error
+from service_tui.storage.shared.leadership import Leadership
+from service_tui.storage.shared.statements import translated
+
+T = TypeVar("T")
+
+_READERS_MAX: Final = 8
+"""Read connections at one time; a ninth waits."""
+
+
+class SharedDatabase:
+    """The way in, through one writer of one epoch, and the way out, through many readers.
+
+    Args:
+        place: the world.
+        leadership: of this process, which leads it.
+        path: a file name in the folder that is this process's own.
+    """
+
+    def __init__(self, place: WorldPlace, leadership: Leadership, path: Path) -> None:
+        self.path = path
+        self._place = place
+        self._leadership = leadership
+        self._engine = _reading_engine(place)
+        self._reopening = Lock()
+        self._writer: Writer[SharedConnection] | None = self._new_writer()
+
+    @property
+    def failure(self) -> StorageError | None:
+        """Reason why writes fail until `reopen`; None without a failure."""
+        return None if self._writer is None else self._writer.failure
+
+    def check(self) -> None:
+        """Refuse while it is not certain that this process leads.
+
+        Raises:
+            NotLeadingError: it is not.
+        """
+        self._leadership.check()
+
+    def write(self, work: Work[SharedConnection, T]) -> asyncio.Future[T]:
+        """Run a work in the next transaction, from the event loop.
+
+        Refused by `StorageError` and its kin, at once or when awaited; then nothing was written.
+
+        Returns:
+            What the work returned, once it is on the server's disk.
+        """
+        return self._writing().write(work)
+
+    @contextmanager
+    def reader(self) -> Generator[Session]:
+        """A session that sees one moment of the database and cannot write; keep it short."""
+        try:
+            with Session(self._engine) as session:
+                yield session
+        except DBAPIError as error:
+            if isinstance(error.orig, psycopg.Error):
+                raise shared_error(error.orig) from error
+            raise
+
+    def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
+        """The rows of a query, straight from the driver. Blocks."""
+        with self.reader() as session:
+            connection = session.connection().connection.driver_connection
+            if not isinstance(connection, psycopg.Connection):
+                raise TypeError("the database is no PostgreSQL")
+            with as_shared_error():
+                cursor = connection.cursor(row_factory=tuple_row)
+                return list(cursor.execute(translated(query).encode(), values).fetchall())
+
+    async def reopen(self) -> None:
+        """Resume writing after a failed commit, in the same epoch; harmless without a failure.
+
+        Fails with `StorageError` while the cause lasts, and for good once another process leads.
+        """
+        await asyncio.to_thread(self._reopen)
+
+    def close(self) -> None:
+        """Write what waits, and close. Blocks; once is enough."""
+        self._engine.dispose()
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+
+    def _writing(self) -> Writer[SharedConnection]:
+        if self._writer is None:
+            raise StorageError("the database is closed")
+        return self._writer
+
+    def _reopen(self) -> None:
+        with self._reopening:
+            writer = self._writing()
+            if writer.failure is None:
+                return
+            self._leadership.check()
+            writer.close()
+            self._writer = self._new_writer()
+
+    def _new_writer(self) -> Writer[SharedConnection]:
+        epoch = self._leadership.epoch
+        if epoch is None:
+            self._leadership.check()
+        raw = connect(self._place, "writer")
+        try:
+            self._leadership.note_writer(raw.info.backend_pid)
+            with as_shared_error():
+                return Writer(SharedPort(raw, epoch or 0))
+        except StorageError:
+            raw.close()
+            raise
+
+
+def _reading_engine(place: WorldPlace) -> Engine:
+    """Engine for SQLModel's sessions; connects at first use."""
+
+    def connected() -> Raw:
+        raw = connect(place, "reader")
+        # Every SELECT of a session sees the same moment.
+        raw.autocommit = False
+        raw.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        raw.read_only = True
+        return raw
+
+    creator: Callable[[], Any] = connected
+    return create_engine(
+        "postgresql+psycopg://",
+        creator=creator,
+        poolclass=QueuePool,
+        pool_size=_READERS_MAX,
+        max_overflow=0,
+        pool_pre_ping=True,
+    )

@@ -1,0 +1,203 @@
+"""Who leads a world: a lock of the server, an epoch, and a beat.
+
+The lock belongs to a connection of its own and ends with it. The epoch fences: a former leader can
+begin no transaction. The beat tells a leader that stands still from one that works; its
+connections are ended by the server, so that another process can take the lock.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, cast
+
+import psycopg
+
+from service_tui.storage.errors import StorageError
+from service_tui.storage.shared.connection import Raw, WorldPlace, connect
+from service_tui.storage.shared.errors import NotLeadingError, as_shared_error
+
+BEAT_S: Final = 0.4
+"""How often a leader shows that it works."""
+
+SILENT_S: Final = 2.0
+"""A leader that was silent for so long is replaced, by the server's clock."""
+
+CERTAIN_S: Final = 1.4
+"""A leader that has not beaten for so long answers nothing: it may be replaced soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Who leads. `address` is None until it serves; `silent_s` since its last beat."""
+
+    epoch: int
+    holder: str
+    address: str | None
+    silent_s: float
+
+
+class Leadership:
+    """One process's way to the lead of one world. Every call but `check` blocks.
+
+    Args:
+        place: the world.
+        holder: this process, shown to the others.
+        monotonic: a clock of seconds.
+    """
+
+    def __init__(self, place: WorldPlace, holder: str, monotonic: Callable[[], float]) -> None:
+        self._place = place
+        self._holder = holder
+        self._monotonic = monotonic
+        self._raw: Raw | None = None
+        self._certain_until = 0.0
+        self.epoch: int | None = None
+        """The epoch that this process leads; None while another one does."""
+
+    def try_lead(self) -> int | None:
+        """Take the lead if nobody has it.
+
+        Returns:
+            The new epoch, None while another process leads.
+
+        Raises:
+            StorageError: the database does not answer.
+        """
+        begun = self._monotonic()
+        with as_shared_error():
+            raw = self._connection()
+            (is_held,) = _one(raw, "SELECT pg_try_advisory_lock(%s)", [self._place.lock_key])
+            if not is_held:
+                return None
+            with raw.transaction():
+                (epoch,) = _one(
+                    raw,
+                    "UPDATE world SET epoch = epoch + 1, holder = %s, address = NULL, "
+                    "lock_pid = pg_backend_pid(), writer_pid = NULL RETURNING epoch",
+                    [self._holder],
+                )
+                raw.execute(
+                    "INSERT INTO leaders (epoch, after_seq, holder) "
+                    "SELECT %s, coalesce(max(seq), 0), %s FROM journal",
+                    [epoch, self._holder],
+                )
+                raw.execute("UPDATE beat SET epoch = %s, at = clock_timestamp()", [epoch])
+        self.epoch = cast("int", epoch)
+        self._certain_until = begun + CERTAIN_S
+        return self.epoch
+
+    def note_writer(self, pid: int) -> None:
+        """Note the server's process behind the writer, which another leader may have to end."""
+        with as_shared_error():
+            self._connection().execute(
+                "UPDATE world SET writer_pid = %s WHERE epoch = %s", [pid, self.epoch]
+            )
+
+    def publish(self, address: str | None) -> None:
+        """Publish where the leader serves; None withdraws it."""
+        with as_shared_error():
+            self._connection().execute(
+                "UPDATE world SET address = %s WHERE epoch = %s", [address, self.epoch]
+            )
+
+    def beat(self) -> None:
+        """Show that this leader works.
+
+        Raises:
+            NotLeadingError: another process leads by now.
+            StorageError: the database does not answer.
+        """
+        begun = self._monotonic()
+        if self._raw is None or self._raw.closed:
+            # The lock went with its connection.
+            self._lose()
+            raise NotLeadingError("the connection that holds the lead was lost")
+        with as_shared_error():
+            beaten = self._raw.execute(
+                "UPDATE beat SET at = clock_timestamp() WHERE epoch = %s", [self.epoch]
+            )
+        if beaten.rowcount == 0:
+            self._lose()
+            raise NotLeadingError("another process leads this world")
+        self._certain_until = begun + CERTAIN_S
+
+    def check(self) -> None:
+        """Refuse to answer for the world while it is not certain who leads. Does not block.
+
+        Raises:
+            NotLeadingError: the last beat is too long ago, or another process leads.
+        """
+        if self.epoch is None or self._monotonic() >= self._certain_until:
+            raise NotLeadingError("who leads this world is not certain at the moment; try again")
+
+    def leader(self) -> Leader | None:
+        """Who leads by the database; None before the first one.
+
+        Raises:
+            StorageError: the database does not answer.
+        """
+        with as_shared_error():
+            epoch, holder, address, silent_s = _one(
+                self._connection(),
+                "SELECT world.epoch, holder, address, "
+                "extract(epoch FROM clock_timestamp() - beat.at)::float8 FROM world, beat",
+                [],
+            )
+        found = Leader(
+            cast("int", epoch),
+            str(holder),
+            None if address is None else str(address),
+            cast("float", silent_s),
+        )
+        return found if found.epoch else None
+
+    def end_silent(self) -> None:
+        """Have the server end the connections of a leader that was silent for too long."""
+        with as_shared_error():
+            self._connection().execute(
+                "SELECT pg_terminate_backend(pid) FROM world, beat, "
+                "unnest(ARRAY[lock_pid, writer_pid]) AS pid "
+                "WHERE pid IS NOT NULL AND pid <> pg_backend_pid() "
+                "AND clock_timestamp() - beat.at > make_interval(secs => %s) "
+                # A number is given again: only connections of this program to this database.
+                "AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+                "AND application_name LIKE 'service-tui %%')",
+                [SILENT_S],
+            )
+
+    def operator_hash(self, mine: str) -> str:
+        """The hash of the operator's key for this world: the first process's own one stays."""
+        with as_shared_error():
+            (kept,) = _one(
+                self._connection(),
+                "UPDATE world SET operator_hash = coalesce(operator_hash, %s) "
+                "RETURNING operator_hash",
+                [mine],
+            )
+        return str(kept)
+
+    def close(self) -> None:
+        """Give up the lead, if any, and the connection."""
+        raw, self._raw = self._raw, None
+        self._lose()
+        if raw is not None:
+            with suppress(psycopg.Error):
+                raw.close()
+
+    def _lose(self) -> None:
+        self.epoch, self._certain_until = None, 0.0
+
+    def _connection(self) -> Raw:
+        if self._raw is None or self._raw.closed:
+            if self.epoch is not None:
+                self._lose()
+                raise NotLeadingError("the connection that holds the lead was lost")
+            self._raw = connect(self._place, "lead")
+        return self._raw
+
+
+def _one(raw: Raw, query: str, values: list[object]) -> tuple[object, ...]:
+    row = raw.execute(query.encode(), values).fetchone()
+    if row is None:
+        raise StorageError("the world's own row is missing; the database was changed by hand")
+    return row

@@ -1,0 +1,116 @@
+"""The tables of a world in PostgreSQL."""
+
+from typing import Final, LiteralString, cast
+
+from psycopg import sql
+from sqlalchemy import Dialect, MetaData, Text
+from sqlalchemy.dialects.postgresql import psycopg as driver
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from service_tui.storage.db.tables import WORLD, table_of
+from service_tui.storage.errors import NewerSchemaError, StorageError
+from service_tui.storage.shared.connection import Raw, WorldPlace, connect
+from service_tui.storage.shared.errors import as_shared_error
+
+VERSION: Final = 1
+"""Of the tables below and of those that both databases have."""
+
+_MAKING: Final = 0x5EB1CE
+"""The lock under which one process at a time makes or changes a schema."""
+
+_OWN: Final[tuple[LiteralString, ...]] = (
+    # One row. `epoch` counts the leaders; the processes of the present one are named, so that they
+    # can be ended by the server when they no longer answer.
+    """CREATE TABLE world (
+    one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, epoch bigint NOT NULL,
+    holder text NOT NULL, address text, lock_pid integer, writer_pid integer,
+    operator_hash text)""",
+    # Beside the other: a beat need not wait for a transaction that holds the world's row.
+    """CREATE TABLE beat (
+    one integer PRIMARY KEY CHECK (one = 1), epoch bigint NOT NULL, at timestamptz NOT NULL)""",
+    """CREATE TABLE leaders (
+    epoch bigint PRIMARY KEY, after_seq bigint NOT NULL, holder text NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp())""",
+    # Which leader wrote a row, by its connection: shows that no two of them wrote in turns.
+    "ALTER TABLE journal ADD COLUMN epoch bigint NOT NULL",
+    """ALTER TABLE journal ALTER COLUMN epoch
+    SET DEFAULT current_setting('service_tui.epoch')::bigint""",
+    # The statements of backtests ask SQLite's function; this is the same for figures.
+    """CREATE FUNCTION json_extract(signal text, path text) RETURNS double precision
+    LANGUAGE sql IMMUTABLE AS $$
+    SELECT (jsonb_path_query_first(signal::jsonb, path::jsonpath) #>> '{}')::double precision $$""",
+    "INSERT INTO beat VALUES (1, 0, clock_timestamp())",
+)
+
+
+def ensure(place: WorldPlace) -> bool:
+    """Make the world's tables where there are none. Blocks.
+
+    Returns:
+        True if they were made now.
+
+    Raises:
+        StorageError: the database cannot be reached or lacks a right.
+        NewerSchemaError: a newer program made them.
+    """
+    with connect(place, "schema") as raw, as_shared_error():
+        raw.execute("SELECT pg_advisory_lock(%s)", [_MAKING])
+        found = version_of(raw, place)
+        if found is not None:
+            _refuse_other(place, found)
+            return False
+        with raw.transaction():
+            _create(raw, place)
+        return True
+
+
+def version_of(raw: Raw, place: WorldPlace) -> int | None:
+    """The schema's version; None where the world does not exist."""
+    with as_shared_error():
+        there = raw.execute("SELECT to_regclass(%s)", [f"{place.schema}.world"]).fetchone()
+        if there is None or there[0] is None:
+            return None
+        row = raw.execute("SELECT version FROM world").fetchone()
+    return None if row is None else cast("int", row[0])
+
+
+def worlds_in(place: WorldPlace) -> tuple[str, ...]:
+    """The names of all worlds of the database, by name. Blocks."""
+    with connect(place, "list") as raw, as_shared_error():
+        rows = raw.execute(
+            "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'world\\_%' ORDER BY nspname"
+        ).fetchall()
+    return tuple(str(name).removeprefix("world_") for (name,) in rows)
+
+
+def _refuse_other(place: WorldPlace, found: int) -> None:
+    if found > VERSION:
+        raise NewerSchemaError(str(place), found=found, known=VERSION)
+    if found < VERSION:
+        raise StorageError(f"{place} has the older schema {found}; run service-tui db migrate")
+
+
+def _create(raw: Raw, place: WorldPlace) -> None:
+    raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(place.schema)))
+    for statement in (*_shared(), *(each.encode() for each in _OWN)):
+        raw.execute(statement)
+    raw.execute("INSERT INTO world (one, version, epoch, holder) VALUES (1, %s, 0, '')", [VERSION])
+
+
+def _shared() -> list[bytes]:
+    """The statements that make the tables which both databases have."""
+    metadata, dialect = MetaData(), cast("Dialect", driver.dialect())
+    made: list[bytes] = []
+    for model in WORLD:
+        table = table_of(model).to_metadata(metadata)
+        for column in table.c:
+            # A row has its number from the journal; texts stand in the order of their bytes.
+            column.autoincrement = False
+            if isinstance(column.type, Text):
+                column.type = Text(collation="C")
+        made.append(str(CreateTable(table).compile(dialect=dialect)).encode())
+        made += [
+            str(CreateIndex(index).compile(dialect=dialect)).encode()
+            for index in sorted(table.indexes, key=lambda each: str(each.name))
+        ]
+    return made
