@@ -21,9 +21,7 @@ THEMES = {
     (80, 24): ("night",),
     (120, 40): ("night", "paper"),
 }
-AT_QUOTE = replace(
-    STATE, markets={**STATE.markets, MARKET.market_id: replace(MARKET, price=0.482)}
-)
+AT_QUOTE = replace(STATE, markets={**STATE.markets, MARKET.market_id: replace(MARKET, price=0.482)})
 """The state in which the sample's quote was reckoned."""
 
 

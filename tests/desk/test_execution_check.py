@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from kit.desk.faults import (
     sell,
     until,
 )
-from kit.samples.desk import sample_state
+from kit.samples.desk import NOW, sample_state
 from service_tui.desk.commands.trading import RequestQuote
-from service_tui.desk.slices.records import TicketState
-from service_tui.desk.trading.execution_check import check_execution, quote_doubt
+from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.trading.execution_check import check_execution, mismatch_text, quote_doubt
 from service_tui.storage.blotter import StoredState
-from service_tui.units import ONE
+from service_tui.terms import Venue
+from service_tui.units import ONE, Micros
 from service_tui.wire.trades import TradeBody
 
 STATE = sample_state()
@@ -135,6 +137,37 @@ def test_a_sale_is_compared_as_well(changes: dict[str, Any], words: str) -> None
     assert words in check_execution(SELL, body(**{**sold, **changes})).outcome
     part = check_execution(SELL, body(**{**sold, "shares_sold": 4.0}))
     assert (part.state, "6.00 not sold" in part.outcome) == (TicketState.DONE, True)
+
+
+def test_a_signed_sale_may_take_the_rest_that_no_order_can_name() -> None:
+    # 96.15 shares were signed, which is all that a signature can say of 96.15769.
+    order = replace(SELL, venue=Venue.EVM, shares=Micros(96_150_000), price=0.3, confirmed=True)
+    sold = {"success": True, "shares_sold": 96.15769, "cost": 61.54}
+    assert check_execution(order, body(**sold)).state is TicketState.DONE
+    more = check_execution(order, body(**{**sold, "shares_sold": 96.17}))
+    assert "more than the 96.15 shares ordered" in more.outcome
+    whole = replace(order, shares=Micros(96_157_690))
+    assert "not sold" not in check_execution(whole, body(**{**sold, "shares_sold": 96.15})).outcome
+    found = replace(
+        STATE.trades[0],
+        market_id=order.market_id,
+        side=order.side,
+        shares=Micros(96_157_690),
+        venue=Venue.EVM,
+    )
+    ticket = TicketView(
+        ticket_id="t",
+        kind="place_trade",
+        market_id=order.market_id,
+        what="sell",
+        state=TicketState.SENT,
+        opened_at=NOW,
+        holding=order.holding,
+        shares=order.shares,
+        venue=order.venue,
+    )
+    assert mismatch_text(ticket, found) == ""
+    assert mismatch_text(ticket, replace(found, shares=Micros(96_170_000))) != ""
 
 
 def test_a_quote_of_something_else_is_no_quote() -> None:

@@ -74,7 +74,7 @@ def test_a_payout_is_a_row_of_its_own_with_an_exact_pnl(payout: int, price: floa
 
 
 def test_an_agents_history_is_fills_and_payouts() -> None:
-    assert KINDS == ("fill", "payout", "order", "redeemed")
+    assert KINDS == ("fill", "payout", "order", "redeemed", "lost")
 
 
 class Line:

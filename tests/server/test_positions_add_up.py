@@ -232,7 +232,9 @@ class Story:
         told = (await self.line.said(REDEMPTIONS))["by_venue"]
         for venue in (Venue.EVM, Venue.SOL):
             past = (await self.line.said(TRADES, venue=venue.value, limit=200))["trades"]
-            paid = [micros(row["cost"]) for row in past if row["action"] == "redeem"]
+            paid = [
+                micros(row["cost"]) for row in past if row["action"] == "redeem" and row["cost"]
+            ]
             rows = (await self.line.said(POSITIONS, venue=venue.value, status="resolved"))[
                 "positions"
             ]

@@ -246,6 +246,19 @@ async def test_a_losing_redemption_on_the_chain_succeeds_pays_nothing_and_burns(
         assert "balance is 0" in said["error"]
         assert (await row(own.line, market, winner))["state"] == "Redeemed"
         assert stage.world.ledger.total() == 0
+        # The lost side stands among the trades once, and they come to what was realized.
+        trades = (await own.line.said(TRADES, venue="polymarket"))["trades"]
+        lost = [one for one in trades if one["id"].endswith("-lost")]
+        assert [(one["side"] == winner, one["cost"], one["pnl"] < 0) for one in lost] == [
+            (False, 0.0, True)
+        ]
+        results = (await own.line.said(POSITIONS, venue="polymarket", status="all"))["pnl_summary"]
+        total = sum(one["pnl"] or 0.0 for one in trades)
+        assert total == pytest.approx(results["polymarket"]["realized"])
+        every = (await own.line.said(TRADES, venue="all"))["trades"]
+        assert [(one["id"], one["pnl"]) for one in every] == [
+            (one["id"], one["pnl"]) for one in trades
+        ]
 
 
 async def test_the_four_topics_are_told_apart_by_what_the_chain_says(tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ CENT: Final = 10_000
 BPS: Final = 10_000
 """ours: a fee that a service names may carry the cost above the amount, but by a tenth at most."""
 
+SIGNED_GRAIN: Final = Micros(10_000)
+"""A hundredth of a share: all that a signed order can count in. The service sells a smaller rest
+together with it, as no order could. Source: decisions, "Remainders"."""
+
 LOOKED_UP: Final = "being looked up; do not resend"
 
 _HAPPENED: Final = frozenset({
@@ -106,7 +110,7 @@ def mismatch_text(ticket: TicketView, trade: TradeView) -> str:
         return f"trade of {trade.side.value.upper()} in {trade.market_id}, not ordered"
     if ticket.amount and not int(trade.cost) <= _most(ticket.amount, FEE_MAX_BPS):
         return f"cost above the {decimal(ticket.amount):,.2f} ordered"
-    if ticket.shares and not trade.shares <= ticket.shares + SHARE_QUANTUM:
+    if ticket.shares and not trade.shares <= ticket.shares + grain(ticket.venue):
         return f"more than the {decimal(ticket.shares):,.2f} shares ordered"
     return ""
 
@@ -161,11 +165,16 @@ def _strayed(order: PlaceTrade, body: TradeBody) -> Iterator[str]:
         yield f"shares were {'sold' if buys else 'bought'}, not ordered"
     if buys and not int(cost) <= _most(order.amount, body.fee_rate_bps):
         yield f"cost {body.cost:,.2f}, above the {decimal(order.amount):,.2f} ordered"
-    if not buys and not shares <= order.shares + SHARE_QUANTUM:
+    if not buys and not shares <= order.shares + grain(order.venue):
         yield f"more than the {decimal(order.shares):,.2f} shares ordered sold"
     # A share pays 1 at most, so that no price is above it.
     if shares > 0 and not int(cost) <= _most(shares, body.fee_rate_bps):
         yield f"{body.cost:,.2f} for {decimal(shares):,.2f} shares exceeds their maximum payout"
+
+
+def grain(venue: Venue) -> Micros:
+    """By how much the shares of a sale may differ from those that its order could name."""
+    return SIGNED_GRAIN if venue is Venue.EVM else SHARE_QUANTUM
 
 
 def _most(size: Micros, fee_bps: int) -> float:
@@ -201,6 +210,6 @@ def _done_text(order: PlaceTrade, body: TradeBody) -> str:
     if order.rests and _is_live(body):
         return f"{text}; the rest is open on the book"
     ordered = decimal(order.shares)
-    if order.action is Action.SELL and 0 < shares < ordered - SHARE_QUANTUM / ONE:
+    if order.action is Action.SELL and 0 < shares < ordered - grain(order.venue) / ONE:
         return f"{text}; {ordered - shares:,.2f} not sold"
     return text

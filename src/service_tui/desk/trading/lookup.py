@@ -24,12 +24,12 @@ from service_tui.desk.slices.records import (
     Topic,
     TradeView,
 )
-from service_tui.desk.trading.execution_check import is_holding, mismatch_text
+from service_tui.desk.trading.execution_check import grain, is_holding, mismatch_text
 from service_tui.desk.trading.sending import settle
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.translate import trade_view, venue_fee_text
 from service_tui.terms import MONEY_OF, TRADES_PAGE_MAX, Action, TradeStatus, Venue
-from service_tui.units import SHARE_QUANTUM, Timestamp, decimal
+from service_tui.units import Timestamp, decimal
 from service_tui.wire.endpoints.public import OPEN_ORDERS, TRADES
 from service_tui.wire.trades import TradesQuery
 
@@ -350,7 +350,7 @@ def _is_like(ticket: TicketView, order: OpenOrderView) -> bool:
         return False
     whole = order.shares + order.filled
     if action is Action.SELL:
-        return ticket.shares - ROUNDED <= whole <= ticket.shares + SHARE_QUANTUM
+        return ticket.shares - ROUNDED <= whole <= ticket.shares + grain(ticket.venue)
     return order.shares * limit <= int(ticket.amount + ROUNDED) and (
         whole * limit >= int(ticket.amount - ROUNDED)
     )

@@ -7,6 +7,7 @@ from typing import Final
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
 from service_tui.server.past.history import (
     FILL,
+    LOST,
     ORDER,
     ORDER_FILL,
     PAYOUT,
@@ -19,7 +20,7 @@ from service_tui.terms import SIGNAL_RANGES, Action, Side, Venue
 from service_tui.units import Micros, Timestamp, figure_within
 
 FILLS: Final = (FILL, ORDER, ORDER_FILL)
-ALL: Final = (*FILLS, PAYOUT, SETTLED)
+ALL: Final = (*FILLS, PAYOUT, SETTLED, LOST)
 """Kinds of rows that tell of fills, and of everything that closes a position as well."""
 
 

@@ -18,6 +18,7 @@ from service_tui.engine.world import World
 from service_tui.server.past.agent_past import FILLS
 from service_tui.server.past.history import (
     FILL,
+    LOST,
     ORDER,
     PAYOUT,
     SETTLED,
@@ -40,7 +41,7 @@ log = logging.getLogger(__name__)
 PAGE: Final = 1_000
 """Rows of trades whose markets are filled in with one write."""
 
-KINDS: Final = (*FILLS, PAYOUT, SETTLED, SOLD_OUT)
+KINDS: Final = (*FILLS, PAYOUT, SETTLED, LOST, SOLD_OUT)
 Place = tuple[str, Venue, Side]
 """Whose, where and which side of a market."""
 

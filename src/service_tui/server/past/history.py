@@ -32,12 +32,14 @@ from service_tui.wire.trades import TradeRow
 FILL: Final = "fill"
 PAYOUT: Final = "payout"
 SETTLED: Final = "settled"
+LOST: Final = "lost"
 SOLD_OUT: Final = "sold_out"
 """Kinds of rows that belong to an agent. A payout row repeats a part of `resolved` for its owner,
-so does a settled row for who holds shares of the market on a real venue, and a sold-out row for who
-had sold all of a side before, on whichever venue."""
+so does a settled row for who holds shares of the market on a real venue, a lost row for who holds
+those that pay nothing there, and a sold-out row for who had sold all of a side before, on whichever
+venue. Older programs wrote settled rows for those that pay nothing as well."""
 
-REPEATED: Final = frozenset({PAYOUT, SETTLED, SOLD_OUT})
+REPEATED: Final = frozenset({PAYOUT, SETTLED, LOST, SOLD_OUT})
 """Rows that a replay passes over: what they tell stands in `resolved`."""
 
 ORDER: Final = "order"
@@ -48,7 +50,7 @@ REDEEMED: Final = "redeemed"
 the history by themselves."""
 
 SIM_KINDS: Final = (FILL, PAYOUT)
-VENUE_KINDS: Final = (ORDER, REDEEMED)
+VENUE_KINDS: Final = (ORDER, REDEEMED, LOST)
 KINDS: Final = (*SIM_KINDS, *VENUE_KINDS)
 """What makes up an agent's history."""
 
@@ -95,7 +97,7 @@ def owned_rows(event: MarketResolved) -> list[tuple[str, Venue, Payout, list[obj
         elif venue is Venue.SIM:
             found.append((PAYOUT, venue, payout, payout_fields(event, payout)))
         else:
-            found.append((SETTLED, venue, payout, settled))
+            found.append((SETTLED if payout.payout else LOST, venue, payout, settled))
     return found
 
 
@@ -128,6 +130,7 @@ _MADE_OF: Final[dict[str, Callable[[Fields], Past]]] = {
     ORDER_FILL: order_fill_of,
     REDEEMED: redeemed_of,
     SETTLED: _settled_of,
+    LOST: _settled_of,
     SOLD_OUT: _settled_of,
 }
 

@@ -17,6 +17,7 @@ from service_tui.engine.position import Position
 from service_tui.engine.world import World
 from service_tui.server.past.history import (
     FILL,
+    LOST,
     ORDER,
     ORDER_END,
     ORDER_FILL,
@@ -36,7 +37,7 @@ from service_tui.units import Micros, Probability, sum_of
 CHUNK: Final = 1_000
 """Rows added up at one time: some hundredths of a second of a thread."""
 
-KINDS: Final = (FILL, ORDER, ORDER_FILL, ORDER_END, PAYOUT, SETTLED, SOLD_OUT, REDEEMED)
+KINDS: Final = (FILL, ORDER, ORDER_FILL, ORDER_END, PAYOUT, SETTLED, LOST, SOLD_OUT, REDEEMED)
 Counted = tuple[int, Micros]
 """How many, and what they come to."""
 

@@ -7,7 +7,7 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent, ClosedPosition
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
 from service_tui.server.past.agent_past import FILLS
-from service_tui.server.past.history import PAYOUT, SETTLED, SOLD_OUT, Paid, Past, SettledSide
+from service_tui.server.past.history import LOST, PAYOUT, SETTLED, SOLD_OUT, Paid, Past, SettledSide
 from service_tui.server.world_store import WorldStore
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Side, Venue
@@ -42,7 +42,7 @@ async def ended_on(
     own = list(reversed(agent.closed)) if venue is Venue.SIM else []
     found = own if limit is None else own[:limit]
     known = _in_memory(world_store, agent, venue)
-    kinds = (SOLD_OUT, PAYOUT if venue is Venue.SIM else SETTLED)
+    kinds = (SOLD_OUT, PAYOUT) if venue is Venue.SIM else (SOLD_OUT, SETTLED, LOST)
     before: int | None = None
     while limit is None or len(found) < limit:
         past = await world_store.ends_before((agent.agent_id, venue), kinds, before, limit=PAGE)

@@ -7,7 +7,7 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.events import Fill, OrderEnded, OrderPlaced, PositionRedeemed
 from service_tui.engine.world import World
-from service_tui.server.past.history import Paid, Past, trade_row
+from service_tui.server.past.history import Paid, Past, SettledSide, trade_row
 from service_tui.server.world_store import WorldStore
 from service_tui.storage.ended_markets import EndedHead
 from service_tui.storage.journal import History
@@ -20,6 +20,10 @@ PAGE: Final = 500
 """Rows read at one time while looking for those of one venue."""
 
 
+VenuePast = OrderPlaced | PositionRedeemed | SettledSide
+"""What makes up an agent's history on a real venue."""
+
+
 @dataclass(frozen=True, slots=True)
 class OrderResult:
     """What an order got so far, or in all, and where it stands."""
@@ -30,21 +34,15 @@ class OrderResult:
     realized: Micros
 
 
-async def venue_past(
-    world_store: WorldStore, criteria: History, venue: Venue
-) -> list[OrderPlaced | PositionRedeemed]:
-    """Every order and redemption of an agent on one venue, newest first."""
-    found: list[OrderPlaced | PositionRedeemed] = []
+async def venue_past(world_store: WorldStore, criteria: History, venue: Venue) -> list[VenuePast]:
+    """Orders, redemptions and lost sides of an agent on one venue, newest first."""
+    found: list[VenuePast] = []
     offset = 0
     past: Sequence[Past]
     while True:
         # ours: the journal knows no venues; an agent's own rows are few enough to look through.
         past, total = await world_store.history(criteria, limit=PAGE, offset=offset)
-        found += [
-            one
-            for one in past
-            if isinstance(one, OrderPlaced | PositionRedeemed) and one.venue is venue
-        ]
+        found += [one for one in past if isinstance(one, VenuePast) and one.venue is venue]
         offset += len(past)
         if offset >= total or not past:
             return found
@@ -80,6 +78,8 @@ async def rows_of(
             rows.append(_order_row(one, result, world, over.get(one.market_id)))
         elif isinstance(one, PositionRedeemed):
             rows.append(_redeemed_row(one, world, over.get(one.market_id)))
+        elif isinstance(one, SettledSide):
+            rows.append(_lost_row(one, world, over.get(one.market_id)))
         elif isinstance(one, Fill | Paid):
             rows.append(trade_row(one, world, over))
     return tuple(rows)
@@ -142,10 +142,35 @@ def _redeemed_row(redeemed: PositionRedeemed, world: World, over: EndedHead | No
         avg_price=1.0,
         venue=redeemed.venue,
         created_at=moment(redeemed.at),
-        pnl=decimal(Micros(redeemed.payout - redeemed.cost)),
+        # A side that pays nothing was lost when the outcome was confirmed, in a row of its own.
+        pnl=decimal(Micros(redeemed.payout - redeemed.cost)) if redeemed.payout else 0.0,
         outcome=over.outcome if over else _outcome_of(world, redeemed.market_id),
         resolved=True,
         market_source=redeemed.venue,
+        simulated=True,
+    )
+
+
+def _lost_row(lost: SettledSide, world: World, over: EndedHead | None) -> TradeRow:
+    """A side that pays nothing: nobody has to redeem it."""
+    side, payout = lost.payout.side, lost.payout
+    trade_id = f"{lost.market_id}-{side.value}-{lost.venue.value}-lost"
+    return TradeRow(
+        id=trade_id,
+        trade_id=trade_id,
+        market_id=lost.market_id,
+        market_question=over.question if over else question_of(world, lost.market_id),
+        side=side,
+        action="redeem",
+        shares=decimal(payout.shares),
+        cost=0.0,
+        avg_price=0.0,
+        venue=lost.venue,
+        created_at=moment(lost.at),
+        pnl=decimal(Micros(-payout.cost)),
+        outcome=lost.outcome,
+        resolved=True,
+        market_source=lost.venue,
         simulated=True,
     )
 
