@@ -277,6 +277,10 @@ class WebhookEvent(StrEnum):
     PRICE_ALERT = "price.alert"
 
 
+AFTER_SIM_BUY: Final = "the last buy on sim"
+AFTER_FAILURE: Final = "an order that failed"
+"""What a cooldown follows: the first binds play money alone, the second real venues alone."""
+
 # -- bounds of the protocol ------------------------------------------------------------------------
 # Each stands here once: wire, engine, desk, console, sdk and every sentence read it from here.
 

@@ -357,17 +357,23 @@ def test_the_ticket_says_what_stop_and_target_mean() -> None:
         defaults = RiskDefaults(0.2, None, auto_monitor=automatic)
         limits = replace(STATE.buy_limits, defaults=defaults)
         assert said(replace(bare, buy_limits=limits)) == f"empty: {text}"
-    assert said(bare, "20") == "loss at the stop about 5.00 $SIM"
-    assert said(bare, "", "50") == "loss at the stop about 5.00 $SIM"
+    assert said(bare, "20") == "loss at the stop 5.00 $SIM, slippage and fees extra"
+    assert said(bare, "", "50") == "loss at the stop 5.00 $SIM, slippage and fees extra"
     manual = replace(STATE.buy_limits, defaults=RiskDefaults(0.2, None, auto_monitor=False))
     assert said(replace(bare, buy_limits=manual), "", "50") == "no stop"
     assert said(guards) == "empty: the present monitor stays"
-    assert said(guards, "10").endswith("2.50 $SIM; replaces the present one")
+    assert said(guards, "10").endswith(
+        "2.50 $SIM, slippage and fees extra; replaces the present one"
+    )
     # The loss is shown also beside a target that cannot be reached.
-    assert said(bare, "", "9900").endswith("above 1; loss at the stop about 5.00 $SIM")
+    assert said(bare, "", "9900").endswith(
+        "above 1; loss at the stop 5.00 $SIM, slippage and fees extra"
+    )
     without = replace(bare, buy_limits=manual)
     assert said(without, "", "9900") == "target never reached: above 1; no stop"
-    assert said(bare, "20", "9900").endswith("above 1; loss at the stop about 5.00 $SIM")
+    assert said(bare, "20", "9900").endswith(
+        "above 1; loss at the stop 5.00 $SIM, slippage and fees extra"
+    )
     masked = replace(bare, preferences={"privacy": "on"})
     assert "5.00" not in said(masked, "20")
 

@@ -21,12 +21,18 @@ from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPa
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import HALTED
-from service_tui.desk.slices.buy_limits import BuyLimit, BuyLimitsView, BuyLimitView, RiskDefaults
+from service_tui.desk.slices.buy_limits import (
+    BuyLimit,
+    BuyLimitsView,
+    BuyLimitView,
+    CooldownView,
+    RiskDefaults,
+)
 from service_tui.desk.slices.records import NO_TRACE, NoticeKind, TicketState, TicketView
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.preflight import preflight
+from service_tui.desk.trading.preflight import _against_cooldown, preflight
 from service_tui.storage.blotter import StoredState
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import AFTER_FAILURE, AFTER_SIM_BUY, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
 
@@ -199,6 +205,38 @@ def test_a_buy_beyond_the_desks_own_figure_is_held_back(
     figures: dict[str, int], words: str
 ) -> None:
     assert words in objection(owning(**figures))
+
+
+@pytest.mark.parametrize(
+    ("after", "venue", "is_held_back"),
+    [
+        (AFTER_SIM_BUY, Venue.SIM, True),
+        (AFTER_SIM_BUY, Venue.EVM, False),
+        (AFTER_FAILURE, Venue.EVM, True),
+        (AFTER_FAILURE, Venue.SIM, False),
+        ("something new", Venue.EVM, False),
+    ],
+)
+def test_a_cooldown_holds_buys_of_its_side_back_before_they_are_sent(
+    after: str, venue: Venue, *, is_held_back: bool
+) -> None:
+    # The service's clock is a minute behind ours.
+    waits = CooldownView("m-00001", Side.YES, Timestamp(NOW + 1_179 - 60), after)
+    limits = replace(SEEN, cooldowns=(waits,))
+    state = replace(CALM, buy_limits=limits, service=replace(CALM.service, skew_s=60.0))
+    order = replace(ORDER, venue=venue)
+    words = "no YES buy in this market for 1179 s. wait, or trade another market"
+
+    def said(order: PlaceTrade, now: float = NOW) -> str:
+        found = next(_against_cooldown(state, order, Timestamp(now)), None)
+        return "" if found is None else f"{found.text}. {found.fix}"
+
+    assert said(order).endswith(words) is is_held_back
+    assert said(order, NOW + 1_180) == ""
+    assert said(replace(order, side=Side.NO)) == ""
+    assert said(replace(order, market_id="m-00002")) == ""
+    if venue is Venue.SIM and is_held_back:
+        assert "cooldown" in objection(state)
 
 
 def test_the_services_figures_are_asked_here_as_well() -> None:

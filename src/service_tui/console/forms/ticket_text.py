@@ -125,7 +125,8 @@ def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text
     else:
         amount = Micros(round(order.amount * order.stop_pct))
         loss = formats.money(amount, masked=is_private(state))
-        parts.append(Text.assemble("loss at the stop about ", loss, f" {MONEY_OF[draft.venue]}"))
+        loses = Text.assemble("loss at the stop ", loss, f" {MONEY_OF[draft.venue]}")
+        parts.append(loses.append(", slippage and fees extra"))
     if known:
         parts.append(Text("replaces the present one"))
     return Text("; ").join(parts)

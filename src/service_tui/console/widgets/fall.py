@@ -7,8 +7,8 @@ from textual.widget import Widget
 
 from service_tui.console.key_queue import pressed_at
 
-DEAD_S: Final = 0.3
-"""How long keys do nothing after the cursor has fallen."""
+DEAD_S: Final = 1.0
+"""How long keys do nothing after the cursor has fallen: a person has to see it first."""
 
 
 class Fall:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from service_tui.terms import Side
+from service_tui.terms import AFTER_FAILURE, AFTER_SIM_BUY, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 
@@ -105,6 +105,10 @@ class CooldownView:
     side: Side
     until: Timestamp
     after: str
+
+    def binds(self, venue: Venue) -> bool:
+        """True if it holds buys on this venue back; one that follows something unknown does not."""
+        return self.after == (AFTER_SIM_BUY if venue is Venue.SIM else AFTER_FAILURE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ def preflight_any_size(state: DeskState, order: PlaceTrade, now: Timestamp) -> R
         _against_market(state, order),
         _against_age(state, order, now),
         (_against_any_buy if buys else _against_any_sale)(state, order),
+        _against_cooldown(state, order, now) if buys else (),
     )
     return next(chain.from_iterable(reasons), None)
 
@@ -171,6 +172,18 @@ def _against_any_buy(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
         yield Reason("cash and limits not loaded yet", Fix.WAIT_FOR_SERVICE)
     elif state.limits.paused:
         yield Reason("trading is paused, buys are blocked", Fix.RESUME_THERE)
+
+
+def _against_cooldown(state: DeskState, order: PlaceTrade, now: Timestamp) -> Iterator[Reason]:
+    known = () if state.buy_limits is None else state.buy_limits.cooldowns
+    for one in known:
+        is_here = (one.market_id, one.side) == (order.market_id, order.side)
+        left_s = one.until + (state.service.skew_s or 0.0) - now
+        if is_here and one.binds(order.venue) and left_s > 0:
+            side = one.side.value.upper()
+            for_s = f"{max(1.0, left_s):.0f} s"
+            text = f"cooldown after {one.after}: no {side} buy in this market for {for_s}"
+            yield Reason(text, Fix.WAIT_OR_ELSEWHERE)
 
 
 def _against_any_sale(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:

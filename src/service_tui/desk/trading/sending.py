@@ -110,6 +110,8 @@ async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body:
     verdict = check_execution(order, body)
     await settle(ports, ticket, verdict.state, Reason(verdict.outcome, verdict.fix))
     if verdict.state is TicketState.REFUSED:
+        # A refusal may begin a cooldown, which the next ticket has to know.
+        ports.refresh(Topic.ACCOUNT)
         return
     # The account too: an answer about it may be on its way that was true before this trade.
     for topic in _TOUCHED:

@@ -14,7 +14,7 @@ from service_tui.engine.limits import (
     day_of,
 )
 from service_tui.engine.world import World
-from service_tui.terms import Side, Venue
+from service_tui.terms import AFTER_FAILURE, AFTER_SIM_BUY, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.buy_limits import BuyLimitsBody, CooldownBody, SkillSpendBody
@@ -79,8 +79,8 @@ def _begun(agent: Agent) -> Iterator[tuple[Timestamp, float, str, Side, str]]:
     for market_id, position in agent.positions.items() if pause_s else ():
         for side in Side:
             bought_at = position.on(side).bought_at
-            yield Timestamp(bought_at + pause_s), pause_s, market_id, side, "the last buy on sim"
+            yield Timestamp(bought_at + pause_s), pause_s, market_id, side, AFTER_SIM_BUY
     for key, failed_at in agent.failed.items():
         market_id, _, side = key.rpartition(":")
         until = Timestamp(failed_at + FAILED_COOLDOWN_S)
-        yield until, FAILED_COOLDOWN_S, market_id, Side(side), "an order that failed"
+        yield until, FAILED_COOLDOWN_S, market_id, Side(side), AFTER_FAILURE
