@@ -7,11 +7,14 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from sqlmodel import Session
 
 T = TypeVar("T")
+
+READERS_MAX: Final = 8
+"""Read connections at one time: screens and routes; a ninth waits."""
 
 
 class Rows(Protocol):

@@ -29,11 +29,9 @@ from service_tui.storage.errors import (
     as_storage_error,
     storage_error,
 )
+from service_tui.storage.world_database import READERS_MAX
 
 T = TypeVar("T")
-
-_READERS_MAX: Final = 8
-"""Read connections at one time: screens and routes; a ninth waits."""
 
 _MARK_USE: Final = statement(insert(Use).prefix_with("OR REPLACE"))
 
@@ -199,7 +197,7 @@ def _reading_engine(path: Path, *, timeout_s: float) -> Engine:
         "sqlite://",
         creator=lambda: connect_to_read(path, timeout_s=timeout_s),
         poolclass=QueuePool,
-        pool_size=_READERS_MAX,
+        pool_size=READERS_MAX,
         max_overflow=0,
     )
     event.listen(engine, "begin", _begin)

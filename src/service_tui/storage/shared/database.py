@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.rows import tuple_row
@@ -25,11 +25,9 @@ from service_tui.storage.shared.connection import (
 from service_tui.storage.shared.errors import as_shared_error, shared_error
 from service_tui.storage.shared.leadership import Leadership
 from service_tui.storage.shared.statements import translated
+from service_tui.storage.world_database import READERS_MAX
 
 T = TypeVar("T")
-
-_READERS_MAX: Final = 8
-"""Read connections at one time; a ninth waits."""
 
 
 class SharedDatabase:
@@ -151,7 +149,7 @@ def _reading_engine(place: WorldPlace) -> Engine:
         "postgresql+psycopg://",
         creator=creator,
         poolclass=QueuePool,
-        pool_size=_READERS_MAX,
+        pool_size=READERS_MAX,
         max_overflow=0,
         pool_pre_ping=True,
     )

@@ -39,7 +39,7 @@ _OWN: Final[tuple[LiteralString, ...]] = (
     """CREATE FUNCTION json_extract(signal text, path text) RETURNS double precision
     LANGUAGE sql IMMUTABLE AS $$
     SELECT (jsonb_path_query_first(signal::jsonb, path::jsonpath) #>> '{}')::double precision $$""",
-    "INSERT INTO beat VALUES (1, 0, clock_timestamp())",
+    "INSERT INTO beat (one, epoch, at) SELECT 1, 0, clock_timestamp()",
 )
 
 
@@ -94,7 +94,7 @@ def _create(raw: Raw, place: WorldPlace) -> None:
     raw.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(place.schema)))
     for statement in (*_shared(), *(each.encode() for each in _OWN)):
         raw.execute(statement)
-    raw.execute("INSERT INTO world (one, version, epoch, holder) VALUES (1, %s, 0, '')", [VERSION])
+    raw.execute("INSERT INTO world (one, version, epoch, holder) SELECT 1, %s, 0, ''", [VERSION])
 
 
 def _shared() -> list[bytes]:
