@@ -20,6 +20,7 @@ from service_tui.console.key_queue import REST_S
 from service_tui.console.shell.command_sender import DECIDED_S, CommandSender
 from service_tui.console.shell.permission_keys import TYPED_AHEAD
 from service_tui.console.signs import signs_text
+from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
@@ -79,7 +80,13 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         assert isinstance(seen.app.screen, ApprovalForm)
         assert "the second one" in told(seen, "#form-question")
         assert seen.app.front.name_in_keys == "approvals"
-        await seen.until(lambda: NEXT not in told(seen, "#form-problem"))
+        # A first enter, once a person has had time to see it, decides nothing.
+        button = seen.app.screen.query_one("#form-set", LightButton)
+        await seen.until(lambda: not button.disabled)
+        assert (told(seen, "#form-problem"), "decide" in screen_text(seen)) == (NEXT, True)
+        await seen.press("enter")
+        assert [one.held_id for one in given(seen, ApproveHeld)] == ["h1"]
+        assert NEXT not in told(seen, "#form-problem")
         amount = seen.app.screen.query_one("#approval-amount", PlainInput)
         assert amount.value == exact_text(second.amount)
         await seen.press("f4", "enter")

@@ -9,11 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from kit.console.doors import running
+from kit.console.doors import RecordingDoors, running
 from kit.console.drilling import drilling, small
-from kit.samples.desk import sample_state
+from kit.desk.faults import sell
+from kit.samples.desk import NOW, sample_state
 from service_tui.cli import main as cli
+from service_tui.console.shell.command_sender import CommandSender
+from service_tui.desk.commands.drill import BeginDrill
+from service_tui.desk.commands.risk import RemoveMonitor
+from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.drill import DrillPhase, DrillResult, DrillView
+from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wiring.drills import command, results
 from service_tui.wiring.drills.command import DrillError
@@ -273,3 +279,19 @@ async def test_the_head_shows_the_drill_and_its_clock() -> None:
     state = replace(sample_state(), drill=view)
     async with running(replace(state, preferences={"welcome": "seen"})) as seen:
         assert " DRILL  Crash working out the result" in seen.text
+
+
+def test_nothing_is_sent_before_the_clock_of_a_drill_runs() -> None:
+    view = DrillView("d", "D", "read", 5)
+    before = replace(sample_state(), drill=view)
+    running = replace(before, drill=replace(view, phase=DrillPhase.RUNNING, began_at=NOW))
+    sender, given = CommandSender(), RecordingDoors(before)
+    sender.open(given)
+    sale = sell(before.positions[0], 10 * ONE)
+    for one in (sale, RemoveMonitor(before.positions[0].market_id, Side.YES, Venue.SIM)):
+        assert "the drill has not begun" in sender.give(one, before, NOW)
+    assert given.submitted == []
+    for one in (BeginDrill(), SetPreference("theme", "paper")):
+        assert sender.give(one, before, NOW) == ""
+    assert sender.give(sale, running, NOW) == ""
+    assert len(given.submitted) == 3

@@ -40,7 +40,7 @@ from service_tui.units import Micros, Timestamp, decimal, sum_of
 
 Decision = ApproveHeld | RefuseHeld
 
-NEXT: Final = "Next trade. Review it before you decide"
+NEXT: Final = "Next trade. Read it, then press enter to decide"
 
 NEXT_S: Final = 1.0
 """How long a trade that opens by itself takes no key: a person has to read it first."""
@@ -89,12 +89,14 @@ class ApprovalForm(Form[Decision]):
             state: the newest.
             now: wall time.
             trade: the trade that waits.
-            is_next: it follows another trade automatically: deciding keys work a moment later.
+            is_next: it follows another trade automatically: a first enter, after a moment, only
+                unlocks it.
             refuse: begin at the line for the reason of a refusal.
         """
         super().__init__(state, now)
         self._trade = trade
         self._is_new = is_next
+        self._has_rested = False
         self._is_refusing = False
         self._begins_refusing = refuse
         # ours: while amounts are masked an empty line stands for the requested one.
@@ -147,13 +149,35 @@ class ApprovalForm(Form[Decision]):
         if self._is_new:
             for line in self.query(PlainInput):
                 line.disabled = True
-            self.set_timer(NEXT_S, self._arm_input)
+            self.set_timer(NEXT_S, self._allow_unlocking)
         elif self._begins_refusing:
             self._turn(refusing=True)
 
-    def _arm_input(self) -> None:
-        """From now on typed text is meant for this trade."""
+    def _allow_unlocking(self) -> None:
+        """From now on a key is meant for this trade; a person has had time to see it."""
+        self._has_rested = True
+        self.refresh_form()
+
+    def refresh_form(self) -> None:
+        """Show the form; before it is unlocked its button only does that."""
+        super().refresh_form()
+        if not self.is_done and self._is_new:
+            button = self.query_one("#form-set", LightButton)
+            button.show_text("decide  enter")
+            button.disabled = not self._has_rested
+            if self._has_rested:
+                button.focus()
+
+    def action_set(self) -> None:
+        """Unlock a trade that opened by itself; else return the decision, or show the problem."""
+        if self._is_new and self._has_rested:
+            self._unlock()
+        else:
+            super().action_set()
+
+    def _unlock(self) -> None:
         self._is_new = False
+        self.query_one("#form-set", LightButton).show_text(f"{self.set_word}  enter")
         for line in self.query(PlainInput):
             line.disabled = False
         to = "#approval-amount" if self._trade.action is Action.BUY else "#form-set"
@@ -218,7 +242,9 @@ class ApprovalForm(Form[Decision]):
     def action_refuse(self) -> None:
         """Open the line for the reason of a refusal; once more, refuse with the typed reason."""
         if self._is_new:
-            return
+            if not self._has_rested:
+                return
+            self._unlock()
         if not self._is_refusing:
             self._turn(refusing=True)
             return

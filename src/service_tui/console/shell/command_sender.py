@@ -6,7 +6,9 @@ from typing import Final, NamedTuple
 
 from service_tui.console.desk_api import DeskApi
 from service_tui.console.freshness import is_private
+from service_tui.console.keys import with_keys
 from service_tui.console.reasons import reason_text, without_amounts
+from service_tui.console.replay_text import READINGS
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import (
     ApproveHeld,
@@ -16,13 +18,18 @@ from service_tui.desk.commands.agents import (
     RefuseHeld,
     WatchAgent,
 )
+from service_tui.desk.commands.drill import BeginDrill, EndDrill
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, WatchMarket
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.freshness import TRADED_ON, untradable
+from service_tui.desk.slices.drill import DrillPhase
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+BEFORE_BEGIN: Final = (*READINGS, SetPreference, NoteConfirmed, BeginDrill, EndDrill)
+"""Commands that are taken before the clock of a drill runs."""
 
 OPENING: Final = "desk still opening: press again in a moment"
 PACE_S: Final = 3.0
@@ -85,13 +92,11 @@ class CommandSender:
             return self._halt(command, now)
         if isinstance(command, SetPreference):
             self._preferences[command.name] = command.value
+        why = _refusal(command, state, now)
+        if why:
+            return why
         if self._submit is None:
             return self._keep(command)
-        if isinstance(command, PlaceTrade):
-            why = untradable(state, TRADED_ON[command.action], now)
-            if why is not None:
-                order = without_amounts(command.describe(), masked=is_private(state))
-                return f"{order}: not sent. {reason_text(why)}"
         if isinstance(command, SetSpeed):
             self._paces, self._pace_at = [*self._requested_paces(now), command.speed], now
         if isinstance(command, ApproveHeld | RefuseHeld):
@@ -164,3 +169,21 @@ class CommandSender:
             case _:
                 return f"{command.describe()}: {self._closed or OPENING}"
         return ""
+
+
+def _refusal(command: Command, state: DeskState, now: Timestamp) -> str:
+    """Why a command is not sent now; empty if it may be."""
+    if _awaits_begin(state) and not isinstance(command, BEFORE_BEGIN):
+        brief = with_keys("{app.command} drill shows the brief")
+        return f"not sent: the drill has not begun; {brief}"
+    if isinstance(command, PlaceTrade):
+        why = untradable(state, TRADED_ON[command.action], now)
+        if why is not None:
+            order = without_amounts(command.describe(), masked=is_private(state))
+            return f"{order}: not sent. {reason_text(why)}"
+    return ""
+
+
+def _awaits_begin(state: DeskState) -> bool:
+    """True before a drill's clock runs: what is done then would count, and cost no time."""
+    return state.drill is not None and state.drill.phase is DrillPhase.BRIEFING
