@@ -27,6 +27,7 @@ from service_tui.wiring.drills.courses import options_of
 from service_tui.wiring.drills.results import advice_for, score_of
 from service_tui.wiring.drills.scenario import scenario_of
 
+SAMPLES = Path(__file__).resolve().parents[1] / "kit" / "samples" / "drills"
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "drills.md"
 
 
@@ -115,6 +116,21 @@ async def test_the_scenario_of_the_documentation_can_be_played(tmp_path: Path) -
     assert result.score == 100
     assert result.advice == ()
     assert any(line.who == "you" and "sell all YES" in line.text for line in result.lines)
+
+
+async def test_a_scenario_by_a_newcomer_is_played_by_keys(tmp_path: Path) -> None:
+    """Written from `docs/drills.md` alone, by somebody who had not seen the program before."""
+    text = (SAMPLES / "rumour.toml").read_text(encoding="utf-8")
+    async with drilling(tmp_path, scenario_of("rumour", text)) as drill:
+        await drill.begin()
+        await drill.to("1:35")
+        await drill.trade("sell vaccine yes all")
+        result = await drill.finish()
+    # The stop has sold the harbour on a false rumour, which the best course avoids.
+    assert result.score is not None
+    assert 50 < result.score < 100
+    assert any("sold on a rumour" in line for line in result.advice)
+    assert result.best > result.yours > result.worst
 
 
 # -- score and advice -----------------------------------------------------------------------------
