@@ -80,7 +80,7 @@ async def test_an_atomic_batch_is_carried_out_whole(tmp_path: Path) -> None:
         assert (said["success"], said["failed_count"], said["total_cost"]) == (True, 0, 300)
         assert [row["trade_id"] for row in said["results"]] == [f"t{n}" for n in range(1, 31)]
         assert stage.world.ledger.total() == 0
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == state(stage)
 
@@ -103,10 +103,10 @@ async def test_one_failing_leg_of_an_atomic_batch_changes_nothing(
         markets = ids(stage, 5)
         legs = [leg(one, 0.01) for one in markets[:4]]
         legs.insert(place, bad | {"market_id": bad["market_id"] or markets[4]})
-        before, rows = state(stage), JournalStore(stage.database).last_seq()
+        before, rows = state(stage), JournalStore(stage.at_rest).last_seq()
         said = await batch(line, legs, atomic=True, **({"max_slippage": 1} | fields))
         assert state(stage) == before
-        assert JournalStore(stage.database).last_seq() == rows
+        assert JournalStore(stage.at_rest).last_seq() == rows
         assert (said["success"], said["failed_count"], said["total_cost"]) == (False, 5, 0)
         assert [row["aborted"] for row in said["results"]] == [n != place for n in range(5)]
         assert said["results"][place]["fix"]

@@ -110,7 +110,7 @@ async def test_the_right_code_claims_the_agent_for_good(tmp_path: Path) -> None:
         # Seen again it says so, and a second form changes nothing.
         assert "is claimed" in (await ask(stage, "GET", page_of(stage))).text
         assert "is claimed" in (await enter(stage, code)).text
-        found = await asyncio.to_thread(restore, stage.database, TOPICS)
+        found = await asyncio.to_thread(restore, stage.at_rest, TOPICS)
         assert found is not None
         assert found[0].agents[stage.agent_id].settings.claimed is True
 

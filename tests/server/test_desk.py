@@ -110,7 +110,7 @@ async def test_a_new_key_is_shown_once_and_the_old_one_is_dead_at_once(tmp_path:
         assert (await ask(stage, AGENT, stage.key)).status_code == 401
         me = await ask(stage, AGENT, key)
         assert me.json()["agent_id"] == stage.agent_id == fresh["agent_id"]
-        found = await asyncio.to_thread(restore, stage.database, TOPICS)
+        found = await asyncio.to_thread(restore, stage.at_rest, TOPICS)
         assert found is not None
         assert found[0].by_key_hash(hash_of(stage.key)) is None
         assert found[0].by_key_hash(hash_of(key)) is found[0].agents[stage.agent_id]
@@ -149,7 +149,7 @@ async def test_the_operator_changes_an_agent(tmp_path: Path) -> None:
         assert again == body
         # What is as wanted already leaves no row.
         assert stage.sim.service.world_store.events._last == before
-        found = await asyncio.to_thread(restore, stage.database, TOPICS)
+        found = await asyncio.to_thread(restore, stage.at_rest, TOPICS)
         assert found is not None
         assert found[0].agents[stage.agent_id].settings == stage.agent.settings
 

@@ -65,7 +65,7 @@ async def test_the_halt_is_kept_over_a_restart(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=0) as stage:
         body = await said(stage, "POST", HALT)
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         assert found[0].halt.since == stage.world.halt.since == clock.now()
         key, agent_id = stage.key, stage.agent_id

@@ -266,7 +266,7 @@ async def test_imports_and_their_count_are_there_after_a_restart(tmp_path: Path)
         await change(stage, claimed=True)
         for listing in alone(stage)[:3]:
             await import_url(line, url_of(listing))
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         again, _ = found
         assert dumps(fields_of(again)) == dumps(fields_of(stage.world))

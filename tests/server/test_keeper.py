@@ -169,7 +169,7 @@ async def test_on_a_full_disk_nothing_is_traded_and_the_world_is_read_back(tmp_p
         assert again.json()["trade_id"] == f"t{len(done) + 1}"
         assert stage.world.ledger.total() == 0
         before = text_of(stage.world)
-        found = await asyncio.to_thread(restore, stage.database, TOPICS)
+        found = await asyncio.to_thread(restore, stage.at_rest, TOPICS)
         assert found is not None
         assert text_of(found[0]) == before
 
@@ -195,7 +195,7 @@ async def test_the_tape_stands_still_on_a_full_disk_and_moves_on_after(tmp_path:
     async with open_stage(tmp_path) as stage, caller(stage) as client:
         await fill_the_disk(stage)
         await trade_until_full(stage, client)
-        at = (await asyncio.to_thread(restore, stage.database, TOPICS) or [stage.world])[0].world_at
+        at = (await asyncio.to_thread(restore, stage.at_rest, TOPICS) or [stage.world])[0].world_at
         with pytest.raises(StorageFullError, match="the disk is full"):
             await ticks(stage, 40)
         await make_room(stage)
@@ -265,11 +265,11 @@ async def test_a_restart_replays_no_more_than_what_came_after_the_last_snapshot(
             await stage.sim.service.world_store.place(order_of(stage, 1, moment), clock.now())
             if moment % 4 == 0:
                 await tick(stage)
-        journal = keeper_room.JournalStore(stage.database)
+        journal = keeper_room.JournalStore(stage.at_rest)
         newest, _ = journal.snapshots()
         # A tick that came while the snapshot was written is the one more.
         assert journal.last_seq() - newest.seq < 2 * 20
-        found = await asyncio.to_thread(restore, stage.database, TOPICS)
+        found = await asyncio.to_thread(restore, stage.at_rest, TOPICS)
         assert found is not None
         assert text_of(found[0]) == text_of(stage.world)
         crowd = [row for row in journal.rows_after(0) if row.kind == "crowd"]
@@ -321,7 +321,7 @@ async def test_what_a_broken_handler_had_changed_is_taken_back(
         assert text_of(stage.world) == before
         answer = (await buy(stage, client)).json()
         assert (answer["success"], answer["trade_id"]) == (True, "t2")
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         assert text_of(found[0]) == text_of(stage.world)
 

@@ -363,7 +363,7 @@ async def test_monitors_and_alerts_outlive_a_restart(tmp_path: Path) -> None:
         await held(line, market_id)
         await watch(line, market_id, stop_loss_pct=0.7)
         before = [await line.said(MONITORS), await line.said(RISK_ALERTS)]
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         # A tape that is paused lets wall time pass without a row.
         texts = [dumps(fields_of(one) | {"at": 0.0}) for one in (found[0], stage.world)]

@@ -203,13 +203,13 @@ async def test_the_version_of_the_client_is_shown_and_written_only_when_it_chang
     async with open_stage(tmp_path, clock, plan=Plan.PRO, speed=0) as stage:
         async with caller(stage, OURS) as ours, caller(stage, PUBLISHED) as client:
             assert await seen(ours) == (None, None)
-            rows = JournalStore(stage.database).last_seq()
+            rows = JournalStore(stage.at_rest).last_seq()
             version, first_at = await seen(client)
             assert version == "0.26.0"
             for _ in range(20):
                 await clock.advance(1.0)
                 await client.get(AGENT.path)
-            assert JournalStore(stage.database).last_seq() == rows + 1
+            assert JournalStore(stage.at_rest).last_seq() == rows + 1
             version, last_at = await seen(ours)
             assert first_at is not None
             assert last_at is not None
@@ -218,7 +218,7 @@ async def test_the_version_of_the_client_is_shown_and_written_only_when_it_chang
             await client.get(HEALTH.path)
         async with caller(stage, "service-sdk/0.27.0") as newer:
             assert (await seen(newer))[0] == "0.27.0"
-        assert JournalStore(stage.database).last_seq() == rows + 2
+        assert JournalStore(stage.at_rest).last_seq() == rows + 2
         key, agent_id = stage.key, stage.agent_id
     async with (
         open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage,

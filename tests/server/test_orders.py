@@ -200,7 +200,7 @@ async def test_a_submitted_order_becomes_filled_in_the_history(tmp_path: Path) -
         (held,) = (await own.ask("GET", "positions?venue=evm_venue"))["positions"]
         assert held["shares_yes"] == row["shares"]
         # Everything is on disk: a restart knows the same.
-        found = restore(own.stage.database, TOPICS)
+        found = restore(own.stage.at_rest, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == dumps(fields_of(world))
 

@@ -207,7 +207,7 @@ async def test_everything_survives_a_restart(tmp_path: Path) -> None:
         before = await line.said(REACTOR), await pending(line), await line.said(REACTIONS)
         key, agent_id = stage.key, stage.agent_id
         # What a kill at this very moment would leave on disk is the same.
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == dumps(fields_of(stage.world))
     async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:

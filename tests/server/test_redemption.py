@@ -496,7 +496,7 @@ async def test_a_restart_in_the_middle_pays_once(tmp_path: Path) -> None:
         taken = await own.send(await own.sign(tx["to"], tx["data"]))
         key, agent_id, clock = stage.key, stage.agent_id, stage.clock
         before = dumps(fields_of(stage.world))
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == before
     async with staged(tmp_path, clock=clock, key=key, agent_id=agent_id) as stage:

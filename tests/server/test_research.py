@@ -112,7 +112,7 @@ async def test_a_new_process_learns_where_the_session_stands(tmp_path: Path) -> 
 async def test_a_restart_keeps_every_result(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         await post(line_to(stage), 1)
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == dumps(fields_of(stage.world))
         key, agent_id = stage.key, stage.agent_id

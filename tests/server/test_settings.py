@@ -65,7 +65,7 @@ async def test_one_field_changes_alone_and_is_answered_read_and_kept(
         assert read[name] == value
         after = asdict(stage.agent.settings)
         assert len([key for key in after if after[key] != before[key]]) == 1
-        found = restore(stage.database, TOPICS)
+        found = restore(stage.at_rest, TOPICS)
         assert found is not None
         assert dumps(fields_of(found[0])) == dumps(fields_of(stage.world))
 

@@ -48,7 +48,7 @@ class Line:
         await leap(self.stage.clock, seconds)
         await self.stage.sim.service.world_store.advance(self.stage.clock.now())
         # What the service's own tick was writing meanwhile is on disk as well.
-        await self.stage.database.write(lambda _: None)
+        await self.stage.at_rest.write(lambda _: None)
 
 
 def line_to(stage: Stage) -> Line:

@@ -72,6 +72,8 @@ class Stage:
     database: Database
     key: str
     agent_id: str
+    at_rest: WorldDatabase
+    """Where the world is written down."""
 
     @property
     def world(self) -> World:
@@ -135,8 +137,8 @@ async def open_stage(  # noqa: PLR0913  (each has its default)
     )
     async with (
         open_directory(path, clock) as database,
-        open_world(path, database) as world,
-        open_sim(world, clock, settings) as sim,
+        open_world(path, database) as at_rest,
+        open_sim(at_rest, clock, settings) as sim,
     ):
         if key is None:
             async with client_of(sim, clock, None) as nobody:
@@ -144,7 +146,7 @@ async def open_stage(  # noqa: PLR0913  (each has its default)
             key, agent_id = reply.answer.api_key, reply.answer.agent_id
         sim.service.operator_agent = agent_id
         async with client_of(sim, clock, key) as client:
-            yield Stage(sim, client, clock, database, key, agent_id)
+            yield Stage(sim, client, clock, database, key, agent_id, at_rest)
 
 
 def first_state(*, read_only: bool = False) -> DeskState:

@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import conninfo, sql
+from psycopg.abc import Buffer
 from psycopg.pq import TransactionStatus
+from psycopg.types.string import StrDumper
 
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
@@ -79,6 +81,13 @@ class WorldPlace:
         return int.from_bytes(digest[:8], signed=True)
 
 
+class _TextDumper(StrDumper):
+    """Texts without NUL, which PostgreSQL takes in none: what has one is found nowhere."""
+
+    def dump(self, obj: str) -> Buffer | None:  # noqa: D102 - the driver's own
+        return super().dump(obj.replace("\x00", "\ufffd"))
+
+
 def connect(place: WorldPlace, purpose: str) -> Raw:
     """Open a connection in which each statement is its own transaction. Blocks.
 
@@ -96,6 +105,7 @@ def connect(place: WorldPlace, purpose: str) -> Raw:
         name = f"service-tui {purpose} {place.world}"
         line = conninfo.make_conninfo(place.url, application_name=name, **_LINE)
         raw = psycopg.connect(line, autocommit=True)
+        raw.adapters.register_dumper(str, _TextDumper)
         try:
             raw.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(place.schema)))
             # Also what the server itself waits for: a client that is gone, and one that stands.
