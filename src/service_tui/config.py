@@ -18,6 +18,7 @@ EXCHANGE_VARIABLE: Final = "SERVICE_POLYMARKET_EXCHANGE_VERSION"
 """Source: wire reference, 6.1."""
 
 DATA_VARIABLE: Final = "SERVICE_TUI_DATA_DIR"
+DATABASE_VARIABLE: Final = "SERVICE_TUI_DATABASE"
 TRUE_VALUES: Final = frozenset({"1", "true", "yes"})
 
 _DUMPABLE: Final = 4

@@ -9,6 +9,7 @@ from typing import Final
 
 from service_tui.config import (
     DATA_VARIABLE,
+    DATABASE_VARIABLE,
     EXCHANGE_VARIABLE,
     INSECURE_VARIABLE,
     KEY_VARIABLE,
@@ -103,6 +104,10 @@ SETTINGS: Final = (
             high=PORT_MAX, metavar="N"),
     Setting("serve.limits", str, "off: no rates, no caps; for benches and soaks", "on", "--limits",
             values=("on", "off")),
+    Setting("serve.database", str, "PostgreSQL of a shared desk, postgresql://user@host/name",
+            "none: a world of the data directory", "--database", DATABASE_VARIABLE,
+            is_secret=True, metavar="URL"),
+    Setting("serve.world", str, "world of that database", "main", "--world", metavar="NAME"),
     Setting("web.port", int, "port of 'web'; 0 takes any free one", "0", "--port",
             high=PORT_MAX, metavar="N"),
     Setting("report.format", str, "of 'report'", "md", "--format", values=("md", "csv")),

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
+from kit.service.where import ON_POSTGRES
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.loopback import listen
 from service_tui.terms import Plan, Venue
@@ -782,6 +783,20 @@ def test_both_ways_bring_the_same(name: str) -> None:
     first, second = (heard_over(transport)[name] for transport in TRANSPORTS)
     assert first.status == second.status
     assert without_chance(first.json) == without_chance(second.json)
+
+
+@pytest.mark.process
+def test_either_database_brings_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = heard_over("in process")
+    monkeypatch.setenv(ON_POSTGRES, "yes")
+    second = asyncio.run(played("in process"))
+    different = [
+        name
+        for name in CALLS
+        if first[name].status != second[name].status
+        or without_chance(first[name].json) != without_chance(second[name].json)
+    ]
+    assert different == []
 
 
 def test_registering_gives_ten_thousand_and_shows_the_key_once(heard: dict[str, Heard]) -> None:

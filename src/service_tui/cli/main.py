@@ -272,7 +272,14 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         exchange=_exchange(environment.exchange),
         loopback_webhooks=arguments.loopback_webhooks,
         recording=arguments.recording != "off",
+        database=_of_serve(arguments, "database"),
+        world=_of_serve(arguments, "world") or "main",
     )
+
+
+def _of_serve(arguments: argparse.Namespace, name: str) -> str | None:
+    """A setting of `serve`; None for any other command."""
+    return _text(getattr(arguments, name, None)) if arguments.command == "serve" else None
 
 
 def _text(value: object) -> str | None:

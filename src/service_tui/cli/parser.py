@@ -91,6 +91,7 @@ examples:
   service-tui --data-dir /tmp/try --seed 7   a separate desk with a repeatable world
   service-tui --plain                        lines of text in place of screens
   service-tui serve --port 8400              the same service for agents, without a console
+  service-tui serve --database URL           the service of a shared desk, on PostgreSQL
   service-tui web                            the console in a browser of this machine
   service-tui halt                           halt all buys now, without a question
   service-tui resume                         end the halt (typed word)
@@ -209,12 +210,7 @@ def parser_of(environment: Environment) -> Parser:
         _add_setting(parser, of_console)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     parser.set_defaults(command="console")
-    serve = commands.add_parser(
-        "serve", help="run the embedded service for agents, without a console", allow_abbrev=False
-    )
-    _add_common(serve)
-    _add_setting(serve, "serve.port")
-    _add_setting(serve, "serve.limits")
+    _add_serve(commands.add_parser)
     _add_web(commands.add_parser)
     _add_drill(commands.add_parser)
     for name, about in PLAIN.items():
@@ -249,6 +245,21 @@ def parser_of(environment: Environment) -> Parser:
     _add_config(commands.add_parser)
     _add_completion(commands.add_parser)
     return parser
+
+
+def _add_serve(command: Callable[..., Parser]) -> None:
+    """Add the command that serves agents without a console."""
+    serve = command(
+        "serve",
+        help="run the embedded service for agents, without a console",
+        description="Serves agents from the world of the data directory; with --database from a "
+        "world in PostgreSQL, which several processes serve: one leads, the others stand by. See "
+        "docs/shared-desk.md.",
+        allow_abbrev=False,
+    )
+    _add_common(serve)
+    for of_serve in ("port", "limits", "database", "world"):
+        _add_setting(serve, f"serve.{of_serve}")
 
 
 def _add_web(command: Callable[..., Parser]) -> None:

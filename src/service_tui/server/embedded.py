@@ -33,7 +33,7 @@ async def open_sim(
 ) -> AsyncGenerator[Sim]:
     """Run the service of a data directory; the world first catches up with the time it missed."""
     service = await service_of(database, clock, settings)
-    app = create_app(service, Access(hash_of(settings.operator_key)))
+    app = create_app(service, Access(settings.operator_hash or hash_of(settings.operator_key)))
     async with app.router.lifespan_context(app):
         try:
             transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=IN_PROCESS)

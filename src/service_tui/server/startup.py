@@ -33,6 +33,7 @@ class SimSettings:
     """How an embedded service is set up. `seed` counts only for a new world.
 
     `topics` are what its markets are about; a world that exists goes on with the same ones.
+    `operator_hash` is that of the operator's key where the key itself is another process's.
     `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
     Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
     `signal_ttl_s` is the life of a reactor signal, above 0 and at most SIGNAL_TTL_MAX_S. `exchange`
@@ -46,6 +47,7 @@ class SimSettings:
     plan: Plan | None = None
     speed: int | None = None
     operator_key: str = field(default="", repr=False)
+    operator_hash: str = ""
     limits: bool = True
     signal_ttl_s: float = SIGNAL_TTL_S
     exchange: ExchangeVersion = ExchangeVersion.V1

@@ -98,7 +98,12 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         """
         if not events and answer is None:
             return
-        self.check_whole()
+        try:
+            self.check_whole()
+        except StorageError as error:
+            # Memory has what was not written, and will not be.
+            self._distrust(error)
+            raise
         rows = [row for event in events for row in self._rows(event)]
         try:
             await self._journal.append(rows, answer=answer, ended=self.past.just_ended())
@@ -186,11 +191,12 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         self._refusals += 1
 
     def check_whole(self) -> None:
-        """Refuse while memory is ahead of the disk.
+        """Refuse while memory is ahead of the disk, or another process may change the world.
 
         Raises:
             StorageError: a write failed, and the world is not read back yet.
         """
+        self._database.check()
         if self._failed is not None:
             # Raised again and again: without this each time would hang on to another call.
             raise self._failed.with_traceback(None)
@@ -221,8 +227,9 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             How often something has been refused so far.
 
         Raises:
-            StorageError: what is on disk cannot be read.
+            StorageError: what is on disk cannot be read, or another process may change it.
         """
+        self._database.check()
         if self._written_seq < self._seq and not self._is_ahead:
             seq = self._seq
             with suppress(StorageError):

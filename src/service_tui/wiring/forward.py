@@ -12,6 +12,16 @@ from service_tui.server.http.lines import backlog, lines_max
 CHUNK: Final = 65_536
 CONNECT_S: Final = 5.0
 
+_SAID: Final = (
+    b'{"error":"no process serves this desk at the moment; nothing was sent",'
+    b'"fix":"try again in a second","retryable":true}'
+)
+NOBODY: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
+    b"retry-after: 1\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s" % (len(_SAID), _SAID)
+)
+"""Answer to a caller while nobody serves."""
+
 
 @asynccontextmanager
 async def forwarding(
@@ -51,17 +61,29 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 async def _forward(near: Connection, find: Callable[[], str | None]) -> None:
     """Forward one connection to the current address until either side closes."""
     try:
-        address = find()
-        if address is not None:
-            parts = urlsplit(address)
-            async with asyncio.timeout(CONNECT_S):
-                far = await asyncio.open_connection(parts.hostname, parts.port)
+        far = await _connected(find())
+        if far is None:
+            near[1].write(NOBODY)
+            await near[1].drain()
+        else:
             await _copy_both(near, far)
     except OSError:
         # No process there any more: the caller sees a closed connection.
         return
     finally:
         near[1].close()
+
+
+async def _connected(address: str | None) -> Connection | None:
+    """A connection to the target; None where nobody answers, so that nothing was sent."""
+    if address is None:
+        return None
+    parts = urlsplit(address)
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            return await asyncio.open_connection(parts.hostname, parts.port)
+    except OSError:
+        return None
 
 
 async def _copy_both(near: Connection, far: Connection) -> None:

@@ -63,7 +63,16 @@ async def open_embedded(
 ) -> AsyncGenerator[tuple[Sim, DeskKeys]]:
     """The embedded service of a data directory, with the desk's own agent registered."""
     keys = desk_keys(options.data_dir)
-    settings = SimSettings(
+    async with open_sim(database, clock, sim_settings(options, keys)) as sim:
+        keys = await keys_of_own_agent(sim, database, keys, clock)
+        sim.service.operator_agent = keys.agent_id
+        sim.service.keep_own_key = own_key_writer(options.data_dir)
+        yield sim, keys
+
+
+def sim_settings(options: Options, keys: DeskKeys) -> SimSettings:
+    """How the options set a service up, with the operator's key of this data directory."""
+    return SimSettings(
         seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
         topics=load_topics(),
         plan=options.plan,
@@ -76,11 +85,6 @@ async def open_embedded(
         loopback_webhooks=options.loopback_webhooks,
         is_scripted=options.scripted,
     )
-    async with open_sim(database, clock, settings) as sim:
-        keys = await keys_of_own_agent(sim, database, keys, clock)
-        sim.service.operator_agent = keys.agent_id
-        sim.service.keep_own_key = own_key_writer(options.data_dir)
-        yield sim, keys
 
 
 @asynccontextmanager

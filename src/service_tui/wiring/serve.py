@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import signal
 import socket
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
@@ -20,6 +19,7 @@ from service_tui.wiring.forward import forwarding
 from service_tui.wiring.options import Options
 from service_tui.wiring.output import OutputError, print_lines
 from service_tui.wiring.ownership import BACK_UP_S, own_directory
+from service_tui.wiring.signals import end_signalled, ends_within
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +30,6 @@ EXAMPLE: Final = '{"name": "my-agent"}'
 """Body of the request that registers an agent."""
 
 NO_LIMITS: Final = "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns. For benchmarks only."
-
-_ENDS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class PortTakenError(Exception):
@@ -70,17 +68,13 @@ async def _until_signalled(
 ) -> None:
     ending = end_signalled()
     async with beside():
-        await _own_or_stand_by(options, listener, ending)
+        if options.database is None:
+            await _own_or_stand_by(options, listener, ending)
+            return
+        # Imported here: only a shared desk needs the other database's driver.
+        from service_tui.wiring.shared_desk import run_shared  # noqa: PLC0415
 
-
-def end_signalled() -> asyncio.Event:
-    """An event that a signal to end sets."""
-    ending = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in _ENDS:
-        with suppress(AttributeError, NotImplementedError):
-            loop.add_signal_handler(getattr(signal, name), ending.set)
-    return ending
+        await run_shared(options, listener, ending, _print_lines)
 
 
 async def _own_or_stand_by(
@@ -116,7 +110,7 @@ async def _own(
             *([] if options.limits else [NO_LIMITS]),
             *_how_to_register(owner.address),
         )
-        while not await _ends_within(ending, BACK_UP_S):
+        while not await ends_within(ending, BACK_UP_S):
             await owner.back_up()
 
 
@@ -133,15 +127,8 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
         *_how_to_register(here),
     )
     async with forwarding(listener, lambda: attached.address_of(options.data_dir)):
-        while holder_of(options.data_dir) is not None and not await _ends_within(ending, CHECK_S):
+        while holder_of(options.data_dir) is not None and not await ends_within(ending, CHECK_S):
             pass
-
-
-async def _ends_within(ending: asyncio.Event, seconds: float) -> bool:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await ending.wait()
-    return ending.is_set()
 
 
 def _how_to_register(address: str) -> tuple[str, ...]:

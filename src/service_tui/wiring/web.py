@@ -26,7 +26,8 @@ from service_tui.server.http.loopback import HOST, address_of, bind
 from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.options import Options
 from service_tui.wiring.output import OutputError, print_lines
-from service_tui.wiring.serve import PortTakenError, end_signalled, serve
+from service_tui.wiring.serve import PortTakenError, serve
+from service_tui.wiring.signals import end_signalled
 
 PAGES: Final = Path(__file__).parent.parent / "data" / "web"
 FILES: Final = {"/": "index.html", "/desk.js": "desk.js", "/desk.css": "desk.css"}

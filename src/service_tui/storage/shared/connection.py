@@ -84,7 +84,7 @@ class WorldPlace:
 class _TextDumper(StrDumper):
     """Texts without NUL, which PostgreSQL takes in none: what has one is found nowhere."""
 
-    def dump(self, obj: str) -> Buffer | None:  # noqa: D102 - the driver's own
+    def dump(self, obj: str) -> Buffer | None:
         return super().dump(obj.replace("\x00", "\ufffd"))
 
 

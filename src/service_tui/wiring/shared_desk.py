@@ -1,0 +1,193 @@
+"""A process of a shared desk: it leads its world, or stands by and forwards to who leads it."""
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+from service_tui.clock import Clock, SystemClock
+from service_tui.server.embedded import open_sim
+from service_tui.server.http.access import hash_of
+from service_tui.server.http.loopback import address_of, listen
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.errors import StorageError
+from service_tui.storage.shared.connection import WorldPlace
+from service_tui.storage.shared.database import SharedDatabase
+from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader, Leadership
+from service_tui.storage.shared.schema import ensure
+from service_tui.wiring.forward import forwarding
+from service_tui.wiring.keys import desk_keys
+from service_tui.wiring.options import Options
+from service_tui.wiring.ownership import sim_settings
+from service_tui.wiring.signals import ends_within
+
+log = logging.getLogger(__name__)
+
+TRY_S: Final = 0.3
+"""How often a process that stands by tries to take the lead."""
+
+AGAIN_S: Final = 1.0
+"""How long it waits where the database does not answer."""
+
+WORLD_FILE: Final = "world"
+"""In whose folder a process keeps what is its own: skills, and rows that cannot be read."""
+
+Say = Callable[[str], None]
+"""Tells the person at the terminal one line."""
+
+
+class SharedProcess:
+    """One process on one world.
+
+    Args:
+        options: of the start.
+        place: the world.
+        listener: where this process answers, whoever leads.
+        clock: time.
+        say: tells the person what this process does now.
+    """
+
+    def __init__(  # noqa: PLR0917 - what a process is made of
+        self, options: Options, place: WorldPlace, listener: socket.socket, clock: Clock, say: Say
+    ) -> None:
+        self._options = options
+        self._place = place
+        self._listener = listener
+        self._clock = clock
+        self._say = say
+        self._keys = desk_keys(options.data_dir)
+        holder = f"{socket.gethostname()}, process {os.getpid()}"
+        self._leadership = Leadership(place, holder, clock.monotonic)
+        self._leader: Leader | None = None
+        self._trouble = ""
+
+    async def run(self, ending: asyncio.Event) -> None:
+        """Stand by and lead by turns until the end."""
+        try:
+            while not ending.is_set():
+                if await self._stand_by(ending):
+                    await self._lead(ending)
+        finally:
+            await asyncio.to_thread(self._leadership.close)
+
+    async def _stand_by(self, ending: asyncio.Event) -> bool:
+        """Forward to the leader until there is none.
+
+        Returns:
+            True once this process has the lead, False at the end.
+        """
+        if await self._took_lead():
+            return True
+        async with forwarding(self._listener, self._target):
+            while not await ends_within(ending, AGAIN_S if self._trouble else TRY_S):
+                if await self._took_lead():
+                    return True
+        return False
+
+    def _target(self) -> str | None:
+        """Where the leader answers; None for one that is about to be replaced."""
+        leader = self._leader
+        return None if leader is None or leader.silent_s > SILENT_S else leader.address
+
+    async def _took_lead(self) -> bool:
+        """Try to take the lead, and look who has it otherwise."""
+        try:
+            if await asyncio.to_thread(self._leadership.try_lead) is not None:
+                return True
+            leader = await asyncio.to_thread(self._leadership.leader)
+            if leader is not None and leader.silent_s > SILENT_S:
+                await asyncio.to_thread(self._leadership.end_silent)
+        except StorageError as error:
+            self._leader = None
+            self._tell_trouble(str(error))
+            return False
+        self._tell_trouble("")
+        if leader is not None and (self._leader is None or self._leader.epoch != leader.epoch):
+            self._say(f"standing by for {self._place}: {leader.holder} leads it")
+        self._leader = leader
+        return False
+
+    def _tell_trouble(self, trouble: str) -> None:
+        """Tell once what is wrong, and once that it is well again."""
+        if trouble != self._trouble:
+            self._say(f"waiting: {trouble}" if trouble else "the database answers again")
+            log.warning("%s", trouble or "the database answers again")
+            self._trouble = trouble
+
+    async def _lead(self, ending: asyncio.Event) -> None:
+        """Serve the world until the end, or until another process leads it."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                # From the first moment on: a long journal takes its time to be read.
+                beating = tasks.create_task(self._beat())
+                async with self._serving() as address:
+                    epoch = self._leadership.epoch
+                    self._say(f"leading {self._place} (epoch {epoch}), answering at {address}")
+                    await ending.wait()
+                beating.cancel()
+        except* StorageError as ended:
+            # What was not committed was not answered.
+            why = "; ".join(str(error) for error in ended.exceptions)
+            log.warning("the lead of %s ended: %s", self._place, why)
+            self._say(f"the lead ended: {why}")
+        finally:
+            await asyncio.to_thread(self._leadership.close)
+
+    async def _beat(self) -> None:
+        """Show that this process works, for as long as it leads.
+
+        Raises:
+            StorageError: the lead is lost, or the database does not answer.
+        """
+        while True:
+            await asyncio.to_thread(self._leadership.beat)
+            await self._clock.sleep(BEAT_S)
+
+    @asynccontextmanager
+    async def _serving(self) -> AsyncGenerator[str]:
+        """The service of the world, open to callers."""
+        leadership, options = self._leadership, self._options
+        operator = await asyncio.to_thread(leadership.operator_hash, hash_of(self._keys.operator))
+        settings = replace(sim_settings(options, self._keys), operator_hash=operator)
+        path = options.data_dir / WORLD_FILE
+        database = await asyncio.to_thread(SharedDatabase, self._place, leadership, path)
+        try:
+            async with (
+                open_sim(database, self._clock, settings) as sim,
+                listen(sim.app, listener=self._listener.dup()) as address,
+            ):
+                sim.service.address = address
+                await asyncio.to_thread(leadership.publish, address)
+                yield address
+        finally:
+            await asyncio.to_thread(database.close)
+
+
+async def run_shared(
+    options: Options, listener: socket.socket, ending: asyncio.Event, say: Say
+) -> None:
+    """Be one process of a shared desk until the end.
+
+    Args:
+        options: of the start; they name the database and the world.
+        listener: where this process answers.
+        ending: set by a signal.
+        say: tells the person what this process does now.
+
+    Raises:
+        StorageError: no such database, no right, or the data directory is another process's.
+    """
+    clock = SystemClock()
+    place = WorldPlace(options.database or "", options.world)
+    lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=clock.now())
+    try:
+        if await asyncio.to_thread(ensure, place):
+            say(f"made the tables of {place}")
+        say(f"answering at {address_of(listener)}, whoever leads")
+        await SharedProcess(options, place, listener, clock, say).run(ending)
+    finally:
+        lock.release()

@@ -1,0 +1,312 @@
+"""A world in PostgreSQL: who may write, what is refused, and in which words."""
+
+import asyncio
+import json
+import signal
+import time
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from kit.service.postgres import USER, Postgres, leading, new_place, postgres
+from service_tui.storage.answers import Answer, Answers
+from service_tui.storage.entries import Bound, EntryQuery, EntryStore, StoredEntry
+from service_tui.storage.errors import (
+    DuplicateAnswerError,
+    JournalOrderError,
+    NewerSchemaError,
+    StorageError,
+    StorageFullError,
+)
+from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
+from service_tui.storage.shared.connection import WorldPlace, connect
+from service_tui.storage.shared.database import SharedDatabase
+from service_tui.storage.shared.errors import NotLeadingError
+from service_tui.storage.shared.leadership import CERTAIN_S, SILENT_S, Leadership
+from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
+from service_tui.storage.shared.statements import translated
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def place() -> WorldPlace:
+    return new_place()
+
+
+def row(seq: int, body: str = "{}") -> JournalRow:
+    return JournalRow(seq, float(seq), "fill", "heron", "m-1", body)
+
+
+def leadership(place: WorldPlace, name: str = "a test") -> Leadership:
+    return Leadership(place, name, lambda: 0.0)
+
+
+def taken_over(by: Leadership) -> int:
+    """The epoch of who takes the lead, once the server has seen that the former leader is gone."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        epoch = by.try_lead()
+        if epoch is not None:
+            return epoch
+    raise AssertionError("nobody leads")
+
+
+def written(place: WorldPlace, query: str) -> list[tuple[object, ...]]:
+    with connect(place, "test") as raw:
+        return raw.execute(query.encode()).fetchall()
+
+
+# -- what is stored ---------------------------------------------------------------------------
+
+
+async def test_the_journal_is_kept_in_order_and_read_back(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        await journal.append([row(1), row(2, '["\\u0000 and 100 %"]')])
+        with pytest.raises(JournalOrderError):
+            await journal.append([row(4)])
+        assert [one.seq for one in journal.rows_after(0)] == [1, 2]
+        assert next(iter(journal.rows_after(1))).body == '["\\u0000 and 100 %"]'
+        found, count = journal.rows_of(History("heron", ("fill",)), limit=1)
+        assert ([one.seq for one in found], count) == ([2], 2)
+        await journal.add_snapshot(Snapshot(2, 2.0, b"a"))
+        await journal.add_snapshot(Snapshot(2, 2.0, b"b"))
+        assert journal.snapshots() == [Snapshot(2, 2.0, b"b")]
+    with leading(place, tmp_path) as database:
+        assert JournalStore(database).last_seq() == 2
+
+
+async def test_of_works_at_the_same_moment_those_that_fail_leave_no_trace(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    with leading(place, tmp_path) as database:
+        journal, answers = JournalStore(database), Answers(database)
+        answer = Answer("heron", "k", "/trade", "h", "{}", 1.0)
+        failed: list[Exception] = []
+
+        async def append(seq: int) -> None:
+            try:
+                await journal.append([row(seq)], answer=answer)
+            except DuplicateAnswerError as error:
+                failed.append(error)
+
+        async with asyncio.TaskGroup() as tasks:
+            for seq in (1, 2):
+                tasks.create_task(append(seq))
+        assert len(failed) == 1
+        assert journal.last_seq() == 1
+        assert answers.find("heron", "k", now=2.0) == answer
+        # What is no text of the database is found nowhere.
+        assert answers.find("her\x00on", "k", now=2.0) is None
+
+
+async def test_backtests_add_up_to_the_same_figures_as_in_sqlite(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    lots = [
+        StoredEntry(1, "t1", "heron", "sim", "s", "m", "yes", 1.0, 10, 5, 0, 9, '{"edge": 0.2}'),
+        StoredEntry(2, "t2", "heron", "sim", "s", "m", "yes", 2.0, 10, 5, 0, 1, '{"edge": 0.1}'),
+        StoredEntry(3, "t3", "heron", "sim", "s", "m", "yes", 3.0, 10, 5, 4, 0, '{"edge": 0.3}'),
+        StoredEntry(4, "t4", "heron", "sim", "s", "m", "no", 4.0, 10, 5, 0, 0, None),
+    ]
+    wanted = EntryQuery("heron", "s", "sim", 0.0)
+    with leading(place, tmp_path) as database:
+        entries = EntryStore(database)
+        await entries.take(lots, (), 4)
+        decided, held = entries.sums(wanted, (Bound("edge", is_max=False, value=0.15),))
+        assert (decided.bought, decided.gained, decided.passed, decided.won) == (2, 0, 1, 1)
+        assert (held.market_id, held.side, held.held, held.passed_gained) == ("m", "yes", 4, -5)
+        assert all(isinstance(figure, int) for figure in (*decided[2:], *held[2:]))
+        assert (entries.carries(wanted, "edge"), entries.carries(wanted, "none")) == (True, False)
+        assert (entries.silent(wanted), entries.read_to()) == (1, 4)
+        assert json.loads(entries.signals_lately(wanted)[0]) == {"edge": 0.3}
+
+
+def test_statements_keep_their_per_cent_signs_and_lose_the_hints_of_sqlite() -> None:
+    sql = "SELECT a % 2 FROM e INDEXED BY i WHERE at > :since AND x::int = 1 LIMIT -1"
+    assert translated(sql) == "SELECT a %% 2 FROM e WHERE at > %(since)s AND x::int = 1"
+
+
+# -- who leads --------------------------------------------------------------------------------
+
+
+async def test_a_former_leader_begins_no_transaction(place: WorldPlace, tmp_path: Path) -> None:
+    first, second = leadership(place, "first"), leadership(place, "second")
+    assert first.try_lead() == 1
+    assert second.try_lead() is None
+    database = SharedDatabase(place, first, tmp_path / "world")
+    journal = JournalStore(database)
+    await journal.append([row(1)])
+    # The lock goes with its connection, while the writer of the first one goes on.
+    assert first._raw is not None
+    first._raw.close()
+    assert taken_over(second) == 2
+    with pytest.raises(NotLeadingError):
+        await journal.append([row(2)])
+    with pytest.raises(NotLeadingError):
+        first.beat()
+    with pytest.raises(NotLeadingError):
+        await database.reopen()
+    other = SharedDatabase(place, second, tmp_path / "other")
+    await JournalStore(other).append([row(2)])
+    assert written(place, "SELECT seq, epoch FROM journal ORDER BY seq") == [(1, 1), (2, 2)]
+    assert written(place, "SELECT epoch, after_seq, holder FROM leaders ORDER BY epoch") == [
+        (1, 0, "first"),
+        (2, 1, "second"),
+    ]
+    for each in (database, other, first, second):
+        each.close()
+
+
+def test_a_leader_that_has_not_beaten_for_a_while_answers_nothing(place: WorldPlace) -> None:
+    now = 0.0
+    mine = Leadership(place, "me", lambda: now)
+    with pytest.raises(NotLeadingError):
+        mine.check()
+    mine.try_lead()
+    mine.check()
+    now = CERTAIN_S
+    with pytest.raises(NotLeadingError):
+        mine.check()
+    mine.beat()
+    mine.check()
+    mine.close()
+    assert CERTAIN_S < SILENT_S
+
+
+def test_only_a_silent_leader_is_ended_by_another(place: WorldPlace) -> None:
+    first, second = leadership(place, "first"), leadership(place, "second")
+    first.try_lead()
+    first.publish("http://127.0.0.1:1")
+    second.end_silent()
+    assert second.try_lead() is None
+    found = second.leader()
+    assert found is not None
+    assert (found.holder, found.address) == ("first", "http://127.0.0.1:1")
+    assert SILENT_S < 10
+    written(place, "UPDATE beat SET at = at - interval '10 seconds' RETURNING 1")
+    second.end_silent()
+    with pytest.raises(StorageError):
+        first.beat()
+    assert taken_over(second) == 2
+    first.close()
+    second.close()
+
+
+def test_the_first_process_brings_the_operators_key(place: WorldPlace) -> None:
+    mine = leadership(place)
+    assert (mine.operator_hash("a"), mine.operator_hash("b")) == ("a", "a")
+    mine.close()
+
+
+# -- what goes wrong --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def own() -> Generator[Postgres]:
+    server = Postgres()
+    yield server
+    server.close()
+
+
+async def test_a_server_that_dies_takes_nothing_acknowledged_along(
+    own: Postgres, tmp_path: Path
+) -> None:
+    place = new_place(own.url)
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        await journal.append([row(1)])
+        own.stop(signal.SIGKILL)
+        with pytest.raises(StorageError, match="does not answer"):
+            await journal.append([row(2)])
+        with pytest.raises(StorageError, match="does not answer"):
+            ensure(place)
+        own.start()
+    with leading(place, tmp_path) as database:
+        assert JournalStore(database).last_seq() == 1
+        await JournalStore(database).append([row(2)])
+
+
+async def test_on_a_full_disk_nothing_is_written_and_it_goes_on_after(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    full = """CREATE FUNCTION full() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER no_room BEFORE INSERT ON journal EXECUTE FUNCTION full()"""
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        await journal.append([row(1)])
+        with connect(place, "test") as raw:
+            raw.execute(full.encode())
+        with pytest.raises(StorageFullError, match="disk is full"):
+            await journal.append([row(2)])
+        with connect(place, "test") as raw:
+            raw.execute(b"DROP TRIGGER no_room ON journal")
+        await database.reopen()
+        await journal.append([row(2)])
+        assert journal.last_seq() == 2
+
+
+def test_tables_are_made_once_and_another_version_is_refused(place: WorldPlace) -> None:
+    assert ensure(place) is False
+    assert place.world in worlds_in(place)
+    with connect(place, "test") as raw:
+        raw.execute(b"UPDATE world SET version = %s", [VERSION + 1])
+    with pytest.raises(NewerSchemaError, match="install the newer program"):
+        ensure(place)
+    with connect(place, "test") as raw:
+        raw.execute(b"UPDATE world SET version = 0")
+    with pytest.raises(StorageError, match="older schema 0; run service-tui db migrate"):
+        ensure(place)
+
+
+@pytest.mark.parametrize(
+    ("url", "world", "words"),
+    [
+        ("sqlite:///x", "main", "no address of a database"),
+        ("postgresql://[", "main", "no address of a database"),
+        ("postgresql://desk:hush@127.0.0.1/x", "Main; DROP", "no name of a world"),
+        ("postgresql://desk:hush@127.0.0.1/x", "w" * 41, "no name of a world"),
+    ],
+)
+def test_what_is_no_database_or_no_world_is_refused_in_a_line(
+    url: str, world: str, words: str
+) -> None:
+    with pytest.raises(StorageError, match=words) as refused:
+        WorldPlace(url, world)
+    assert "hush" not in str(refused.value)
+
+
+def test_no_way_to_the_database_is_one_line_without_the_password() -> None:
+    place = WorldPlace("postgresql://desk:hush@127.0.0.1:1/x", "main")
+    with pytest.raises(StorageError, match="does not answer") as refused:
+        ensure(place)
+    assert "\n" not in str(refused.value)
+    assert "hush" not in f"{refused.value} {place} {place!r}"
+    stranger = WorldPlace(postgres().url.replace(USER, "stranger"), "main")
+    with pytest.raises(StorageError, match='role "stranger" does not exist'):
+        ensure(stranger)
+
+
+def test_a_missing_right_is_named() -> None:
+    place = new_place()
+    with psycopg.connect(postgres().url, autocommit=True) as raw:
+        raw.execute(b"CREATE ROLE reader LOGIN")
+    with pytest.raises(StorageError, match="lacks a right"):
+        ensure(WorldPlace(postgres().url.replace(USER, "reader"), place.world))
+    with pytest.raises(StorageError, match="lacks a right"):
+        ensure(WorldPlace(postgres().url.replace(USER, "reader"), "of_a_reader"))
+
+
+def test_processes_that_start_together_make_the_tables_once() -> None:
+    url = postgres().url
+    place = WorldPlace(url, f"together_{time.monotonic_ns()}")
+    with ThreadPoolExecutor(3) as threads:
+        made = list(threads.map(lambda _: ensure(place), range(3)))
+    assert sorted(made) == [False, False, True]

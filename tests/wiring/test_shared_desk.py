@@ -1,0 +1,214 @@
+"""Two processes on one world in PostgreSQL: one leads, and what becomes of that."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kit.engine.topics import TOPICS
+from kit.service.postgres import Postgres, leading
+from kit.service.stage import ANSWER_S
+from service_tui.server.books import books_of
+from service_tui.storage.db.lock import LOCK_FILE
+from service_tui.storage.shared.connection import WorldPlace, connect
+
+pytestmark = pytest.mark.process
+
+START_S = 120
+WORLD = "trial"
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+@dataclass
+class Process:
+    """A running `service-tui serve --database`."""
+
+    folder: Path
+    url: str
+    port: int = field(default_factory=free_port)
+    running: asyncio.subprocess.Process | None = None
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+        self.running = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "service_tui", "serve", "--data-dir", str(self.folder)),
+            *("--port", str(self.port), "--world", WORLD, "--limits", "off", "--seed", "7"),
+            env={**kept, "HOME": str(self.folder), "SERVICE_TUI_DATABASE": self.url},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    async def until(self, word: str) -> None:
+        assert self.running is not None
+        assert self.running.stdout is not None
+        async with asyncio.timeout(START_S):
+            while True:
+                line = (await self.running.stdout.readline()).decode().rstrip()
+                assert line, self.said
+                self.said.append(line)
+                if line.startswith(word):
+                    return
+
+    def send(self, number: signal.Signals) -> None:
+        assert self.running is not None
+        self.running.send_signal(number)
+
+    async def gone(self) -> int:
+        assert self.running is not None
+        async with asyncio.timeout(START_S):
+            code = await self.running.wait()
+        self.running = None
+        return code
+
+
+@asynccontextmanager
+async def desk(path: Path) -> AsyncGenerator[tuple[Postgres, Process, Process]]:
+    """A database, a leader and a process that stands by."""
+    server = Postgres()
+    first, second = (Process(path / name, server.url) for name in ("first", "second"))
+    try:
+        await first.start()
+        await first.until("leading")
+        await second.start()
+        await second.until("standing by")
+        yield server, first, second
+    finally:
+        for each in (first, second):
+            if each.running is not None:
+                each.send(signal.SIGKILL)
+                await each.gone()
+        server.close()
+
+
+@dataclass
+class Agent:
+    """An agent that trades, and repeats an order by its own key until it is answered."""
+
+    http: httpx.AsyncClient
+    market: str = ""
+    bought: float = 0.0
+    placed: int = 0
+
+    async def register(self, address: str) -> None:
+        reply = await self.http.post(f"{address}/api/sdk/agents/register", json={"name": "heron"})
+        self.http.headers["Authorization"] = f"Bearer {reply.json()['api_key']}"
+        markets = await self.http.get(f"{address}/api/sdk/markets", params={"limit": 1})
+        self.market = markets.json()["markets"][0]["id"]
+
+    async def buy(self, address: str) -> None:
+        """Buy once, however often it has to be asked."""
+        self.placed += 1
+        key = {"Idempotency-Key": f"order {self.placed}"}
+        order = {"market_id": self.market, "side": "yes", "amount": 1, "venue": "sim"}
+        async with asyncio.timeout(START_S):
+            while (shares := await self._answer(address, order, key)) is None:
+                await asyncio.sleep(0.05)
+        self.bought += shares
+
+    async def _answer(
+        self, address: str, order: dict[str, object], key: dict[str, str]
+    ) -> float | None:
+        """The shares bought; None where nobody answered for certain."""
+        try:
+            reply = await self.http.post(f"{address}/api/sdk/trade", json=order, headers=key)
+        except httpx.TransportError:
+            return None
+        assert reply.status_code in {200, 503}, reply.text
+        return reply.json()["shares_bought"] if reply.status_code == 200 else None
+
+    async def held(self, address: str) -> float:
+        reply = await self.http.get(f"{address}/api/sdk/positions")
+        return float(reply.json()["positions"][0]["shares_yes"])
+
+
+async def test_the_lead_passes_on_and_no_trade_is_lost_or_doubled(tmp_path: Path) -> None:
+    async with desk(tmp_path) as (server, first, second):
+        async with httpx.AsyncClient(timeout=ANSWER_S) as http:
+            agent = Agent(http)
+            await agent.register(second.address)
+            for each in (first, second):
+                await agent.buy(each.address)
+            # The leader is killed: the other one leads, and answers at once.
+            first.send(signal.SIGKILL)
+            await first.gone()
+            await agent.buy(second.address)
+            await second.until("leading")
+            await first.start()
+            await first.until("standing by")
+            # The leader stands still: it is replaced, and what it does afterwards counts nothing.
+            second.send(signal.SIGSTOP)
+            await agent.buy(first.address)
+            await first.until("leading")
+            second.send(signal.SIGCONT)
+            await second.until("the lead ended")
+            await second.until("standing by")
+            await agent.buy(second.address)
+            # The database dies and comes back: nobody answers meanwhile, and somebody leads after.
+            server.stop(signal.SIGKILL)
+            server.start()
+            await agent.buy(first.address)
+            assert await agent.held(first.address) == pytest.approx(agent.bought)
+        for each in (second, first):
+            each.send(signal.SIGTERM)
+            assert await each.gone() == 0
+        assert not server_said_words(first.said + second.said, server.url)
+        place = WorldPlace(server.url, WORLD)
+        with connect(place, "test") as raw:
+            rows = raw.execute(b"SELECT epoch FROM journal ORDER BY seq").fetchall()
+            leaders = raw.execute(b"SELECT epoch FROM leaders ORDER BY epoch").fetchall()
+        # No two leaders wrote in turns.
+        assert rows == sorted(rows)
+        assert len(leaders) >= 4
+        with leading(place, tmp_path) as database:
+            books = books_of(database, TOPICS)
+        assert books is not None
+        assert books.problem == ""
+
+
+def server_said_words(lines: list[str], url: str) -> list[str]:
+    """Lines that show the whole address, which may hold a password."""
+    return [line for line in lines if url in line]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--database", "sqlite:///x"), "no address of a database"),
+        (("--database", "postgresql://d:hush@127.0.0.1:1/x"), "does not answer"),
+        (("--database", "postgresql://d:hush@127.0.0.1:1/x", "--world", "A b"), "no name of"),
+    ],
+)
+async def test_a_database_that_cannot_be_used_is_one_line(
+    tmp_path: Path, words: tuple[str, ...], reason: str
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "service_tui", "serve", "--data-dir", str(tmp_path / "d"), *words),
+        env={**os.environ, "HOME": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert (process.returncode, out) == (1, b"")
+    said = err.decode()
+    assert reason in said
+    assert said.count("\n") == 1
+    assert "hush" not in said
+    assert not (tmp_path / "d" / LOCK_FILE).exists() or reason == "does not answer"
