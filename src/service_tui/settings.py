@@ -104,10 +104,10 @@ SETTINGS: Final = (
             high=PORT_MAX, metavar="N"),
     Setting("serve.limits", str, "off: no rates, no caps; for benches and soaks", "on", "--limits",
             values=("on", "off")),
-    Setting("serve.database", str, "PostgreSQL of a shared desk, postgresql://user@host/name",
+    Setting("database", str, "PostgreSQL of a shared desk, postgresql://user@host/name",
             "none: a world of the data directory", "--database", DATABASE_VARIABLE,
             is_secret=True, metavar="URL"),
-    Setting("serve.world", str, "world of that database", "main", "--world", metavar="NAME"),
+    Setting("world", str, "world of that database", "main", "--world", metavar="NAME"),
     Setting("web.port", int, "port of 'web'; 0 takes any free one", "0", "--port",
             high=PORT_MAX, metavar="N"),
     Setting("report.format", str, "of 'report'", "md", "--format", values=("md", "csv")),
@@ -199,11 +199,10 @@ def _check_secret(mode: int, values: Mapping[str, Value]) -> None:
     Raises:
         SettingError: the file is not its owner's alone, or names no address beside the key.
     """
-    if KEY not in values:
-        return
-    if mode & _SECRET_MODE:
-        raise SettingError(f"others may read it, and {KEY} stands in it: chmod 600 it")
-    if "url" not in values:
+    secret = next((key for key in values if BY_KEY[key].is_secret), None)
+    if secret is not None and mode & _SECRET_MODE:
+        raise SettingError(f"others may read it, and {secret} stands in it: chmod 600 it")
+    if KEY in values and "url" not in values:
         raise SettingError(f"{KEY} needs url beside it: the key goes to that address alone")
 
 

@@ -15,11 +15,14 @@ import httpx
 import pytest
 
 from kit.engine.topics import TOPICS
-from kit.service.postgres import Postgres, leading
-from kit.service.stage import ANSWER_S
+from kit.service.line import Line
+from kit.service.postgres import Postgres, leading, postgres
+from kit.service.stage import ANSWER_S, open_stage
+from service_tui.cli import main as cli
 from service_tui.server.books import books_of
 from service_tui.storage.db.lock import LOCK_FILE
 from service_tui.storage.shared.connection import WorldPlace, connect
+from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS
 
 pytestmark = pytest.mark.process
 
@@ -119,7 +122,7 @@ class Agent:
         key = {"Idempotency-Key": f"order {self.placed}"}
         order = {"market_id": self.market, "side": "yes", "amount": 1, "venue": "sim"}
         async with asyncio.timeout(START_S):
-            while (shares := await self._answer(address, order, key)) is None:
+            while (shares := await self._answer(address, order, key)) is None:  # noqa: ASYNC110 - another process answers
                 await asyncio.sleep(0.05)
         self.bought += shares
 
@@ -212,3 +215,47 @@ async def test_a_database_that_cannot_be_used_is_one_line(
     assert said.count("\n") == 1
     assert "hush" not in said
     assert not (tmp_path / "d" / LOCK_FILE).exists() or reason == "does not answer"
+
+
+# -- db -----------------------------------------------------------------------------------------
+
+
+async def traded(folder: Path) -> tuple[str, str, float]:
+    """A world in a folder in which an agent bought: its key, its id, and its shares."""
+    async with open_stage(folder) as stage:
+        market = stage.open_markets()[0].market_id
+        order = {"market_id": market, "side": "yes", "amount": 10, "venue": "sim"}
+        bought = await Line(stage, stage.key).said(PLACE_TRADE, json=order)
+        return stage.key, stage.agent_id, bought["shares_bought"]
+
+
+async def held_in(folder: Path, key: str, agent_id: str) -> float:
+    async with open_stage(folder, key=key, agent_id=agent_id) as stage:
+        return (await Line(stage, key).said(POSITIONS))["positions"][0]["shares_yes"]
+
+
+def test_a_world_is_copied_into_the_database_and_back_row_by_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, back = tmp_path / "source", tmp_path / "back"
+    key, agent_id, shares = asyncio.run(traded(source))
+    monkeypatch.setenv("SERVICE_TUI_DATABASE", postgres().url)
+    world = f"copied_{os.getpid()}"
+
+    def db(*words: str) -> tuple[int, str]:
+        code = cli.run(["db", *words, "--world", world, "--data-dir", str(tmp_path / "own")])
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    assert f"no world {world}; 'db migrate' makes it" in db("check")[1]
+    code, said = db("copy", str(source), "database")
+    assert (code, "both sides have the digest" in said) == (0, True), said
+    code, said = db("check")
+    assert (code, "accounts add up at row" in said) == (0, True)
+    # Neither side is ever written over.
+    nothing = "service-tui: the target holds a world already; nothing was copied\n"
+    assert db("copy", str(source), "database") == (1, nothing)
+    assert db("copy", "database", str(back))[0] == 0
+    assert "has a database already" in db("copy", "database", str(back))[1]
+    assert "the word database" in db("copy", "a", "b")[1]
+    assert asyncio.run(held_in(back, key, agent_id)) == shares

@@ -92,8 +92,12 @@ LOCAL: Final = frozenset({
     "demo",
     "config",
     "completion",
+    "db",
 })
 """Commands that ignore the service that a file names."""
+
+SHARED: Final = frozenset({"serve", "db"})
+"""Commands that know the database of a shared desk."""
 
 WRITES: Final = frozenset({"serve", "halt", "resume", "agent"})
 """Commands without --read-only, which ignore that of a file: a halt is never refused."""
@@ -272,14 +276,14 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         exchange=_exchange(environment.exchange),
         loopback_webhooks=arguments.loopback_webhooks,
         recording=arguments.recording != "off",
-        database=_of_serve(arguments, "database"),
-        world=_of_serve(arguments, "world") or "main",
+        database=_of_shared(arguments, "database"),
+        world=_of_shared(arguments, "world") or "main",
     )
 
 
-def _of_serve(arguments: argparse.Namespace, name: str) -> str | None:
-    """A setting of `serve`; None for any other command."""
-    return _text(getattr(arguments, name, None)) if arguments.command == "serve" else None
+def _of_shared(arguments: argparse.Namespace, name: str) -> str | None:
+    """A setting of a shared desk; None for a command that knows none."""
+    return _text(getattr(arguments, name, None)) if arguments.command in SHARED else None
 
 
 def _text(value: object) -> str | None:
@@ -754,6 +758,20 @@ def _keep(options: Options, arguments: argparse.Namespace) -> int:
     return OK if is_well else CANNOT
 
 
+def _db(options: Options, arguments: argparse.Namespace) -> int:
+    """Look at the database of a shared desk, make its tables, or copy a world."""
+    from service_tui.storage.errors import StorageError  # noqa: PLC0415
+    from service_tui.wiring.shared_command import SharedRequest, run_shared_command  # noqa: PLC0415
+
+    request = SharedRequest(arguments.act, arguments.source, arguments.target)
+    try:
+        lines, is_well = run_shared_command(options, request)
+    except StorageError as error:
+        raise CannotError(str(error)) from error
+    print_lines(*lines)
+    return OK if is_well else CANNOT
+
+
 def _config(options: Options, arguments: argparse.Namespace) -> int:
     """Print each setting, its value and its source; secrets stay hidden."""
     from service_tui.wiring.config_command import as_json, as_lines  # noqa: PLC0415
@@ -863,4 +881,5 @@ _COMMANDS: Final = {
     "backup": _keep,
     "restore": _keep,
     "verify": _keep,
+    "db": _db,
 }

@@ -109,6 +109,7 @@ examples:
                                              markets, orders, fills, agents, alerts
   service-tui buy "rain in paris" yes 25     shows the quote, asks; also quote, sell
   service-tui backup                         copy the database; also restore FILE, verify
+  service-tui db check                       the database of a shared desk; also migrate, copy
   service-tui config show                    each setting and its source
   service-tui doctor                         check paths, versions and problems
 """
@@ -242,6 +243,7 @@ def parser_of(environment: Environment) -> Parser:
     _add_orders(commands.add_parser)
     _add_reports(commands.add_parser)
     _add_keeping(commands.add_parser)
+    _add_db(commands.add_parser)
     _add_config(commands.add_parser)
     _add_completion(commands.add_parser)
     return parser
@@ -258,8 +260,8 @@ def _add_serve(command: Callable[..., Parser]) -> None:
         allow_abbrev=False,
     )
     _add_common(serve)
-    for of_serve in ("port", "limits", "database", "world"):
-        _add_setting(serve, f"serve.{of_serve}")
+    for of_serve in ("serve.port", "serve.limits", "database", "world"):
+        _add_setting(serve, of_serve)
 
 
 def _add_web(command: Callable[..., Parser]) -> None:
@@ -477,6 +479,24 @@ def _add_keeping(command: Callable[..., Parser]) -> None:
     _add_common(
         command("verify", help="check database, journal, ledger and action log", allow_abbrev=False)
     )
+
+
+def _add_db(command: Callable[..., Parser]) -> None:
+    """Add the command for the database of a shared desk."""
+    db = command(
+        "db",
+        help="the database of a shared desk: check, migrate, copy",
+        description="check: its worlds, who leads, whether the books add up. migrate: makes the "
+        "tables. copy: a world from a data directory into the database, or back: give the folder "
+        "and the word database, in the order of the copy. See docs/shared-desk.md.",
+        allow_abbrev=False,
+    )
+    _add_common(db)
+    for of_db in ("database", "world"):
+        _add_setting(db, of_db)
+    db.add_argument("act", choices=("check", "migrate", "copy"))
+    db.add_argument("source", nargs="?", default="", metavar="FROM", help="of copy")
+    db.add_argument("target", nargs="?", default="", metavar="TO", help="of copy")
 
 
 def _add_skills(skills: Parser) -> None:

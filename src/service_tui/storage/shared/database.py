@@ -35,17 +35,17 @@ class SharedDatabase:
 
     Args:
         place: the world.
-        leadership: of this process, which leads it.
+        leadership: of this process, which leads it; None: it only reads.
         path: a file name in the folder that is this process's own.
     """
 
-    def __init__(self, place: WorldPlace, leadership: Leadership, path: Path) -> None:
+    def __init__(self, place: WorldPlace, leadership: Leadership | None, path: Path) -> None:
         self.path = path
         self._place = place
         self._leadership = leadership
         self._engine = _reading_engine(place)
         self._reopening = Lock()
-        self._writer: Writer[SharedConnection] | None = self._new_writer()
+        self._writer = None if leadership is None else self._new_writer(leadership)
 
     @property
     def failure(self) -> StorageError | None:
@@ -58,7 +58,8 @@ class SharedDatabase:
         Raises:
             NotLeadingError: it is not.
         """
-        self._leadership.check()
+        if self._leadership is not None:
+            self._leadership.check()
 
     def write(self, work: Work[SharedConnection, T]) -> asyncio.Future[T]:
         """Run a work in the next transaction, from the event loop.
@@ -107,25 +108,25 @@ class SharedDatabase:
 
     def _writing(self) -> Writer[SharedConnection]:
         if self._writer is None:
-            raise StorageError("the database is closed")
+            raise StorageError("the database is closed, or open for reading only")
         return self._writer
 
     def _reopen(self) -> None:
         with self._reopening:
             writer = self._writing()
-            if writer.failure is None:
+            if writer.failure is None or self._leadership is None:
                 return
             self._leadership.check()
             writer.close()
-            self._writer = self._new_writer()
+            self._writer = self._new_writer(self._leadership)
 
-    def _new_writer(self) -> Writer[SharedConnection]:
-        epoch = self._leadership.epoch
+    def _new_writer(self, leadership: Leadership) -> Writer[SharedConnection]:
+        epoch = leadership.epoch
         if epoch is None:
-            self._leadership.check()
+            leadership.check()
         raw = connect(self._place, "writer")
         try:
-            self._leadership.note_writer(raw.info.backend_pid)
+            leadership.note_writer(raw.info.backend_pid)
             with as_shared_error():
                 return Writer(SharedPort(raw, epoch or 0))
         except StorageError:
