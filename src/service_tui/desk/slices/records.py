@@ -157,6 +157,16 @@ class PositionView:
         return self.status is MarketStatus.RESOLVED
 
     @property
+    def is_sold(self) -> bool:
+        """True if all of it was sold before the outcome: none is its own."""
+        return self.is_closed and self.outcome is None and not self.shares
+
+    @property
+    def end_text(self) -> str:
+        """The state of its market; `sold` if it was sold before the outcome."""
+        return "sold" if self.is_sold else self.status.value
+
+    @property
     def key(self) -> str:
         """Identity of the row."""
         return holding_key(self.market_id, self.side, self.venue)

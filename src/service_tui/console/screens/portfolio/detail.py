@@ -7,8 +7,8 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure, figures, section
-from service_tui.console.freshness import if_none, of_wall
-from service_tui.console.screens.portfolio.table import outcome
+from service_tui.console.freshness import if_none, of_wall, on_wall
+from service_tui.console.screens.portfolio.table import outcome, sold_at
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.desk.slices.records import AccountView, Deal, PositionView, Topic, TradeView
@@ -102,7 +102,7 @@ def position_head(position: PositionView) -> Text:
         "\n",
         (position.side.value.upper(), f"bold {'yes' if position.side is Side.YES else 'no'}"),
         (where, "live"),
-        (f"  {position.category}  {position.status.value}", "muted"),
+        (f"  {position.category}  {position.end_text}", "muted"),
     )
 
 
@@ -132,12 +132,16 @@ def position_body(position: PositionView, view: ViewContext) -> Text:
 
 
 def closed_body(position: PositionView, view: ViewContext) -> Text:
-    """The end of a closed position."""
+    """The end of a closed position: its outcome, or its sale."""
+    ended = ("resolved, world", formats.date_time(position.resolves_at))
+    if position.is_sold:
+        at = sold_at(position, view.state)
+        ended = (f"sold{on_wall(view.state)}", formats.date_time(at))
     shown: tuple[Figure, ...] = (
-        ("outcome", outcome(position)),
+        ("ended" if position.is_sold else "outcome", outcome(position)),
         (_made(position), view.pnl(position.made)),
         ("average", formats.price(position.average)),
-        ("resolved, world", formats.date_time(position.resolves_at)),
+        ended,
     )
     return Text.assemble("\n", figures(shown, across=2, width=view.width))
 
