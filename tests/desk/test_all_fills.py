@@ -7,12 +7,16 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import trade_of
 from service_tui.console.screens.agents.table import TRADES
 from service_tui.console.view_context import ViewContext
+from service_tui.desk.all_fills import all_fills
+from service_tui.desk.audit.exports import trade_rows
+from service_tui.desk.audit.listings import fill_rows
 from service_tui.desk.audit.why import why_ticket
 from service_tui.desk.facts import FillsRead, FillsReceived
 from service_tui.desk.feed.fills import FillsWatch
 from service_tui.desk.fill_tickets import fill_tickets, with_book
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import Deal, OnBook, TicketState, TicketView, TradeView
 from service_tui.terms import Action, Side, TradeStatus, Venue
@@ -39,6 +43,21 @@ def test_what_was_read_and_what_was_heard_is_one_list_by_time() -> None:
     state = reduce(state, FillsReceived((heard, replace(FILL, seq=42))))
     assert sorted(ids(state.fills)) == ["t-1", "t-10", "t-9"]
     assert len({fill.key for fill in state.fills}) == 3
+
+
+def test_a_fill_has_shares_on_the_screen_and_in_the_list() -> None:
+    bought = replace(trade_of(1).trade, trade_id="t1")
+    paid = replace(bought, action="redeem", trade_id="t2")
+    bare = {"shares": Micros(0), "status": TradeStatus.CANCELLED, "average": None}
+    cancelled = replace(bought, trade_id="t3", cost=Micros(0), **bare)
+    odd = replace(bought, trade_id="t4", **bare)
+    trades = (bought, paid, cancelled, odd)
+    own = STATE.account.agent_id
+    past = AgentDetailView(own, tuple(ReasonedTradeView(one, "") for one in trades), ())
+    state = replace(STATE, trades=trades, fills=())
+    assert ids(all_fills(state)) == ["t1"]
+    assert [row["trade"] for row in fill_rows(state, {own: past})] == ["t1"]
+    assert [row["trade"] for row in trade_rows(state, {own: past})] == ["t1", "t2", "t3", "t4"]
 
 
 def test_another_part_of_an_order_is_another_row() -> None:

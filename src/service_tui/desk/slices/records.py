@@ -242,6 +242,11 @@ class TradeView:
         return Deal.BUY if self.action == Action.BUY.value else Deal.SALE
 
     @property
+    def is_fill(self) -> bool:
+        """True if shares were bought or sold: not a payout, and no order without a fill."""
+        return self.deal in {Deal.BUY, Deal.SALE} and self.shares > 0
+
+    @property
     def did(self) -> str:
         """The same for a line of text; an order names its direction: `buy order`."""
         return f"{self.action} order" if self.deal is Deal.ORDER else self.deal.value

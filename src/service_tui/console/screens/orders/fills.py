@@ -24,6 +24,7 @@ from service_tui.console.table_spec import (
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.line_fit import Bit
+from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.all_fills import all_fills
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.records import Topic
@@ -175,9 +176,7 @@ def totals(fills: Iterable[FillView], view: ViewContext) -> tuple[Bit, ...]:
             ("fees", view.money(_fees(own))),
             ("P&L", view.pnl(_realized(own))),
         )
-        parts = (Text.assemble((f"{label} ", "muted"), amount) for label, amount in sums)
-        text = Text("  ").join((Text(f"{count:,} in {currency}", "bold"), *parts))
-        bits.append(Bit(text, rank=len(bits)))
+        bits.append(sums_bit(f"{count:,} in {currency}", sums, ahead=len(bits)))
     return tuple(bits)
 
 

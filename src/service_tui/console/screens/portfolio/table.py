@@ -21,6 +21,7 @@ from service_tui.console.table_spec import (
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.line_fit import Bit
+from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.slices.records import Deal, Phase, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
@@ -195,9 +196,7 @@ def totals(rows: Iterable[object], view: ViewContext) -> tuple[Bit, ...]:
                 ("exit", view.money(_sum(held.exit_value for held in own))),
                 ("P&L", view.pnl(_sum(held.unrealized for held in own))),
             ]
-        parts = (Text.assemble((f"{label} ", "muted"), amount) for label, amount in sums)
-        text = Text("  ").join((Text(f"{len(own):,} in {currency}", "bold"), *parts))
-        bits.append(Bit(text, rank=len(bits)))
+        bits.append(sums_bit(f"{len(own):,} in {currency}", sums, ahead=len(bits)))
     return tuple(bits)
 
 
