@@ -757,6 +757,25 @@ async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> 
         assert view.orders == []
 
 
+@pytest.mark.parametrize("size", [SMALL, WIDE])
+async def test_each_row_on_a_real_venue_is_marked_and_no_amount_of_it_is_in_dollars(
+    size: tuple[int, int],
+) -> None:
+    risk = RiskView(
+        monitors=(SETTABLE[0], replace(SETTABLE[0], venue=Venue.EVM)),
+        alerts=tuple(replace(each, venue=Venue.EVM) for each in STATE.risk.alerts[:1]),
+        exits=tuple(replace(each, venue=Venue.EVM) for each in STATE.risk.exits[:1]),
+    )
+    async with monitors(replace(STATE, risk=risk), size) as view:
+        for rows in (2, 1, 1):
+            lines = view.text.splitlines()
+            head = next(place for place, line in enumerate(lines) if "market  " in line)
+            shown = lines[head + 1 : head + 1 + rows]
+            assert ["EVM " in line for line in shown] == [False, True][-rows:]
+            assert "$" not in lines[head]
+            await view.press("o")
+
+
 async def test_old_data_is_marked() -> None:
     async with monitors() as view:
         assert "STALE" not in view.text

@@ -200,7 +200,7 @@ def _breach(alert: AlertView) -> str:
 
 
 def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
-    tail = Text.assemble(alert_state_text(row), (f"  {_breach(row)}", ""))
+    tail = Text.assemble(alert_state_text(row), (f"  {_breach(row)}  on {row.venue.value}", ""))
     held = guarded(view.state, row.holding)
     shown: tuple[Figure, ...] = (
         ("trigger price", formats.price(row.trigger_price)),
@@ -343,7 +343,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             age,
         ),
         Explanation(
-            "if stopped out, $",
+            f"if stopped out, {formats.unit(row.venue)}",
             view.money(None if stop is None else stop.brings),
             "estimate: selling all at the stop price, depth as now",
             (shares, ("stop price", formats.price(row.floor_price))),

@@ -14,9 +14,9 @@ from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
     figure_column,
+    marked_question,
     price_column,
     side_column,
-    venue_mark,
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
@@ -74,14 +74,6 @@ def _ended_at(position: PositionView) -> Timestamp | None:
     return None if position.is_sold else position.resolves_at
 
 
-def _question_text(position: PositionView) -> Text:
-    """The question; real money is marked before it, at any width."""
-    question = short_question(position.question, position.resolves_at)
-    if position.venue is Venue.SIM:
-        return Text(question)
-    return Text.assemble((f"{venue_mark(position.venue)} ", "live"), question)
-
-
 def _left_text(position: PositionView, now: Timestamp) -> Text:
     if position.status is not MarketStatus.ACTIVE or position.resolves_at is None:
         is_closed = position.status is MarketStatus.CLOSED
@@ -94,7 +86,7 @@ _QUESTION: Final = Column[PositionView](
     "question",
     "market",
     20,
-    lambda held, _: _question_text(held),
+    lambda held, _: marked_question(short_question(held.question, held.resolves_at), held.venue),
     sort_key=lambda held, _: held.question,
     flex=True,
     keeps_end=True,
