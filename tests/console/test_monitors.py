@@ -776,6 +776,14 @@ async def test_each_row_on_a_real_venue_is_marked_and_no_amount_of_it_is_in_doll
             await view.press("o")
 
 
+async def test_where_the_filter_hides_every_row_the_keys_say_so() -> None:
+    async with monitors() as view:
+        await view.press("slash", *"zzz", "enter", "enter")
+        assert view.rows() == []
+        total = len(STATE.risk.monitors)
+        assert view.app.said[-1] == f"The filter hides all {total} rows.\n\nesc clears it."
+
+
 async def test_old_data_is_marked() -> None:
     async with monitors() as view:
         assert "STALE" not in view.text

@@ -393,7 +393,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         if self.table.order.cursor and not is_empty:
             show_row_gone(self)
         else:
-            self.show_toast(self.table.empty, "warn")
+            self.show_toast(self.table.no_row_text, "warn")
 
     @property
     def shows_detail(self) -> bool:
