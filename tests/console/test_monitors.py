@@ -776,6 +776,27 @@ async def test_each_row_on_a_real_venue_is_marked_and_no_amount_of_it_is_in_doll
             await view.press("o")
 
 
+@pytest.mark.parametrize("by_service", [True, False])
+async def test_an_alert_and_its_exit_name_the_seller_in_the_same_words(*, by_service: bool) -> None:
+    alert = replace(STATE.risk.alerts[0], state=AlertState.EXECUTED, detail="", managed=False)
+    sold = replace(
+        STATE.risk.exits[0],
+        market_id=alert.market_id,
+        side=alert.side,
+        venue=alert.venue,
+        trigger_price=alert.trigger_price,
+        at=Timestamp(alert.breached_at + 1),
+        by_service=by_service,
+    )
+    state = replace(STATE, risk=RiskView(alerts=(alert,), exits=(sold,), executes=True))
+    words = "the service" if by_service else "this desk"
+    async with monitors(state, WIDE) as view:
+        await view.press("o")
+        assert f"sold by {words}" in view.text
+        await view.press("o")
+        assert "".join(f"sold by {words}".split()) in "".join(view.text.split())
+
+
 async def test_where_the_filter_hides_every_row_the_keys_say_so() -> None:
     async with monitors() as view:
         await view.press("slash", *"zzz", "enter", "enter")

@@ -29,6 +29,7 @@ from service_tui.desk.slices.risk import (
     MonitorState,
     MonitorView,
     PriceAlertView,
+    seller,
 )
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp, decimal
@@ -202,7 +203,7 @@ def left_text(alert: AlertView, now: Timestamp) -> Text:
 
 def sold_by(row: ExitView) -> str:
     """The seller, in a word or two."""
-    return "service" if row.by_service else "this desk"
+    return seller(by_service=row.by_service)
 
 
 def price_alert_state(row: PriceAlertView, now: Timestamp) -> Text:
@@ -439,7 +440,7 @@ EXITS: Final = TableSpec[ExitView](
         amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=92),
         amount_column("proceeds", "proceeds", 10, lambda row: row.proceeds, formats.money),
         amount_column("pnl", "P&L", 9, lambda row: row.pnl, formats.pnl),
-        word_column("by", "sold by", 9, sold_by, tier=106),
+        word_column("by", "sold by", 11, sold_by, tier=106),
         word_column("venue", "venue", 9, lambda row: row.venue.value, tier=130),
     ),
     search_text=_exit_text,
