@@ -479,6 +479,18 @@ def test_sums_of_the_list_are_by_currency_and_unknown_while_one_part_is() -> Non
     assert totals((), view) == ()
 
 
+@pytest.mark.parametrize("size", [(80, 24), WIDE, WIDEST])
+async def test_no_label_of_a_position_on_a_real_venue_is_cut(size: tuple[int, int]) -> None:
+    held = replace(BOOK, exit_value=Micros(1_234_560_000), mark_value=Micros(1_240_000_000))
+    async with portfolio(replace(REAL, positions=(), on_venues=(held,)), size) as view:
+        await view.press("enter")
+        body = view.part(".detail-body")
+        assert "…" not in body
+        for label in ("cost USDC.e", "mark value", "exit value", "unrealized", "realized"):
+            assert label in body
+        assert ("exit value USDC.e" in body) is (size != WIDE)
+
+
 async def test_a_position_that_was_sold_shows_its_sale_and_no_outcome() -> None:
     held = replace(CLOSED[0], outcome=None, resolves_at=Timestamp(NOW + 86_400))
     at = Timestamp(NOW - 300)

@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.figures import Figure, figures, section
+from service_tui.console.figures import Figure, figures, fits, section
 from service_tui.console.freshness import if_none, of_wall, on_wall
 from service_tui.console.screens.portfolio.table import outcome, sold_at
 from service_tui.console.view_context import ViewContext
@@ -113,21 +113,28 @@ def position_body(position: PositionView, view: ViewContext) -> Text:
         if position.opened_at is not None
         else ("opened", formats.age(None, view.now))
     )
-    unit = "$" if position.venue is Venue.SIM else MONEY_OF[position.venue]
-    shown: tuple[Figure, ...] = (
-        ("shares", view.shares(position.shares)),
-        (f"cost {unit}", view.money(position.cost)),
-        ("average", formats.price(position.average)),
-        ("mark", formats.price(position.mark_price)),
-        (f"mark value {unit}", view.money(position.mark_value)),
-        (f"exit value {unit}", view.money(position.exit_value)),
-        (f"unrealized {unit}", view.pnl(position.unrealized)),
-        (f"realized {unit}", view.pnl(position.realized)),
-        ("P&L %", formats.percent_change(position.pnl_pct)),
-        opened,
-    )
+    unit = formats.unit(position.venue)
+
+    def shown(behind: str) -> tuple[Figure, ...]:
+        return (
+            ("shares", view.shares(position.shares)),
+            (f"cost {unit}", view.money(position.cost)),
+            ("average", formats.price(position.average)),
+            ("mark", formats.price(position.mark_price)),
+            (f"mark value{behind}", view.money(position.mark_value)),
+            (f"exit value{behind}", view.money(position.exit_value)),
+            (f"unrealized{behind}", view.pnl(position.unrealized)),
+            (f"realized{behind}", view.pnl(position.realized)),
+            ("P&L %", formats.percent_change(position.pnl_pct)),
+            opened,
+        )
+
+    # Where its currency would cut a label, that of the cost and of the head stand for all.
+    rows = shown(f" {unit}")
+    if not fits(rows, across=2, width=view.width):
+        rows = shown("")
     return Text.assemble(
-        "\n", figures(shown, across=2, width=view.width), "\n\n", _mark_and_exit(position)
+        "\n", figures(rows, across=2, width=view.width), "\n\n", _mark_and_exit(position)
     )
 
 
