@@ -66,3 +66,10 @@ def test_every_link_of_the_documents_leads_somewhere() -> None:
 def anchors(page: Path) -> set[str]:
     heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}
+
+
+def test_the_command_line_lists_no_hidden_option_and_writes_pairs_as_words() -> None:
+    page = PAGES["command-line.md"]()
+    assert "SUPPRESS" not in page
+    assert "('" not in page
+    assert "[--export RUN FILE]" in page

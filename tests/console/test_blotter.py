@@ -113,6 +113,40 @@ async def test_a_row_is_copied_as_json_and_its_reference_as_it_is() -> None:
         assert len(seen.toasts) == 2
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
+async def test_a_row_shows_the_price_and_the_size_of_its_command(size: tuple[int, int]) -> None:
+    venue = "USDC.e on evm_venue"
+    orders = {
+        f"LIVE buy YES at 0.405 for 1,250.00 {venue}": "LIVE buy YES at 0.405 for 1,250.00",
+        "exit, trailing stop: LIVE sell 26.25 YES on evm_venue": (
+            "LIVE sell 26.25 YES, trailing stop"
+        ),
+        f"LIVE buy NO at 0.4 for 25.00 {venue}, stop 20.0% down": ("LIVE buy NO at 0.4 for 25.00,"),
+    }
+    tickets = tuple(
+        replace(STATE.tickets[0], ticket_id=f"real-{place}", what=what, venue=Venue.EVM)
+        for place, what in enumerate(orders)
+    )
+    async with running(replace(STATE, tickets=tickets), first="blotter", size=size) as seen:
+        for shown in orders.values():
+            assert shown in seen.text
+        assert seen.text.count("EVM ") >= len(orders)
+
+
+async def test_the_list_takes_the_room_of_the_detail_beside_it() -> None:
+    async with running(STATE, first="blotter", size=(120, 40)) as seen:
+        front = screen(seen)
+        assert front.has_class("-beside")
+        await seen.press("|")
+        assert front.is_wide
+        assert not front.has_class("-beside")
+        await seen.press("|")
+        assert front.has_class("-beside")
+        # The detail of a fill is below the list.
+        await seen.press("o")
+        assert front.list_reason("wide") == "no detail beside the list"
+
+
 async def test_i_explains_how_long_it_took() -> None:
     async with running(STATE, first="blotter") as seen:
         await seen.press("i")

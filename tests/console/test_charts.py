@@ -118,6 +118,24 @@ def test_an_own_trade_is_marked_and_read_and_those_of_others_are_not() -> None:
         assert mark.glyph[0] == ("▲" if raises_yes else "▼")
 
 
+def test_an_own_trade_is_marked_at_the_price_that_was_paid() -> None:
+    assert STATE.detail is not None
+    assert STATE.account is not None
+    tape = [one for one in STATE.detail.trades if one.trader == STATE.account.name]
+    assert {one.side for one in tape} == set(Side)
+    for mark, own, taped in zip(over_time(ChartName.PRICE).marks, STATE.trades, tape, strict=True):
+        assert own.average is not None
+        assert own.average != taped.price
+        paid = f" at {formats.price(own.average).plain}"
+        if own.side is Side.NO:
+            paid += f" (YES {formats.price(1.0 - own.average).plain})"
+        assert mark.text.endswith(paid)
+    for mark, taped in zip(
+        over_time(ChartName.PRICE, replace(STATE, trades=(), fills=())).marks, tape, strict=True
+    ):
+        assert mark.text.endswith(f", price after {formats.price(taped.price).plain}")
+
+
 def test_a_candle_under_the_cursor_has_the_prices_of_its_stretch() -> None:
     series = over_time(ChartName.CANDLES)
     shown = drawn(series)

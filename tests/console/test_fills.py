@@ -12,6 +12,7 @@ from service_tui.console import formats
 from service_tui.console.screens.orders.fills import FILLS, describe_fill, totals
 from service_tui.console.screens.orders.screen import BlotterScreen
 from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.line_fit import fitted_bits, joined
 from service_tui.desk.all_fills import all_fills
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.slices.agents import FillView
@@ -71,6 +72,17 @@ def test_sums_never_hold_two_currencies_and_no_unknown_fee() -> None:
     assert f"fees {formats.NOT_KNOWN}" in unknown[0].text.plain
     masked = totals((REAL,), replace(VIEW, masked=True))
     assert "12" not in masked[0].text.plain
+
+
+def test_where_room_is_short_the_sums_of_each_currency_are_shortened() -> None:
+    play = replace(STATE.fills[0], action=Action.BUY, money=Micros(5 * ONE), fee=Micros(0))
+    bits = totals((play, REAL, REAL), VIEW)
+    for width, line in (
+        (100, "2 in USDC.e  bought 0.00  sold 24.00  fees 0.20  P&L -6.00  1 in $SIM  P&L 0.00"),
+        (60, "2 in USDC.e  P&L -6.00  1 in $SIM  P&L 0.00"),
+        (30, "2 in USDC.e  P&L -6.00  1 in …"),
+    ):
+        assert joined(fitted_bits(bits, width), width).plain == line
 
 
 def test_a_fill_whose_order_still_works_is_partial() -> None:

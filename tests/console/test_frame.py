@@ -15,6 +15,7 @@ from textual.geometry import Size
 from textual.worker import WorkerFailed
 
 from kit.console.doors import running, seen_before
+from kit.console.limit_draft import open_order
 from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
@@ -110,9 +111,25 @@ def test_cash_stands_beside_ten_approvals_and_notices(width: int) -> None:
     held = tuple(held_of(f"h{at}") for at in range(10))
     state = replace(STATE, supervision=replace(STATE.supervision, held=held))
     shown = line((*money_bits(state, NOW), *approval_bits(state, NOW), *badge_bits(3)), width)
-    for part in ("equity 8,983.99", "+41.20", "cash 8,214.33", "online 0s", " 3 "):
+    for part in ("equity 8,983.99", "+41.20", "cash 8,214.33", "online 0s"):
         assert part in shown
     assert ("& 10 approvals" if width > 100 else "&10") in shown
+    assert any(words in shown for words in (" 3 notices ", " 3 new "))
+
+
+def test_open_orders_are_counted_beside_the_pending_ones() -> None:
+    order = open_order()
+    resting = replace(
+        STATE,
+        tickets=(),
+        orders=(order,),
+        limits=replace(STATE.limits, day_trades=7, day_resting=1),
+    )
+    shown = line(world_bits(resting, NOW), 160)
+    assert "buys 7/500 today +1 open order " in shown
+    assert "0 orders pending, 1 open " in shown
+    assert "0 orders pending" in line(world_bits(resting, NOW), 80)
+    assert ", 0 open" not in line(world_bits(replace(resting, orders=()), NOW), 160)
 
 
 @pytest.mark.parametrize("mode", Mode)

@@ -99,6 +99,22 @@ async def test_a_search_finds_a_key_by_its_cap_and_a_reason_by_its_words() -> No
         assert page(seen) == "No key matches /p offline worldzzz. esc shows all."
 
 
+async def test_a_search_that_finds_nothing_here_finds_the_keys_of_other_screens() -> None:
+    async with running(STATE, first="markets") as seen:
+        await seen.press("question_mark", "slash", *"amend")
+        assert page(seen).splitlines()[:5] == [
+            "Not on Markets. On other screens:",
+            "",
+            "portfolio (1)",
+            "       O  open orders     Amend, cancel",
+            "       e  amend           Price and size",
+        ]
+    async with running(STATE, first="portfolio") as seen:
+        await seen.press("question_mark", "slash", *"amend")
+        assert "other screens" not in page(seen)
+        assert "amend           Price and size" in page(seen)
+
+
 def test_no_key_means_two_things_in_one_place() -> None:
     meant = [(key.group, name) for key in KEYS for name in key.keys]
     assert [pair for pair in set(meant) if meant.count(pair) > 1] == []

@@ -757,6 +757,54 @@ async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> 
         assert view.orders == []
 
 
+@pytest.mark.parametrize("size", [SMALL, WIDE])
+async def test_each_row_on_a_real_venue_is_marked_and_no_amount_of_it_is_in_dollars(
+    size: tuple[int, int],
+) -> None:
+    risk = RiskView(
+        monitors=(SETTABLE[0], replace(SETTABLE[0], venue=Venue.EVM)),
+        alerts=tuple(replace(each, venue=Venue.EVM) for each in STATE.risk.alerts[:1]),
+        exits=tuple(replace(each, venue=Venue.EVM) for each in STATE.risk.exits[:1]),
+    )
+    async with monitors(replace(STATE, risk=risk), size) as view:
+        for rows in (2, 1, 1):
+            lines = view.text.splitlines()
+            head = next(place for place, line in enumerate(lines) if "market  " in line)
+            shown = lines[head + 1 : head + 1 + rows]
+            assert ["EVM " in line for line in shown] == [False, True][-rows:]
+            assert "$" not in lines[head]
+            await view.press("o")
+
+
+@pytest.mark.parametrize("by_service", [True, False])
+async def test_an_alert_and_its_exit_name_the_seller_in_the_same_words(*, by_service: bool) -> None:
+    alert = replace(STATE.risk.alerts[0], state=AlertState.EXECUTED, detail="", managed=False)
+    sold = replace(
+        STATE.risk.exits[0],
+        market_id=alert.market_id,
+        side=alert.side,
+        venue=alert.venue,
+        trigger_price=alert.trigger_price,
+        at=Timestamp(alert.breached_at + 1),
+        by_service=by_service,
+    )
+    state = replace(STATE, risk=RiskView(alerts=(alert,), exits=(sold,), executes=True))
+    words = "the service" if by_service else "this desk"
+    async with monitors(state, WIDE) as view:
+        await view.press("o")
+        assert f"sold by {words}" in view.text
+        await view.press("o")
+        assert "".join(f"sold by {words}".split()) in "".join(view.text.split())
+
+
+async def test_where_the_filter_hides_every_row_the_keys_say_so() -> None:
+    async with monitors() as view:
+        await view.press("slash", *"zzz", "enter", "enter")
+        assert view.rows() == []
+        total = len(STATE.risk.monitors)
+        assert view.app.said[-1] == f"The filter hides all {total} rows.\n\nesc clears it."
+
+
 async def test_old_data_is_marked() -> None:
     async with monitors() as view:
         assert "STALE" not in view.text

@@ -57,6 +57,16 @@ def test_an_order_shows_what_is_open_filled_and_reserved() -> None:
     assert "18.00" not in describe_order(TWO[0], replace(masked, masked=True)).body.plain
 
 
+async def test_the_footer_has_the_verbs_of_the_list_in_front() -> None:
+    async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
+        for is_orders in (False, True, False):
+            last = seen.text.splitlines()[-1]
+            assert ("e amend" in last, "d cancel" in last) == (is_orders, is_orders)
+            assert ("x sell" in last) is not is_orders
+            await seen.press("O")
+            await seen.until(lambda was=last: seen.text.splitlines()[-1] != was)
+
+
 async def test_a_key_cancels_the_order_under_the_cursor_and_no_other() -> None:
     async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
         await seen.press("O", "g")

@@ -1,4 +1,5 @@
 import random
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,6 +18,7 @@ from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import key_named
 from service_tui.console.screens.portfolio.detail import valued_by_rows
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
+from service_tui.console.screens.portfolio.table import CLOSED as CLOSED_TABLE
 from service_tui.console.screens.portfolio.table import totals
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.settings import SetPreference
@@ -475,3 +477,43 @@ def test_sums_of_the_list_are_by_currency_and_unknown_while_one_part_is() -> Non
         f"1 in USDC.e  value 2.00  exit {formats.NOT_KNOWN}  P&L -1.00",
     ]
     assert totals((), view) == ()
+
+
+@pytest.mark.parametrize("size", [(80, 24), WIDE, WIDEST])
+async def test_no_label_of_a_position_on_a_real_venue_is_cut(size: tuple[int, int]) -> None:
+    held = replace(BOOK, exit_value=Micros(1_234_560_000), mark_value=Micros(1_240_000_000))
+    async with portfolio(replace(REAL, positions=(), on_venues=(held,)), size) as view:
+        await view.press("enter")
+        body = view.part(".detail-body")
+        assert "…" not in body
+        for label in ("cost USDC.e", "mark value", "exit value", "unrealized", "realized"):
+            assert label in body
+        assert ("exit value USDC.e" in body) is (size != WIDE)
+
+
+async def test_a_position_that_was_sold_shows_its_sale_and_no_outcome() -> None:
+    held = replace(CLOSED[0], outcome=None, resolves_at=Timestamp(NOW + 86_400))
+    at = Timestamp(NOW - 300)
+    sale = replace(
+        STATE.trades[0],
+        market_id=held.market_id,
+        side=held.side,
+        venue=held.venue,
+        action=Action.SELL.value,
+        shares=ONE,
+        cost=ONE,
+        at=at,
+    )
+    state = replace(STATE, closed=(held,), trades=(sale,))
+    when = formats.date_time(at).plain
+    async with portfolio(state, WIDE) as view:
+        await view.press("o", "o")
+        assert view.rows() == [held]
+        body = view.part(".detail-body")
+        assert "outcome" not in body
+        assert "resolved" not in body
+        assert re.search(rf"sold, wall +{when}", body)
+        cells = {one.id: one.cell(held, view.screen.view) for one in CLOSED_TABLE.columns}
+        assert str(cells["outcome"]) == f"sold {when}"
+        assert str(cells["resolved"]) == formats.NOT_KNOWN
+        assert view.part(".detail-head").endswith("sold")

@@ -223,3 +223,19 @@ def test_venues_are_offered_that_leave_a_market() -> None:
     assert venues_of(MARKETS) == ("", "evm_venue", "sol_venue", SIM_ALONE)
     assert venues_of(market for market in MARKETS if market.venues == KINDS[1]) == ("", "sol_venue")
     assert venues_of(STATE.markets.values()) == ("",)
+
+
+@pytest.mark.parametrize("column", ["left", "age"])
+@pytest.mark.parametrize("unit", ["m", "k", "%"])
+def test_a_time_takes_units_of_time_alone(column: str, unit: str) -> None:
+    search = read_search(f"{column}:>3{unit}", (column,))
+    assert search.problem == f"{column}:> takes min, h, d or w, as {column}:>3min"
+    assert not search
+    for taken in ("3min", "3h", "3d", "3w", "180"):
+        assert read_search(f"{column}:>{taken}", (column,)).comparisons
+
+
+def test_the_end_of_a_market_takes_units_of_time_by_each_of_its_names() -> None:
+    for name in ("ends", "endsin", "left"):
+        assert "as left:>3min" in search_of(f"{name}:>3m").problem
+        assert search_of(f"{name}:>3min").comparisons == search_of("left:>180").comparisons

@@ -3,18 +3,26 @@
 from collections import Counter
 from dataclasses import replace
 
+import pytest
+
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import trade_of
 from service_tui.console.screens.agents.table import TRADES
+from service_tui.console.screens.orders.fills import describe_fill
 from service_tui.console.view_context import ViewContext
+from service_tui.desk.all_fills import all_fills, fill_of
+from service_tui.desk.audit.exports import trade_rows
+from service_tui.desk.audit.listings import fill_rows
 from service_tui.desk.audit.why import why_ticket
 from service_tui.desk.facts import FillsRead, FillsReceived
 from service_tui.desk.feed.fills import FillsWatch
-from service_tui.desk.fill_tickets import fill_tickets, with_book
+from service_tui.desk.fill_tickets import fill_tickets, ticket_of_fill, with_book
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import Deal, OnBook, TicketState, TicketView, TradeView
+from service_tui.desk.slices.risk import REASONS, exit_cause, exit_source
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -39,6 +47,21 @@ def test_what_was_read_and_what_was_heard_is_one_list_by_time() -> None:
     state = reduce(state, FillsReceived((heard, replace(FILL, seq=42))))
     assert sorted(ids(state.fills)) == ["t-1", "t-10", "t-9"]
     assert len({fill.key for fill in state.fills}) == 3
+
+
+def test_a_fill_has_shares_on_the_screen_and_in_the_list() -> None:
+    bought = replace(trade_of(1).trade, trade_id="t1")
+    paid = replace(bought, action="redeem", trade_id="t2")
+    bare = {"shares": Micros(0), "status": TradeStatus.CANCELLED, "average": None}
+    cancelled = replace(bought, trade_id="t3", cost=Micros(0), **bare)
+    odd = replace(bought, trade_id="t4", **bare)
+    trades = (bought, paid, cancelled, odd)
+    own = STATE.account.agent_id
+    past = AgentDetailView(own, tuple(ReasonedTradeView(one, "") for one in trades), ())
+    state = replace(STATE, trades=trades, fills=())
+    assert ids(all_fills(state)) == ["t1"]
+    assert [row["trade"] for row in fill_rows(state, {own: past})] == ["t1"]
+    assert [row["trade"] for row in trade_rows(state, {own: past})] == ["t1", "t2", "t3", "t4"]
 
 
 def test_another_part_of_an_order_is_another_row() -> None:
@@ -85,6 +108,28 @@ def test_fills_are_in_the_order_of_time_whoever_told_them() -> None:
     time = next(one for one in TRADES if one.id == "time")
     assert time.sort_key is not None
     assert time.sort_key(FILL, ViewContext.of(STATE, NOW)) == FILL.at
+
+
+@pytest.mark.parametrize("source", ["risk:stop_loss", "desk:stop_loss"])
+def test_an_exit_has_one_wording_whoever_sold_it(source: str) -> None:
+    sold = replace(trade_of(2).trade, trade_id="t2", client_ref="", source=source)
+    (row,) = fill_tickets((sold,), ())
+    assert row.what == "exit, stop loss: sell 12.00 YES"
+    assert source not in row.outcome
+    assert ticket_of_fill(fill_of(sold, "a", "desk")).what == row.what
+    (real,) = fill_tickets((replace(sold, venue=Venue.EVM),), ())
+    assert real.what == "exit, stop loss: LIVE sell 12.00 YES on evm_venue"
+    shown = describe_fill(fill_of(sold, "a", "desk"), ViewContext.of(STATE, NOW, 80)).plain
+    by = "the service" if source.startswith("risk") else "this desk"
+    assert f"exit, stop loss, by {by}" in shown
+
+
+def test_a_desk_names_itself_and_the_cause_of_its_exits() -> None:
+    for cause in REASONS.values():
+        assert exit_cause(exit_source(cause)) == cause
+        assert exit_source(cause).startswith("desk:")
+    assert exit_source("a reason of tomorrow") == ""
+    assert exit_cause("desk:reactor") == exit_cause("desk") == exit_cause("risk:of_tomorrow") == ""
 
 
 def order_of(name: str, **changes: object) -> tuple[TicketView, TradeView]:

@@ -481,3 +481,13 @@ def test_a_listed_trade_has_its_fee_or_says_that_it_is_not_told(
 @given(st.floats(-1e9, 1e9))
 def test_an_amount_of_the_wire_becomes_the_nearest_micro(value: float) -> None:
     assert abs(amount(value) / ONE - value) <= 0.5e-6 + abs(value) * 1e-15
+
+
+def test_a_position_that_was_sold_has_no_outcome_of_its_own() -> None:
+    sold = {**SIDE, "shares": 0.0, "cost_basis": 0.0, "avg_cost": None, "current_value": 0.0}
+    for later in ({}, {"outcome": False, "resolved_at": AT}):
+        (view,) = views(status="sold", sides=(sold,), **later)
+        assert (view.is_closed, view.is_sold, view.outcome) == (True, True, None)
+        assert view.end_text == "sold"
+    (resolved,) = views(status="lost", sides=(SIDE,))
+    assert (resolved.is_sold, resolved.end_text) == (False, "resolved")

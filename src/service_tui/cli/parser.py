@@ -78,7 +78,7 @@ LISTS: Final[Mapping[str, str]] = {
     "markets": "markets, the most traded first",
     "positions": "your open positions",
     "orders": "your open orders",
-    "fills": "trades of every agent, the newest first",
+    "fills": "fills of every agent, the newest first, without payouts",
     "agents": "the day of each agent",
     "alerts": "risk alerts",
 }

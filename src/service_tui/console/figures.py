@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
+from rich.cells import cell_len
 from rich.text import Text
 
 _GAP: Final = 3
@@ -39,12 +40,22 @@ Figure = tuple[str, Text]
 
 def figures(shown: Sequence[Figure], *, across: int, width: int) -> Text:
     """Labels on the left, values right-aligned, `across` pairs a line, `width` cells wide."""
-    cell = max(1, (width - _GAP * (across - 1)) // across)
+    cell = _cell_width(across, width)
     lines = [
         Text(" " * _GAP).join(_cell(figure, cell) for figure in shown[start : start + across])
         for start in range(0, len(shown), across)
     ]
     return Text("\n").join(lines)
+
+
+def fits(shown: Sequence[Figure], *, across: int, width: int) -> bool:
+    """True if no label of these figures is cut in such lines."""
+    cell = _cell_width(across, width)
+    return all(cell_len(label) + 1 + value.cell_len <= cell for label, value in shown)
+
+
+def _cell_width(across: int, width: int) -> int:
+    return max(1, (width - _GAP * (across - 1)) // across)
 
 
 def labelled(lines: Sequence[Figure], width: int = LABEL_CELLS) -> Text:

@@ -285,8 +285,8 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("portfolio.alert", ("a",), "price alert", "Alert at a price"),
     _performed("portfolio.why", ("Q",), "why", "The trade, signal to exit"),
     _performed("portfolio.orders", ("O",), "open orders", "Amend, cancel"),
-    _performed("portfolio.amend", ("e",), "amend", "Price and size"),
-    _performed("portfolio.cancel", ("d",), "cancel order", "Cancel the selected order"),
+    _performed("portfolio.amend", ("e",), "amend", "Price and size", footer=True),
+    _performed("portfolio.cancel", ("d",), "cancel", "Cancel the selected order", footer=True),
     _performed("portfolio.cancel_all", ("D",), "cancel all", "Cancel all listed orders"),
     # monitors
     _performed("monitors.edit", ("e", "m"), "edit", "Stop and target", footer=True),

@@ -26,6 +26,11 @@ _SUFFIXES: Final = {
 }
 """A `m` is a million: minutes are spelled `min`."""
 
+TIMES: Final = frozenset({"left", "age"})
+"""Columns of seconds, which take a unit of time or none."""
+
+_UNITS_OF_TIME: Final = ("min", "h", "d", "w")
+
 _COMPARED: Final = re.compile(r"([^\s:<>=]*):?(>=|<=|>|<)(.*)")
 _VALUE: Final = re.compile(r"([+-]?[0-9]{1,15}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})([a-z%]*)")
 
@@ -266,8 +271,19 @@ def _read_token(
     column, sign, given = compared.group(1).casefold(), compared.group(2), compared.group(3)
     if column not in columns:
         return _no_column(column, {one: one for one in columns})
-    value = _VALUE.fullmatch(given.casefold())
+    value = _read_value(f"{column}:{sign}", column, given.casefold())
+    if isinstance(value, str):
+        return value
+    return _Comparison(column, _COMPARISONS[sign], value, is_wanted)
+
+
+def _read_value(begun: str, column: str, given: str) -> float | str:
+    """A number with its unit, or a problem; `begun` is the term before the number."""
+    value = _VALUE.fullmatch(given)
     if value is None or value.group(2) not in _SUFFIXES:
-        return f"{column}:{sign} wants a number, as {column}:{sign}0.6"
-    scale = _SUFFIXES[value.group(2)]
-    return _Comparison(column, _COMPARISONS[sign], float(value.group(1)) * scale, is_wanted)
+        return f"{begun} wants a number, as {begun}0.6"
+    number, unit = value.groups()
+    if column in TIMES and unit not in {"", *_UNITS_OF_TIME}:
+        units = f"{', '.join(_UNITS_OF_TIME[:-1])} or {_UNITS_OF_TIME[-1]}"
+        return f"{begun} takes {units}, as {begun}{number}min"
+    return float(number) * _SUFFIXES[unit]

@@ -118,6 +118,36 @@ def market_column(
     )
 
 
+class OnVenue(HasQuestion, Protocol):
+    """A row about a market on one venue."""
+
+    @property
+    def venue(self) -> Venue:
+        """The venue."""
+        ...
+
+
+def marked_question(question: str, venue: Venue) -> Text:
+    """A short question; a real venue is marked before it, at any width."""
+    if venue is Venue.SIM:
+        return Text(question)
+    return Text.assemble((f"{venue_mark(venue)} ", "live"), question)
+
+
+def venue_market_column(width: int = 14) -> Column[OnVenue]:
+    """The question, with its real venue before it, in the room that the other columns leave."""
+    return Column(
+        "market",
+        "market",
+        width,
+        lambda row, _: marked_question(short_question(row.question), row.venue),
+        sort_key=lambda row, _: row.question,
+        flex=True,
+        keeps_end=True,
+        of_row=True,
+    )
+
+
 def ending_market_column(name: str, title: str, width: int) -> Column[HasEnd]:
     """The question beside a column that shows when the market ends: without that time."""
     return Column(

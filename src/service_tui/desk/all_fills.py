@@ -1,7 +1,7 @@
 """Fills of all agents and consoles as one list. Pure."""
 
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.records import Deal, TradeView
+from service_tui.desk.slices.records import TradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros
@@ -22,7 +22,7 @@ def all_fills(state: DeskState) -> tuple[FillView, ...]:
             "" if account is None else account.name,
         )
         for trade in state.trades
-        if trade.deal in {Deal.BUY, Deal.SALE} and trade.trade_id not in known
+        if trade.is_fill and trade.trade_id not in known
     )
     if not own:
         return state.fills

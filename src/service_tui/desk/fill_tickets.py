@@ -7,8 +7,9 @@ from typing import Final
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.orders import OpenOrderView, price_text
 from service_tui.desk.slices.records import Deal, OnBook, TicketState, TicketView, TradeView
-from service_tui.terms import MONEY_OF, Action, TradeStatus
-from service_tui.units import decimal
+from service_tui.desk.slices.risk import BY_DESK, BY_MONITOR, exit_cause
+from service_tui.terms import MONEY_OF, Action, TradeStatus, venue_marked
+from service_tui.units import Micros, decimal
 
 KIND: Final = "fill"
 
@@ -85,14 +86,11 @@ def fill_id(trade: TradeView) -> str:
 
 def ticket_of_fill(fill: FillView) -> TicketView:
     """The row of a fill of any agent."""
-    side, money = fill.side.value.upper(), f"{decimal(fill.money):,.2f}"
-    shares = f"{decimal(fill.shares):,.2f}"
-    buys = fill.action is Action.BUY
     return TicketView(
         ticket_id=f"{KIND}:{fill.trade_id}",
         kind=KIND,
         market_id=fill.market_id,
-        what=f"buy {side} for {money}" if buys else f"sell {shares} {side}",
+        what=_what(fill, fill.money, is_buy=fill.action is Action.BUY),
         state=TicketState.DONE,
         opened_at=fill.at,
         client_ref=fill.trade_id,
@@ -102,14 +100,24 @@ def ticket_of_fill(fill: FillView) -> TicketView:
     )
 
 
+def _what(fill: FillView | TradeView, money: Micros, *, is_buy: bool) -> str:
+    """A fill as the command that would have made it; that of an exit names its cause."""
+    side, unit = fill.side.value.upper(), f" {MONEY_OF[fill.venue]}"
+    if is_buy:
+        return venue_marked(f"buy {side} for {decimal(money):,.2f}", fill.venue, unit)
+    text = venue_marked(f"sell {decimal(fill.shares):,.2f} {side}", fill.venue)
+    cause = exit_cause(fill.source)
+    return f"exit, {cause}: {text}" if cause else text
+
+
 def _ticket(trade: TradeView) -> TicketView:
-    buys, side, cost = trade.deal is Deal.BUY, trade.side.value.upper(), decimal(trade.cost)
-    source = f", by {trade.source}" if trade.source else ""
+    by = "the service" if trade.source.startswith(BY_MONITOR) else trade.source
+    source = f", by {by}" if by and not trade.source.startswith(BY_DESK) else ""
     return TicketView(
         ticket_id=fill_id(trade),
         kind=KIND,
         market_id=trade.market_id,
-        what=f"buy {side} for {cost:,.2f}" if buys else f"sell {decimal(trade.shares):,.2f} {side}",
+        what=_what(trade, trade.cost, is_buy=trade.deal is Deal.BUY),
         state=TicketState.DONE,
         opened_at=trade.at,
         outcome=f"{_filled(trade)}{source}",

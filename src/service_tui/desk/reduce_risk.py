@@ -16,6 +16,7 @@ from service_tui.desk.slices.records import (
     TradeView,
 )
 from service_tui.desk.slices.risk import (
+    BY_MONITOR,
     EXIT,
     STOP_LOSS,
     TAKE_PROFIT,
@@ -37,9 +38,6 @@ from service_tui.units import ONE, Micros
 ALERTS_MAX: Final = 200
 EXITS_MAX: Final = 200
 """What the state keeps of endless things; the service keeps the rest."""
-
-BY_MONITOR: Final = "risk:"
-"""Begins the source of the trades by which a service exits."""
 
 BY_SERVICE: Final = "exit by the service"
 BY_HOLDER: Final = "exit by the program that holds this data directory"
@@ -275,14 +273,26 @@ def _is_news(alert: AlertView, old: AlertView | None) -> bool:
 
 def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
     """Proceeds and seller of an exit that this desk did not make, if known."""
+    one = exit_of(alert, exits)
+    if one is None:
+        return "sold, not by this desk"
+    by_whom = " by the service" if one.by_service or alert.managed else ""
+    unit = "" if one.venue is Venue.SIM else f" {MONEY_OF[one.venue]}"
+    return f"sold{by_whom}, brought {one.proceeds / ONE:,.2f}{unit}"
+
+
+def exit_of(alert: AlertView, exits: tuple[ExitView, ...]) -> ExitView | None:
+    """The exit that ended an alert; None while there is none."""
     sale = (alert.market_id, alert.side, alert.venue, alert.trigger_price)
-    for one in exits:
-        sold = (one.market_id, one.side, one.venue, one.trigger_price)
-        if sold == sale and one.at >= alert.breached_at:
-            by_whom = " by the service" if one.by_service or alert.managed else ""
-            unit = "" if one.venue is Venue.SIM else f" {MONEY_OF[one.venue]}"
-            return f"sold{by_whom}, brought {one.proceeds / ONE:,.2f}{unit}"
-    return "sold, not by this desk"
+    return next(
+        (
+            one
+            for one in exits
+            if (one.market_id, one.side, one.venue, one.trigger_price) == sale
+            and one.at >= alert.breached_at
+        ),
+        None,
+    )
 
 
 def _about(alert: AlertView) -> str:

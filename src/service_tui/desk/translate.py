@@ -206,10 +206,19 @@ def _waits(body: PositionBody, side: PositionSideBody) -> bool:
 
 
 def _outcome_of(body: PositionBody, side: Side) -> bool | None:
-    """Outcome of the market, which a service may report as won or lost only."""
+    """Outcome that a position had, which a service may report as won or lost only.
+
+    A position that was sold has none: the market's came after it, or is still to come.
+    """
+    if body.status == _SOLD:
+        return None
     if body.outcome is None and body.status in {"won", "lost"}:
         return (body.status == "won") is (side is Side.YES)
     return body.outcome
+
+
+_SOLD: Final = "sold"
+"""The word of the wire for a side that was sold whole before its market ended."""
 
 
 def _open_status(status: str) -> MarketStatus:

@@ -57,7 +57,11 @@ def _command(
 ) -> Iterator[str]:
     own = [action for action in _flags(parser) if action.option_strings[-1] not in common]
     below = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-    words = [each for each in parser._actions if not each.option_strings and each not in below]
+    words = [
+        each
+        for each in parser._actions
+        if not each.option_strings and each not in below and each.help != argparse.SUPPRESS
+    ]
     text = parser.description or about
     yield f"\n{'#' * depth} {name.removeprefix('service-tui ')}\n\n"
     yield f"{_sentence(text)}\n\n"
@@ -73,7 +77,11 @@ def _command(
 
 
 def _flags(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    return [each for each in parser._actions if each.option_strings and each.dest != "help"]
+    return [
+        each
+        for each in parser._actions
+        if each.option_strings and each.dest != "help" and each.help != argparse.SUPPRESS
+    ]
 
 
 def _options(actions: _Actions) -> str:
@@ -92,7 +100,9 @@ def _spelled(action: argparse.Action) -> str:
 def _value(action: argparse.Action) -> str:
     if action.choices is not None:
         return "|".join(str(each) for each in action.choices)
-    return str(action.metavar or action.dest.upper())
+    if isinstance(action.metavar, tuple):
+        return " ".join(action.metavar)
+    return action.metavar or action.dest.upper()
 
 
 def _word(action: argparse.Action) -> str:

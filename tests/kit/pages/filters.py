@@ -44,6 +44,9 @@ UNITS: Final = {
 }  # fmt: skip
 
 TAIL_OF_GRAMMAR: Final = """
+A time (`left`, `age`, and `ends`, which is `left`) takes `min`, `h`, `d` or `w`, or is in seconds:
+`left:<3m` is refused, as `m` is a million.
+
 A column is typed by its id, its title, or the beginning of either if only one column begins so
 (`vol:>10k`). A row whose number is unknown matches no comparison, inverted or not. A term that
 cannot be read is named beside the line; the other terms apply.

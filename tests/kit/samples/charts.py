@@ -37,6 +37,21 @@ def _trade(place: int, skill: str, rng: random.Random, venue: Venue = Venue.SIM)
     )
 
 
+def _own_trade(market_id: str, trade: TapeTradeView) -> TradeView:
+    """The fill behind a trade of the tape: a cent better than the price after it."""
+    better = -0.01 if trade.action is Action.BUY else 0.01
+    return replace(
+        _trade(0, "", random.Random(0)),
+        trade_id=f"own-{trade.at}",
+        market_id=market_id,
+        side=trade.side,
+        action=trade.action.value,
+        shares=trade.shares,
+        average=round(trade.price + better, 3),
+        at=trade.at,
+    )
+
+
 def past_of(agent_id: str, skills: tuple[str, ...], seed: int) -> AgentDetailView:
     """Thirty trades a skill, two thirds of them buys in resolved markets."""
     rng = random.Random(seed)
@@ -78,6 +93,9 @@ def charted_state() -> DeskState:
         state,
         preferences={"welcome": "seen"},
         detail=replace(detail, span_s=SPAN_S, trades=tape),
+        trades=tuple(
+            _own_trade(detail.market_id, trade) for trade in tape if trade.trader == account.name
+        ),
         equity=tuple(equity),
         supervision=SupervisionView(
             pasts=(

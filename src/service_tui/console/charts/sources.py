@@ -1,9 +1,9 @@
 """The charts of a state: which values each one shows, and how they are written. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate
-from typing import Final
+from typing import Final, TypeAlias
 
 from service_tui.console import formats
 from service_tui.console.charts.series import BarSeries, Below, ChartBar, Series, TimeSeries
@@ -12,6 +12,7 @@ from service_tui.console.keys import cap
 from service_tui.console.questions import short_question
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.chart_lines import NewsMark
+from service_tui.desk.all_fills import all_fills
 from service_tui.desk.audit.report import known_pasts, results_by_skill
 from service_tui.desk.figures import equity_points, price_points
 from service_tui.desk.slices.fleet import ReasonedTradeView, SkillResultView
@@ -110,16 +111,40 @@ def _own_marks(view: ViewContext, detail: DetailView) -> list[NewsMark]:
     account = view.state.account
     if account is None:
         return []
+    paid = _prices_paid(view.state, account.agent_id, detail.market_id)
     return [
         NewsMark(
             trade.at,
             f"{trade.action.value} {trade.side.value.upper()} {view.shares(trade.shares).plain}"
-            f" at {formats.price(trade.price).plain}",
+            f"{_at_price(trade, paid)}",
             (trade.action is Action.BUY) == (trade.side is Side.YES),
         )
         for trade in detail.trades
         if trade.trader == account.name
     ]
+
+
+_Filled: TypeAlias = tuple[Side, Action, Micros]
+
+
+def _prices_paid(
+    state: DeskState, agent_id: str, market_id: str
+) -> Mapping[_Filled, Iterator[float]]:
+    """Average prices of the own fills in a market on sim, newest first: the tape has none."""
+    prices: dict[_Filled, list[float]] = {}
+    for fill in all_fills(state):
+        if (fill.agent_id, fill.market_id, fill.venue) == (agent_id, market_id, Venue.SIM):
+            prices.setdefault((fill.side, fill.action, fill.shares), []).append(fill.price)
+    return {filled: iter(paid) for filled, paid in prices.items()}
+
+
+def _at_price(trade: TapeTradeView, paid: Mapping[_Filled, Iterator[float]]) -> str:
+    """The price that was paid, and that of YES; the tape's price after where no fill is known."""
+    price = next(paid.get((trade.side, trade.action, trade.shares), iter(())), None)
+    if price is None:
+        return f", price after {formats.price(trade.price).plain}"
+    at = f" at {formats.price(price).plain}"
+    return at if trade.side is Side.YES else f"{at} (YES {formats.price(1.0 - price).plain})"
 
 
 # -- the own agent --------------------------------------------------------------------------------

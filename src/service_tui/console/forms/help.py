@@ -10,7 +10,15 @@ from textual.widget import Widget
 
 from service_tui.console import formats
 from service_tui.console.forms.page import Page
-from service_tui.console.keys import KeyBinding, bindings_of, cap, keys_of, readable, shown_key
+from service_tui.console.keys import (
+    KEYS,
+    KeyBinding,
+    bindings_of,
+    cap,
+    keys_of,
+    readable,
+    shown_key,
+)
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
 
@@ -23,7 +31,10 @@ DisabledReason = Callable[[KeyBinding], str]
 
 
 class Help(Page):
-    """The keys in groups, those of the screen in front first; scrolls, and can be searched."""
+    """The keys in groups, those of the screen in front first; scrolls, and can be searched.
+
+    A search that finds nothing here finds the keys of the other screens.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1", "close", show=False, id="app.help"),
@@ -62,14 +73,12 @@ class Help(Page):
 
     def text(self) -> Text:
         """The text, group by group; of a search the matching lines alone."""
-        groups = [(title, self._matching(lines)) for title, lines in self._groups()]
-        shown = [
-            Text("\n").join([Text(title, "bold heading"), *lines])
-            for title, lines in groups
-            if lines
-        ]
-        if shown:
-            return Text("\n\n").join(shown)
+        here = self._found(self._groups())
+        if here:
+            return Text("\n\n").join(here)
+        if elsewhere := self._found(self._elsewhere()):
+            title = Text(f"Not on {self._heading}. On other screens:", "muted")
+            return Text("\n\n").join((title, *elsewhere))
         typed = formats.plain(self._search.typed).plain
         return Text(f"No key matches /{typed}. {cap('dialog.close')} shows all.", "muted")
 
@@ -94,6 +103,28 @@ class Help(Page):
             ("forms", [*self._lines("form"), *self._lines("price_alert")]),
             ("halt", self._lines("halt")),
         )
+
+    def _elsewhere(self) -> tuple[tuple[str, list[Text]], ...]:
+        """The keys of the other screens; whether they work there now is not known here."""
+        screens = {
+            key.action: f"{key.label} ({shown_key(key)})"
+            for key in keys_of("app")
+            if key.action.startswith("go(")
+        }
+        groups = dict.fromkeys(key.group for key in KEYS)
+        return tuple(
+            (title, [key_line(key, "") for key in keys_of(group)])
+            for group in groups
+            if group != self._group and (title := screens.get(f"go('{group}')"))
+        )
+
+    def _found(self, groups: Iterable[tuple[str, list[Text]]]) -> list[Text]:
+        """The groups with their matching lines, each under its title."""
+        return [
+            Text("\n").join([Text(title, "bold heading"), *found])
+            for title, lines in groups
+            if (found := self._matching(lines))
+        ]
 
     def _lines(self, group: str) -> list[Text]:
         return [key_line(key, self._disabled_reason(key)) for key in keys_of(group)]

@@ -113,6 +113,9 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     pane_type: ClassVar[type[DetailPane] | None] = DetailPane
     """The pane of the row in focus; None for a screen that overrides `show_detail`."""
 
+    beside: ClassVar[str] = "-with-detail"
+    """The class of `sizes` with which the detail is beside the list, or below it."""
+
     question_cells: ClassVar[Mapping[int, int]] = {160: 46}
     """Cells of a question before further columns are shown, by the least width of the terminal,
     the largest first."""
@@ -191,7 +194,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """Arrange the widgets for the screen's present size."""
         width, height = self.size
         wanted = {
-            name: not (self.is_wide and name == "-with-detail")
+            name: not (self.is_wide and name == self.beside)
             and width >= least_width
             and height >= least_height
             for name, (least_width, least_height) in self.sizes.items()
@@ -393,7 +396,12 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         if self.table.order.cursor and not is_empty:
             show_row_gone(self)
         else:
-            self.show_toast(self.table.empty, "warn")
+            self.show_toast(self.table.no_row_text, "warn")
+
+    @property
+    def is_beside(self) -> bool:
+        """True if the detail takes room that `wide` can give to the list."""
+        return self.has_class(self.beside)
 
     @property
     def shows_detail(self) -> bool:
@@ -496,7 +504,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             return NO_ROW
         if action.startswith("sort_") and all(one.sort_key is None for one in self.table.columns):
             return NO_SORT
-        if action == "wide" and not (self.is_wide or self.has_class("-with-detail")):
+        if action == "wide" and not (self.is_wide or self.is_beside):
             return "no detail beside the list"
         return super().list_reason(action)
 

@@ -56,6 +56,7 @@ class Column(Generic[Row_contra]):
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
         keeps_end: whether a text that is too long is cut in its middle: its end tells rows apart.
         in_gutter: a sign of one cell beside the cursor's bar; of the first column alone.
+        wide: least width of the table from which the column is wider, and its cells then.
         of_row: the cell depends on the row and on masking alone: it is laid out once a row.
     """
 
@@ -71,7 +72,14 @@ class Column(Generic[Row_contra]):
     glows: bool = True
     keeps_end: bool = False
     in_gutter: bool = False
+    wide: tuple[int, int] | None = None
     of_row: bool = False
+
+    def width_in(self, table: int) -> int:
+        """The cells that the column needs in a table of a width."""
+        if self.wide is None or table < self.wide[0]:
+            return self.width
+        return self.wide[1]
 
     @property
     def is_right(self) -> bool:
@@ -110,21 +118,26 @@ def placed(
         Columns of a tier above the width are left out, then, while there is no room, those of the
         highest tier, the rightmost first; of tier 0 the flexible one shrinks, the last ones go.
     """
-    shown = [column for column in columns if column.tier <= (outer or width)]
-    while (highest := max((c.tier for c in shown), default=0)) and _needed(shown) > width:
+    table = outer or width
+    shown = [column for column in columns if column.tier <= table]
+    while (highest := max((c.tier for c in shown), default=0)) and _needed(shown, table) > width:
         last = max(place for place, column in enumerate(shown) if column.tier == highest)
         del shown[last]
-    while (highest := max((c.tier for c in shown), default=0)) and _needed(shown, text) > width:
+    while (highest := max((c.tier for c in shown), default=0)) and (
+        _needed(shown, table, text) > width
+    ):
         last = max(place for place, column in enumerate(shown) if column.tier == highest)
         del shown[last]
-    while len(shown) > 1 and _needed(shown, FLEX_LEFT_MIN) > width:
+    while len(shown) > 1 and _needed(shown, table, FLEX_LEFT_MIN) > width:
         del shown[max(place for place, column in enumerate(shown) if not column.flex)]
     flexible = next((column for column in shown if column.flex), None)
-    spare = width - _needed(shown)
+    spare = width - _needed(shown, table)
     result: list[Placed[Row]] = []
     left = GUTTER
     for column in shown:
-        wide = max(1, column.width + spare) if column is flexible else column.width
+        wide = column.width_in(table)
+        if column is flexible:
+            wide = max(1, wide + spare)
         if column.in_gutter:
             result.append(Placed(column, GUTTER - 1, 1))
             continue
@@ -173,9 +186,9 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def _needed(columns: Sequence[Column[Row]], flex_width: int | None = None) -> int:
+def _needed(columns: Sequence[Column[Row]], table: int, flex_width: int | None = None) -> int:
     widths = [
-        flex_width if flex_width is not None and column.flex else column.width
+        flex_width if flex_width is not None and column.flex else column.width_in(table)
         for column in columns
         if not column.in_gutter
     ]

@@ -190,9 +190,13 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
             return lines.row(order.key_at(index), order[index], self._row_state(index))
         if len(order):
             return lines.blank()
-        hidden = with_keys(HIDDEN).replace("{total}", f"{order.total:,}")
-        text = hidden if order.total else self.empty
-        return lines.text_line(text, y - 1, self._page)
+        return lines.text_line(self.no_row_text, y - 1, self._page)
+
+    @property
+    def no_row_text(self) -> str:
+        """Why no row is shown: the filter hides all of them, or there are none."""
+        total = self._order.total
+        return with_keys(HIDDEN).replace("{total}", f"{total:,}") if total else self.empty
 
     def watch_has_focus(self, _has_focus: bool) -> None:  # noqa: FBT001 - Textual's own signature
         """Apply the styles anew, if any rule depends on the focus."""

@@ -1,6 +1,7 @@
 """The top lines: meaning of a trade, money, and state of the service."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from rich.text import Text
@@ -27,6 +28,9 @@ STALE_PERIODS: Final = 2.0
 """Source: ux, "Looks"."""
 
 _METER: Final = 8
+_FIRST: Final = 18
+"""The rank of the count of open orders on its line: it is cut first."""
+
 DRILL_TITLE_MAX: Final = 32
 
 # Ranks from 11 on are cut for a better look, those below only to keep figures whole.
@@ -88,8 +92,11 @@ class TopBar(Bar):
 def with_fleet(
     bits: tuple[Bit, ...], fleet: tuple[AgentStanding, ...], width: int
 ) -> tuple[Bit, ...]:
-    """The line, with the agents if there is room: they displace nothing."""
-    text = strip(fleet, spare(bits, width))
+    """The line, with the agents if there is room: they displace only the count of open orders."""
+    short = tuple(
+        replace(bit, text=bit.short) if bit.rank == _FIRST and bit.short else bit for bit in bits
+    )
+    text = strip(fleet, spare(bits, width)) or strip(fleet, spare(short, width))
     return bits if text is None else (*bits, Bit(text))
 
 
@@ -131,7 +138,8 @@ def badge_bits(unseen: int) -> tuple[Bit, ...]:
     """The number of unseen notices; empty without any."""
     if not unseen:
         return ()
-    short = Text(f" {unseen:,} ", "bold reverse warn")
+    # A bare number would mean nothing.
+    short = Text(f" {unseen:,} new ", "bold reverse warn")
     word = "notice" if unseen == 1 else "notices"
     full = Text(f" {unseen:,} {word} ", "bold reverse warn")
     return (Bit(full, 15, short, 7, right=True, key="app.attention"),)
@@ -194,8 +202,13 @@ def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     flying = state.in_flight - lost
     # A fixed place even for zero: the eye learns where to look.
     word = "order" if flying == 1 else "orders"
-    flight = Text(f"{flying} {word} pending", "bold accent" if flying else "muted")
-    bits.append(Bit(flight, 13 if flying else 17))
+    sent = Text(f"{flying} {word} pending", "bold accent" if flying else "muted")
+    # An order on the book is not pending: the venue has answered it.
+    resting = (f", {len(state.orders):,} open", "muted")
+    flight = Text.assemble(sent, resting) if state.orders else sent
+    bits.append(
+        Bit(flight, _FIRST if state.orders else 13 if flying else 17, sent, 13 if flying else 17)
+    )
     if lost:
         word = "order" if lost == 1 else "orders"
         bits.append(Bit(Text(f"{lost} {word} of unknown outcome", "warn"), 12))
@@ -240,7 +253,8 @@ def _resting(limits: LimitsView) -> tuple[Text | tuple[str, str], ...]:
     """Open buys that count against the day's limit without a fill."""
     if not limits.day_resting:
         return ()
-    return ((" +", "muted"), formats.count(limits.day_resting), (" open", "muted"))
+    word = " open order" if limits.day_resting == 1 else " open orders"
+    return ((" +", "muted"), formats.count(limits.day_resting), (word, "muted"))
 
 
 def _connection_bits(state: DeskState, now: Timestamp) -> Iterator[Bit]:

@@ -133,7 +133,7 @@ def position_row(agent_id: str, held: PositionView) -> Row:
         "venue": held.venue.value,
         "money": MONEY_OF[held.venue],
         "side": held.side.value,
-        "status": "sold" if held.is_closed and held.outcome is None else held.status.value,
+        "status": held.end_text,
         "shares": _money(held.shares),
         "cost": _money(held.cost),
         "average": held.average,

@@ -4,7 +4,7 @@ The keys of a row are stable: scripts depend on them. A value that is not known 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.audit.exports import (
@@ -139,8 +139,12 @@ def order_rows(state: DeskState) -> Rows:
 
 
 def fill_rows(state: DeskState, pasts: Pasts) -> Rows:
-    """The trades of every agent, the newest first."""
-    return sorted(trade_rows(state, pasts), key=lambda row: str(row["at"]), reverse=True)
+    """The fills of every agent, the newest first; as screen 9, without payouts."""
+    filled = {
+        agent_id: replace(past, trades=tuple(one for one in past.trades if one.trade.is_fill))
+        for agent_id, past in pasts.items()
+    }
+    return sorted(trade_rows(state, filled), key=lambda row: str(row["at"]), reverse=True)
 
 
 LISTINGS: Final[Mapping[str, ScriptList]] = {

@@ -26,7 +26,13 @@ from service_tui.desk.reasons import Reason
 from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.risk.translate import alert_view
 from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
-from service_tui.desk.slices.risk import ALERT_LIFE_S, UNNAMED, AlertState, AlertView
+from service_tui.desk.slices.risk import (
+    ALERT_LIFE_S,
+    UNNAMED,
+    AlertState,
+    AlertView,
+    exit_source,
+)
 from service_tui.desk.trading.cancel_orders import free_shares, held_now, sellable
 from service_tui.desk.trading.sending import request_of, send, settle, take_answer
 from service_tui.signing.orders import SHARES_MIN
@@ -337,7 +343,8 @@ class _Turn:
         """Write the intent down, and send; True when nothing is left to do for the alert."""
         ref = _ticket_id(self._alert, number)
         ticket = self._new_ticket(order, number, ref)
-        request = request_of(order, dry_run=False, client_ref=ref)
+        source = exit_source(self._alert.reason)
+        request = request_of(order, dry_run=False, client_ref=ref, source=source)
         once = f"alert:{self._alert.exit_name}" + (f":{number}" if number > 1 else "")
         try:
             intent = intent_of(ticket, request.model_dump_json(exclude_none=True))

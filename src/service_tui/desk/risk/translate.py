@@ -6,10 +6,7 @@ from typing import Final
 from service_tui.desk.reduce_risk import EXPIRED_TEXT
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
-    STOP_LOSS,
-    TAKE_PROFIT,
-    TIME_STOP,
-    TRAILING_STOP,
+    REASONS,
     UNNAMED,
     AlertState,
     AlertView,
@@ -23,12 +20,6 @@ from service_tui.units import Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 
-_REASONS: Final = {
-    ExitReason.STOP_LOSS: STOP_LOSS,
-    ExitReason.TAKE_PROFIT: TAKE_PROFIT,
-    ExitReason.TRAILING_STOP: TRAILING_STOP,
-    ExitReason.TIME_STOP: TIME_STOP,
-}
 _STATES: Final = {
     AlertStatus.PENDING: AlertState.PENDING,
     AlertStatus.EXECUTED: AlertState.EXECUTED,
@@ -133,4 +124,4 @@ def _trigger(body: RiskAlertBody) -> float | None:
 
 
 def _reason(text: str) -> str:
-    return _REASONS[ExitReason(text)] if text in set(ExitReason) else text.replace("_", " ")
+    return REASONS[ExitReason(text)] if text in set(ExitReason) else text.replace("_", " ")

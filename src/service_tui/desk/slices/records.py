@@ -157,6 +157,16 @@ class PositionView:
         return self.status is MarketStatus.RESOLVED
 
     @property
+    def is_sold(self) -> bool:
+        """True if all of it was sold before the outcome: none is its own."""
+        return self.is_closed and self.outcome is None and not self.shares
+
+    @property
+    def end_text(self) -> str:
+        """The state of its market; `sold` if it was sold before the outcome."""
+        return "sold" if self.is_sold else self.status.value
+
+    @property
     def key(self) -> str:
         """Identity of the row."""
         return holding_key(self.market_id, self.side, self.venue)
@@ -230,6 +240,11 @@ class TradeView:
         if self.shares <= 0 and self.cost <= 0:
             return Deal.ORDER
         return Deal.BUY if self.action == Action.BUY.value else Deal.SALE
+
+    @property
+    def is_fill(self) -> bool:
+        """True if shares were bought or sold: not a payout, and no order without a fill."""
+        return self.deal in {Deal.BUY, Deal.SALE} and self.shares > 0
 
     @property
     def did(self) -> str:

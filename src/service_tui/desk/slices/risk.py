@@ -9,7 +9,7 @@ from typing import Final
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import limit_text, moment_text
-from service_tui.terms import Side, Venue
+from service_tui.terms import ExitReason, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 ALERT_LIFE_S: Final = 3_600.0
@@ -20,6 +20,37 @@ TAKE_PROFIT: Final = "take profit"
 TRAILING_STOP: Final = "trailing stop"
 TIME_STOP: Final = "time stop"
 """Reasons of an alert that the desk has a word for."""
+
+REASONS: Final = {
+    ExitReason.STOP_LOSS: STOP_LOSS,
+    ExitReason.TAKE_PROFIT: TAKE_PROFIT,
+    ExitReason.TRAILING_STOP: TRAILING_STOP,
+    ExitReason.TIME_STOP: TIME_STOP,
+}
+
+BY_MONITOR: Final = "risk:"
+"""Begins the source of the trades by which a service exits."""
+
+BY_DESK: Final = "desk:"
+"""Begins the source of the trades by which this desk exits."""
+
+
+def exit_cause(source: str) -> str:
+    """The cause of an exit by the source of its trade; empty for another trade."""
+    who, _, reason = source.partition(":")
+    is_exit = f"{who}:" in {BY_MONITOR, BY_DESK} and reason in set(ExitReason)
+    return REASONS[ExitReason(reason)] if is_exit else ""
+
+
+def exit_source(cause: str) -> str:
+    """The source of a trade by which this desk exits; empty for a cause without a word."""
+    return next((f"{BY_DESK}{reason}" for reason, word in REASONS.items() if word == cause), "")
+
+
+def seller(*, by_service: bool) -> str:
+    """Who sells, or sold, a position at its stop or target."""
+    return "the service" if by_service else "this desk"
+
 
 POINTS: Final = 100
 """Points of a price of 1."""

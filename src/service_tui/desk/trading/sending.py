@@ -31,7 +31,9 @@ from service_tui.wire.trades import CLIENT_REF, TradeBody, TradeRequest
 SOURCE: Final = "desk"
 
 
-def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> TradeRequest:
+def request_of(
+    order: PlaceTrade, *, dry_run: bool, client_ref: str = "", source: str = ""
+) -> TradeRequest:
     """Trade request of an order.
 
     Returns:
@@ -55,7 +57,7 @@ def request_of(order: PlaceTrade, *, dry_run: bool, client_ref: str = "") -> Tra
         price=order.price if is_real else None,
         dry_run=dry_run,
         reasoning=order.reasoning or None,
-        source=None if dry_run else SOURCE,
+        source=None if dry_run else source or SOURCE,
         signal_data={CLIENT_REF: client_ref} if client_ref else None,
         stop_loss_pct=None if dry_run else order.stop_pct,
         take_profit_pct=None if dry_run else order.target_pct,

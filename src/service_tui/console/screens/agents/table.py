@@ -32,6 +32,7 @@ from service_tui.desk.freshness import leashes_known
 from service_tui.desk.slices.agents import AgentView, FillView
 from service_tui.desk.slices.fleet import LeashView, SkillRunState
 from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.risk import exit_cause
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -454,7 +455,11 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
         tier=100,
     ),
     Column(
-        "source", "by", 14, lambda fill, _: formats.plain(fill.skill or fill.source, 40), tier=140
+        "source",
+        "by",
+        14,
+        lambda fill, _: formats.plain(fill.skill or exit_cause(fill.source) or fill.source, 40),
+        tier=140,
     ),
 )
 """The trades of all agents, as they arrive."""

@@ -29,9 +29,16 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.desk.figures import guard_counts
 from service_tui.desk.freshness import age_s
+from service_tui.desk.reduce_risk import exit_of
 from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.records import Topic
-from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
+from service_tui.desk.slices.risk import (
+    AlertView,
+    ExitView,
+    MonitorView,
+    PriceAlertView,
+    seller,
+)
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -200,7 +207,7 @@ def _breach(alert: AlertView) -> str:
 
 
 def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
-    tail = Text.assemble(alert_state_text(row), (f"  {_breach(row)}", ""))
+    tail = Text.assemble(alert_state_text(row), (f"  {_breach(row)}  on {row.venue.value}", ""))
     held = guarded(view.state, row.holding)
     shown: tuple[Figure, ...] = (
         ("trigger price", formats.price(row.trigger_price)),
@@ -215,19 +222,26 @@ def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
             view.money(None if held is None else held.exit_value),
         ),
     )
-    who = "exit by the service" if row.managed else "exit by this desk"
-    if not row.managed and not view.state.risk.executes:
-        who = (
-            "exits run in another program on this data directory, if any: "
-            f"{cap('monitors.exit')} shows details"
-        )
-    text = view.sentence(row.detail) or who
-    more = section("status", Text(text))
-    if row.detail:
+    who = _who_exits(row, view.state)
+    more = section("status", Text(view.sentence(row.detail) or who))
+    if who and who != row.detail and row.detail:
         more.append(f"\n{who}", "muted")
     if row.ticket_id:
         more.append(f"\norders ({cap('app.blotter')}): {row.ticket_id}", "muted")
     return Detail(_head(row.question, row, tail), figures(shown, across=2, width=view.width), more)
+
+
+def _who_exits(row: AlertView, state: DeskState) -> str:
+    """Who sells or sold, in the words of the list of exits; empty for an end without a sale."""
+    if not row.state.is_open:
+        sale = exit_of(row, state.risk.exits)
+        return "" if sale is None else f"sold by {sold_by(sale)}"
+    if row.managed or state.risk.executes:
+        return f"exit by {seller(by_service=row.managed)}"
+    return (
+        "exits run in another program on this data directory, if any: "
+        f"{cap('monitors.exit')} shows details"
+    )
 
 
 def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
@@ -343,7 +357,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             age,
         ),
         Explanation(
-            "if stopped out, $",
+            f"if stopped out, {formats.unit(row.venue)}",
             view.money(None if stop is None else stop.brings),
             "estimate: selling all at the stop price, depth as now",
             (shares, ("stop price", formats.price(row.floor_price))),

@@ -16,6 +16,7 @@ from service_tui.console.table_spec import (
     market_column,
     price_column,
     side_column,
+    venue_market_column,
     word_column,
 )
 from service_tui.console.view_context import ViewContext
@@ -28,6 +29,7 @@ from service_tui.desk.slices.risk import (
     MonitorState,
     MonitorView,
     PriceAlertView,
+    seller,
 )
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp, decimal
@@ -201,7 +203,7 @@ def left_text(alert: AlertView, now: Timestamp) -> Text:
 
 def sold_by(row: ExitView) -> str:
     """The seller, in a word or two."""
-    return "service" if row.by_service else "this desk"
+    return seller(by_service=row.by_service)
 
 
 def price_alert_state(row: PriceAlertView, now: Timestamp) -> Text:
@@ -238,7 +240,7 @@ def _monitor_text(row: MonitorView, _: ViewContext) -> str:
 
 
 def _alert_text(row: AlertView, _: ViewContext) -> str:
-    return _search_text(row, row.reason, row.state.value, row.detail)
+    return _search_text(row, row.venue.value, row.reason, row.state.value, row.detail)
 
 
 def _exit_text(row: ExitView, _: ViewContext) -> str:
@@ -295,7 +297,7 @@ MONITORS: Final = TableSpec[MonitorView](
     rows=lambda state: state.risk.monitors,
     key=lambda row: row.key,
     columns=(
-        market_column(),
+        venue_market_column(),
         side_column(),
         word_column("venue", "venue", 9, lambda row: row.venue.value, tier=148),
         amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=156),
@@ -334,7 +336,7 @@ MONITORS: Final = TableSpec[MonitorView](
             tier=140,
             glows=False,
         ),
-        amount_column("exit", "exit $", 9, lambda row: row.exit_value, formats.money, tier=88),
+        amount_column("exit", "exit value", 10, lambda row: row.exit_value, formats.money, tier=88),
         amount_column("pnl", "exit P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
         word_column("kind", "set", 6, kind_word, tier=98),
         Column(
@@ -372,7 +374,7 @@ ALERTS: Final = TableSpec[AlertView](
     rows=lambda state: state.risk.alerts,
     key=lambda row: row.alert_id,
     columns=(
-        market_column(),
+        venue_market_column(),
         side_column(),
         Column(
             "reason",
@@ -425,7 +427,7 @@ EXITS: Final = TableSpec[ExitView](
     key=lambda row: row.exit_id,
     columns=(
         date_column("time", "time", lambda row: row.at),
-        market_column(),
+        venue_market_column(),
         side_column(),
         Column(
             "cause",
@@ -436,9 +438,9 @@ EXITS: Final = TableSpec[ExitView](
         ),
         price_column("trigger", "trigger", 7, lambda row: row.trigger_price),
         amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=92),
-        amount_column("proceeds", "proceeds $", 10, lambda row: row.proceeds, formats.money),
-        amount_column("pnl", "P&L $", 9, lambda row: row.pnl, formats.pnl),
-        word_column("by", "sold by", 9, sold_by, tier=106),
+        amount_column("proceeds", "proceeds", 10, lambda row: row.proceeds, formats.money),
+        amount_column("pnl", "P&L", 9, lambda row: row.pnl, formats.pnl),
+        word_column("by", "sold by", 11, sold_by, tier=106),
         word_column("venue", "venue", 9, lambda row: row.venue.value, tier=130),
     ),
     search_text=_exit_text,

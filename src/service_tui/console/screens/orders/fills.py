@@ -24,9 +24,11 @@ from service_tui.console.table_spec import (
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.line_fit import Bit
+from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.all_fills import all_fills
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.risk import BY_MONITOR, exit_cause, seller
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, TradeStatus, Venue, agent_with
 from service_tui.units import Micros, decimal, sum_of
@@ -72,6 +74,18 @@ def _state_text(fill: FillView, view: ViewContext) -> Text:
     return Text("✓ filled", "profit")
 
 
+def source_text(source: str) -> str:
+    """What caused a fill: an exit by its cause, another trade by the name that its trader gave."""
+    cause = exit_cause(source)
+    if not cause:
+        return source
+    return f"exit, {cause}, by {seller(by_service=source.startswith(BY_MONITOR))}"
+
+
+def _by(fill: FillView) -> str:
+    return fill.skill or exit_cause(fill.source) or fill.source
+
+
 def _venue_text(fill: FillView) -> Text:
     if fill.venue is Venue.SIM:
         return Text(Venue.SIM.value, "muted")
@@ -85,7 +99,8 @@ def _search_text(fill: FillView, _: ViewContext) -> str:
     parts = (
         fill.question,
         fill.agent_name,
-        fill.skill or fill.source,
+        _by(fill),
+        fill.source,
         fill.action.value,
         fill.side.value,
         f"{fill.venue.value} {MONEY_OF[fill.venue]}",
@@ -136,7 +151,7 @@ FILLS: Final = TableSpec[FillView](
             tier=96,
         ),
         word_column("agent", "agent", 12, lambda fill: fill.agent_name, tier=78),
-        word_column("skill", "skill", 12, lambda fill: fill.skill or fill.source, tier=159),
+        word_column("skill", "skill", 12, _by, tier=159),
         Column(
             "venue",
             "venue",
@@ -175,9 +190,7 @@ def totals(fills: Iterable[FillView], view: ViewContext) -> tuple[Bit, ...]:
             ("fees", view.money(_fees(own))),
             ("P&L", view.pnl(_realized(own))),
         )
-        parts = (Text.assemble((f"{label} ", "muted"), amount) for label, amount in sums)
-        text = Text("  ").join((Text(f"{count:,} in {currency}", "bold"), *parts))
-        bits.append(Bit(text, rank=len(bits)))
+        bits.append(sums_bit(f"{count:,} in {currency}", sums, ahead=len(bits)))
     return tuple(bits)
 
 
@@ -222,7 +235,7 @@ def describe_fill(fill: FillView, view: ViewContext) -> Text:
     lines = (
         ("filled", Text.assemble(formats.moment_of(fill.at, view.now), "  ", _ago(fill, view))),
         ("agent", formats.plain(by)),
-        *((("source", formats.plain(fill.source)),) if fill.source else ()),
+        *((("source", formats.plain(source_text(fill.source))),) if fill.source else ()),
         ("venue", Text(fill.venue.value, "" if fill.venue is Venue.SIM else "live")),
         ("reference", formats.plain(fill.trade_id)),
     )

@@ -42,6 +42,9 @@ class BlotterScreen(TableScreen[OrderRow]):
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (120, 0)}
     """Least sizes at which the detail is beside the list; else below it."""
 
+    beside: ClassVar[str] = "-beside"
+    question_cells: ClassVar[Mapping[int, int]] = {160: 28}
+
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
         self._detail = MeasuredBlock(id="blotter-detail-text", keeps_room=True)
@@ -71,6 +74,11 @@ class BlotterScreen(TableScreen[OrderRow]):
         if isinstance(row, FillView):
             return row.trade_id
         return row.client_ref or row.what
+
+    @property
+    def is_beside(self) -> bool:
+        """True if the detail is beside the list; that of a fill is below."""
+        return super().is_beside and self.spec is BLOTTER
 
     def show_header(self) -> None:
         """Show the tabs, and sums of the fills listed."""

@@ -1,5 +1,6 @@
 """The table of the blotter: every command, the redemptions, and the fills of others."""
 
+import re
 from typing import Final
 
 from rich.text import Text
@@ -8,7 +9,7 @@ from service_tui.console import formats
 from service_tui.console.keys import with_keys
 from service_tui.console.questions import short_question
 from service_tui.console.reasons import without_amounts
-from service_tui.console.table_spec import TableSpec, clock_column
+from service_tui.console.table_spec import TableSpec, clock_column, marked_question
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.chain.run_tickets import run_tickets
@@ -74,6 +75,22 @@ def venue_text(ticket: TicketView) -> Text:
     return Text(f"{MONEY_OF[ticket.venue]} {ticket.venue.value}", "live")
 
 
+_EXIT: Final = re.compile(r"exit, ([^:]+): (.*)")
+
+
+def command_text(ticket: TicketView) -> str:
+    """A command as its row shows it: action, side, price and size first, then an exit's reason.
+
+    The row marks the venue beside the market, and the detail has the whole text.
+    """
+    text = ticket.what
+    if ticket.venue is not Venue.SIM:
+        text = text.replace(f" on {ticket.venue.value}", "")
+        text = text.replace(f" {MONEY_OF[ticket.venue]}", "")
+    found = _EXIT.fullmatch(text)
+    return text if found is None else f"{found.group(2)}, {found.group(1)}"
+
+
 def rows(state: DeskState) -> tuple[TicketView, ...]:
     """The redemptions, the commands, and the fills without a command of this desk."""
     others = fill_tickets(state.trades, state.tickets)
@@ -129,14 +146,17 @@ BLOTTER: Final = TableSpec[TicketView](
             "what",
             "command",
             20,
-            lambda ticket, view: marked(_plain(ticket.what, view)),
+            lambda ticket, view: marked(_plain(command_text(ticket), view)),
             sort_key=lambda ticket, _: ticket.what,
+            wide=(76, 34),
         ),
         Column(
             "market",
             "market",
-            16,
-            lambda ticket, view: Text(short_question(view.state.question_of(ticket))),
+            13,
+            lambda ticket, view: marked_question(
+                short_question(view.state.question_of(ticket)), ticket.venue
+            ),
             sort_key=lambda ticket, view: view.state.question_of(ticket),
             flex=True,
             keeps_end=True,
@@ -147,7 +167,7 @@ BLOTTER: Final = TableSpec[TicketView](
             16,
             lambda ticket, _: venue_text(ticket),
             sort_key=lambda ticket, _: ticket.venue.value,
-            tier=110,
+            tier=126,
         ),
         Column(
             "state",
@@ -163,9 +183,10 @@ BLOTTER: Final = TableSpec[TicketView](
             lambda ticket, _: milliseconds(ticket),
             sort_key=lambda ticket, _: took_s(ticket),
             numeric=True,
+            tier=86,
         ),
         Column(
-            "outcome", "outcome", 24, lambda ticket, view: _plain(ticket.outcome, view), tier=96
+            "outcome", "outcome", 24, lambda ticket, view: _plain(ticket.outcome, view), tier=112
         ),
     ),
     search_text=search_text,

@@ -6,9 +6,9 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.figures import Figure, figures, section
-from service_tui.console.freshness import if_none, of_wall
-from service_tui.console.screens.portfolio.table import outcome
+from service_tui.console.figures import Figure, figures, fits, section
+from service_tui.console.freshness import if_none, of_wall, on_wall
+from service_tui.console.screens.portfolio.table import outcome, sold_at
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.desk.slices.records import AccountView, Deal, PositionView, Topic, TradeView
@@ -102,7 +102,7 @@ def position_head(position: PositionView) -> Text:
         "\n",
         (position.side.value.upper(), f"bold {'yes' if position.side is Side.YES else 'no'}"),
         (where, "live"),
-        (f"  {position.category}  {position.status.value}", "muted"),
+        (f"  {position.category}  {position.end_text}", "muted"),
     )
 
 
@@ -113,31 +113,42 @@ def position_body(position: PositionView, view: ViewContext) -> Text:
         if position.opened_at is not None
         else ("opened", formats.age(None, view.now))
     )
-    unit = "$" if position.venue is Venue.SIM else MONEY_OF[position.venue]
-    shown: tuple[Figure, ...] = (
-        ("shares", view.shares(position.shares)),
-        (f"cost {unit}", view.money(position.cost)),
-        ("average", formats.price(position.average)),
-        ("mark", formats.price(position.mark_price)),
-        (f"mark value {unit}", view.money(position.mark_value)),
-        (f"exit value {unit}", view.money(position.exit_value)),
-        (f"unrealized {unit}", view.pnl(position.unrealized)),
-        (f"realized {unit}", view.pnl(position.realized)),
-        ("P&L %", formats.percent_change(position.pnl_pct)),
-        opened,
-    )
+    unit = formats.unit(position.venue)
+
+    def shown(behind: str) -> tuple[Figure, ...]:
+        return (
+            ("shares", view.shares(position.shares)),
+            (f"cost {unit}", view.money(position.cost)),
+            ("average", formats.price(position.average)),
+            ("mark", formats.price(position.mark_price)),
+            (f"mark value{behind}", view.money(position.mark_value)),
+            (f"exit value{behind}", view.money(position.exit_value)),
+            (f"unrealized{behind}", view.pnl(position.unrealized)),
+            (f"realized{behind}", view.pnl(position.realized)),
+            ("P&L %", formats.percent_change(position.pnl_pct)),
+            opened,
+        )
+
+    # Where its currency would cut a label, that of the cost and of the head stand for all.
+    rows = shown(f" {unit}")
+    if not fits(rows, across=2, width=view.width):
+        rows = shown("")
     return Text.assemble(
-        "\n", figures(shown, across=2, width=view.width), "\n\n", _mark_and_exit(position)
+        "\n", figures(rows, across=2, width=view.width), "\n\n", _mark_and_exit(position)
     )
 
 
 def closed_body(position: PositionView, view: ViewContext) -> Text:
-    """The end of a closed position."""
+    """The end of a closed position: its outcome, or its sale."""
+    ended = ("resolved, world", formats.date_time(position.resolves_at))
+    if position.is_sold:
+        at = sold_at(position, view.state)
+        ended = (f"sold{on_wall(view.state)}", formats.date_time(at))
     shown: tuple[Figure, ...] = (
-        ("outcome", outcome(position)),
+        ("ended" if position.is_sold else "outcome", outcome(position)),
         (_made(position), view.pnl(position.made)),
         ("average", formats.price(position.average)),
-        ("resolved, world", formats.date_time(position.resolves_at)),
+        ended,
     )
     return Text.assemble("\n", figures(shown, across=2, width=view.width))
 

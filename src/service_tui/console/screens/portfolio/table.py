@@ -13,16 +13,16 @@ from service_tui.console.screens.portfolio.orders import ORDERS
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
-    date_column,
     figure_column,
+    marked_question,
     price_column,
     side_column,
-    venue_mark,
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.slices.records import Phase, PositionView, Topic
+from service_tui.console.widgets.sums_bar import sums_bit
+from service_tui.desk.slices.records import Deal, Phase, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal, sum_of
@@ -43,18 +43,35 @@ _EMPTY: Final = {
 def outcome(position: PositionView) -> Text:
     """The outcome of a position's market, and whether it won; or that it was sold."""
     if position.outcome is None:
-        return Text("resolving" if position.status is MarketStatus.CLOSED else "sold", "muted")
+        unknown = "resolved" if position.is_closed else "resolving"
+        return Text("sold" if position.is_sold else unknown, "muted")
     won = position.outcome is (position.side is Side.YES)
     word = "YES" if position.outcome else "NO"
     return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
 
 
-def _question_text(position: PositionView) -> Text:
-    """The question; real money is marked before it, at any width."""
-    question = short_question(position.question, position.resolves_at)
-    if position.venue is Venue.SIM:
-        return Text(question)
-    return Text.assemble((f"{venue_mark(position.venue)} ", "live"), question)
+def sold_at(position: PositionView, state: DeskState) -> Timestamp | None:
+    """Wall time of the last sale of a position; None where the trades read do not reach it."""
+    place = (position.market_id, position.venue, position.side)
+    sales = (
+        trade.at
+        for trade in state.trades
+        if trade.deal is Deal.SALE and (trade.market_id, trade.venue, trade.side) == place
+    )
+    return max(sales, default=None)
+
+
+def _ended_text(position: PositionView, view: ViewContext) -> Text:
+    """The outcome; of a position that was sold, when, by the wall's clock."""
+    text = outcome(position)
+    if position.is_sold and (at := sold_at(position, view.state)) is not None:
+        text.append_text(Text.assemble(" ", formats.date_time(at)))
+    return text
+
+
+def _ended_at(position: PositionView) -> Timestamp | None:
+    """When the market ended; None for a position that was sold before."""
+    return None if position.is_sold else position.resolves_at
 
 
 def _left_text(position: PositionView, now: Timestamp) -> Text:
@@ -69,7 +86,7 @@ _QUESTION: Final = Column[PositionView](
     "question",
     "market",
     20,
-    lambda held, _: _question_text(held),
+    lambda held, _: marked_question(short_question(held.question, held.resolves_at), held.venue),
     sort_key=lambda held, _: held.question,
     flex=True,
     keeps_end=True,
@@ -82,6 +99,17 @@ _MONEY: Final = Column[PositionView](
     lambda held, _: Text(MONEY_OF[held.venue], "muted" if held.venue is Venue.SIM else "live"),
     sort_key=lambda held, _: MONEY_OF[held.venue],
     tier=116,
+)
+
+_WORLD_END: Final = Column[PositionView](
+    "resolved",
+    "world end",
+    12,
+    lambda held, _: formats.date_time(_ended_at(held)),
+    # One that was sold is listed by its sale, where that is known.
+    sort_key=lambda held, view: sold_at(held, view.state) if held.is_sold else held.resolves_at,
+    align="right",
+    tier=72,
 )
 
 
@@ -160,9 +188,7 @@ def totals(rows: Iterable[object], view: ViewContext) -> tuple[Bit, ...]:
                 ("exit", view.money(_sum(held.exit_value for held in own))),
                 ("P&L", view.pnl(_sum(held.unrealized for held in own))),
             ]
-        parts = (Text.assemble((f"{label} ", "muted"), amount) for label, amount in sums)
-        text = Text("  ").join((Text(f"{len(own):,} in {currency}", "bold"), *parts))
-        bits.append(Bit(text, rank=len(bits)))
+        bits.append(sums_bit(f"{len(own):,} in {currency}", sums, ahead=len(bits)))
     return tuple(bits)
 
 
@@ -221,13 +247,13 @@ CLOSED: Final = TableSpec[PositionView](
         Column(
             "outcome",
             "ended",
-            9,
-            lambda held, _: outcome(held),
+            17,
+            _ended_text,
             sort_key=lambda held, _: outcome(held).plain,
         ),
         _MONEY,
         amount_column("realized", "realized $", 10, lambda held: held.made, formats.pnl),
-        date_column("resolved", "world end", lambda held: held.resolves_at, tier=72),
+        _WORLD_END,
     ),
     search_text=_search_text,
     empty_text=_no_closed,
