@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from service_tui.cli.lists import list_lines
-from service_tui.cli.orders import confirm, order_request
+from service_tui.cli.orders import choose_of, confirm, order_request
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, check, parse, parser_of
 from service_tui.cli.plain_rows import DEEDS, LISTINGS, PlainRows
 from service_tui.cli.plain_rows import HELP as ROWS_HELP
@@ -29,7 +29,7 @@ from service_tui.wiring.waiting import until
 
 HELP: Final = (
     "status, markets, positions, orders, fills, agents, alerts: lists; markets --find rain",
-    'quote, buy, sell: buy "rain in paris" yes 25 shows the quote and asks',
+    "quote, buy, sell: buy rain yes 25 asks which market, shows the quote and asks",
     "halt: blocks every buy; resume: ends that, after a typed word",
     *ROWS_HELP,
     "help COMMAND: its options; quit: closes the desk",
@@ -94,7 +94,8 @@ async def _result(options: Options, desk: Desk, arguments: argparse.Namespace) -
         return await _resumed(desk)
     request = order_request(arguments)
     asks = partial(confirm, request, arguments)
-    return (await trade_on(desk, request, asks, SystemClock())).lines
+    chooses = choose_of(request, arguments, asks=True)
+    return (await trade_on(desk, request, asks, SystemClock(), choose=chooses)).lines
 
 
 def _is_served(state: DeskState) -> bool:
