@@ -444,13 +444,30 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
         await view.answer()
         assert "price above the limit" in view.text
         await view.press("f")
-        assert isinstance(view.app.screen, MirrorForm)
-        assert "Price above the mirror's limit" in view.part("#form-problem")
+        assert view.app.dialogs == []
+        assert "Price above the mirror's limit" in view.app.said[-1]
     async with reactor(TWO) as view:
         await view.answer(ok=False, problem="the market takes no orders now")
         assert "the market takes no orders now" in view.text
         await view.press("f")
         assert view.orders == []
+
+
+async def test_a_mirror_that_becomes_too_dear_under_its_dialog_answers_enter() -> None:
+    async with reactor(TWO) as view:
+        await view.press("f")
+        form = view.app.screen
+        assert isinstance(form, MirrorForm)
+        await until(view.pilot, lambda: form.is_armed)
+        assert "enter" in view.part("#form-set")
+        view.app.bring(with_signals(replace(CHEAP, price_now=0.60), OTHER))
+        await view.pilot.pause()
+        assert "enter" not in view.part("#form-set")
+        assert "Price above the mirror's limit" in view.part("#form-problem")
+        await view.press("enter")
+        assert view.orders == []
+        assert view.app.said[-1].startswith("nothing mirrored: Price above the mirror's limit")
+        assert "loading" not in view.part("#form-hint")
 
 
 @pytest.mark.parametrize(
