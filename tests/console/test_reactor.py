@@ -587,6 +587,8 @@ async def test_arrows_choose_among_the_known_wallets() -> None:
         (order,) = view.orders
         assert isinstance(order, FollowWallet)
         assert order.address in WALLETS[5:]
+        assert order.label == ""
+        assert order.describe() == f"follow {STATE.reactor.label_of(order.address)}"
         await view.press("n", "enter")
         assert order != view.orders[-1]
 
@@ -638,7 +640,8 @@ async def test_a_wallet_is_named_unfollowed_and_brought_back() -> None:
         await view.press("d")
         assert isinstance(view.orders[-1], UnfollowWallet)
         await view.press("u")
-        assert view.orders[-1] == FollowWallet(WALLETS[0])
+        assert view.orders[-1] == (back := FollowWallet(WALLETS[0]))
+        assert view.orders[-1].describe() != back.describe()
 
 
 async def test_auto_is_authorised_with_its_caps_shown() -> None:
@@ -822,7 +825,10 @@ async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool
     ("state", "words"),
     [
         (with_reactor(signals=(), config=replace(config(), wallets=())), "No wallet followed"),
-        (with_reactor(signals=(), config=replace(config(), enabled=False)), "Reactor off"),
+        (
+            with_reactor(signals=(), config=replace(config(), enabled=False)),
+            "Reactor off: no signals come",
+        ),
         (with_signals(), "No signals"),
         (
             replace(STATE, reactor=ReactorView(), seen={Topic.MARKETS: NOW}),

@@ -290,8 +290,9 @@ def follow(screen: Reactor) -> None:
     """Follow another wallet; a highlighted unfollowed one is offered first."""
 
     def filled(named: NamedWallet) -> None:
-        screen.give(FollowWallet(named.address, named.label))
-        screen.take_back = (UnfollowWallet(named.address, named.label),)
+        known_as = screen.state.reactor.label_of(named.address)
+        screen.give(FollowWallet(named.address, named.label, known_as))
+        screen.take_back = (UnfollowWallet(named.address, named.label or known_as),)
 
     row = screen.selected()
     offered = row.address if isinstance(row, SourceWalletView) and not row.is_followed else ""
@@ -301,7 +302,7 @@ def follow(screen: Reactor) -> None:
 def _unfollow(screen: Reactor, row: SourceWalletView) -> None:
     if row.is_followed:
         screen.give(UnfollowWallet(row.address, row.label))
-        screen.take_back = (FollowWallet(row.address),)
+        screen.take_back = (FollowWallet(row.address, known_as=row.label),)
     else:
         screen.show_toast("wallet not followed", "warn")
 
