@@ -28,7 +28,7 @@ from service_tui.wiring.typed_lines import typed_line
 from service_tui.wiring.waiting import until
 
 HELP: Final = (
-    "status, markets, positions, orders, fills, agents, alerts: lists; markets --find rain",
+    "status, markets, orders, fills, agents, alerts: lists; markets --find rain",
     "quote, buy, sell: buy rain yes 25 asks which market, shows the quote and asks",
     "halt: blocks every buy; resume: ends that, after a typed word",
     *ROWS_HELP,
@@ -62,7 +62,8 @@ async def answer(
     name = words[0]
     if name == "--help":
         return HELP
-    if name in LISTINGS or name in DEEDS:
+    is_list_of_scripts = name in COMMANDS and len(words) > 1
+    if (name in LISTINGS and not is_list_of_scripts) or name in DEEDS:
         return await rows.answer(desk, words)
     if name in COMMANDS:
         arguments = _parsed(words)
