@@ -643,7 +643,7 @@ def _drill(options: Options, arguments: argparse.Namespace) -> int:
             command.export(options.data_dir, run_name, Path(path))
             print_lines(path)
         elif arguments.check:
-            print_lines(command.checked(arguments.name))
+            print_lines(*command.checked(arguments.name))
         elif arguments.list or not arguments.name:
             shown = command.listed_json if arguments.json else command.listed
             print_lines(*shown(options.data_dir))
