@@ -153,9 +153,28 @@ def test_what_came_to_its_end_is_told_for_a_while() -> None:
 def test_a_move_is_measured_on_the_side_held(
     side: Side, before: float | None, now: float, *, needed: bool
 ) -> None:
-    held = at_cost(side=side, resolves_at=None)
+    held = at_cost(side=side, resolves_at=None, opened_at=None)
     market = replace(STATE.markets[held.market_id], price=Probability(now), price_24h_ago=before)
     state = replace(CALM, positions=(held,), markets={held.market_id: market})
+    assert words(state) == (["moved"] if needed else [])
+
+
+@pytest.mark.parametrize(
+    ("age_s", "speed", "needed"),
+    [(60.0, 1, False), (86_000.0, 1, False), (86_500.0, 1, True), (60.0, 60, False),
+     (1_500.0, 60, True), (86_500.0, 0, True)],
+)  # fmt: skip
+def test_the_move_of_a_day_is_no_matter_of_a_position_bought_since(
+    age_s: float, speed: int, *, needed: bool
+) -> None:
+    held = at_cost(side=Side.NO, resolves_at=None, opened_at=Timestamp(NOW - age_s))
+    market = replace(STATE.markets[held.market_id], price=Probability(0.42), price_24h_ago=0.55)
+    state = replace(
+        CALM,
+        positions=(held,),
+        markets={held.market_id: market},
+        world=replace(STATE.world, speed=speed),
+    )
     assert words(state) == (["moved"] if needed else [])
 
 

@@ -361,3 +361,28 @@ async def test_every_command_without_arguments_reads() -> None:
         read = [verb.name for verb in VERBS if verb.arguments.startswith("[") or not verb.arguments]
         for name in set(read) - {"resume", "back", "forward", "agent", "sell"}:
             assert callable(prepare(name, context)), name
+
+
+def test_words_mean_a_market_by_its_phrase_then_by_whole_beginnings_of_words() -> None:
+    questions = {
+        "a": "Will trains run inland by noon?",
+        "b": "Farrowdale stays without measurable rain in April?",
+        "c": "Will it rain in Paris?",
+        "d": "In Paris: will the rain gauge tick?",
+    }
+    state = replace(
+        STATE,
+        markets={
+            key: replace(MARKET, market_id=key, question=question)
+            for key, question in questions.items()
+        },
+    )
+
+    def found(text: str) -> str:
+        return "".join(one.market_id for one in matching(state, text))
+
+    assert found("rain in") == "bc"
+    assert found("rain  in Paris") == "c"
+    assert found("paris rain") == "cd"
+    assert found("ain") == ""
+    assert found("(rain") == ""

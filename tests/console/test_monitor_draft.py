@@ -114,6 +114,11 @@ def test_an_empty_line_and_off_are_no_threshold() -> None:
 def test_both_missing_is_refused() -> None:
     with pytest.raises(FieldError, match="Enter a stop, a target"):
         read_change(MONITOR, TypedThreshold(""), TypedThreshold("off"))
+    with pytest.raises(FieldError, match=r"esc, then d removes the monitor"):
+        read_change(MONITOR, TypedThreshold(""), TypedThreshold("off"))
+    unset = replace(MONITOR, stop_pct=None, target_pct=None)
+    with pytest.raises(FieldError, match=r"or a time$"):
+        read_change(unset, TypedThreshold(""), TypedThreshold("off"))
 
 
 @given(st.floats(0.0001, 1.0), st.floats(0.01, 0.99))

@@ -444,13 +444,30 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
         await view.answer()
         assert "price above the limit" in view.text
         await view.press("f")
-        assert isinstance(view.app.screen, MirrorForm)
-        assert "Price above the mirror's limit" in view.part("#form-problem")
+        assert view.app.dialogs == []
+        assert "Price above the mirror's limit" in view.app.said[-1]
     async with reactor(TWO) as view:
         await view.answer(ok=False, problem="the market takes no orders now")
         assert "the market takes no orders now" in view.text
         await view.press("f")
         assert view.orders == []
+
+
+async def test_a_mirror_that_becomes_too_dear_under_its_dialog_answers_enter() -> None:
+    async with reactor(TWO) as view:
+        await view.press("f")
+        form = view.app.screen
+        assert isinstance(form, MirrorForm)
+        await until(view.pilot, lambda: form.is_armed)
+        assert "enter" in view.part("#form-set")
+        view.app.bring(with_signals(replace(CHEAP, price_now=0.60), OTHER))
+        await view.pilot.pause()
+        assert "enter" not in view.part("#form-set")
+        assert "Price above the mirror's limit" in view.part("#form-problem")
+        await view.press("enter")
+        assert view.orders == []
+        assert view.app.said[-1].startswith("nothing mirrored: Price above the mirror's limit")
+        assert "loading" not in view.part("#form-hint")
 
 
 @pytest.mark.parametrize(
@@ -570,6 +587,8 @@ async def test_arrows_choose_among_the_known_wallets() -> None:
         (order,) = view.orders
         assert isinstance(order, FollowWallet)
         assert order.address in WALLETS[5:]
+        assert order.label == ""
+        assert order.describe() == f"follow {STATE.reactor.label_of(order.address)}"
         await view.press("n", "enter")
         assert order != view.orders[-1]
 
@@ -621,7 +640,8 @@ async def test_a_wallet_is_named_unfollowed_and_brought_back() -> None:
         await view.press("d")
         assert isinstance(view.orders[-1], UnfollowWallet)
         await view.press("u")
-        assert view.orders[-1] == FollowWallet(WALLETS[0])
+        assert view.orders[-1] == (back := FollowWallet(WALLETS[0]))
+        assert view.orders[-1].describe() != back.describe()
 
 
 async def test_auto_is_authorised_with_its_caps_shown() -> None:
@@ -805,7 +825,10 @@ async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool
     ("state", "words"),
     [
         (with_reactor(signals=(), config=replace(config(), wallets=())), "No wallet followed"),
-        (with_reactor(signals=(), config=replace(config(), enabled=False)), "Reactor off"),
+        (
+            with_reactor(signals=(), config=replace(config(), enabled=False)),
+            "Reactor off: no signals come",
+        ),
         (with_signals(), "No signals"),
         (
             replace(STATE, reactor=ReactorView(), seen={Topic.MARKETS: NOW}),

@@ -23,7 +23,7 @@ from service_tui.console.widgets.columns import Column, fitted, fitted_line, pla
 from service_tui.console.widgets.fall import DEAD_S
 from service_tui.console.widgets.paint import Paint
 from service_tui.console.widgets.record_table import RecordTable, TableState
-from service_tui.console.widgets.table_lines import TableLines
+from service_tui.console.widgets.table_lines import TableLines, note_place
 from service_tui.units import Micros
 
 SIZE = (80, 12)
@@ -542,8 +542,7 @@ async def test_rows_that_come_in_above_the_fold_are_counted_until_they_were_seen
         await pilot.pause()
         assert selected_key(app) == "k0"
         assert f"▲ {PAGE + 1} new above" in screen_lines(app)[0]
-        assert "Name" in screen_lines(app)[0]
-        assert "Price" not in screen_lines(app)[0]
+        assert all(title in screen_lines(app)[0] for title in ("Name", "Price", "P&L $"))
         await pilot.press("k", "k")
         await pilot.press("home")
         await pilot.pause()
@@ -559,6 +558,20 @@ async def test_rows_that_come_in_above_the_fold_are_counted_until_they_were_seen
         app.table.see_all()
         await pilot.pause()
         assert "new above" not in screen_lines(app)[0]
+
+
+@pytest.mark.parametrize(
+    ("titles", "line"),
+    [
+        ("  question                 ends ", "  question   ▲ 5 new above ends "),
+        ("  question        vol $  ends ", "  question     ▲5 vol $  ends "),
+        ("  question  vol $  ends ", "▲ question  vol $  ends "),
+        ("", "▲"),
+    ],
+)  # fmt: skip
+def test_a_note_in_the_header_hides_no_title(titles: str, line: str) -> None:
+    at, shown = note_place(" ▲ 5 new above ", titles)
+    assert f"{titles[:at]}{shown}{titles[at + len(shown) :]}" == line
 
 
 def test_a_cell_of_the_row_alone_is_laid_out_once_a_row_and_masking() -> None:

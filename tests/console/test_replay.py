@@ -119,6 +119,25 @@ async def test_every_screen_shows_a_moment_as_it_was(tmp_path: Path) -> None:
     assert then[drawn[0]] != then[drawn[1]]
 
 
+async def test_the_charts_of_a_moment_have_their_title_and_its_mark(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    async with running(states[NOW], player=lambda: player, size=(120, 40)) as seen:
+        seen.clock[0] = NOW + LATER_S
+        await seen.press("1", "f3")
+        await seen.until(lambda: seen.app.replay is not None)
+        market_id = seen.app.front.current_market()
+        await seen.press("f4")
+        await seen.until(lambda: "Charts" in seen.text)
+        await seen.pilot.pause()
+        question = states[NOW].markets[market_id].question
+        title = next(line for line in seen.lines if "YES, 24 h" in line)
+        assert question[8:30] in title
+        assert "Charts  REPLAY 15 Jan 08:00:00" in seen.text
+        await seen.press("escape", "f3", "f4")
+        await seen.until(lambda: "Charts" in seen.text)
+        assert "REPLAY" not in seen.text
+
+
 async def test_a_moment_is_marked_and_one_key_returns(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     last = states[NOW]

@@ -11,6 +11,7 @@ from service_tui.console.tour import STEPS, Tour
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import ReactorView, SignalState
 from service_tui.desk.slices.records import TicketState
+from service_tui.terms import Venue
 
 
 def test_each_step_waits_for_what_the_person_does() -> None:
@@ -76,6 +77,33 @@ async def test_the_step_stands_below_the_head_until_it_is_done_or_left() -> None
         await seen.press("colon", *"tour end", "enter")
         await seen.until(lambda: "TOUR" not in seen.text)
         assert seen.app.tour is None
+
+
+async def test_the_cursor_stands_on_the_row_of_the_step() -> None:
+    state = seen_before(guarded_state())
+    monitor = next(one for one in state.risk.monitors[2:] if one.venue is Venue.SIM)
+    ticket = replace(state.tickets[0], kind="trade", state=TicketState.DONE, holding=monitor.key)
+    able = next(
+        one
+        for one in reactor_state().reactor.signals
+        if one.can_mirror(NOW) and not one.is_too_dear
+    )
+    ended = replace(able, signal_id="old", state=SignalState.MIRRORED)
+    reactor = replace(reactor_state().reactor, signals=(ended, able))
+    state = replace(state, tickets=(ticket, *state.tickets), reactor=reactor)
+    async with running(state, first="markets", size=(120, 40)) as seen:
+        seen.app.tour = Tour(state, 3)
+        await seen.press("3")
+        await seen.bring(replace(state, stars=frozenset({"x"})))
+        assert seen.app.front.current_row() == monitor.key
+        await seen.press("g")
+        await seen.bring(state)
+        assert seen.app.front.current_row() != monitor.key
+        seen.app.tour = Tour(state, 4)
+        await seen.press("4")
+        await seen.bring(replace(state, stars=frozenset({"x"})))
+        assert seen.app.front.current_row() == able.signal_id
+        assert "f buys what the selected signal bought" in seen.text
 
 
 async def test_no_tour_without_play_money() -> None:

@@ -198,6 +198,15 @@ async def test_a_config_that_the_service_reports_otherwise_is_not_called_set(
         assert (state.notices[-1].tone, state.notices[-1].text) == ("good", "turn the reactor on")
 
 
+async def test_the_reactor_turned_off_counts_the_signals_that_it_skips(tmp_path: Path) -> None:
+    async with following(tmp_path) as (desk, stage, _):
+        await settle(stage, 2)
+        await until(desk, lambda s: len(s.reactor.waiting) == 2, stage)
+        desk.submit(SetReactorConfig(enabled=False))
+        text = "turn the reactor off: 2 pending signals skipped"
+        await until(desk, lambda s: any(one.text == text for one in s.notices), stage)
+
+
 async def test_a_gap_is_caught_up_in_order_and_a_lost_answer_is_no_second_mirror(
     tmp_path: Path,
 ) -> None:

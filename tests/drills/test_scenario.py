@@ -6,6 +6,7 @@ import pytest
 
 from kit.console.drilling import scenario_text, small
 from service_tui.wiring.drills.acts import ACTS
+from service_tui.wiring.drills.command import checked
 from service_tui.wiring.drills.director import OF_THE_WORLD
 from service_tui.wiring.drills.kinds import KINDS
 from service_tui.wiring.drills.scenario import ScenarioError, read_scenario, scenario_of
@@ -137,3 +138,28 @@ def test_a_name_that_is_none_gets_the_nearest() -> None:
 def test_every_kind_of_row_is_carried_out() -> None:
     assert KINDS.keys() == ACTS.keys()
     assert all(not KINDS[name].is_course for name in OF_THE_WORLD)
+
+
+ROW = '[[{table}]]\nat = "0:20"\ndo = "{kind}"\n{rest}'
+
+
+def test_a_check_measures_nothing_done_and_names_rows_without_effect(tmp_path: Path) -> None:
+    best = ROW.format(table="best", kind="unstop", rest='market = "dam"\n')
+    worst = ROW.format(table="worst", kind="refuse", rest='agent = "hare"\n')
+    text = scenario_text(best=best, worst=worst, agent='[[agent]]\nname = "hare"\nleash = "ask"\n')
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    lines = text.splitlines()
+    first, nothing, unstop, refuse = checked(str(path))
+    assert first == "mine: best 10,000.00, worst 10,000.00 $SIM equity"
+    assert nothing == "mine: doing nothing 10,000.00 $SIM equity"
+    at = lines.index("[[best]]") + 1
+    assert unstop.startswith(f"mine: line {at}: no effect at 0:20: remove the stop in dam: ")
+    at = lines.index("[[worst]]") + 1
+    assert refuse == (
+        f"mine: line {at}: no effect at 0:20: refuse the trades of hare: no trade waits"
+    )
+
+
+def test_the_courses_of_every_drill_have_their_effect() -> None:
+    assert len(checked("two-supervisors")) == 2

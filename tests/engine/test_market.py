@@ -1,4 +1,5 @@
 import math
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -279,7 +280,7 @@ def test_a_confirmed_market_is_resolved_at_any_time() -> None:
     book = market()
     book.resolved_at = Timestamp(OPENS + DAY_S)
     assert book.status(Timestamp(OPENS)) is MarketStatus.RESOLVED
-    with pytest.raises(MarketNotOpen, match="is resolved"):
+    with pytest.raises(MarketNotOpen, match=re.escape(f"is resolved: {book.listing.question}")):
         book.check_open(Timestamp(OPENS))
 
 

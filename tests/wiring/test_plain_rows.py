@@ -1,6 +1,8 @@
 """Numbered rows of the plain console: a number means the row as it was printed."""
 
+import asyncio
 import io
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
@@ -15,11 +17,12 @@ from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor
 from service_tui.desk.slices.reactor import SignalState
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.records import Notice, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.terms import Venue
-from service_tui.units import Timestamp
+from service_tui.units import ONE, Timestamp
+from service_tui.wiring.plain import newest
 
 
 class Still:
@@ -32,6 +35,14 @@ class Still:
 
     def now(self) -> Timestamp:
         return NOW
+
+    def refresh(self, topic: Topic) -> None:
+        seen = {**self.state.seen, topic: NOW}
+        self.state = replace(self.state, seen=seen)
+
+    async def changes(self) -> AsyncGenerator[DeskState]:
+        yield self.state
+        await asyncio.Event().wait()
 
     def submit(self, command: Command) -> Ticket:
         self.given.append(command)
@@ -120,6 +131,42 @@ async def test_thresholds_of_a_monitor_are_changed_one_at_a_time() -> None:
     assert isinstance(desk.given[-1], RemoveMonitor)
 
 
+async def test_positions_are_numbered_with_the_question_first_and_fit_a_terminal() -> None:
+    desk, rows = Still(whole()), PlainRows()
+    listed = await said(desk, rows, "positions")
+    assert len(listed) == len(desk.state.positions) > 1
+    for place, (held, text) in enumerate(zip(desk.state.positions, listed, strict=True), 1):
+        whole_text = " ".join(text.split())
+        assert whole_text.startswith(f"{place} {held.question[:40]}")
+        assert f"{held.side.value.upper()}, {held.shares / ONE:,.2f} shares" in whole_text
+        assert held.market_id not in text
+        assert max(map(len, text.split("\n"))) <= 80
+
+
+async def test_a_result_that_is_a_notice_is_not_printed_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Noticing(Still):
+        def submit(self, command: Command) -> Ticket:
+            view = TicketView("t", command.kind, "", command.describe(), TicketState.QUEUED, NOW)
+            ticket = Ticket(command, view)
+            if self.notices:
+                notice = Notice(newest(self.state) + 1, "good", command.describe())
+                self.state = replace(self.state, notices=(*self.state.notices, notice))
+            ticket.end()
+            return ticket
+
+        notices = True
+
+    monkeypatch.setattr("service_tui.cli.plain_rows.NOTICED_S", 0.01)
+    desk, rows = Noticing(whole()), PlainRows()
+    await said(desk, rows, "monitors")
+    assert await said(desk, rows, "stop 1 15") == []
+    desk.notices = False
+    (line,) = await said(desk, rows, "stop 1 16")
+    assert line.endswith(": accepted")
+
+
 async def test_a_signal_is_mirrored_or_dismissed(monkeypatch: pytest.MonkeyPatch) -> None:
     desk, rows = Still(whole()), PlainRows()
     pending = [one for one in desk.state.reactor.signals if one.state is SignalState.PENDING]
@@ -162,11 +209,13 @@ async def test_amounts_are_masked_and_hostile_text_is_inert() -> None:
     )
     (line,) = await said(Still(state), PlainRows(), "approvals")
     assert "25.00" not in line
-    assert line.isprintable()
+    assert line.replace("\n", "").isprintable()
 
 
 async def test_an_empty_list_says_so_and_further_words_are_refused() -> None:
     desk, rows = Still(DeskState(whole().service)), PlainRows()
+    empty = Still(replace(desk.state, seen={Topic.POSITIONS: NOW}))
+    assert await said(empty, rows, "positions") == ["no positions"]
     for name in ("approvals", "monitors", "signals"):
         assert await said(desk, rows, name) == [f"no {name}"]
         assert "too many words" in (await said(desk, rows, f"{name} now"))[0]

@@ -19,7 +19,10 @@ from kit.samples.desk import sample_state
 from kit.service.stage import Stage, first_state, open_stage
 from kit.service.wallets import market_on_chain, ready
 from service_tui.cli import main as cli
+from service_tui.cli.orders import choose, choose_of, order_request
+from service_tui.cli.parser import parser_of
 from service_tui.clock import SystemClock
+from service_tui.config import read_environment
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
@@ -54,6 +57,10 @@ async def _interrupted() -> None:
     assert task is not None
     task.cancel()
     await asyncio.sleep(0)
+
+
+async def _unasked(lines: Sequence[str]) -> bool:
+    raise AssertionError(lines)
 
 
 async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> None:
@@ -111,6 +118,26 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
         sold = await ordered(OrderRequest(Action.SELL, market.market_id, Side.YES, "all"))
         assert sold.is_done, sold.lines
         assert 0 < start - cash() < ONE
+
+
+async def test_a_person_chooses_where_several_markets_match(tmp_path: Path) -> None:
+    options = Options(
+        data_dir=tmp_path, config_dir=tmp_path / "c", log_path=tmp_path / "log", seed=7, speed=0
+    )
+    async with own_directory(options, SystemClock()):
+        chosen: list[Sequence[str]] = []
+
+        async def choose(lines: Sequence[str], count: int) -> int | None:
+            chosen.append(lines)
+            return count - 1 if len(chosen) == 1 else None
+
+        words = OrderRequest(Action.BUY, "will", Side.YES, "25", is_quote=True)
+        meant = await asyncio.to_thread(trade, options, words, _unasked, choose)
+        assert meant.is_done
+        assert chosen[0][0].endswith("markets match")
+        assert meant.lines[0] == chosen[0][8].removeprefix("8  ")
+        left = await asyncio.to_thread(trade, options, words, _unasked, choose)
+        assert (left.is_done, left.lines) == (False, (LEFT,))
 
 
 @asynccontextmanager
@@ -176,6 +203,35 @@ async def test_real_money_that_the_service_does_not_allow_is_refused(tmp_path: P
         assert not refused.is_done
         assert "eal trades not allowed" in refused.lines[0]
         assert on.signer.count == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "asks", "is_asked"),
+    [
+        (("buy", "rain", "yes", "5"), True, True),
+        (("buy", "rain", "yes", "5"), False, False),
+        (("buy", "rain", "yes", "5", "--yes"), True, False),
+        (("quote", "rain", "yes", "5"), True, True),
+    ],
+)
+def test_which_market_is_asked_only_of_a_person_who_takes_questions(
+    words: tuple[str, ...], *, asks: bool, is_asked: bool
+) -> None:
+    arguments = parser_of(read_environment({})).parse_args(words)
+    chooses = choose_of(order_request(arguments), arguments, asks=asks)
+    assert (chooses is not None) is is_asked
+
+
+@pytest.mark.parametrize(("typed", "place"), [("2", 1), ("3", None), ("0", None), ("", None)])
+async def test_a_number_chooses_a_market_and_anything_else_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    typed: str,
+    place: int | None,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
+    assert await choose(("2 markets match", "1  A?", "2  B?"), 2) == place
+    assert "2  B?\nType the number" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -654,7 +654,7 @@ def _drill(options: Options, arguments: argparse.Namespace) -> int:
             command.export(options.data_dir, run_name, Path(path))
             print_lines(path)
         elif arguments.check:
-            print_lines(command.checked(arguments.name))
+            print_lines(*command.checked(arguments.name))
         elif arguments.list or not arguments.name:
             shown = command.listed_json if arguments.json else command.listed
             print_lines(*shown(options.data_dir))
@@ -824,7 +824,7 @@ def _list(options: Options, arguments: argparse.Namespace) -> int:
 
 def _order(options: Options, arguments: argparse.Namespace) -> int:
     """Quote an order, ask, and place it once."""
-    from service_tui.cli.orders import confirm, is_unasked, order_request  # noqa: PLC0415
+    from service_tui.cli.orders import choose_of, confirm, is_unasked, order_request  # noqa: PLC0415
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring.trade_command import trade  # noqa: PLC0415
 
@@ -836,7 +836,8 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
         )
     asks = partial(confirm, request, arguments)
     try:
-        return _print_report(trade(options, request, asks))
+        chooses = choose_of(request, arguments, asks=_is_terminal(sys.stdin))
+        return _print_report(trade(options, request, asks, chooses))
     except DeskClosedError as error:
         raise CannotError(str(error)) from error
 

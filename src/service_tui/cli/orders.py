@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from service_tui.terms import Action, Side, Venue
 from service_tui.wiring.output import print_lines, print_text
-from service_tui.wiring.trade_command import OrderRequest
+from service_tui.wiring.trade_command import Choose, OrderRequest
 from service_tui.wiring.typed_lines import typed_line
 
 
@@ -39,3 +39,20 @@ async def confirm(
         return True
     print_text(f"Type {request.word} to send it: ")
     return (await typed_line(sys.stdin)).strip() == request.word
+
+
+def choose_of(request: OrderRequest, arguments: argparse.Namespace, *, asks: bool) -> Choose | None:
+    """The question which market is meant; None where it cannot be asked, or is not wanted."""
+    is_unasked_order = not request.is_quote and is_unasked(request, arguments)
+    return choose if asks and not is_unasked_order else None
+
+
+async def choose(lines: Sequence[str], count: int) -> int | None:
+    """Print the markets that match, and ask for the number of one."""
+    print_lines(*lines)
+    print_text("Type the number of the market, or enter to leave: ")
+    typed = (await typed_line(sys.stdin)).strip()
+    if not typed.isascii() or not typed.isdecimal():
+        return None
+    place = int(typed[:9]) - 1
+    return place if 0 <= place < count else None

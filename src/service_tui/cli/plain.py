@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from service_tui.cli.lists import list_lines
-from service_tui.cli.orders import confirm, order_request
+from service_tui.cli.orders import choose_of, confirm, order_request
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, check, parse, parser_of
 from service_tui.cli.plain_rows import DEEDS, LISTINGS, PlainRows
 from service_tui.cli.plain_rows import HELP as ROWS_HELP
@@ -28,8 +28,8 @@ from service_tui.wiring.typed_lines import typed_line
 from service_tui.wiring.waiting import until
 
 HELP: Final = (
-    "status, markets, positions, orders, fills, agents, alerts: lists; markets --find rain",
-    'quote, buy, sell: buy "rain in paris" yes 25 shows the quote and asks',
+    "status, markets, orders, fills, agents, alerts: lists; markets --find rain",
+    "quote, buy, sell: buy rain yes 25 asks which market, shows the quote and asks",
     "halt: blocks every buy; resume: ends that, after a typed word",
     *ROWS_HELP,
     "help COMMAND: its options; quit: closes the desk",
@@ -62,7 +62,8 @@ async def answer(
     name = words[0]
     if name == "--help":
         return HELP
-    if name in LISTINGS or name in DEEDS:
+    is_list_of_scripts = name in COMMANDS and len(words) > 1
+    if (name in LISTINGS and not is_list_of_scripts) or name in DEEDS:
         return await rows.answer(desk, words)
     if name in COMMANDS:
         arguments = _parsed(words)
@@ -94,7 +95,8 @@ async def _result(options: Options, desk: Desk, arguments: argparse.Namespace) -
         return await _resumed(desk)
     request = order_request(arguments)
     asks = partial(confirm, request, arguments)
-    return (await trade_on(desk, request, asks, SystemClock())).lines
+    chooses = choose_of(request, arguments, asks=True)
+    return (await trade_on(desk, request, asks, SystemClock(), choose=chooses)).lines
 
 
 def _is_served(state: DeskState) -> bool:

@@ -1,12 +1,14 @@
-"""Approvals, monitors and signals of the plain console: numbered rows, and what to do with one.
+"""Numbered rows of the plain console: positions, approvals, monitors, signals, what to do with one.
 
 A number means the row of the list as it was last printed, and no other one that has come since.
 """
 
+import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from textwrap import wrap
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -22,20 +24,35 @@ from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.reactor import SignalState, SignalView
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.records import PositionView, TicketState, Topic
 from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.toml_lines import printable
+from service_tui.units import Timestamp
 from service_tui.wiring.output import print_text
+from service_tui.wiring.plain import newest
 from service_tui.wiring.typed_lines import typed_line
+from service_tui.wiring.waiting import until
 
 HELP: Final = (
-    "approvals, monitors, signals: numbered lists; the numbers are for the commands below",
+    "positions, approvals, monitors, signals: numbered lists",
+    "the numbers of the last three are for the commands below",
     "approve N, refuse N [REASON]: decides a waiting trade",
     "stop N PERCENT|off, target N PERCENT|off: changes a monitor",
     "mirror N, dismiss N: a signal",
 )
+
+WIDTH: Final = 80
+"""Cells of a line: a terminal of the usual width wraps none."""
+
+READ_S: Final = 15.0
+RENEWED_S: Final = 3.0
+"""How long positions may take at the start, and later, when those of before can be shown."""
+
+NOTICED_S: Final = 1.0
+TURNS: Final = 3
+"""How long a notice may take after its command, and turns of the loop in which it is printed."""
 
 REAL: Final = "real money: the screens show all that is signed; nothing was sent"
 _YES: Final = frozenset({"y", "yes"})
@@ -65,6 +82,21 @@ class Deed:
 
 
 # -- the lists ------------------------------------------------------------------------------------
+
+
+def _positions(state: DeskState, view: ViewContext) -> list[NumberedRow]:
+    held = (*state.positions, *(one for one in state.on_venues if not one.is_closed))
+    return [NumberedRow(one.key, _position(one, view)) for one in held]
+
+
+def _position(one: PositionView, view: ViewContext) -> str:
+    money = MONEY_OF[one.venue]
+    return (
+        f"{_question(one.question)} {one.side.value.upper()}, {view.shares(one.shares).plain} "
+        f"shares; average {formats.price(one.average).plain}, now "
+        f"{formats.price(one.mark_price).plain}; if sold now {view.money(one.exit_value).plain} "
+        f"{money}; P&L {view.pnl(one.unrealized).plain} {money}"
+    )
 
 
 def _approvals(state: DeskState, view: ViewContext) -> list[NumberedRow]:
@@ -121,6 +153,7 @@ def _question(text: str) -> str:
 
 
 LISTINGS: Final = MappingProxyType[str, Listing]({
+    "positions": _positions,
     "approvals": _approvals,
     "monitors": _monitors,
     "signals": _signals,
@@ -233,15 +266,17 @@ class PlainRows:
         try:
             if name in LISTINGS:
                 _no_more(rest)
-                return self._list(name, desk)
+                return await self._list(name, desk)
             return await self._do(name, desk, rest)
         except PlainError as error:
             return (str(error),)
 
-    def _list(self, name: str, desk: Desk) -> Sequence[str]:
+    async def _list(self, name: str, desk: Desk) -> Sequence[str]:
+        if name == "positions" and not await _has_positions(desk):
+            return ("positions not loaded yet",)
         view = ViewContext.of(desk.state, desk.ports.now())
         rows = self._listed[name] = LISTINGS[name](desk.state, view)
-        return [f"{place}  {row.line}" for place, row in enumerate(rows, 1)] or [f"no {name}"]
+        return [_numbered(place, row) for place, row in enumerate(rows, 1)] or [f"no {name}"]
 
     async def _do(self, name: str, desk: Desk, words: Sequence[str]) -> Sequence[str]:
         deed = DEEDS[name]
@@ -261,9 +296,37 @@ class PlainRows:
         return await _sent(desk, deed.make(desk.state, row.key, rest))
 
 
+async def _has_positions(desk: Desk) -> bool:
+    """Read the positions anew; False if they were never read."""
+    asked_at, is_read = desk.ports.now(), Topic.POSITIONS in desk.state.seen
+    desk.ports.refresh(Topic.POSITIONS)
+    is_newer = await until(
+        desk,
+        lambda state: state.seen.get(Topic.POSITIONS, Timestamp(0.0)) >= asked_at,
+        RENEWED_S if is_read else READ_S,
+    )
+    return is_read or is_newer
+
+
+def _numbered(place: int, row: NumberedRow) -> str:
+    """A row in lines of the width of a terminal, below its number."""
+    number = f"{place}  "
+    return "\n".join(
+        wrap(row.line, WIDTH, initial_indent=number, subsequent_indent=" " * len(number))
+    )
+
+
 async def _sent(desk: Desk, command: Command) -> Sequence[str]:
-    """Give a command and wait for its end."""
+    """Give a command and wait for its end; no line where a notice has the result."""
+    before = newest(desk.state)
     view = await desk.submit(command).wait()
+    if view.state is TicketState.QUEUED:
+        # It writes no row of the blotter: its result is a notice, printed as all are.
+        if not await until(desk, lambda state: newest(state) > before, NOTICED_S):
+            return (f"{view.what}: accepted",)
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        return ()
     if view.state is TicketState.DONE:
         return (f"{view.what}: {view.outcome or 'done'}",)
     return (f"{view.what}: {view.state.value}{f': {view.outcome}' if view.outcome else ''}",)

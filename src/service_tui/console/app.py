@@ -270,6 +270,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         base.query_one(TopBar).take(state, now, self._notifier.unseen)
         self._show_conditions()
         front.take(state, now)
+        self.lead_tour()
         base.query_one(KeyBar).show(front, needing)
         for dialog in self.screen_stack[1:]:
             if isinstance(dialog, TakesState):

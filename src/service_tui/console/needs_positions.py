@@ -21,6 +21,9 @@ RESOLVES_WITHIN_S: Final = 900.0
 MOVED_FROM: Final = 0.15
 """A move that needs a look, as a part of the position, since the buy or in 24 hours."""
 
+DAY_S: Final = 86_400.0
+"""A younger position counts the move since its buy alone; in world time."""
+
 SETTLED_FOR_S: Final = 3_600.0
 """How long, in world time, a settled position stays listed."""
 
@@ -32,7 +35,7 @@ def of_positions(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Rows about open, resolving and settled positions."""
     yield from _redeemable(state)
     yield from _resolving(state, now)
-    yield from _moved(state)
+    yield from _moved(state, now)
     yield from _settled(state, now)
 
 
@@ -104,11 +107,11 @@ def _pace(state: DeskState) -> float:
     return float(speed or 1)
 
 
-def _moved(state: DeskState) -> Iterator[Need]:
+def _moved(state: DeskState, now: Timestamp) -> Iterator[Need]:
     moves = [
         (move, position)
         for position in state.positions
-        if (move := _largest_move(position, state.markets.get(position.market_id))) is not None
+        if (move := _largest_move(position, _held_for_a_day(position, state, now))) is not None
         and abs(move[0]) > MOVED_FROM
     ]
     moves.sort(key=lambda each: -abs(each[0][0]))
@@ -119,6 +122,13 @@ def _moved(state: DeskState) -> Iterator[Need]:
             _position_text(held), formats.percent_change(move), "stays open", "portfolio", held.key,
             kind="positions moved", note=since, money=held.mark_value,
         )  # fmt: skip
+
+
+def _held_for_a_day(position: PositionView, state: DeskState, now: Timestamp) -> MarketView | None:
+    """The market of a position that had the price of 24 hours ago; None for a younger one."""
+    opened_at = position.opened_at
+    is_young = opened_at is not None and (now - opened_at) * max(1.0, _pace(state)) < DAY_S
+    return None if is_young else state.markets.get(position.market_id)
 
 
 def _largest_move(position: PositionView, market: MarketView | None) -> tuple[float, str] | None:

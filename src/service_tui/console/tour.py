@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.slices.reactor import SignalState
+from service_tui.desk.slices.reactor import SignalState, SignalView
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.state import DeskState
@@ -23,12 +23,21 @@ class TourView:
     screen: str
 
 
+def _no_row(view: TourView, before: str) -> str:
+    del view, before
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """One step: what to do, with ids of keys in braces, and whether it is done."""
+    """One step: what to do, with ids of keys in braces, whether it is done, and its row.
+
+    `row` takes the row in which the step had the cursor before, empty for none.
+    """
 
     text: Callable[[TourView], str]
     is_done: Callable[[TourView], bool]
+    row: Callable[[TourView, str], str] = _no_row
 
 
 def _quoted(view: TourView) -> bool:
@@ -68,6 +77,35 @@ def _stop_text(view: TourView) -> str:
     return "{monitors.edit} changes the stop: type 10 %, enter"
 
 
+def _bought_row(view: TourView, _: str) -> str:
+    """The monitor of the position that was bought last; empty before there is one."""
+    if view.screen != "monitors":
+        return ""
+    bought = (
+        one.holding
+        for one in view.state.tickets
+        if one.kind == "trade" and one.state is TicketState.DONE
+    )
+    key = next(bought, "")
+    return key if any(one.key == key for one in view.state.risk.monitors) else ""
+
+
+def _signal_row(view: TourView, before: str) -> str:
+    """A signal that can be mirrored: the one before as long as it can be."""
+    if view.screen != "reactor":
+        return ""
+    rows = [one.signal_id for one in _able(view)]
+    return before if before in rows else next(iter(rows), "")
+
+
+def _able(view: TourView) -> list[SignalView]:
+    return [
+        one
+        for one in view.state.reactor.signals
+        if one.can_mirror(view.now) and not one.is_too_dear
+    ]
+
+
 def _mirrored(view: TourView) -> bool:
     return _mirrored_ids(view.state) > _mirrored_ids(view.start)
 
@@ -86,7 +124,7 @@ def _mirror_text(view: TourView) -> str:
         return "{reactor.follow} follows a wallet: choose one of the list"
     if not reactor.is_enabled:
         return "{reactor.run} turns the reactor on"
-    if any(one.can_mirror(view.now) for one in reactor.signals):
+    if _able(view):
         return "{reactor.mirror} buys what the selected signal bought"
     return "wait for a signal; {app.faster} makes the world faster"
 
@@ -98,8 +136,8 @@ STEPS: Final = (
     ),
     TourStep(lambda _: "{markets.buy} opens a ticket: type 25, read the quote", _quoted),
     TourStep(lambda _: "enter places the order; the money is play money", _bought),
-    TourStep(_stop_text, _has_new_stop),
-    TourStep(_mirror_text, _mirrored),
+    TourStep(_stop_text, _has_new_stop, _bought_row),
+    TourStep(_mirror_text, _mirrored, _signal_row),
 )
 """In their order; the last ones are the point: a trade, a stop, a mirrored signal."""
 
@@ -121,6 +159,10 @@ class Tour:
         if self.is_over or not STEPS[self.place].is_done(TourView(self.start, state, now, screen)):
             return self
         return replace(self, start=state, place=self.place + 1)
+
+    def row(self, view: TourView, before: str) -> str:
+        """The row that the step is about; empty for none. `before` had its cursor until now."""
+        return "" if self.is_over else STEPS[self.place].row(view, before)
 
     def text(self, state: DeskState, now: Timestamp, screen: str) -> str:
         """What to do now, with ids of keys in braces."""

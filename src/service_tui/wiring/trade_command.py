@@ -84,17 +84,24 @@ Confirm = Callable[[Sequence[str]], Awaitable[bool]]
 """Shows the order and its quote; True to send it."""
 
 
+Choose = Callable[[Sequence[str], int], Awaitable[int | None]]
+"""Shows the numbered markets that match, so many; the place of the one that is meant, or None."""
+
+
 class OrderError(Exception):
     """The order cannot be placed; one or more plain lines."""
 
 
-def trade(options: Options, request: OrderRequest, confirm: Confirm) -> HaltReport:
+def trade(
+    options: Options, request: OrderRequest, confirm: Confirm, choose: Choose | None = None
+) -> HaltReport:
     """Quote an order, ask, and place it once.
 
     Args:
         options: which directory.
         request: the order.
         confirm: asks; not called for a quote.
+        choose: asks which market is meant where several match; without it they are refused.
 
     Returns:
         The result in lines; `is_done` once the order has filled, or for a quote.
@@ -102,13 +109,21 @@ def trade(options: Options, request: OrderRequest, confirm: Confirm) -> HaltRepo
     Raises:
         DeskClosedError: the directory cannot be used; gives the reason and the fix.
     """
-    return run_on_desk(options, lambda desk: trade_on(desk, request, confirm, SystemClock()))
+    clock = SystemClock()
+    return run_on_desk(options, lambda desk: trade_on(desk, request, confirm, clock, choose=choose))
 
 
-async def trade_on(desk: Desk, request: OrderRequest, confirm: Confirm, clock: Clock) -> HaltReport:
+async def trade_on(
+    desk: Desk,
+    request: OrderRequest,
+    confirm: Confirm,
+    clock: Clock,
+    *,
+    choose: Choose | None = None,
+) -> HaltReport:
     """The same on an open desk."""
     try:
-        found = await _confirmed(desk, request, confirm, clock)
+        found = await _confirmed(desk, request, confirm, clock, choose=choose)
     except OrderError as error:
         return HaltReport(is_done=False, lines=tuple(str(error).split("\n")))
     except asyncio.CancelledError:
@@ -125,7 +140,7 @@ def _interrupted(line: str) -> HaltReport:
 
 
 async def _confirmed(
-    desk: Desk, request: OrderRequest, confirm: Confirm, clock: Clock
+    desk: Desk, request: OrderRequest, confirm: Confirm, clock: Clock, *, choose: Choose | None
 ) -> HaltReport | PlaceTrade:
     """The order to send; a report where none is to be sent."""
     needed = _NEEDED_LIVE if request.is_live else _NEEDED
@@ -135,7 +150,8 @@ async def _confirmed(
         # For the desk of this command alone, which sends nothing before the typed word.
         desk.submit(SetLive(on=True, word=LIVE_WORD))
         await until(desk, lambda state: state.wallet.live, READ_S)
-    order = _order(desk.state, request, clock.now())
+    market = await _market(desk.state, request.market, choose)
+    order = _order(desk.state, request, market, clock.now())
     quote = await _quoted(desk, order)
     order = _bounded(order, quote, _worst(request, desk.state.markets[order.market_id]))
     lines = _described(desk.state, order, quote, is_bound=bool(request.worst))
@@ -146,9 +162,10 @@ async def _confirmed(
     return replace(order, confirmed=request.is_live)
 
 
-def _order(state: DeskState, request: OrderRequest, now: Timestamp) -> PlaceTrade:
+def _order(
+    state: DeskState, request: OrderRequest, market: MarketView, now: Timestamp
+) -> PlaceTrade:
     """The order, checked as on the ticket."""
-    market = _market(state, request.market)
     is_all = request.amount.casefold() in _ALL
     if is_all and request.action is Action.BUY:
         raise OrderError(f"{request.amount} is for a sale; a buy takes an amount, such as 25")
@@ -185,16 +202,32 @@ def _bounded(order: PlaceTrade, quote: QuoteView, worst: Micros | None) -> Place
     return replace(order, price=price)
 
 
-def _market(state: DeskState, text: str) -> MarketView:
+async def _market(state: DeskState, text: str, choose: Choose | None) -> MarketView:
     found = exact(state, text) or matching(state, text)
     if len(found) == 1:
         return found[0]
     if not found:
         raise OrderError("no market matches; 'service-tui markets --find WORDS' lists them")
+    place = None if choose is None else await choose(*_numbered(found))
+    if place is not None:
+        return found[place]
+    if choose is not None:
+        raise OrderError(LEFT)
     listed = [f"{one.market_id}  {one.question}" for one in found[:SHOWN_MAX]]
-    more = f"and {len(found) - SHOWN_MAX:,} more" if len(found) > SHOWN_MAX else ""
-    several = f"{counted(len(found), 'market')} match: give the id, or more words"
-    raise OrderError("\n".join(filter(None, (several, *listed, more))))
+    several = f"{counted(len(found), 'market')} match: give the id, or more words; {LEFT}"
+    raise OrderError("\n".join((several, *listed, *_more(found))))
+
+
+def _numbered(found: Sequence[MarketView]) -> tuple[Sequence[str], int]:
+    """The question which market is meant, in lines, and how many can be chosen."""
+    shown = found[:SHOWN_MAX]
+    listed = [f"{place}  {one.question}" for place, one in enumerate(shown, 1)]
+    return [f"{counted(len(found), 'market')} match", *listed, *_more(found)], len(shown)
+
+
+def _more(found: Sequence[MarketView]) -> list[str]:
+    over = len(found) - SHOWN_MAX
+    return [f"and {over:,} more: add words to find them"] if over > 0 else []
 
 
 async def _quoted(desk: Desk, order: PlaceTrade) -> QuoteView:

@@ -27,8 +27,8 @@ its own: play money, no network, no key, no other data directory.
 ```
 service-tui drill                       the drills, and below each your last results
 service-tui drill flash-crash           play one
-service-tui drill mine.toml             play one of your own
-service-tui drill --check mine.toml     read it, and measure its best and its worst course
+service-tui drill path/to/mine.toml     play one of your own; the file may lie anywhere
+service-tui drill --check mine.toml     read it, and measure its courses and doing nothing
 service-tui drill --list --json         drills and results for programs
 service-tui drill --export RUN FILE     a result as JSON (FILE ends in .json) or as text
 ```
@@ -36,15 +36,19 @@ service-tui drill --export RUN FILE     a result as JSON (FILE ends in .json) or
 In a console the palette (`ctrl+p`, "drill") and `:drill NAME` end the console, play the drill in
 its place, and open the console again afterwards.
 
-A page shows the brief; `enter` starts the clock. Every key works as usual, only the world's speed
-is fixed. The head shows the time. `:drill end` stops early, without a score. At the end a page
-shows the score, what happened, what you did and when, the best listed course, and advice.
+A page shows the brief; `enter` starts the clock, `esc` leaves the page first, and the clock stands
+still: `:drill` shows the brief again, with `enter` to start. Every key works as usual, only the
+world's speed is fixed. The head shows the time. `:drill end` stops early, without a score. At the
+end a page shows the score, what happened, what you did and when, the best listed course, and
+advice. To play again, leave with `q` and give the same command.
 
 **Score.** The scenario names a figure: equity or cash, yours or of all accounts, in one currency.
 The best and the worst course that the scenario lists are played in the same world without you, so
 that their figures are measured. The best is 100, the worst 0 (without one: doing nothing); your
 own figure lies between, and never outside. *Cost* is the best figure less yours; below zero you
-found a better course than the listed one.
+found a better course than the listed one. Equity is cash and open positions, each share at the
+price of now, without what selling them would cost; on the chain also money in open orders and
+payouts that wait.
 
 Results lie in the data directory in `drills/results`: `RUN.json` (money in millionths) and
 `RUN.txt`. The world of a run is removed at its end.
@@ -92,6 +96,19 @@ say = "Sell before the slide."
 Rows refer to markets and agents by their `name`. Of one second, what the world does comes first,
 then what agents and persons do; your own orders come when you send them. The world has the markets
 of the file and no others; their prices change by the rows and by trades alone.
+
+- *Minutes* and every time of a row are real ones, from `enter` on. `speed` moves the tape alone,
+  by which markets close.
+- You and each agent start with 10,000 $SIM, and on the chain with 1,000 USDC.e.
+- The positions of the start are bought with that cash in the order of their rows, and each moves
+  its price like any buy: the average is above `price`. Then every price returns to `price`, so
+  that a drill begins with a small loss. On a market with `venue = "polymarket"` a position is had
+  at `price`.
+- After a refusal the service refuses the same trade of the agent (market, side, action and skill,
+  at any size) by itself for an hour, which is longer than any drill.
+- `--check` prints what the best course, the worst one and doing nothing come to. It names each row
+  of `[[best]]` and `[[worst]]` that had no effect, with its line and the reason: a stop without a
+  position, a refusal with nothing waiting.
 
 """
 

@@ -59,14 +59,37 @@ def exact(state: DeskState, text: str) -> list[MarketView]:
 
 
 def matching(state: DeskState, text: str) -> list[MarketView]:
+    """The markets that a text means: those with the phrase, else those with every word.
+
+    Phrase and words stand at the start of a word: `rain in` is not found in `trains inland`. Of
+    the markets found the open ones, if there are any.
+    """
+    words = text.casefold().split()
+    return _open(_containing(state, [" ".join(words)]) or _containing(state, words))
+
+
+def _containing(state: DeskState, parts: Collection[str]) -> list[MarketView]:
+    """The markets whose question has every part at the start of a word."""
+    starts = [re.compile(rf"(?<!\w){re.escape(part)}") for part in parts]
+    return [
+        market
+        for market in state.markets.values()
+        if all(start.search(" ".join(market.question.casefold().split())) for start in starts)
+    ]
+
+
+def _open(found: list[MarketView]) -> list[MarketView]:
+    return [market for market in found if market.is_open] or found
+
+
+def completing(state: DeskState, text: str) -> list[MarketView]:
     """The markets whose question contains every word; of these the open ones, if there are any."""
     words = text.casefold().split()
-    found = [
+    return _open([
         market
         for market in state.markets.values()
         if all(word in market.question.casefold() for word in words)
-    ]
-    return [market for market in found if market.is_open] or found
+    ])
 
 
 def market_of(context: CommandContext, text: str) -> MarketView:
@@ -164,7 +187,7 @@ def star(context: CommandContext, rest: str) -> Effect:
 
 def complete_market(context: CommandContext, rest: str) -> Iterable[str]:
     """The questions that contain every typed word."""
-    return islice(_questions(matching(context.state, rest)), CANDIDATES_MAX)
+    return islice(_questions(completing(context.state, rest)), CANDIDATES_MAX)
 
 
 def complete_buy(context: CommandContext, rest: str) -> Iterable[str]:
@@ -185,7 +208,7 @@ def _complete_order(
     head, blank, last = rest.rpartition(" ")
     if blank and exact(context.state, head.strip()):
         return (f"{head} {side}" for side in _SIDES if side.startswith(last.casefold()))
-    found = (each for each in matching(context.state, rest) if each.market_id in market_ids)
+    found = (each for each in completing(context.state, rest) if each.market_id in market_ids)
     return islice(_questions(found), CANDIDATES_MAX)
 
 

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from service_tui.console import formats
 from service_tui.console.charts.bars import drawn_bars
 from service_tui.console.charts.drawing import Drawn, drawn_time
 from service_tui.console.charts.series import BarSeries, Series, TimeSeries, Window
@@ -96,7 +97,7 @@ class ChartDialog(Dialog[None]):
     def compose(self) -> ComposeResult:
         """The names of the charts, the title, the chart, and the figures under the cursor."""
         with Vertical(id="frame", classes="dialog") as frame:
-            frame.border_title = content(Text(" Charts "))
+            frame.border_title = content(self._heading())
             keys = (
                 f"{cap('chart.next')} next, ← → cursor, {cap('chart.zoom_in')} "
                 f"{cap('chart.zoom_out')} zoom, {cap('chart.whole')} whole, "
@@ -112,6 +113,8 @@ class ChartDialog(Dialog[None]):
         """Have the desk read what the chart in front needs."""
         self._ask()
         self._show_names()
+        # A recorded state is followed by no newer one, which would show the texts.
+        self.call_after_refresh(self._redraw)
 
     def take(self, state: DeskState, now: Timestamp) -> None:
         """Show a newer state; a window that reached to the end still does."""
@@ -263,8 +266,18 @@ class ChartDialog(Dialog[None]):
         if not self.is_mounted:
             return
         self._view.redraw()
+        self.query_one("#frame").border_title = content(self._heading())
         self._title.show_text(Text(self.series.title, "heading", no_wrap=True))
         self._reading.show_text(Text(self.drawn.reading, "bold foreground"))
+
+    def _heading(self) -> Text:
+        """The title of the frame; a recorded state is marked with its time."""
+        at = self._state.rewound_to
+        if at is None:
+            return Text(" Charts ")
+        return Text.assemble(
+            " Charts ", (f" REPLAY {formats.date_time_s(at)} ", "bold reverse warn")
+        )
 
     def _show_names(self) -> None:
         line = Text(no_wrap=True)

@@ -14,7 +14,7 @@ from service_tui.console.fields import (
     percent_text,
 )
 from service_tui.console.forms.moment import read_moment
-from service_tui.console.keys import cap
+from service_tui.console.keys import cap, with_keys
 from service_tui.desk.commands.risk import SetMonitor
 from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.risk import (
@@ -57,6 +57,9 @@ _TRAIL_POINTS: Final = figure_rule(
     unit=_POINT,
 )
 _NEITHER: Final = "Enter a stop, a target, a trailing stop or a time"
+_NONE_LEFT: Final = (
+    f"{_NEITHER}. To watch nothing: {{form.cancel}}, then {{monitors.remove}} removes the monitor"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +278,8 @@ def read_change(
         more.exit_at,
     )
     if change.thresholds.is_empty:
-        raise FieldError(_NEITHER)
+        is_set = not monitor.thresholds.is_empty
+        raise FieldError(with_keys(_NONE_LEFT) if is_set else _NEITHER)
     floor = change.thresholds.trail_price(peak_of(monitor))
     if floor is not None and not floor > 0:
         raise FieldError("trailing stop: must be less than the mark, or it never sells")

@@ -103,7 +103,9 @@ class TypedWord(Dialog[str | None]):
         typed = self.query_one("#word-line", PlainInput).value
         if typed != self._word:
             asks = self.query_one("#word-asks", TextBlock)
-            asks.show_text(Text(f"Wrong word. Type {self._word}", "bold warn"))
+            is_small = typed.casefold() == self._word.casefold()
+            why = "Capital letters needed" if is_small else "Wrong word"
+            asks.show_text(Text(f"{why}. Type {self._word}", "bold warn"))
         elif self.is_seen():
             record_confirmation(self, f"{self._title}: {self._word}")
             self.dismiss(typed)

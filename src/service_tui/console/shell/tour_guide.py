@@ -5,7 +5,7 @@ from textual import on
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.messages import TourRequested
 from service_tui.console.shell.permission_keys import PermissionKeys
-from service_tui.console.tour import DONE, STEPS, Tour
+from service_tui.console.tour import DONE, STEPS, Tour, TourView
 from service_tui.console.widgets.banner import LastingCondition
 from service_tui.desk.state import DeskState
 
@@ -16,6 +16,9 @@ class TourGuide(PermissionKeys):
     """Shows each step of the tour, and goes on once the desk shows that it is done."""
 
     tour: Tour | None = None
+
+    _led_to: str = ""
+    """The row on which a step has put the cursor, once; empty for none."""
 
     @on(TourRequested)
     def _tour_requested(self, message: TourRequested) -> None:
@@ -42,6 +45,16 @@ class TourGuide(PermissionKeys):
         if self.tour.is_over:
             self.tour = None
             self.show_toast(with_keys(DONE), "good")
+
+    def lead_tour(self) -> None:
+        """Put the cursor on the row that the present step is about, once the screen has it."""
+        state = self.desk_state
+        if self.tour is not None and state.rewound_to is None and len(self.screen_stack) == 1:
+            view = TourView(self.tour.start, state, self.now, self.front.name_in_keys)
+            row = self.tour.row(view, self._led_to)
+            if row and row != self._led_to:
+                self.front.focus_row(row)
+            self._led_to = row
 
     def tour_conditions(self, state: DeskState) -> tuple[LastingCondition, ...]:
         """The present step as a line; empty without a tour."""

@@ -119,7 +119,7 @@ def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
     """The keys for the footer, those of the screen first; disabled ones are left out."""
     groups = (front.name_in_keys, "rows")
     own = [
-        key
+        front.as_offered(key)
         for group in groups
         for key in keys_of(group)
         if key.footer and not front.disabled_reason(key)

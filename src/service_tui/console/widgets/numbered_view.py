@@ -129,6 +129,10 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         """Why a key of this screen or of its tables is disabled; empty if it works."""
         return self.list_reason(action_name(key.action))
 
+    def as_offered(self, key: KeyBinding) -> KeyBinding:
+        """A key of this screen as the footer offers it on the row under the cursor."""
+        return key
+
     def give(self, command: Command) -> None:
         """Give a command; the app's one handler hands it to the desk."""
         self.post_message(CommandGiven(command))

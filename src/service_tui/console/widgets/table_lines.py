@@ -4,6 +4,7 @@ A row's cells are laid out once and kept until `forget`; a line with the same te
 glow is not drawn a second time.
 """
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ KEPT_MAX: Final = 2_000
 DRAWN_MAX: Final = 400
 """Rows whose line is kept: a few screens full, each some kilobytes."""
 
+_BLANKS: Final = re.compile(r" +")
 _BAR: Final = "▌"
 _MARK: Final = "•"
 _GAP: Final = " " * GAP
@@ -191,7 +193,7 @@ class TableLines(Generic[R]):
         return result
 
     def header(self, sort: str | None, *, falling: bool, note: str = "") -> Strip:
-        """The titles, the sorted one with its arrow beside it, in the gap; a note at the end."""
+        """The titles, the sorted one with its arrow beside it; a note where no title stands."""
         segments: list[Segment] = []
         at = 0
         for place in self.placed:
@@ -205,17 +207,14 @@ class TableLines(Generic[R]):
             segments.append(Segment(" " * (left - at) + title, self._paint.style(ink)))
             at = left + width
         line = self._filled(segments, self._paint.style("heading"), at)
-        if not note:
-            return line
-        width = self._room[0]
-        shown = note[:width]
+        return self._with_note(line, note) if note else line
+
+    def _with_note(self, line: Strip, note: str) -> Strip:
+        """The titles with a note in their largest gap: whole, short, or as its sign alone."""
+        start, shown = note_place(note, line.text[: self._room[0]])
         text = Strip([Segment(shown, self._paint.style("bold accent"))], len(shown))
-        room = width - len(shown)
-        # No title is cut: one without the whole of its room is left out.
-        cuts = (place.left - GAP for place in self.placed if place.left + place.width > room)
-        titles = line.crop(0, max(0, min((room, *cuts))))
-        titles = titles.adjust_cell_length(room, self._paint.style("heading"))
-        return Strip.join((titles, text, line.crop(width, self._room[1])))
+        end = start + len(shown)
+        return Strip.join((line.crop(0, start), text, line.crop(end, self._room[1])))
 
     def row(self, key: str, row: R, state: RowState) -> Strip:
         """One row."""
@@ -286,6 +285,20 @@ class TableLines(Generic[R]):
         line = Strip(segments, length).adjust_cell_length(self._room[0], style)
         # Where the scroll bar would be only the ground is drawn.
         return line.adjust_cell_length(self._room[1], self._paint.ground)
+
+
+def note_place(note: str, titles: str) -> tuple[int, str]:
+    """Where a note hides no title, and as much of it as has room there.
+
+    Returns:
+        Its first cell and its text; without any room its sign, left of the titles.
+    """
+    gap = max(_BLANKS.finditer(titles, GUTTER), key=lambda one: len(one[0]), default=None)
+    short = f" {''.join(note.split()[:2])} "
+    for text in (note, short):
+        if gap is not None and len(text) <= len(gap[0]):
+            return gap.end() - len(text), text
+    return 0, note.split(maxsplit=1)[0][:GUTTER]
 
 
 def _direction(column: Column[R], was: R, now: R, view: ViewContext) -> str:

@@ -1,6 +1,6 @@
 """Commands of the reactor. Frozen values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from service_tui.desk.command import Command
@@ -86,16 +86,20 @@ class LabelWallet(Command):
 
 @dataclass(frozen=True, slots=True)
 class FollowWallet(Command):
-    """Put a wallet on the watchlist; `address` as it was typed, checked by the desk."""
+    """Put a wallet on the watchlist; `address` as it was typed, checked by the desk.
+
+    `label` is the name that the person gives it, `known_as` the one that it has without.
+    """
 
     kind: ClassVar[str] = "watchlist"
 
     address: str
     label: str = ""
+    known_as: str = field(default="", compare=False)
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return f"follow {self.label or self.address}"
+        return f"follow {self.label or self.known_as or self.address}"
 
 
 @dataclass(frozen=True, slots=True)

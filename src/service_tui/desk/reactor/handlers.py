@@ -35,7 +35,7 @@ from service_tui.desk.slices.reactor import (
 from service_tui.desk.slices.records import Topic
 from service_tui.storage.errors import StorageError
 from service_tui.storage.reactor import StoredReactor, StoredWallet
-from service_tui.terms import PRICE_BUFFER_MAX, WALLETS_MAX
+from service_tui.terms import PRICE_BUFFER_MAX, WALLETS_MAX, counted
 from service_tui.units import AMOUNT_MAX, ONE, Micros, decimal
 from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR
 from service_tui.wire.endpoints.public import PATCH_REACTOR
@@ -107,6 +107,7 @@ async def _configure(order: SetReactorConfig, ports: Ports) -> str:
     if why:
         raise ValueError(why)
     wallets = None if order.wallets is None else checked(order.wallets)
+    pending_count = len(ports.state().reactor.waiting)
     await _patch(
         ports,
         ReactorConfigPatch(
@@ -120,6 +121,8 @@ async def _configure(order: SetReactorConfig, ports: Ports) -> str:
             price_buffer=order.price_buffer,
         ),
     )
+    if order.enabled is False and pending_count:
+        return f"{order.describe()}: {counted(pending_count, 'pending signal')} skipped"
     return order.describe()
 
 

@@ -131,7 +131,7 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         """
         if self.resolved_at is not None or world_at >= self.listing.resolves_at:
             state = "resolved" if self.resolved_at is not None else "closed, awaiting its outcome"
-            raise MarketNotOpen(f"the market {self.market_id} is {state}")
+            raise MarketNotOpen(f"the market is {state}: {self.listing.question}")
 
     def quote_buy(self, side: Side, spend: Micros) -> Quote:
         """Shares for a spend, rounded down, whole quanta.

@@ -39,6 +39,7 @@ from service_tui.wiring.drills.results import (
 )
 from service_tui.wiring.drills.scenario import Scenario, ScenarioError
 from service_tui.wiring.drills.shipped import scenario_named, shipped_scenarios
+from service_tui.wiring.drills.values import clock_text
 from service_tui.wiring.logfile import note_stacks
 
 NAME_WIDTH: Final = 18
@@ -158,19 +159,19 @@ def _ended(game: Game) -> Iterator[str]:
     yield f"  kept   {results_folder(game.home) / result.run}.txt"
 
 
-def checked(name: str) -> str:
-    """Read a scenario, and play its best and its worst course.
+def checked(name: str) -> tuple[str, ...]:
+    """Read a scenario, and play its best course, its worst one, and none.
 
     Returns:
-        What they came to.
+        What they came to, and each row of a course that had no effect.
 
     Raises:
         DrillError: the scenario has problems; gives lines and reasons.
     """
     scenario = _scenario(name)
 
-    async def both(folder: Path) -> list[Course]:
-        rows = (scenario.best, scenario.worst)
+    async def courses(folder: Path) -> list[Course]:
+        rows = (scenario.best, scenario.worst, ())
         return [
             await play_course(scenario, each, folder / str(number))
             for number, each in enumerate(rows)
@@ -178,13 +179,20 @@ def checked(name: str) -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            best, worst = asyncio.run(both(Path(folder)))
+            best, worst, nothing = asyncio.run(courses(Path(folder)))
         except ScenarioError as error:
             raise DrillError(str(error)) from error
     money = f"{currency_of(scenario)} {scenario.score.text('figure')}"
+    best_text, worst_text = f"{decimal(best.figure):,.2f}", f"{decimal(worst.figure):,.2f}"
     return (
-        f"{scenario.name}: best {decimal(best.figure):,.2f}, worst {decimal(worst.figure):,.2f} "
-        f"{money}"
+        f"{scenario.name}: best {best_text}, worst {worst_text} {money}",
+        f"{scenario.name}: doing nothing {decimal(nothing.figure):,.2f} {money}",
+        *(
+            f"{scenario.name}: line {row.line}: no effect at {clock_text(row.at)}: "
+            f"{row.describe()}: {why}"
+            for course in (best, worst)
+            for row, why in course.undone
+        ),
     )
 
 

@@ -62,10 +62,11 @@ async def open_world(scenario: Scenario, folder: Path, clock: Clock) -> AsyncGen
 
 
 class Course(NamedTuple):
-    """What a course came to, and what was done in it."""
+    """What a course came to, what was done in it, and which rows had no effect, with the reason."""
 
     figure: Micros
     lines: tuple[DrillLine, ...]
+    undone: tuple[tuple[Row, str], ...] = ()
 
 
 async def play_course(scenario: Scenario, rows: Sequence[Row], folder: Path) -> Course:
@@ -86,7 +87,8 @@ async def play_course(scenario: Scenario, rows: Sequence[Row], folder: Path) -> 
             await director.leap_to(second)
         done = {row.describe().partition(" (")[0] for row in rows}
         lines = tuple(one for one in director.lines if one.text.partition(" (")[0] in done)
-        return Course(figure_of(world.stage), lines)
+        undone = tuple(one for one in director.undone if any(one[0] is row for row in rows))
+        return Course(figure_of(world.stage), lines, undone)
 
 
 async def measured(scenario: Scenario, rows: Sequence[Row], folder: Path) -> Course:

@@ -34,6 +34,7 @@ class Director:
 
     def __init__(self, stage: DrillStage, line: BrokenLine, rows: Iterable[Row]) -> None:
         self.lines: list[DrillLine] = []
+        self.undone: list[tuple[Row, str]] = []
         self._stage = stage
         self._line = line
         self._rows = sorted(rows, key=lambda row: (row.at, row.kind not in OF_THE_WORLD))
@@ -83,6 +84,8 @@ class Director:
     async def _act(self, second: int, rows: Iterable[Row]) -> None:
         for row in rows:
             why = await act(Acting(self._stage, self._line, second), row)
+            if why:
+                self.undone.append((row, why))
             text = f"{row.describe()} ({why})" if why else row.describe()
             self.lines.append(DrillLine(row.at, _who(row), text))
 

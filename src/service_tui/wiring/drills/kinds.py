@@ -118,9 +118,17 @@ KINDS: Final[Mapping[str, Kind]] = {
         "end; `failed`: an error 500 after the service did its part.",
         "{calls} calls are {fault}",
         (
-            RowField("calls", choice("orders", "reads", "all"), "which calls", "all"),
+            RowField(
+                "calls",
+                choice("orders", "reads", "all"),
+                "`orders`: the next order alone, within `for`; `reads`: everything that is read, "
+                "the stream of events too; `all`: every call",
+                "all",
+            ),
             RowField("fault", choice("lost", "refused", "stuck", "failed"), "how they go wrong"),
-            RowField("for", CLOCK, "how long; `orders` wait for the first order", 30.0),
+            RowField(
+                "for", CLOCK, "how long; with `orders` how long the next order is awaited", 30.0
+            ),
             RowField(
                 "silence",
                 CLOCK,
@@ -185,7 +193,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         is_course=True,
     ),
     "refuse": Kind(
-        "Refuses every trade of an agent that waits.",
+        "Refuses every trade of an agent that waits, and by itself the same ones for an hour.",
         "refuse the trades of {agent}",
         (_AGENT, _BY),
         is_course=True,
@@ -220,7 +228,7 @@ SCORE: Final = (
 TOP: Final = (
     RowField("title", TEXT, "shown in lists and in the head"),
     RowField("brief", TEXT, "what you supervise and what to do, in two or three sentences"),
-    RowField("minutes", number(1, 30, "minutes", whole=True), "how long it lasts", 10.0),
+    RowField("minutes", number(1, 30, "minutes", whole=True), "how long it lasts, real time", 10.0),
     RowField("seed", number(0, 2**31, "a whole number", whole=True), "draws of the world", 1.0),
     RowField("speed", number(1, 600, "a number", whole=True), "seconds of the tape a second", 1.0),
     RowField("wallet", choice("managed", "own"), "who holds your key of the chain", "managed"),

@@ -34,7 +34,7 @@ from service_tui.console.screens.reactor.forms import (
     ReactorForm,
     reverse,
 )
-from service_tui.console.screens.reactor.mirror import MODES, MirrorForm, SignalPane
+from service_tui.console.screens.reactor.mirror import MODES, TOO_DEAR, MirrorForm, SignalPane
 from service_tui.console.screens.reactor.table import FEED, TABLES, ReactorRow, wallet_name
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.reactor import (
@@ -105,7 +105,8 @@ def is_mirrorable(screen: Reactor) -> str:
     row = screen.selected()
     if screen.table.order.marked or not isinstance(row, SignalView):
         return ""
-    return mirror_block_reason(screen.state, row, screen.now)
+    why = mirror_block_reason(screen.state, row, screen.now)
+    return why or (TOO_DEAR if row.is_too_dear else "")
 
 
 def has_waiting(screen: Reactor) -> str:
@@ -204,7 +205,7 @@ def _mirror(screen: Reactor, signal: SignalView) -> None:
     preview = screen.query_one(SignalPane).preview
     is_seen = screen.shows_detail and preview.is_seen(signal, screen.now)
     is_play = screen.state.service.mode is not Mode.LIVE
-    if is_seen and is_play and not signal.is_too_dear and not preview.refusal(signal):
+    if is_seen and is_play and not preview.refusal(signal):
         screen.give(MirrorSignal(signal.signal_id, signal.question))
     else:
         screen.open_dialog(MirrorForm(screen.state, screen.now, signal), screen.give)
@@ -289,8 +290,9 @@ def follow(screen: Reactor) -> None:
     """Follow another wallet; a highlighted unfollowed one is offered first."""
 
     def filled(named: NamedWallet) -> None:
-        screen.give(FollowWallet(named.address, named.label))
-        screen.take_back = (UnfollowWallet(named.address, named.label),)
+        known_as = screen.state.reactor.label_of(named.address)
+        screen.give(FollowWallet(named.address, named.label, known_as))
+        screen.take_back = (UnfollowWallet(named.address, named.label or known_as),)
 
     row = screen.selected()
     offered = row.address if isinstance(row, SourceWalletView) and not row.is_followed else ""
@@ -300,7 +302,7 @@ def follow(screen: Reactor) -> None:
 def _unfollow(screen: Reactor, row: SourceWalletView) -> None:
     if row.is_followed:
         screen.give(UnfollowWallet(row.address, row.label))
-        screen.take_back = (FollowWallet(row.address),)
+        screen.take_back = (FollowWallet(row.address, known_as=row.label),)
     else:
         screen.show_toast("wallet not followed", "warn")
 

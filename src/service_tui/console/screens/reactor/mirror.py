@@ -14,7 +14,7 @@ from service_tui.console.forms.form import Form, Shown
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.quoting import Quoting
 from service_tui.console.keys import cap, with_keys
-from service_tui.console.messages import CommandGiven
+from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.screens.reactor.table import dearer_text, progress_text, wallet_name
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.light_button import LightButton
@@ -36,6 +36,7 @@ _FIGURES: Final = frozenset({
 _TWO_ACROSS: Final = 56
 EARLY: Final = "keys typed early were ignored: review the mirror, then press again"
 UNSEEN: Final = "loading the quote"
+TOO_DEAR: Final = "Price above the mirror's limit. A mirror would buy nothing"
 KEPT: Final = "mirrors when quoted; enter or {form.cancel} cancels"
 
 
@@ -150,9 +151,7 @@ class MirrorForm(Form[MirrorSignal]):
 
     def on_mount(self) -> None:
         """Request the quote at once; accept keys in a moment."""
-        button = self.query_one("#form-set", LightButton)
-        button.show_text(f"mirror  {'y' if self._is_live else 'enter'}")
-        button.can_focus = False
+        self.query_one("#form-set", LightButton).can_focus = False
         self.arm_soon()
         self._request()
 
@@ -166,6 +165,14 @@ class MirrorForm(Form[MirrorSignal]):
         if self._is_kept:
             self._mirror()
 
+    def refresh_form(self) -> None:
+        """Offer the key of the mirror only while it would mirror."""
+        super().refresh_form()
+        if not self.is_done:
+            button = self.query_one("#form-set", LightButton)
+            key = "" if button.disabled else f"  {'y' if self._is_live else 'enter'}"
+            button.show_text(f"mirror{key}")
+
     def validate(self) -> MirrorSignal:
         """The mirror."""
         signal = self._signal
@@ -174,7 +181,7 @@ class MirrorForm(Form[MirrorSignal]):
             leaves = f"{cap('form.cancel')} leaves"
             raise FieldError(f"{why}: nothing mirrored, {leaves}")
         if signal.is_too_dear:
-            raise FieldError("Price above the mirror's limit. A mirror would buy nothing")
+            raise FieldError(TOO_DEAR)
         refused = self._preview.refusal(signal)
         if refused:
             raise FieldError(refused)
@@ -261,12 +268,14 @@ class MirrorForm(Form[MirrorSignal]):
         if not isinstance(result, str) and self._preview.is_seen(self._signal, self.now):
             self.finish(result)
             return
-        self._was_early = False
+        self._was_early, is_refused = False, isinstance(result, str)
         self.query_one("#form-problem").add_class("-asked")
         # Real money needs a key that is pressed while the quote is seen.
-        self._is_kept = not isinstance(result, str) and not self._is_live
-        self._is_awaited = True
+        self._is_kept = not is_refused and not self._is_live
+        self._is_awaited = not is_refused
         self.refresh_form()
+        if is_refused:
+            self.post_message(ToastMessage(f"nothing mirrored: {result}", "warn"))
 
     @property
     def _is_live(self) -> bool:

@@ -72,7 +72,7 @@ _QUIET: Final = (
     "{reactor.mirror} mirrors one, {reactor.dismiss} dismisses it."
 )
 _OFF: Final = (
-    "Reactor off. No wallet is watched.\n\n{reactor.list} shows the wallets, {reactor.follow} "
+    "Reactor off: no signals come.\n\n{reactor.list} shows the wallets, {reactor.follow} "
     "follows one, {reactor.config} sets sizes and the day's cap,\n{reactor.run} turns the "
     "reactor on."
 )

@@ -1,21 +1,24 @@
 """The settings: value, use and meaning of limits, risk, pause, notices, desk."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, Final
 
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import KeyBinding, bindings_of
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.settings.actions import ACTIONS
 from service_tui.console.screens.settings.detail import about_text, describe, describe_shortly
-from service_tui.console.screens.settings.table import SETTINGS, THEME, SettingRow, settings
+from service_tui.console.screens.settings.table import ABOUT, SETTINGS, THEME, SettingRow, settings
 from service_tui.console.theme import content
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+_ENTER: Final = "enter"
 
 
 class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
@@ -58,6 +61,14 @@ class SettingsScreen(TableScreen[SettingRow], inherit_bindings=False):
         """Every setting with its present value."""
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         return settings(self.view, self.state.preferences.get(THEME, "") or app.theme)
+
+    def as_offered(self, key: KeyBinding) -> KeyBinding:
+        """The row of the desk itself is shown, not changed."""
+        row = self.selected()
+        if row is None or row.key != ABOUT or key.ident != self.opens:
+            return key
+        is_entered = _ENTER in key.keys
+        return replace(key, label="show", shown=_ENTER if is_entered else key.shown)
 
     def show_detail(self) -> None:
         """Show the setting under the cursor, and the desk if there is room."""
