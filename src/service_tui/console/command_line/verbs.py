@@ -81,6 +81,7 @@ REFUSED: Final[Mapping[str, str]] = MappingProxyType({
     "backup": "prints to a shell, also beside this console: 'service-tui backup'",
     "restore": "replaces the database in use here: quit, then 'service-tui restore'",
     "verify": "prints to a shell: 'service-tui verify'; 'log verify' works here",
+    "db": "looks at the database of a shared desk from a shell: 'service-tui db check'",
     "completion": "prints to a shell: 'service-tui completion'",
 })
 """Commands of the program's command line that a running console does not take, and why."""

@@ -92,11 +92,14 @@ class CommandSender:
             return self._halt(command, now)
         if isinstance(command, SetPreference):
             self._preferences[command.name] = command.value
+        if _awaits_begin(state) and not isinstance(command, BEFORE_BEGIN):
+            brief = with_keys("{app.command} drill shows the brief")
+            return f"not sent: the drill has not begun; {brief}"
+        if self._submit is None:
+            return self._keep(command)
         why = _refusal(command, state, now)
         if why:
             return why
-        if self._submit is None:
-            return self._keep(command)
         if isinstance(command, SetSpeed):
             self._paces, self._pace_at = [*self._requested_paces(now), command.speed], now
         if isinstance(command, ApproveHeld | RefuseHeld):
@@ -172,10 +175,7 @@ class CommandSender:
 
 
 def _refusal(command: Command, state: DeskState, now: Timestamp) -> str:
-    """Why a command is not sent now; empty if it may be."""
-    if _awaits_begin(state) and not isinstance(command, BEFORE_BEGIN):
-        brief = with_keys("{app.command} drill shows the brief")
-        return f"not sent: the drill has not begun; {brief}"
+    """Why a command is not sent at these prices; empty if it may be."""
     if isinstance(command, PlaceTrade):
         why = untradable(state, TRADED_ON[command.action], now)
         if why is not None:
