@@ -30,7 +30,7 @@ from service_tui.desk.slices.buy_limits import (
 )
 from service_tui.desk.slices.records import NO_TRACE, NoticeKind, TicketState, TicketView
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.preflight import _against_cooldown, preflight
+from service_tui.desk.trading.preflight import _against_cooldown, _against_quote, preflight
 from service_tui.storage.blotter import StoredState
 from service_tui.terms import AFTER_FAILURE, AFTER_SIM_BUY, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -492,3 +492,30 @@ def test_an_order_on_sim_that_has_a_price_is_refused_once_the_market_is_beyond_i
     refused = preflight(CALM, replace(ORDER, price=price - 0.01), NOW)
     assert refused is not None
     assert "moved beyond the quote" in refused[0]
+
+
+@pytest.mark.parametrize(
+    ("side", "action", "price", "is_refused"),
+    [
+        (Side.YES, Action.BUY, 0.48, False),
+        (Side.YES, Action.BUY, 0.47, True),
+        (Side.YES, Action.SELL, 0.45, False),
+        (Side.YES, Action.SELL, 0.46, True),
+        # 1 - 0.45 is a hair above 0.55 in floats.
+        (Side.NO, Action.BUY, 0.55, False),
+        (Side.NO, Action.BUY, 0.54, True),
+        (Side.NO, Action.SELL, 0.52, False),
+    ],
+)
+def test_an_order_on_a_book_is_held_to_its_bound_by_the_best_price_there(
+    side: Side, action: Action, price: float, *, is_refused: bool
+) -> None:
+    market = replace(CALM.markets["m-00001"], bid=0.45, ask=0.48)
+    state = replace(CALM, markets={"m-00001": market})
+    order = replace(ORDER, side=side, action=action, venue=Venue.EVM, price=price)
+    found = [one.text for one in _against_quote(state, order)]
+    assert found == ["price moved beyond the quote"] * is_refused
+    # A limit order waits for its price, and a book without offers is the venue's to judge.
+    assert not [*_against_quote(state, replace(order, rests=True))]
+    bare = replace(state, markets={"m-00001": replace(market, bid=None, ask=None)})
+    assert not [*_against_quote(bare, order)]

@@ -4,11 +4,12 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from kit.service.stage import Stage, open_stage, open_test_desk, until
-from service_tui.desk.feed.event_stream import FILLS_EVERY_S
+from service_tui.desk.feed.event_stream import FILLS_EVERY_S, _of_resolution
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
 from service_tui.wire.endpoints.public import PLACE_TRADE
-from service_tui.wire.events import EventBody
+from service_tui.wire.events import EventBody, MarketPart
 from service_tui.wire.trades import TradeRequest
 
 BURST = 20
@@ -17,6 +18,14 @@ BURST = 20
 async def buy(stage: Stage, market_id: str) -> None:
     request = TradeRequest(market_id=market_id, side=Side.YES, amount=1.0)
     assert (await stage.client.call(PLACE_TRADE, body=request)).answer.success
+
+
+def test_a_resolution_touches_the_queue_of_who_holds_the_market_on_a_real_venue() -> None:
+    market = MarketPart(market_id="m", question="Q", outcome=True)
+    nobody = _of_resolution(market, "heron", is_held=False)
+    assert nobody == {Topic.MARKETS, Topic.DETAIL}
+    held = _of_resolution(market, "heron", is_held=True)
+    assert held >= {Topic.REDEMPTIONS, Topic.POSITIONS, Topic.ACCOUNT}
 
 
 async def test_a_burst_of_trades_is_told_together_and_whole(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from service_tui.desk.audit.report_rows import Cell
 CELL_MAX: Final = 200
 _PRICES: Final = frozenset({"yes", "average", "mark_price", "price", "trigger_price", "change_24h"})
 _MOMENTS: Final = frozenset({"at", "ends", "created", "expires", "world_time", "halted_since"})
+_NONE: Final = {"alerts": "no open alert; the console lists ended ones as well"}
 _GAP: Final = "  "
 _UNKNOWN: Final = "-"
 
@@ -20,7 +21,7 @@ _UNKNOWN: Final = "-"
 def as_lines(name: str, rows: Rows) -> list[str]:
     """The rows as a table for a person, or the fields of one row below each other."""
     if not rows:
-        return [f"no {name}"]
+        return [_NONE.get(name, f"no {name}")]
     columns = LISTINGS[name].columns
     if not columns:
         blocks = ["\n".join(_fields(row)) for row in rows]

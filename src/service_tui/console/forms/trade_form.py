@@ -247,13 +247,19 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         A kept enter meets a price that the person has not seen: beyond its quote the desk would
         refuse it, and the ticket would be gone.
         """
-        refused = preflight_size(self._state, order, self._now)
-        if refused is not None:
-            self._before = f"{NOT_SENT}{reason_text(refused)}"
+        if not self._may_leave(order):
             return
         self._before = self._objection(order)
         if not self._before:
             (self._leave if order.venue is Venue.SIM else self._confirm_real)(order)
+
+    def _may_leave(self, order: PlaceTrade) -> bool:
+        """True if the desk takes the order at its price now; else the ticket shows why not."""
+        refused = preflight_size(self._state, order, self._now)
+        if refused is not None:
+            self._before = f"{NOT_SENT}{reason_text(refused)}"
+            self._show()
+        return refused is None
 
     def _keep(self, order: PlaceTrade) -> None:
         """Keep an enter until its quote is here, which is requested at once."""
@@ -362,7 +368,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             return
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
-            if confirmed and not self._is_done:
+            # The person read for a while: the price may be beyond the confirmed bound by now.
+            if confirmed and not self._is_done and self._may_leave(bound):
                 self._leave(bound)
 
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped

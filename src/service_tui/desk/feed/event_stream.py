@@ -168,7 +168,9 @@ class EventStreamConsumer:
             is_seen = detail is not None and detail.agent_id == body.fill.agent_id
             return touched | {Topic.FLEET} if is_seen else touched
         if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:
-            return _of_resolution(body.market, own)
+            held = self._ports.state().on_venues
+            is_held = any(one.market_id == body.market.market_id for one in held)
+            return _of_resolution(body.market, own, is_held=is_held)
         topics = _PLAIN.get(EventKind(body.kind), frozenset()) if body.kind in _KINDS else _NONE
         is_own = body.agent is not None and body.agent.agent_id == own
         return topics | {Topic.ACCOUNT} if is_own else topics
@@ -190,9 +192,13 @@ def _of_fill(fill: FillPart, own: str) -> frozenset[Topic]:
     return touched | _OWN if fill.agent_id == own else touched
 
 
-def _of_resolution(market: MarketPart, own: str) -> frozenset[Topic]:
+def _of_resolution(market: MarketPart, own: str, *, is_held: bool) -> frozenset[Topic]:
+    """What a resolution touches; `is_held`: the own agent has a position in it on a real venue."""
     paid = {payout.agent_id for payout in market.payouts}
     touched = frozenset({Topic.MARKETS, Topic.DETAIL})
     if paid:
         touched |= {Topic.AGENTS}
-    return touched | _OWN if own in paid else touched
+    if is_held:
+        # It is redeemed from now on, or lost.
+        touched |= {Topic.REDEMPTIONS, Topic.WALLET}
+    return touched | _OWN if own in paid or is_held else touched

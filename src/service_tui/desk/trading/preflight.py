@@ -37,6 +37,10 @@ whole second, rounded up.
 """
 
 
+_SAME_PRICE: Final = 1e-9
+"""Two prices no further apart are one: that of NO is 1 less that of YES."""
+
+
 def preflight(
     state: DeskState, order: PlaceTrade, now: Timestamp, *, ticket_id: str = ""
 ) -> Reason | None:
@@ -335,10 +339,19 @@ def why_too_small(venue: Venue, action: Action, size: Micros, price: Micros) -> 
 
 
 def _against_quote(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
-    # ours: sim takes no limit on the wire, so the desk itself holds the order to its quote.
     market = state.markets.get(order.market_id)
-    if order.venue is not Venue.SIM or order.price is None or market is None:
+    if order.rests or order.price is None or market is None:
         return
-    price = market.price_of(order.side)
-    if price > order.price if order.action is Action.BUY else price < order.price:
+    buys = order.action is Action.BUY
+    if order.venue is Venue.SIM:
+        # ours: sim takes no limit on the wire, so the desk itself holds the order to its quote.
+        price = market.price_of(order.side)
+    else:
+        # ours: an order that finds no offer within its bound begins a cooldown of half an hour.
+        bid, ask = market.quotes_of(order.side)
+        price = ask if buys else bid
+    if price is None:
+        return
+    beyond = price - order.price if buys else order.price - price
+    if beyond > _SAME_PRICE:
         yield Reason("price moved beyond the quote", Fix.NEW_PRICE)
