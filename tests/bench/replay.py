@@ -67,6 +67,7 @@ async def recorded(folder: Path, hours: float) -> dict[Timestamp, DeskState]:
             desk.submit(WatchAgent(stage.agent_id))
             desk.submit(ReadLog())
             began, count, events, largest = clock.now(), 0, 0, 0
+            shown_h = 0
             while clock.now() < began + hours * HOUR_S:
                 await clock.advance(AFTER_EVENT_S)
                 if rng.random() < TRADES_A_STEP:
@@ -77,10 +78,15 @@ async def recorded(folder: Path, hours: float) -> dict[Timestamp, DeskState]:
                     row = recorder.record(state, clock.now())
                     if row is not None:
                         store.add(row)
+                        recorder.kept(row)
                         states[Timestamp(row.at)] = state
                         count += 1
                         largest = max(largest, len(row.body))
                         events += bool(row.event)
+                if (clock.now() - began) // HOUR_S > shown_h:
+                    shown_h += 1
+                    so_far = store.path.stat().st_size / 1e6
+                    print(f"{shown_h} h: {count} records, {so_far:.2f} MB", flush=True)
             size = store.path.stat().st_size
             # What may have been written by now; the last record may be larger than what was left.
             allowed = SAVED_MAX + DAY_BYTES * hours / 24 + largest
