@@ -453,6 +453,21 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
         assert view.orders == []
 
 
+async def test_a_mirror_that_would_push_the_price_beyond_its_limit_is_off() -> None:
+    tight = replace(CHEAP, price_max=0.495)
+    async with reactor(with_signals(tight, OTHER)) as view:
+        await view.answer()
+        await view.press("f")
+        form = view.app.screen
+        assert isinstance(form, MirrorForm)
+        await until(view.pilot, lambda: form.is_armed)
+        await view.answer()
+        assert "would push the price above its limit" in view.part("#form-problem")
+        await view.press("enter")
+        assert view.orders == []
+        assert "It would buy nothing" in view.app.said[-1]
+
+
 async def test_a_mirror_that_becomes_too_dear_under_its_dialog_answers_enter() -> None:
     async with reactor(TWO) as view:
         await view.press("f")

@@ -107,7 +107,7 @@ def position(view: MarketView, side: Side, rng: random.Random) -> PositionView:
         unrealized=Micros(int((value - cost) * 1e6)),
         realized=Micros(0),
         resolves_at=view.resolves_at,
-        opened_at=Timestamp(NOW - 5_000),
+        opened_at=Timestamp(NOW - 90_000),
     )
 
 

@@ -23,7 +23,7 @@ from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.state import DeskState
-from service_tui.terms import MONEY_OF, Action, Mode
+from service_tui.terms import MONEY_OF, Action, Mode, Venue
 from service_tui.units import Timestamp
 
 MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
@@ -37,6 +37,7 @@ _TWO_ACROSS: Final = 56
 EARLY: Final = "keys typed early were ignored: review the mirror, then press again"
 UNSEEN: Final = "loading the quote"
 TOO_DEAR: Final = "Price above the mirror's limit. A mirror would buy nothing"
+PUSHES: Final = "The mirror would push the price above its limit. It would buy nothing"
 KEPT: Final = "mirrors when quoted; enter or {form.cancel} cancels"
 
 
@@ -83,7 +84,16 @@ class Preview:
 
     def refusal(self, signal: SignalView) -> str:
         """Why the service would refuse it now; empty if it would not."""
-        return self._quoting.refusal(mirror_order(signal)) if self._is_about(signal) else ""
+        if not self._is_about(signal):
+            return ""
+        return self._quoting.refusal(mirror_order(signal)) or self._beyond_limit(signal)
+
+    def _beyond_limit(self, signal: SignalView) -> str:
+        """On play money an order that would push the price beyond its limit buys nothing."""
+        quote = self._quoting.quote_of(mirror_order(signal))
+        after = None if quote is None else quote.price_after
+        is_beyond = after is not None and after > signal.price_max
+        return PUSHES if is_beyond and signal.venue is Venue.SIM else ""
 
     def figures(self, signal: SignalView, *, masked: bool) -> Sequence[Figure]:
         """The quote's figures, measured at the source; dashes without a quote."""
