@@ -96,6 +96,7 @@ world = "w"
 serve.port = 1
 [serve]
 limits = "off"
+ops_port = 3
 """
 
 

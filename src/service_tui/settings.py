@@ -104,6 +104,8 @@ SETTINGS: Final = (
             high=PORT_MAX, metavar="N"),
     Setting("serve.limits", str, "off: no rates, no caps; for benches and soaks", "on", "--limits",
             values=("on", "off")),
+    Setting("serve.ops_port", int, "port of 'serve' for /healthz, /readyz and /metrics", "none",
+            "--ops-port", high=PORT_MAX, metavar="N"),
     Setting("database", str, "PostgreSQL of a shared desk, postgresql://user@host/name",
             "none: a world of the data directory", "--database", DATABASE_VARIABLE,
             is_secret=True, metavar="URL"),

@@ -42,6 +42,7 @@ class Process:
     folder: Path
     url: str
     port: int = field(default_factory=free_port)
+    ops: int = field(default_factory=free_port)
     running: asyncio.subprocess.Process | None = None
     said: list[str] = field(default_factory=list)
 
@@ -53,7 +54,8 @@ class Process:
         kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
         self.running = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "service_tui", "serve", "--data-dir", str(self.folder)),
-            *("--port", str(self.port), "--world", WORLD, "--limits", "off", "--seed", "7"),
+            *("--port", str(self.port), "--ops-port", str(self.ops), "--world", WORLD),
+            *("--limits", "off", "--seed", "7"),
             env={**kept, "HOME": str(self.folder), "SERVICE_TUI_DATABASE": self.url},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -149,6 +151,8 @@ async def test_the_lead_passes_on_and_no_trade_is_lost_or_doubled(tmp_path: Path
             await agent.register(second.address)
             for each in (first, second):
                 await agent.buy(each.address)
+            assert await figures_of(http, first) == ("leading", 200, 1, 1)
+            assert await figures_of(http, second) == ("standing by", 200, 0, 0)
             # The leader is killed: the other one leads, and answers at once.
             first.send(signal.SIGKILL)
             await first.gone()
@@ -156,6 +160,7 @@ async def test_the_lead_passes_on_and_no_trade_is_lost_or_doubled(tmp_path: Path
             await second.until("leading")
             await first.start()
             await first.until("standing by")
+            assert await figures_of(http, second) == ("leading", 200, 2, 1)
             # The leader stands still: it is replaced, and what it does afterwards counts nothing.
             second.send(signal.SIGSTOP)
             await agent.buy(first.address)
@@ -184,6 +189,19 @@ async def test_the_lead_passes_on_and_no_trade_is_lost_or_doubled(tmp_path: Path
             books = books_of(database, TOPICS)
         assert books is not None
         assert books.problem == ""
+
+
+async def figures_of(http: httpx.AsyncClient, process: Process) -> tuple[str, int, int, int]:
+    """Role, readiness, epoch and whether it leads, as a process shows them of itself."""
+    address = f"http://127.0.0.1:{process.ops}"
+    ready = await http.get(f"{address}/readyz")
+    lines = dict(
+        line.rsplit(" ", 1)
+        for line in (await http.get(f"{address}/metrics")).text.splitlines()
+        if not line.startswith("#")
+    )
+    epoch, leads = (int(float(lines[f"service_tui_{name}"])) for name in ("epoch", "leads"))
+    return ready.json()["role"], ready.status_code, epoch, leads
 
 
 def server_said_words(lines: list[str], url: str) -> list[str]:

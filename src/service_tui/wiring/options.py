@@ -24,7 +24,8 @@ class Options:
     `exchange` is the generation of the EVM venue for which orders are signed, and which the
     embedded service simulates. `loopback_webhooks` lets
     the webhooks of every agent reach this machine. `scripted`: a drill moves the world.
-    `recording` keeps what the screens knew. `database` is the address of the PostgreSQL in which
+    `recording` keeps what the screens knew. `ops_port` is where `serve`
+    shows its health and figures; None nowhere. `database` is the address of the PostgreSQL in which
     `serve` finds the `world` that it leads or stands by for; None: a world of the data directory.
     """
 
@@ -48,5 +49,6 @@ class Options:
     loopback_webhooks: bool = False
     scripted: bool = False
     recording: bool = True
+    ops_port: int | None = None
     database: str | None = field(default=None, repr=False)
     world: str = "main"

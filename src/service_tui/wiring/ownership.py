@@ -4,12 +4,13 @@ import logging
 import random
 import secrets
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
 import httpx
+from starlette.types import ASGIApp
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Keys
@@ -89,7 +90,12 @@ def sim_settings(options: Options, keys: DeskKeys) -> SimSettings:
 
 @asynccontextmanager
 async def own_directory(
-    options: Options, clock: Clock, *, listener: socket.socket | None = None, signs: bool = True
+    options: Options,
+    clock: Clock,
+    *,
+    listener: socket.socket | None = None,
+    signs: bool = True,
+    around: Callable[[ASGIApp], ASGIApp] | None = None,
 ) -> AsyncGenerator[DirectoryOwner]:
     """Own a data directory and serve it while the context lasts.
 
@@ -97,6 +103,7 @@ async def own_directory(
         options: which directory, and how.
         clock: time.
         listener: where to answer, and stays open; any free port without it.
+        around: what stands between the port and the service.
         signs: follow here what earlier owners have signed; otherwise another desk does.
 
     Yields:
@@ -108,7 +115,9 @@ async def own_directory(
     async with (
         open_data(options.data_dir, clock) as data,
         open_embedded(options, data.database, clock) as (sim, keys),
-        listen(sim.app, listener=None if listener is None else listener.dup()) as address,
+        listen(
+            sim.app, listener=None if listener is None else listener.dup(), around=around
+        ) as address,
     ):
         sim.service.address = address
         await _check_health(address, clock)

@@ -2,14 +2,16 @@
 
 import asyncio
 import logging
-import os
 import socket
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Final
 
+from starlette.types import ASGIApp
+
 from service_tui.clock import Clock, SystemClock
-from service_tui.server.http.loopback import address_of, bind
+from service_tui.server.embedded import Sim
+from service_tui.server.http.loopback import PortTakenError, address_of, bind_named
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wire.endpoints.public import REGISTER
@@ -29,11 +31,9 @@ CHECK_S: Final = 0.5
 EXAMPLE: Final = '{"name": "my-agent"}'
 """Body of the request that registers an agent."""
 
+__all__ = ["PortTakenError", "serve"]
+
 NO_LIMITS: Final = "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns. For benchmarks only."
-
-
-class PortTakenError(Exception):
-    """The port is taken or not allowed; one plain sentence."""
 
 
 def serve(
@@ -49,15 +49,7 @@ def serve(
         PortTakenError: another program uses the port.
         DeskClosedError: the data directory cannot be used; gives the reason and the fix.
     """
-    try:
-        listener = bind(options.listen or 0)
-    except (OSError, OverflowError) as error:
-        # Not Python's own message: it quotes the whole call.
-        why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "no such port"
-        raise PortTakenError(
-            f"cannot use port {options.listen} ({why}); give another --port"
-        ) from error
-    with listener, explain_closed_desk():
+    with bind_named(options.listen or 0, "--port") as listener, explain_closed_desk():
         asyncio.run(_until_signalled(options, listener, beside))
 
 
@@ -100,18 +92,46 @@ async def _own(
     options: Options, listener: socket.socket, ending: asyncio.Event, clock: Clock
 ) -> None:
     """Own the directory and serve it until the end."""
-    async with own_directory(options, clock, listener=listener) as owner:
+    async with (
+        _watched(options, clock) as (around, took),
+        own_directory(options, clock, listener=listener, around=around) as owner,
+    ):
+        watched = took(owner.sim)
         service = owner.sim.service
         _print_lines(
             f"serving {owner.address}",
             f"  play money only; data in {options.data_dir}",
             f"  world: seed {service.world.seed}, speed {service.world.speed}x; "
             f"new agents get the {service.plan.value} plan (--plan chooses another)",
+            *([watched] if watched else []),
             *([] if options.limits else [NO_LIMITS]),
             *_how_to_register(owner.address),
         )
         while not await ends_within(ending, BACK_UP_S):
             await owner.back_up()
+
+
+Watching = tuple[Callable[[ASGIApp], ASGIApp] | None, Callable[[Sim], str]]
+"""What stands before the service, and what to call once that is open: it gives a line to print."""
+
+
+@asynccontextmanager
+async def _watched(options: Options, clock: Clock) -> AsyncGenerator[Watching]:
+    """The port for health and figures, where one is wanted."""
+    if options.ops_port is None:
+        yield None, lambda _: ""
+        return
+    # Imported here: most who serve want no figures, and they cost a library.
+    from service_tui.wiring.ops import ProcessFigures, ops_port  # noqa: PLC0415
+
+    figures = ProcessFigures(clock.monotonic)
+    async with ops_port(figures, options.ops_port) as address:
+
+        def took(sim: Sim) -> str:
+            figures.lead(sim, 1, lambda: True)
+            return f"  health and figures: {address}"
+
+        yield figures.measured, took
 
 
 async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.Event) -> None:

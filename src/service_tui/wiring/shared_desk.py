@@ -21,6 +21,7 @@ from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader, Lead
 from service_tui.storage.shared.schema import ensure
 from service_tui.wiring.forward import forwarding
 from service_tui.wiring.keys import desk_keys
+from service_tui.wiring.ops import ProcessFigures, Role, ops_port
 from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import sim_settings
 from service_tui.wiring.signals import ends_within
@@ -49,16 +50,24 @@ class SharedProcess:
         listener: where this process answers, whoever leads.
         clock: time.
         say: tells the person what this process does now.
+        figures: what it counts of itself.
     """
 
     def __init__(  # noqa: PLR0917 - what a process is made of
-        self, options: Options, place: WorldPlace, listener: socket.socket, clock: Clock, say: Say
+        self,
+        options: Options,
+        place: WorldPlace,
+        listener: socket.socket,
+        clock: Clock,
+        say: Say,
+        figures: ProcessFigures,
     ) -> None:
         self._options = options
         self._place = place
         self._listener = listener
         self._clock = clock
         self._say = say
+        self._figures = figures
         self._keys = desk_keys(options.data_dir)
         holder = f"{socket.gethostname()}, process {os.getpid()}"
         self._leadership = Leadership(place, holder, clock.monotonic)
@@ -103,13 +112,24 @@ class SharedProcess:
                 await asyncio.to_thread(self._leadership.end_silent)
         except StorageError as error:
             self._leader = None
+            self._figures.turn(Role.WAITING)
             self._tell_trouble(str(error))
             return False
         self._tell_trouble("")
         if leader is not None and (self._leader is None or self._leader.epoch != leader.epoch):
             self._say(f"standing by for {self._place}: {leader.holder} leads it")
         self._leader = leader
+        has_leader = self._target() is not None
+        self._figures.turn(Role.STANDING_BY if has_leader else Role.STARTING)
         return False
+
+    def _is_certain(self) -> bool:
+        """True while it is certain that this process leads."""
+        try:
+            self._leadership.check()
+        except StorageError:
+            return False
+        return True
 
     def _tell_trouble(self, trouble: str) -> None:
         """Tell once what is wrong, and once that it is well again."""
@@ -135,6 +155,7 @@ class SharedProcess:
             log.warning("the lead of %s ended: %s", self._place, why)
             self._say(f"the lead ended: {why}")
         finally:
+            self._figures.turn(Role.STARTING)
             await asyncio.to_thread(self._leadership.close)
 
     async def _beat(self) -> None:
@@ -158,9 +179,12 @@ class SharedProcess:
         try:
             async with (
                 open_sim(database, self._clock, settings) as sim,
-                listen(sim.app, listener=self._listener.dup()) as address,
+                listen(
+                    sim.app, listener=self._listener.dup(), around=self._figures.measured
+                ) as address,
             ):
                 sim.service.address = address
+                self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
                 await asyncio.to_thread(leadership.publish, address)
                 yield address
         finally:
@@ -188,6 +212,10 @@ async def run_shared(
         if await asyncio.to_thread(ensure, place):
             say(f"made the tables of {place}")
         say(f"answering at {address_of(listener)}, whoever leads")
-        await SharedProcess(options, place, listener, clock, say).run(ending)
+        figures = ProcessFigures(clock.monotonic)
+        async with ops_port(figures, options.ops_port) as address:
+            if address:
+                say(f"health and figures at {address}")
+            await SharedProcess(options, place, listener, clock, say, figures).run(ending)
     finally:
         lock.release()

@@ -1,9 +1,10 @@
 """The same app on 127.0.0.1, for agents of this machine."""
 
 import asyncio
+import os
 import socket
 from collections import deque
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Final
 
@@ -74,6 +75,24 @@ def bind(port: int = 0) -> socket.socket:
     return listener
 
 
+class PortTakenError(Exception):
+    """The port is taken or not allowed; one plain sentence."""
+
+
+def bind_named(port: int, flag: str) -> socket.socket:
+    """A socket as of `bind`, on a port that a person gave by a flag.
+
+    Raises:
+        PortTakenError: another program uses the port, or it is not ours to take.
+    """
+    try:
+        return bind(port)
+    except (OSError, OverflowError) as error:
+        # Not Python's own message: it quotes the whole call.
+        why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "no such port"
+        raise PortTakenError(f"cannot use port {port} ({why}); give another {flag}") from error
+
+
 def bind_wanted(port: int) -> socket.socket:
     """A socket as of `bind`, on any free port where the requested one is taken."""
     try:
@@ -89,7 +108,12 @@ def address_of(listener: socket.socket) -> str:
 
 @asynccontextmanager
 async def listen(
-    app: Starlette, port: int = 0, *, listener: socket.socket | None = None, by_turns: bool = False
+    app: Starlette,
+    port: int = 0,
+    *,
+    listener: socket.socket | None = None,
+    by_turns: bool = False,
+    around: Callable[[ASGIApp], ASGIApp] | None = None,
 ) -> AsyncGenerator[str]:
     """Serve the app on loopback while the context lasts.
 
@@ -100,6 +124,7 @@ async def listen(
         port: 0 takes any free one.
         listener: a socket from `bind`, instead of a port; it is closed at the end.
         by_turns: somebody else lives on the same loop, and must not be kept waiting by callers.
+        around: what stands between the port and the app.
 
     Yields:
         The base address, when it answers.
@@ -114,8 +139,9 @@ async def listen(
     from service_tui.server.http.loopback import Turns  # noqa: PLC0415
 
     listener = listener or bind(port)
+    served: ASGIApp = app if around is None else around(app)
     config = uvicorn.Config(
-        Turns(app) if by_turns else app,
+        Turns(served) if by_turns else served,
         lifespan="off",
         http=BoundedLine,
         backlog=backlog(),

@@ -1,0 +1,155 @@
+"""Health and figures of a service process, for whoever looks after it, on a port of its own."""
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from typing import Final
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service_tui.server.embedded import Sim
+from service_tui.server.events.stream import STATE, OpenStreams
+from service_tui.server.http.loopback import bind_named, listen
+
+BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""Upper ends of the classes into which the time of an answer falls."""
+
+
+class Role(StrEnum):
+    """What a process does now; the values are what `/readyz` shows."""
+
+    STARTING = "starting"
+    LEADING = "leading"
+    STANDING_BY = "standing by"
+    WAITING = "waiting for the database"
+
+
+class ProcessFigures:
+    """What a process counts of itself. `monotonic` is a clock of seconds."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._role = Role.STARTING
+        self._is_certain: Callable[[], bool] = lambda: True
+        self.registry = CollectorRegistry()
+        self._calls = Counter(
+            "service_tui_calls",
+            "Answered calls.",
+            ["method", "status"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "service_tui_call_seconds",
+            "Time to the first byte of an answer.",
+            ["method"],
+            buckets=BUCKETS_S,
+            registry=self.registry,
+        )
+        self._leads = self._gauge("service_tui_leads", "1 while this process leads its world.")
+        self._epoch = self._gauge("service_tui_epoch", "Number of the leader, of the first one 1.")
+        self._row = self._gauge("service_tui_journal_row", "Last row of the journal.")
+        self._agents = self._gauge("service_tui_agents", "Agents of the world.")
+        self._markets = self._gauge("service_tui_markets", "Markets in memory.")
+        self._taken = Counter(
+            "service_tui_lead_taken",
+            "How often this process took the lead.",
+            registry=self.registry,
+        )
+
+    def _gauge(self, name: str, about: str) -> Gauge:
+        return Gauge(name, about, registry=self.registry)
+
+    @property
+    def role(self) -> Role:
+        """What the process does now."""
+        return self._role
+
+    def turn(self, role: Role) -> None:
+        """Note another role."""
+        self._role = role
+        self._leads.set(role is Role.LEADING)
+
+    def lead(self, sim: Sim, epoch: int, is_certain: Callable[[], bool]) -> None:
+        """Note that this process serves a world, and read its figures from now on.
+
+        Args:
+            sim: the service.
+            epoch: of this leader; 1 for a world of a data directory.
+            is_certain: whether it is certain at the moment that nobody else leads.
+        """
+        service = sim.service
+        self._is_certain = is_certain
+        self._epoch.set(epoch)
+        self._taken.inc()
+        self._row.set_function(lambda: service.world_store.seq)
+        self._agents.set_function(lambda: len(service.world.agents))
+        self._markets.set_function(lambda: len(service.world.markets))
+        self.turn(Role.LEADING)
+
+    @property
+    def is_ready(self) -> bool:
+        """True if a call to this process is answered, by it or by the leader."""
+        if self._role is Role.LEADING:
+            return self._is_certain()
+        return self._role is Role.STANDING_BY
+
+    def measured(self, app: ASGIApp) -> ASGIApp:
+        """The app, with its answers counted and timed."""
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            began, method = self._monotonic(), str(scope.get("method", ""))
+
+            async def noted(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    self._calls.labels(method, str(message["status"])).inc()
+                    self._seconds.labels(method).observe(self._monotonic() - began)
+                await send(message)
+
+            await app(scope, receive, noted if scope["type"] == "http" else send)
+
+        return answer
+
+
+@asynccontextmanager
+async def ops_port(figures: ProcessFigures, port: int | None) -> AsyncGenerator[str]:
+    """Answer `/healthz`, `/readyz` and `/metrics` on loopback while the context lasts.
+
+    Args:
+        figures: of this process.
+        port: 0 takes any free one; None answers nowhere.
+
+    Yields:
+        The base address, empty for none.
+
+    Raises:
+        PortTakenError: another program uses the port.
+    """
+    if port is None:
+        yield ""
+        return
+    app = Starlette()
+    setattr(app.state, STATE, OpenStreams())
+
+    async def health(_: Request) -> Response:
+        return _json(200, {"status": "ok"})
+
+    async def ready(_: Request) -> Response:
+        return _json(200 if figures.is_ready else 503, {"role": figures.role.value})
+
+    async def metrics(_: Request) -> Response:
+        return Response(generate_latest(figures.registry), media_type=CONTENT_TYPE_LATEST)
+
+    for path, answer in (("/healthz", health), ("/readyz", ready), ("/metrics", metrics)):
+        app.add_route(path, answer, ["GET"])
+    async with listen(app, listener=bind_named(port, "--ops-port")) as address:
+        yield address
+
+
+def _json(status: int, body: dict[str, str]) -> Response:
+    return Response(json.dumps(body), status, media_type="application/json")
