@@ -178,17 +178,20 @@ async def test_the_lead_passes_on_and_no_trade_is_lost_or_doubled(tmp_path: Path
             each.send(signal.SIGTERM)
             assert await each.gone() == 0
         assert not server_said_words(first.said + second.said, server.url)
-        place = WorldPlace(server.url, WORLD)
-        with connect(place, "test") as raw:
-            rows = raw.execute(b"SELECT epoch FROM journal ORDER BY seq").fetchall()
-            leaders = raw.execute(b"SELECT epoch FROM leaders ORDER BY epoch").fetchall()
-        # No two leaders wrote in turns.
-        assert rows == sorted(rows)
-        assert len(leaders) >= 4
-        with leading(place, tmp_path) as database:
-            books = books_of(database, TOPICS)
-        assert books is not None
-        assert books.problem == ""
+        check_journal(WorldPlace(server.url, WORLD), tmp_path)
+
+
+def check_journal(place: WorldPlace, path: Path) -> None:
+    """No two leaders wrote in turns, and the books add up."""
+    with connect(place, "test") as raw:
+        rows = raw.execute(b"SELECT epoch FROM journal ORDER BY seq").fetchall()
+        leaders = raw.execute(b"SELECT epoch FROM leaders ORDER BY epoch").fetchall()
+    assert rows == sorted(rows)
+    assert len(leaders) >= 4
+    with leading(place, path) as database:
+        books = books_of(database, TOPICS)
+    assert books is not None
+    assert books.problem == ""
 
 
 async def figures_of(http: httpx.AsyncClient, process: Process) -> tuple[str, int, int, int]:
