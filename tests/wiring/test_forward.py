@@ -1,6 +1,7 @@
 """A port that leads to another: what passes, and what becomes of lines that break."""
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -109,9 +110,15 @@ async def test_of_too_many_callers_the_last_is_not_led(monkeypatch: pytest.Monke
             one.close()
 
 
-async def test_nobody_there_is_a_closed_line() -> None:
+@pytest.mark.parametrize("target", [None, "http://127.0.0.1:1"])
+async def test_where_nobody_serves_the_caller_is_told_so(target: str | None) -> None:
     with bind() as listener:
-        async with forwarding(listener, lambda: None):
+        async with forwarding(listener, lambda: target):
             reader, writer = await caller(listener)
-            assert await heard(reader) == b""
+            answer = await heard(reader)
             writer.close()
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503 ")
+    assert f"content-length: {len(body)}".encode() in head
+    said = json.loads(body)
+    assert (said["retryable"], "nothing was sent" in said["error"]) == (True, True)
