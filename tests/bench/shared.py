@@ -1,0 +1,304 @@
+"""A shared desk on PostgreSQL: failovers under load, and durable trades beside SQLite.
+
+    .venv/bin/python tests/bench/shared.py failovers [count]
+    .venv/bin/python tests/bench/shared.py trades
+
+`failovers`: two processes on one world, eight agents that trade on both. Each time the leader is
+killed (every fifth time it is stopped, every tenth the database is killed instead). Prints how long
+nobody answered, and what must hold each time: every acknowledged share is held, no order was
+carried out twice, the epochs of the journal never fall, the books add up.
+`trades`: durable trades a second with 1, 16 and 64 at a time, in process, on both databases. The
+server's disk is synced (`fsync=on`).
+"""
+
+import asyncio
+import os
+import random
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import httpx
+
+from kit.engine.topics import TOPICS
+from kit.service import stage as stages
+from kit.service.postgres import Postgres, new_place
+from kit.service.where import ON_POSTGRES
+from service_tui.engine.amm.exchange import Order
+from service_tui.server.books import books_of
+from service_tui.storage.shared.connection import WorldPlace, connect
+from service_tui.storage.shared.database import SharedDatabase
+from service_tui.terms import Action, Side
+from service_tui.units import ONE, Micros
+
+WORLD = "bench"
+AGENTS = 8
+FAILOVERS = 50
+AT_ONCE = (1, 16, 64)
+TRADES = 4_000
+UP_S = 60.0
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+class Process:
+    """One process of the desk."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder, self.url, self.port = folder, url, free_port()
+        self.ops = free_port()
+        self.running: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        command = [
+            *(sys.executable, "-m", "service_tui", "serve", "--data-dir", str(self.folder)),
+            *("--port", str(self.port), "--ops-port", str(self.ops), "--world", WORLD),
+            *("--limits", "off", "--seed", "7", "--speed", "1"),
+        ]
+        self.running = subprocess.Popen(
+            command,
+            env={**os.environ, "SERVICE_TUI_DATABASE": self.url, "HOME": str(self.folder)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    async def role(self, http: httpx.AsyncClient) -> str:
+        with suppress(httpx.TransportError):
+            reply = await http.get(f"http://127.0.0.1:{self.ops}/readyz")
+            return str(reply.json()["role"])
+        return ""
+
+    async def until(self, http: httpx.AsyncClient, role: str) -> None:
+        deadline = time.monotonic() + UP_S
+        while await self.role(http) != role:
+            assert time.monotonic() < deadline, f"not {role} within {UP_S:.0f} s"
+            await asyncio.sleep(0.05)
+
+    def end(self) -> None:
+        if self.running is not None:
+            self.running.kill()
+            self.running.wait()
+
+
+class Agent:
+    """Buys and sells a share or two, again and again, and remembers what was acknowledged."""
+
+    def __init__(self, number: int, addresses: list[str]) -> None:
+        self.number, self.addresses = number, addresses
+        self.rng = random.Random(number)
+        self.http = httpx.AsyncClient(timeout=10)
+        self.market = ""
+        self.held, self.count, self.repeated = 0.0, 0, 0
+        self.answered_at: list[float] = []
+
+    async def register(self, markets: list[str]) -> None:
+        body = {"name": f"agent {self.number}"}
+        reply = await self.http.post(f"{self.addresses[0]}/api/sdk/agents/register", json=body)
+        self.http.headers["Authorization"] = f"Bearer {reply.json()['api_key']}"
+        self.market = markets[self.number]
+
+    async def trade(self, going: asyncio.Event) -> None:
+        while True:
+            await going.wait()
+            await self._once()
+
+    async def _once(self) -> None:
+        self.count += 1
+        sells = self.held > 20 and self.rng.random() < 0.5
+        size = {"action": "sell", "shares": 1.0} if sells else {"amount": 1.0}
+        order = {"market_id": self.market, "side": "yes", "venue": "sim", **size}
+        key = {"Idempotency-Key": f"{self.number}-{self.count}"}
+        while True:
+            with suppress(httpx.TransportError):
+                address = self.rng.choice(self.addresses)
+                reply = await self.http.post(f"{address}/api/sdk/trade", json=order, headers=key)
+                if reply.status_code == 200:
+                    body = reply.json()
+                    assert body["success"], body
+                    self.held += -body["shares_sold"] if sells else body["shares_bought"]
+                    self.repeated += "idempotency-replayed" in reply.headers
+                    self.answered_at.append(time.monotonic())
+                    return
+                assert reply.status_code == 503, reply.text
+            await asyncio.sleep(0.02)
+
+    async def check(self) -> None:
+        """What the service says is held is what was acknowledged, to the micro."""
+        while True:
+            with suppress(httpx.TransportError):
+                reply = await self.http.get(f"{self.addresses[0]}/api/sdk/positions")
+                if reply.status_code == 200:
+                    break
+            await asyncio.sleep(0.05)
+        rows = reply.json()["positions"]
+        shares = sum(row["shares_yes"] for row in rows if row["market_id"] == self.market)
+        assert abs(shares - self.held) < 1e-5, (self.number, shares, self.held)
+
+
+async def failovers(count: int) -> None:
+    server = Postgres("fsync=on")
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = (Process(Path(folder) / name, server.url) for name in ("a", "b"))
+        try:
+            async with httpx.AsyncClient(timeout=10) as http:
+                first.start()
+                await first.until(http, "leading")
+                second.start()
+                await second.until(http, "standing by")
+                await _fail(count, (first, second), server, http)
+        finally:
+            first.end()
+            second.end()
+            server.close()
+
+
+async def _fail(  # noqa: PLR0912 - one long story
+    count: int, both: tuple[Process, Process], server: Postgres, http: httpx.AsyncClient
+) -> None:
+    lead, stand = both
+    agents = [Agent(number, [lead.address, stand.address]) for number in range(AGENTS)]
+    headers = {"Authorization": ""}
+    first = await http.post(f"{lead.address}/api/sdk/agents/register", json={"name": "looker"})
+    headers["Authorization"] = f"Bearer {first.json()['api_key']}"
+    listed = await http.get(
+        f"{lead.address}/api/sdk/markets", params={"limit": 200}, headers=headers
+    )
+    ends = sorted(listed.json()["markets"], key=lambda one: one["resolves_at"], reverse=True)
+    for agent in agents:
+        await agent.register([one["id"] for one in ends])
+    going, gaps = asyncio.Event(), dict[str, list[float]]()
+    place = WorldPlace(server.url, WORLD)
+    async with asyncio.TaskGroup() as tasks:
+        trading = [tasks.create_task(agent.trade(going)) for agent in agents]
+        for number in range(1, count + 1):
+            going.set()
+            await asyncio.sleep(0.7)
+            how = "database" if number % 10 == 0 else "stopped" if number % 5 == 0 else "killed"
+            began = time.monotonic()
+            assert lead.running is not None
+            if how == "database":
+                server.stop(signal.SIGKILL)
+                server.start()
+            else:
+                lead.running.send_signal(signal.SIGKILL if how == "killed" else signal.SIGSTOP)
+            await asyncio.sleep(4.0 if how == "stopped" else 2.0)
+            after = [at for agent in agents for at in agent.answered_at if at > began + 0.05]
+            while not after:
+                await asyncio.sleep(0.1)
+                after = [at for agent in agents for at in agent.answered_at if at > began + 0.05]
+            # What was on its way when the leader ended was answered before; the gap ends it.
+            moments = sorted([began, *after])
+            gap = max(later - earlier for earlier, later in pairwise(moments))
+            gaps.setdefault(how, []).append(gap)
+            going.clear()
+            if how == "killed":
+                lead.running.wait()
+                lead.start()
+            elif how == "stopped":
+                lead.running.send_signal(signal.SIGCONT)
+            lead, stand = await _settled(both, http)
+            await asyncio.sleep(0.5)
+            for agent in agents:
+                await agent.check()
+            await asyncio.to_thread(_books, place)
+            if number % 10 == 0:
+                print(f"{number} failovers, all well", flush=True)
+        for task in trading:
+            task.cancel()
+    for how, found in gaps.items():
+        ordered = sorted(found)
+        p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
+        print(f"{how}: {len(found)} times, nobody answered for p50 "
+              f"{statistics.median(found):.2f} s, p95 {p95:.2f} s, most {ordered[-1]:.2f} s")  # fmt: skip
+    trades = sum(len(agent.answered_at) for agent in agents)
+    repeated = sum(agent.repeated for agent in agents)
+    print(f"{trades} trades acknowledged, {repeated} of them by a repeat; none lost, none doubled")
+    with connect(place, "bench") as raw:
+        rows = [row[0] for row in raw.execute(b"SELECT epoch FROM journal ORDER BY seq")]
+    assert rows == sorted(rows)
+    print(f"{len(rows)} rows of the journal, epochs 1 to {rows[-1]}, never falling")
+
+
+async def _settled(
+    both: tuple[Process, Process], http: httpx.AsyncClient
+) -> tuple[Process, Process]:
+    """Who leads and who stands by, once both know."""
+    deadline = time.monotonic() + UP_S
+    while time.monotonic() < deadline:
+        roles = [await one.role(http) for one in both]
+        if sorted(roles) == ["leading", "standing by"]:
+            return both if roles[0] == "leading" else (both[1], both[0])
+        await asyncio.sleep(0.05)
+    raise AssertionError("nobody leads")
+
+
+def _books(place: WorldPlace) -> None:
+    database = SharedDatabase(place, None, Path(tempfile.gettempdir()) / "world")
+    try:
+        books = books_of(database, TOPICS)
+    finally:
+        database.close()
+    assert books is not None
+    assert not books.problem, books.problem
+
+
+async def trades() -> None:
+    server = Postgres("fsync=on")
+    try:
+        for name in ("SQLite", "PostgreSQL"):
+            print(name, end=":", flush=True)
+            for at_once in AT_ONCE:
+                print(f"  {await _traded(server, name, at_once):,.0f}/s with {at_once}", end="")
+            print(flush=True)
+    finally:
+        server.close()
+
+
+async def _traded(server: Postgres, name: str, at_once: int) -> float:
+    from kit.service import postgres as kit  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as folder:
+        if name == "PostgreSQL":
+            os.environ[ON_POSTGRES] = "yes"
+            kit._PLACES[Path(folder)] = new_place(server.url)
+        else:
+            os.environ.pop(ON_POSTGRES, None)
+        async with stages.open_stage(Path(folder), speed=0) as stage:
+            market = stage.open_markets()[0].market_id
+            store, left = stage.sim.service.world_store, iter(range(TRADES))
+            who, cost = stage.agent, Micros(ONE)
+
+            async def one_by_one() -> None:
+                for number in left:
+                    action = Action.BUY if number % 2 == 0 else Action.SELL
+                    order = Order(who, market, Side.YES, action, cost, unlimited=True)
+                    await store.place(order, stage.clock.now())
+
+            began = time.perf_counter()
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(at_once):
+                    tasks.create_task(one_by_one())
+            return TRADES / (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["trades"]:
+        asyncio.run(trades())
+    else:
+        asyncio.run(failovers(int(sys.argv[2]) if len(sys.argv) > 2 else FAILOVERS))
