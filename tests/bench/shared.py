@@ -224,8 +224,8 @@ async def _fail(  # noqa: PLR0912 - one long story
     for how, found in gaps.items():
         ordered = sorted(found)
         p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
-        print(f"{how}: {len(found)} times, nobody answered for p50 "
-              f"{statistics.median(found):.2f} s, p95 {p95:.2f} s, most {ordered[-1]:.2f} s")  # fmt: skip
+        nobody = f"nobody answered for p50 {statistics.median(found):.2f} s, p95 {p95:.2f} s"
+        print(f"{how}: {len(found)} times, {nobody}, most {ordered[-1]:.2f} s")
     trades = sum(len(agent.answered_at) for agent in agents)
     repeated = sum(agent.repeated for agent in agents)
     print(f"{trades} trades acknowledged, {repeated} of them by a repeat; none lost, none doubled")
