@@ -67,6 +67,28 @@ def test_a_change_of_one_row_is_short(after: list[Tree], size_max: int) -> None:
     assert len(json.dumps(change)) <= size_max
 
 
+def test_rows_that_all_begin_alike_and_move_by_two_places_are_taken_over() -> None:
+    fills = [{"seq": 0, "trade": f"t{number}", "text": "x" * 40} for number in range(50)]
+    new = [{"seq": 0, "trade": f"n{number}", "text": ""} for number in range(2)]
+    after = [*new, *fills[:-2]]
+    change = difference(fills, after)
+    assert applied(fills, change) == after
+    assert len(json.dumps(change)) <= 200
+
+
+def test_another_order_of_an_object_is_short() -> None:
+    names = [f"market-{number}" for number in range(100)]
+    before = dict.fromkeys(names, 1)
+    # The last one comes first, as a list that is sorted by volume has it.
+    after = dict.fromkeys([names[-1], *names[:-1]], 1)
+    change = difference(before, after)
+    assert len(json.dumps(change)) <= 60
+    assert list(applied(before, change)) == list(after)
+    # An older program wrote all the keys.
+    older = ["d", {}, {}, [], list(after)]
+    assert list(applied(before, older)) == list(after)
+
+
 @pytest.mark.parametrize(
     "change",
     [

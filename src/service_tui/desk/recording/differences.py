@@ -4,7 +4,8 @@ A difference is a tree itself:
 
     ["r", tree]                          another tree in its place
     ["d", changed, added, removed, ...]  of an object: differences and new entries by key, and the
-                                         keys that went; then, if it is another, the order of all
+                                         keys that went; then, if it is another, the order of all:
+                                         the keys, or the difference from the order without it
     ["l", runs]                          of a list: [first, count] takes over former entries,
                                          [place, difference] changes one, [tree] is a new entry
 """
@@ -66,8 +67,9 @@ def _of_objects(before: dict[str, Tree], after: dict[str, Tree]) -> Tree:
     added = {key: entry for key, entry in after.items() if key not in before}
     removed = [key for key in before if key not in after]
     parts: list[Tree] = [_OBJECT, changed, added, removed]
-    if [key for key in before if key in after] + list(added) != list(after):
-        parts.append(list(after))
+    order: list[Tree] = [key for key in before if key in after] + list(added)
+    if order != list(after):
+        parts.append(_of_lists(order, list(after)))
     elif not (changed or added or removed):
         return None
     return parts
@@ -85,17 +87,19 @@ def _of_lists(before: list[Tree], after: list[Tree]) -> Tree:
                 _take_over(runs, cursor)
                 cursor += 1
                 continue
-            if _is_same_row(before[cursor], entry):
-                runs.append([cursor, change])
-                cursor += 1
-                continue
+        else:
+            change = None
         places = _places(before) if places is None else places
         found = places.get(_text(entry))
-        if found is None:
-            runs.append([entry])
-        else:
+        if found is not None:
+            # Before any likeness: rows that moved by one place may all begin alike.
             _take_over(runs, found)
             cursor = found + 1
+        elif change is not None and _is_same_row(before[cursor], entry):
+            runs.append([cursor, change])
+            cursor += 1
+        else:
+            runs.append([entry])
     if runs == [[0, len(before)]] or not (runs or before):
         return None
     return [_LIST, runs]
@@ -145,8 +149,15 @@ def _changed_object(before: dict[str, Tree], change: list[Tree]) -> Tree:
         result[key] = _applied(result[key], inner)
     result.update(change[2])
     if len(change) > _OBJECT_PARTS:
-        result = {key: result[key] for key in change[_OBJECT_PARTS]}
+        result = {key: result[key] for key in _order(list(result), change[_OBJECT_PARTS])}
     return result
+
+
+def _order(keys: list[str], change: list[Tree]) -> list[Tree]:
+    """The order of an object's keys; older records hold them all."""
+    if len(change) == _RUN_PARTS and isinstance(change[1], list):
+        return _changed_list(keys, cast("list[list[Tree]]", change[1]))
+    return change
 
 
 def _changed_list(before: list[Tree], runs: list[list[Tree]]) -> Tree:
