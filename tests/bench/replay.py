@@ -29,6 +29,7 @@ from service_tui.desk.recording.player import Player
 from service_tui.desk.recording.recorder import (
     AFTER_EVENT_S,
     DAY_BYTES,
+    MARKETS_OF_A_DAY,
     SAVED_MAX,
     Recorder,
 )
@@ -89,8 +90,9 @@ async def recorded(folder: Path, hours: float) -> dict[Timestamp, DeskState]:
                     print(f"{shown_h} h: {count} records, {so_far:.2f} MB", flush=True)
             size = store.path.stat().st_size
             # What may have been written by now; the last record may be larger than what was left.
-            allowed = SAVED_MAX + DAY_BYTES * hours / 24 + largest
-            day = SAVED_MAX + DAY_BYTES + largest
+            scale = max(1.0, len(desk.state.markets) / MARKETS_OF_A_DAY)
+            allowed = scale * (SAVED_MAX + DAY_BYTES * hours / 24) + largest
+            day = scale * (SAVED_MAX + DAY_BYTES) + largest
             print(f"{hours:g} h, {len(desk.state.markets)} markets, {AGENTS} agents")
             print(f"{count} records, {events} of events")
             print(f"{size / 1e6:.2f} MB of {allowed / 1e6:.2f}; a day at most {day / 1e6:.2f} MB")

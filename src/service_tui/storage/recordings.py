@@ -18,8 +18,9 @@ RECORDING_FILE: Final = "recording.db"
 DAMAGED: Final = ".damaged"
 """Ending of the name under which a damaged file is kept."""
 
-BYTES_MAX: Final = 160_000_000
-"""ours: thirty days of at most 5 MB, and a little; no file is larger, whatever the clock says."""
+BYTES_MAX: Final = 480_000_000
+"""ours: thirty days of a desk with three hundred markets, and a little; no file is larger, whatever
+the clock says."""
 
 CHAIN_ROWS_MAX: Final = 4_000
 CHAIN_BYTES_MAX: Final = 16_000_000

@@ -22,6 +22,7 @@ from service_tui.desk.recording.recorder import (
     CHAIN_MAX,
     DAY_BYTES,
     EVERY_S,
+    MARKETS_OF_A_DAY,
     ROW_BYTES,
     SAVED_MAX,
     Recorder,
@@ -217,8 +218,13 @@ def test_the_event_of_a_record_names_what_happened(
     assert event_between(state, change(state)) == event
 
 
-def test_a_day_of_a_hundred_markets_that_all_move_stays_below_five_megabytes() -> None:
-    state, rng, recorder = sample_state(100), random.Random(1), Recorder()
+@pytest.mark.parametrize("markets", [100, 280])
+def test_a_day_of_a_hundred_markets_that_all_move_stays_below_five_megabytes(
+    markets: int,
+) -> None:
+    state, rng, recorder = sample_state(markets), random.Random(1), Recorder()
+    # More markets may take as much more.
+    scale = markets / MARKETS_OF_A_DAY
     size, records, at = 0, 0, START
     # The hours are alike: one of them, and the rest by what comes in.
     while at < START + 3_600:
@@ -230,8 +236,8 @@ def test_a_day_of_a_hundred_markets_that_all_move_stays_below_five_megabytes() -
             size += len(record.body) + ROW_BYTES
             records += 1
         at = Timestamp(at + EVERY_S)
-    assert size <= SAVED_MAX + DAY_BYTES / 24 + 40_000
-    assert size + DAY_BYTES * 23 / 24 < DAY_MAX
+    assert size <= scale * (SAVED_MAX + DAY_BYTES / 24 + 40_000)
+    assert size + scale * DAY_BYTES * 23 / 24 < scale * DAY_MAX
     assert records > 40
 
 

@@ -31,7 +31,12 @@ CHAIN_MAX: Final = 500
 
 DAY_BYTES: Final = 4_300_000
 SAVED_MAX: Final = 400_000
-"""ours: bytes that come in over a day, and most that are saved up: below 5 MB a day."""
+"""ours: bytes that come in over a day, and most that are saved up: below 5 MB a day with up to
+`MARKETS_OF_A_DAY` markets; with more of them proportionally more, as each one moves."""
+
+MARKETS_OF_A_DAY: Final = 100
+SCALE_MAX: Final = MARKETS_MAX / MARKETS_OF_A_DAY
+"""More markets than `MARKETS_MAX` are not recorded."""
 
 FOR_EVENTS: Final = 0.4 * SAVED_MAX
 FOR_URGENT: Final = 0.1 * SAVED_MAX
@@ -69,6 +74,7 @@ class Recorder:
         self._whole_at = Timestamp(0.0)
         self._whole_bytes = 0
         self._chain = 0
+        self._scale = 1.0
         self._left = float(SAVED_MAX)
         self._filled_at: Timestamp | None = None
 
@@ -76,7 +82,7 @@ class Recorder:
         """Whether a state is recorded now; quick enough for each newer state."""
         if self._state is None or self._last_at is None:
             return True
-        self._fill(now)
+        self._fill(state, now)
         if state is self._state:
             return False
         waited = now - self._last_at
@@ -85,8 +91,9 @@ class Recorder:
             return False
         event = event_between(self._state, state)
         if event:
-            return event == HALT or self._left > (0.0 if event in _URGENT else FOR_URGENT)
-        return self._left > FOR_EVENTS and (waited < 0 or waited >= EVERY_S)
+            needed = 0.0 if event in _URGENT else self._scale * FOR_URGENT
+            return event == HALT or self._left > needed
+        return self._left > self._scale * FOR_EVENTS and (waited < 0 or waited >= EVERY_S)
 
     def record(self, state: DeskState, now: Timestamp) -> RecordRow | None:
         """The record of a state, to be kept; takes some milliseconds, and any thread may do it.
@@ -138,15 +145,16 @@ class Recorder:
         if self._tree is None:
             return True
         waited = at - self._whole_at
-        affordable_s = self._whole_bytes / (WHOLE_SHARE * DAY_BYTES / _DAY_S)
+        affordable_s = self._whole_bytes / (WHOLE_SHARE * self._scale * DAY_BYTES / _DAY_S)
         is_time = waited >= WHOLE_EVERY_S or self._chain >= CHAIN_MAX
         return is_time and waited >= affordable_s
 
-    def _fill(self, now: Timestamp) -> None:
+    def _fill(self, state: DeskState, now: Timestamp) -> None:
+        self._scale = min(SCALE_MAX, max(1.0, len(state.markets) / MARKETS_OF_A_DAY))
         since = now if self._filled_at is None else self._filled_at
         self._filled_at = now
-        earned = max(0.0, now - since) * DAY_BYTES / _DAY_S
-        self._left = min(float(SAVED_MAX), self._left + earned)
+        earned = max(0.0, now - since) * self._scale * DAY_BYTES / _DAY_S
+        self._left = min(self._scale * SAVED_MAX, self._left + earned)
 
 
 def packed(text: bytes, before: bytes) -> bytes:
