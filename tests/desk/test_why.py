@@ -224,7 +224,9 @@ def test_a_payout_and_its_outcome_are_one_exit() -> None:
 
 
 def test_a_fill_of_the_own_agent_that_left_its_history_keeps_its_monitor() -> None:
-    fill = fill_of(BUY, STATE.account.agent_id, STATE.account.name)
+    account = STATE.account
+    assert account is not None
+    fill = fill_of(BUY, account.agent_id, account.name)
     chain = why_fill(replace(STATE, fills=(fill,)), fill)
     assert link(chain, "monitor").missing == "none: side not protected"
     assert link(chain, "fill").at == BUY.at
