@@ -16,7 +16,8 @@ from service_tui.console import formats
 from service_tui.console.forms.explain import Explain
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import key_named
-from service_tui.console.screens.portfolio.detail import valued_by_rows
+from service_tui.console.parts.explained import venue_numbers
+from service_tui.console.screens.portfolio.detail import valued_by_rows, venue_lines
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
 from service_tui.console.screens.portfolio.table import CLOSED as CLOSED_TABLE
 from service_tui.console.screens.portfolio.table import totals
@@ -146,7 +147,8 @@ async def test_positions_on_real_venues_stand_beside_the_others_and_in_no_sum_of
         assert view.part("#portfolio-figures") == plain
         assert "open 13" in view.part("#portfolio-which")
         lines = view.part("#portfolio-venues")
-        assert lines.startswith("evm_venue USDC.e  P&L -57.32 12m ago  1 open, value 45.10")
+        assert lines.startswith("evm_venue USDC.e  venue's P&L -57.32 as of ")
+        assert "as of 07:48  1 open, value 45.10" in lines
         assert "cash 942.68" in lines
         assert "reserved 3.00" in lines
         same = [held for held in view.rows() if held.market_id == BOOK.market_id]
@@ -170,7 +172,7 @@ async def test_a_venue_that_was_traded_on_keeps_its_line_with_nothing_left_there
     )
     gone = replace(STATE, on_venues=(sold,), venue_sums=(replace(left, trades=2),))
     async with portfolio(gone, WIDE) as view:
-        assert view.part("#portfolio-venues").startswith("evm_venue USDC.e  P&L")
+        assert view.part("#portfolio-venues").startswith("evm_venue USDC.e  venue's P&L")
         counts = view.part("#portfolio-which")
         assert f"open {len(STATE.positions)}" in counts
         assert f"closed {len(STATE.closed) + 1}" in counts
@@ -213,6 +215,27 @@ async def test_a_venues_own_figure_that_is_old_looks_old() -> None:
     private = replace(REAL, preferences={"privacy": "on"})
     async with portfolio(private, WIDE) as view:
         assert "57.32" not in view.part("#portfolio-venues")
+
+
+@pytest.mark.parametrize("width", [60, 76, 106, 156])
+def test_a_venues_own_figure_is_named_with_its_time_at_every_width(width: int) -> None:
+    line = venue_lines(REAL, NOW, width, masked=False)
+    taken = formats.moment(Timestamp(NOW - 720), 900)
+    assert line.cell_len <= width
+    assert "venue's P&L -57.32" in line.plain
+    assert taken in line.plain
+    assert ("cash 942.68" in line.plain) is (width >= 76)
+    assert ("as of" in line.plain) is (width >= 106)
+    assert ("(refreshed every 15 min)" in line.plain) is (width >= 156)
+
+
+def test_a_venues_own_figure_is_explained_beside_that_of_the_agents() -> None:
+    (told,) = venue_numbers(REAL, NOW)
+    assert told.name == "venue's P&L, USDC.e on evm_venue"
+    assert "every 15 minutes" in told.formula
+    assert "may differ" in told.formula
+    assert "12m" in told.age.plain
+    assert venue_numbers(STATE, NOW) == ()
 
 
 async def test_search_narrows_and_escape_brings_all_back() -> None:

@@ -6,11 +6,12 @@ import pytest
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
+from service_tui.console import formats
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.qr import qr_lines
-from service_tui.console.screens.redemption.detail import steps_text, sums_text
+from service_tui.console.screens.redemption.detail import describe, steps_text, sums_text
 from service_tui.console.screens.redemption.forms import RedeemDialog
 from service_tui.console.screens.redemption.screen import RedemptionScreen
 from service_tui.console.screens.redemption.table import QUEUE
@@ -125,16 +126,24 @@ def test_a_step_of_another_day_tells_its_day() -> None:
     assert checked == "✓ checked     07:59:51"
 
 
-@pytest.mark.parametrize(
-    ("stage", "age"), [(Stage.READY, "30m"), (Stage.AWAITING, "30m"), (Stage.REDEEMED, "2h")]
-)
-def test_a_question_ages_by_the_worlds_time_and_money_by_ours(stage: Stage, age: str) -> None:
+@pytest.mark.parametrize("stage", [Stage.READY, Stage.AWAITING, Stage.REDEEMED])
+def test_every_age_is_by_the_wall_and_the_detail_names_the_clock(stage: Stage) -> None:
     ours, worlds = Timestamp(NOW - 7_200), Timestamp(NOW + 864_000 - 1_800)
     assert STATE.world is not None
     state = replace(STATE, world=replace(STATE.world, now=Timestamp(NOW + 864_000), wall_at=NOW))
-    row = row_of(1, stage=stage, since=ours if stage is Stage.REDEEMED else worlds)
+    view = ViewContext.of(state, NOW)
     column = next(one for one in QUEUE.columns if one.id == "age")
-    assert str(column.cell(row, ViewContext.of(state, NOW))) == age
+    row = row_of(1, stage=stage, since=ours)
+    assert str(column.cell(row, view)) == "2h"
+    assert ", wall time" in describe(row, view).more.plain
+    # Of a moment of the world no wall time is made up.
+    row = replace(row, since=worlds, in_world=True)
+    assert str(column.cell(row, view)) == formats.age(None, NOW).plain
+    assert ", world time" in describe(row, view).more.plain
+    # A service with one clock has one time.
+    alone = replace(state, service=replace(state.service, embedded=False))
+    row = replace(row, since=ours)
+    assert str(column.cell(row, ViewContext.of(alone, NOW))) == "2h"
 
 
 async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:

@@ -11,7 +11,7 @@ from service_tui.console.screens.agents.detail import history_text
 from service_tui.console.screens.portfolio.detail import own_trades
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.exports import trade_rows
-from service_tui.desk.audit.report import day_reports
+from service_tui.desk.audit.report import day_reports, results_by_skill
 from service_tui.desk.audit.report_rows import report_markdown
 from service_tui.desk.audit.why import why_position
 from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
@@ -84,3 +84,32 @@ def test_an_order_without_a_fill_is_told_as_an_order() -> None:
     # The order came last; what explains the position is the buy.
     fill = next(one for one in why_position(state, held).links if one.name == "fill")
     assert [one.value for one in fill.values if one.label == "for"] == [BOUGHT.cost]
+
+
+def trades_of(*rows: tuple[str, str, float]) -> AgentDetailView:
+    """A history, given oldest first: action, skill and shares of each trade."""
+    trades: list[ReasonedTradeView] = []
+    for place, (action, skill, shares) in enumerate(rows):
+        moved = {
+            "trade_id": f"t{place}",
+            "at": NOW - 90 + place,
+            "shares": Micros(round(shares * ONE)),
+            "pnl": None if action == "buy" else Micros(ONE),
+        }
+        trades.append(ReasonedTradeView(row(action, **moved), skill))
+    return AgentDetailView("a-2", tuple(trades[::-1]), ())
+
+
+def test_an_exit_belongs_to_the_skill_that_bought_as_on_the_service() -> None:
+    def found(past: AgentDetailView) -> dict[str, tuple[int, int]]:
+        return {
+            one.skill_slug: (one.trades_count, one.pnl // ONE) for one in results_by_skill([past])
+        }
+
+    stopped = trades_of(("buy", "reactor", 5), ("buy", "", 5), ("sell", "", 5), ("sell", "", 5))
+    assert found(stopped) == {"": (2, 1), "reactor": (2, 1)}
+    # Whoever sells what another skill bought.
+    sold = trades_of(("buy", "reactor", 5), ("sell", "gauge", 5))
+    assert found(sold) == {"reactor": (2, 1)}
+    unknown = trades_of(("sell", "gauge", 5), ("redeem", "", 5))
+    assert found(unknown) == {"gauge": (1, 1), "": (0, 1)}

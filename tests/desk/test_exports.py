@@ -122,7 +122,7 @@ def test_an_order_of_which_nothing_was_filled_is_no_buy_and_no_sale() -> None:
     assert with_idle.monies == without.monies
 
 
-def test_a_sale_that_names_no_skill_belongs_to_the_last_buyer_of_its_side() -> None:
+def test_a_sale_that_names_no_skill_belongs_to_the_first_buyer_of_its_side() -> None:
     sold = replace(traded(trade_id="t-9", action="sell", pnl=Micros(-2 * ONE)), skill_slug="")
     earlier = traded(trade_id="t-4", action="buy", pnl=None, at=Timestamp(midnight(NOW) - 9))
     other = traded(trade_id="t-5", action="buy", pnl=None, at=Timestamp(midnight(NOW) - 99))
@@ -136,7 +136,7 @@ def test_a_sale_that_names_no_skill_belongs_to_the_last_buyer_of_its_side() -> N
     pasts = {"a-2": AgentDetailView("a-2", trades, ())}
     (day,) = (one for one in day_reports(FULL, NOW, pasts) if one.agent.agent_id == "a-2")
     assert {one.skill_slug: (one.trades_count, one.pnl) for one in day.monies[0].skills} == {
-        "gauge": (1, -2 * ONE), "hare": (1, 0),
+        "hare": (2, -2 * ONE),
     }  # fmt: skip
     pasts = {"a-2": AgentDetailView("a-2", (sold,), ())}
     (day,) = (one for one in day_reports(FULL, NOW, pasts) if one.agent.agent_id == "a-2")

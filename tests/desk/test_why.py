@@ -5,7 +5,9 @@ from dataclasses import replace
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of
 from kit.samples.reactor import reactor_state
-from service_tui.desk.audit.why import Link, TradeHistory, why_position, why_ticket
+from service_tui.desk.all_fills import fill_of
+from service_tui.desk.audit.why import Link, TradeHistory, why_fill, why_position, why_ticket
+from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.records import TicketState, TradeView
 from service_tui.desk.slices.risk import ExitView, MonitorView
@@ -58,7 +60,8 @@ def test_what_is_not_known_says_so_and_holds_no_figure() -> None:
     chain = why_position(STATE, HELD)
     assert "not among the newest trades" in link(chain, "fill").missing
     for name in ("signal", "reasoning", "quote"):
-        assert link(chain, name).missing == "unknown until filled"
+        # The position is there, so its buy filled.
+        assert "not among the newest trades" in link(chain, name).missing
         assert link(chain, name).values == ()
     bare = replace(BUY, signal_data=(), reasoning="", price_before=None)
     chain = why_position(with_trades(bare), HELD)
@@ -169,3 +172,62 @@ def test_a_real_order_without_a_trade_shows_nothing_of_play_money() -> None:
     assert "held" not in told(why_ticket(state, ticket), "exit")
     play = replace(ticket, holding=HELD.key)
     assert told(why_ticket(state, play), "monitor")["stop at"]
+
+
+OTHERS_BUY = fill_of(replace(BUY, trade_id="o-1", client_ref=""), "a-2", "mean-reversion")
+OTHERS_SALE = fill_of(replace(SALE, trade_id="o-2", client_ref=""), "a-2", "mean-reversion")
+
+
+def test_a_fill_of_another_agent_shows_what_the_list_of_fills_shows() -> None:
+    state = replace(STATE, fills=(OTHERS_SALE, OTHERS_BUY))
+    chain = why_fill(state, OTHERS_BUY)
+    assert chain.title.startswith("mean-reversion: buy")
+    fill = told(chain, "fill")
+    assert (fill["buy"], fill["average"], link(chain, "fill").at) == (50 * ONE, 0.42, BUY.at)
+    assert link(chain, "signal").missing == "unknown: not in the list of fills"
+    assert link(chain, "reasoning").missing == "unknown: not in the list of fills"
+    assert link(chain, "monitor").missing == "unknown: only the own agent's monitors are listed"
+    assert (link(chain, "exit").at, told(chain, "exit")["P&L"]) == (SALE.at, 2 * ONE)
+    # This desk's own position on the same side is none of its.
+    alone = why_fill(replace(STATE, fills=(OTHERS_BUY,)), OTHERS_BUY)
+    assert link(alone, "exit").missing == "unknown: no later sale in the list of fills"
+
+
+def test_a_fill_of_the_agent_in_focus_has_its_reasons_and_its_position() -> None:
+    trade = replace(BUY, trade_id="o-1")
+    read = ReasonedTradeView(trade, "gauge", {"edge": 0.06})
+    detail = AgentDetailView("a-2", (read,), (), positions=(HELD,))
+    view = replace(STATE.supervision, detail=detail)
+    chain = why_fill(replace(STATE, fills=(OTHERS_BUY,), supervision=view), OTHERS_BUY)
+    assert told(chain, "signal") == {"skill": "gauge", "edge": "0.06"}
+    assert told(chain, "reasoning")[""] == BUY.reasoning
+    assert told(chain, "exit")["held"] == HELD.shares
+
+
+def test_a_position_sold_by_its_stop_was_protected() -> None:
+    sold = replace(SALE, source="risk:stop_loss", reasoning="")
+    state = replace(with_trades(sold, BUY), positions=())
+    chain = why_fill(state, fill_of(BUY, "a-1", "desk"))
+    assert told(chain, "monitor") == {"sold by": "stop loss"}
+    assert told(chain, "exit")["because"] == "stop loss"
+    ended = why_fill(replace(with_trades(BUY), positions=()), fill_of(BUY, "a-1", "desk"))
+    assert link(ended, "monitor").missing.startswith("unknown: the position has ended")
+
+
+def test_a_payout_and_its_outcome_are_one_exit() -> None:
+    paid = replace(BUY, trade_id="tr-3", action="redeem", at=Timestamp(NOW - 5), pnl=Micros(ONE))
+    ended = replace(HELD, outcome=True, realized=Micros(29 * ONE))
+    state = replace(with_trades(paid, BUY), positions=(), closed=(ended,))
+    exits = [one for one in why_position(state, ended).links if one.name == "exit"]
+    assert [one.at for one in exits] == [paid.at]
+    assert told(why_position(state, ended), "exit")["outcome"] == "YES"
+
+
+def test_a_fill_of_the_own_agent_that_left_its_history_keeps_its_monitor() -> None:
+    account = STATE.account
+    assert account is not None
+    fill = fill_of(BUY, account.agent_id, account.name)
+    chain = why_fill(replace(STATE, fills=(fill,)), fill)
+    assert link(chain, "monitor").missing == "none: side not protected"
+    assert link(chain, "fill").at == BUY.at
+    assert told(chain, "exit")["held"] == HELD.shares

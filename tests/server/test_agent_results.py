@@ -177,3 +177,18 @@ def test_an_edge_that_can_be_none_is_left_out_of_the_average(edge: float | str) 
     ]
     (result,) = skill_results(past, lambda _: None)
     assert (result.edge, result.confidence) == (0.06, 0.7)
+
+
+def test_an_exit_is_a_trade_of_the_skill_that_bought() -> None:
+    past = [
+        fill(1, Action.BUY, 10, 5, skill="reactor"),
+        # A stop names no skill.
+        fill(2, Action.SELL, 10, 7, skill=""),
+        fill(3, Action.BUY, 10, 5, skill="", market_id="n"),
+    ]
+    found = {one.skill: one for one in skill_results(past, {}.get)}
+    assert {skill: one.trades for skill, one in found.items()} == {"reactor": 2, "": 1}
+    assert found["reactor"].pnl == 2 * ONE
+    # What was bought before is not known: the seller remains.
+    (alone,) = skill_results([fill(1, Action.SELL, 10, 7, skill="gauge")], {}.get)
+    assert (alone.skill, alone.trades) == ("gauge", 1)

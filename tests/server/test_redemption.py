@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -125,6 +126,7 @@ async def test_an_external_wallet_redeems_in_three_steps(  # noqa: PLR0915  (one
         await settled(own, market)
         found = await row(own.line, market, winner)
         assert (found["state"], found["won"]) == ("Ready to Redeem", True)
+        assert 0 <= stage.world.at - datetime.fromisoformat(found["ready_at"]).timestamp() < 5
         assert (found["payout"], found["waits_for"]) == (pytest.approx(shares), "client")
         held = await own.line.said(POSITIONS, venue="evm_venue", status="all")
         # What waits to be redeemed is among the rows, and no part of what is still held.

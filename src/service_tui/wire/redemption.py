@@ -107,6 +107,8 @@ class RedemptionBody(LenientModel):
     waits_for: Line | None = None
     resolves_at: Moment | None = None
     resolved_at: Moment | None = None
+    # Wall time of the same moment, as `redeemed_at`; those before are the world's.
+    ready_at: Moment | None = None
     redeemed_at: Moment | None = None
     tx_hash: Line | None = None
     # `pending`, `confirmed`, `failed`; and whether the client has reported it.

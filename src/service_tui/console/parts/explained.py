@@ -9,6 +9,7 @@ from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import is_private
 from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.records import MarketView, PositionView, Topic
+from service_tui.desk.slices.venues import PNL_FRESH_S
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF
 from service_tui.units import Micros, Timestamp
@@ -162,6 +163,24 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             message,
             age,
         ),
+    )
+
+
+def venue_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
+    """The P&L that each real venue in use reports itself."""
+    minutes = f"{PNL_FRESH_S / 60:.0f}"
+    return tuple(
+        Explanation(
+            f"venue's P&L, {one.money} on {one.venue.value}",
+            formats.pnl(one.pnl, masked=is_private(state)),
+            f"reported by the venue, which refreshes it every {minutes} minutes; the figure of the "
+            "agents screen is computed at the prices now, so the two may differ",
+            (("as of", formats.date_time(one.pnl_at)),),
+            _SERVICE.format(topic="portfolio"),
+            formats.age(one.pnl_at, now),
+        )
+        for one in state.venue_sums
+        if one.is_used
     )
 
 

@@ -11,7 +11,6 @@ from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.desk.commands.agents import ExportData
-from service_tui.desk.fill_tickets import ticket_of_fill
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import MarketView, TicketView, Topic
@@ -95,16 +94,21 @@ def open_orders(screen: AnyScreen) -> None:
 def open_why(screen: AnyScreen) -> None:
     """Show the trade history of this command or position, as far as it is known."""
     from service_tui.console.forms.why import Why  # noqa: PLC0415 - not in the first frame
-    from service_tui.desk.audit.why import why_position, why_ticket  # noqa: PLC0415 - nor its chain
+    from service_tui.desk.audit.why import (  # noqa: PLC0415 - nor its chain
+        why_fill,
+        why_position,
+        why_ticket,
+    )
 
-    row = screen.row_in_focus()
-    if row is not None:
-        if isinstance(row, FillView):
-            row = ticket_of_fill(row)
-        is_command = isinstance(row, TicketView)
-        view, clock = screen.view, of_wall(screen.state)
-        chain = why_ticket(view.state, row) if is_command else why_position(view.state, row)
-        screen.open_dialog(Why(chain, view.now, masked=view.masked, clock=clock))
+    row, state = screen.row_in_focus(), screen.view.state
+    if row is None:
+        return
+    if isinstance(row, FillView):
+        chain = why_fill(state, row)
+    else:
+        chain = why_ticket(state, row) if isinstance(row, TicketView) else why_position(state, row)
+    view, clock = screen.view, of_wall(screen.state)
+    screen.open_dialog(Why(chain, view.now, masked=view.masked, clock=clock))
 
 
 # -- forms --------------------------------------------------------------------------------------

@@ -164,8 +164,8 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
 
 _Trades = Sequence[ReasonedTradeView]
 _Place = tuple[str, Side, Venue]
-_Buys = Mapping[_Place, _Trades]
-"""Buys by the side of a market on a venue."""
+_Owners = Mapping[tuple[str, Deal], str]
+"""Skill of each trade, by its id and type."""
 
 
 def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay, ...]:
@@ -181,7 +181,7 @@ def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay
             positions_count=agent.positions_count,
         ),
     }
-    buys = _buys_of(known)
+    owners = _owners_of(known)
     return tuple(
         _money_day(
             shown[venue],
@@ -191,7 +191,7 @@ def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay
                 for one in trades
                 if one.trade.venue is venue and one.trade.deal is not Deal.ORDER
             ],
-            buys,
+            owners,
         )
         for venue in Venue
         if venue in shown
@@ -204,7 +204,7 @@ def _nothing(venue: Venue) -> VenueMoneyView:
 
 
 def _money_day(
-    has: VenueMoneyView, day_pnl: Micros | None, trades: _Trades, known: _Buys
+    has: VenueMoneyView, day_pnl: Micros | None, trades: _Trades, owners: _Owners
 ) -> MoneyDay:
     buys, sales, payouts = (
         [one for one in trades if one.trade.deal is deal]
@@ -225,17 +225,17 @@ def _money_day(
         realized=sum_of(one.trade.pnl or Micros(0) for one in (*sales, *payouts)),
         best=ranked[-1] if ranked and (ranked[-1].trade.pnl or 0) > 0 else None,
         worst=ranked[0] if ranked and (ranked[0].trade.pnl or 0) < 0 else None,
-        skills=_skills(trades, known),
+        skills=_skills(trades, owners),
         payouts=len(payouts),
         paid=sum_of(one.trade.cost for one in payouts),
     )
 
 
-def _skills(trades: _Trades, known: _Buys) -> tuple[SkillResultView, ...]:
+def _skills(trades: _Trades, owners: _Owners) -> tuple[SkillResultView, ...]:
     """The day's trades by their skills, the busiest first; its whole past is elsewhere."""
     by_slug: dict[str, list[ReasonedTradeView]] = {}
     for one in trades:
-        by_slug.setdefault(_slug_of(one, known), []).append(one)
+        by_slug.setdefault(owners[_named(one)], []).append(one)
     results: list[SkillResultView] = []
     for slug, own in by_slug.items():
         pnls = [one.trade.pnl for one in own if one.trade.pnl is not None]
@@ -256,10 +256,10 @@ def results_by_skill(pasts: Iterable[AgentDetailView]) -> tuple[SkillResultView,
     """
     found: dict[tuple[Venue, str], list[SkillResultView]] = {}
     for past in pasts:
-        known = _buys_of(past.trades)
+        owners = _owners_of(past.trades)
         for venue in Venue:
             own = tuple(one for one in past.trades if one.trade.venue is venue)
-            for result in _skills(own, known):
+            for result in _skills(own, owners):
                 found.setdefault((venue, result.skill_slug), []).append(result)
     merged = [
         SkillResultView(
@@ -275,25 +275,44 @@ def results_by_skill(pasts: Iterable[AgentDetailView]) -> tuple[SkillResultView,
     return tuple(sorted(merged, key=lambda one: (-one.pnl, one.skill_slug, one.venue)))
 
 
-def _buys_of(known: _Trades) -> _Buys:
-    """Buys of each side of a market, in the order of the listing."""
-    buys: dict[_Place, list[ReasonedTradeView]] = {}
-    for one in known:
-        if one.trade.deal is Deal.BUY:
-            buys.setdefault(_place_of(one), []).append(one)
-    return buys
+def _named(one: ReasonedTradeView) -> tuple[str, Deal]:
+    return one.trade.trade_id, one.trade.deal
 
 
-def _place_of(trade: ReasonedTradeView) -> _Place:
-    return trade.trade.market_id, trade.trade.side, trade.trade.venue
+def _owners_of(known: _Trades) -> _Owners:
+    """Skill of each trade; a sale or payout belongs to the skill that bought.
+
+    It takes from what its own skill bought, then from the others, oldest first, as the service
+    does; it belongs to the first of these.
+    """
+    bought: dict[_Place, dict[str, int]] = {}
+    owners: dict[tuple[str, Deal], str] = {}
+    # Of trades of one moment, the later one is listed first.
+    oldest_first = known[::-1]
+    for one in sorted(oldest_first, key=lambda one: one.trade.at):
+        trade, slug = one.trade, one.skill_slug
+        lots = bought.setdefault((trade.market_id, trade.side, trade.venue), {})
+        if trade.deal is Deal.BUY:
+            lots[slug] = lots.get(slug, 0) + trade.shares
+        elif trade.deal is not Deal.ORDER:
+            slug = _take_from(lots, slug, trade.shares)
+        owners[_named(one)] = slug
+    return owners
 
 
-def _slug_of(trade: ReasonedTradeView, known: _Buys) -> str:
-    """The skill whose trade it is: of a sale or payout without one, the last buyer of its side."""
-    if trade.skill_slug or trade.trade.deal is Deal.BUY:
-        return trade.skill_slug
-    buys = [other for other in known.get(_place_of(trade), ()) if other.trade.at <= trade.trade.at]
-    return max(buys, key=lambda other: other.trade.at).skill_slug if buys else ""
+def _take_from(lots: dict[str, int], own: str, shares: int) -> str:
+    """Take shares out of what skills bought; the first skill of which any was taken.
+
+    Where nothing is left to take, `own`, or else the last that bought: its buys are not all known.
+    """
+    owner = None
+    for slug in sorted(lots, key=lambda slug: slug != own):
+        taken = min(shares, lots[slug])
+        if taken > 0:
+            owner = slug if owner is None else owner
+            lots[slug] -= taken
+            shares -= taken
+    return owner if owner is not None else own or next(reversed(lots), "")
 
 
 def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> dict[str, int]:

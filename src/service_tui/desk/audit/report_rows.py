@@ -163,7 +163,7 @@ def _of_money(day: MoneyDay) -> list[str]:
         if trade is not None
     ]
     lines += [
-        f"- Skill {plain(skill.skill_slug or 'none named')} in {day.money}: {_skill(skill)}"
+        f"- Skill {plain(skill.skill_slug or 'no skill')} in {day.money}: {_skill(skill)}"
         for skill in day.skills
     ]
     return lines

@@ -6,21 +6,30 @@ A link of which nothing is known says so, and why: nothing here is made up.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from service_tui.desk.all_fills import all_fills
+from service_tui.desk.audit.report import known_pasts
 from service_tui.desk.chain.run_tickets import KIND as REDEMPTION
 from service_tui.desk.fill_tickets import KIND as FILL
-from service_tui.desk.fill_tickets import fill_id
+from service_tui.desk.fill_tickets import fill_id, ticket_of_fill
+from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.reactor import SignalView
-from service_tui.desk.slices.records import Deal, PositionView, TicketView, TradeView
+from service_tui.desk.slices.records import (
+    Deal,
+    PositionView,
+    TicketState,
+    TicketView,
+    TradeView,
+)
 from service_tui.desk.slices.redemption import RunView
-from service_tui.desk.slices.risk import AlertView, ExitView
+from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, exit_cause
 from service_tui.desk.state import DeskState
-from service_tui.terms import HeldStatus, Side, Venue
+from service_tui.terms import Action, HeldStatus, Side, TradeStatus, Venue
 from service_tui.units import Timestamp, sum_of
 
 _MANY: Final = {
@@ -79,7 +88,11 @@ class TradeHistory:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Everything that belongs to one side of one market; the trade explained is `entry`."""
+    """Everything that belongs to one side of one market; the trade explained is `entry`.
+
+    `by_fills` are the trades of its agent as the list of fills shows them, newest first; None
+    where its history was read. `held` is the position of an agent that is not `is_own`, if known.
+    """
 
     state: DeskState
     market_id: str
@@ -87,6 +100,9 @@ class _Known:
     entry: TradeView | None
     ticket: TicketView | None = None
     venue: Venue = Venue.SIM
+    by_fills: tuple[TradeView, ...] | None = None
+    held: PositionView | None = None
+    is_own: bool = True
 
     @property
     def holding(self) -> str:
@@ -96,8 +112,26 @@ class _Known:
 
     @property
     def trades(self) -> tuple[TradeView, ...]:
-        """Own trades on this side, newest first."""
-        return tuple(one for one in self.state.trades if self.is_here(one))
+        """Trades of the agent on this side, newest first."""
+        known = self.state.trades if self.by_fills is None else self.by_fills
+        return tuple(one for one in known if self.is_here(one))
+
+    @property
+    def exits(self) -> list[ExitView]:
+        """Exits of the own agent on this side since the trade, newest first."""
+        if not self.is_own:
+            return []
+        return [one for one in self.state.risk.exits if self.is_here(one) and self.is_since(one)]
+
+    @property
+    def sales(self) -> list[TradeView]:
+        """Sales and payouts on this side since the trade, newest first."""
+        ends = {Deal.SALE, Deal.PAYOUT}
+        return [one for one in self.trades if one.deal in ends and self.is_since(one)]
+
+    def is_since(self, one: TradeView | ExitView) -> bool:
+        """True if it is no older than the trade explained."""
+        return self.entry is None or one.at >= self.entry.at
 
     def is_here(self, one: TradeView | ExitView) -> bool:
         own = (self.market_id, self.side, self.venue)
@@ -132,6 +166,64 @@ def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
     about = state.question_of(ticket)
     title = f"{ticket.what}: {about}" if about else ticket.what
     return _chain(title, _Known(state, ticket.market_id, known_side, trade, ticket, venue))
+
+
+def why_fill(state: DeskState, fill: FillView) -> TradeHistory:
+    """The chain of a fill of any agent, from what the list of fills shows of another's."""
+    title = f"{ticket_of_fill(fill).what}: {fill.question}"
+    mine = next(
+        (one for one in state.trades if one.trade_id and one.trade_id == fill.trade_id), None
+    )
+    if mine is not None:
+        return _chain(title, _Known(state, fill.market_id, fill.side, mine, venue=fill.venue))
+    past = known_pasts(state).get(fill.agent_id)
+    read = {} if past is None else {one.trade.trade_id: one for one in past.trades}
+    entry, found = _trade_of(fill), read.get(fill.trade_id)
+    if found is not None:
+        signals = tuple((name, str(value)) for name, value in found.signal_data.items())
+        entry = replace(found.trade, skill_slug=found.skill_slug, signal_data=signals)
+    others = (
+        entry if one.key == fill.key else _trade_of(one)
+        for one in all_fills(state)
+        if one.agent_id == fill.agent_id
+    )
+    place = holding_key(fill.market_id, fill.side, fill.venue)
+    positions = () if past is None else past.positions
+    known = _Known(
+        state,
+        fill.market_id,
+        fill.side,
+        entry,
+        venue=fill.venue,
+        by_fills=tuple(others),
+        is_own=state.account is not None and state.account.agent_id == fill.agent_id,
+        held=next((one for one in positions if one.key == place and not one.is_closed), None),
+    )
+    return _chain(f"{fill.agent_name}: {title}" if fill.agent_name else title, known)
+
+
+def _trade_of(fill: FillView) -> TradeView:
+    """A fill as a trade, as far as the list of fills describes it."""
+    return TradeView(
+        trade_id=fill.trade_id,
+        market_id=fill.market_id,
+        question=fill.question,
+        side=fill.side,
+        action=fill.action.value,
+        shares=fill.shares,
+        cost=fill.money,
+        average=fill.price,
+        price_before=None,
+        price_after=fill.price_after,
+        venue=fill.venue,
+        status=TradeStatus.FILLED,
+        reasoning="",
+        source=fill.source,
+        at=fill.at,
+        pnl=None if fill.action is Action.BUY else fill.realized,
+        skill_slug=fill.skill,
+        fee=fill.fee,
+    )
 
 
 def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
@@ -247,12 +339,19 @@ def _signal(known: _Known) -> Link:
         when = None if held is None else held.created_at
         values = (*skill, *(LabelledValue(name, value) for name, value in data))
         return Link("signal", when, values, when=WITH_IT)
-    return Link("signal", missing=_unfilled(known) or "none given with the order")
+    return Link("signal", missing=_unread(known) or "none given with the order")
 
 
-def _unfilled(known: _Known) -> str:
-    """Reason why a link that comes with the fill is unknown; empty if the order filled."""
-    return "" if known.entry is not None else "unknown until filled"
+def _unread(known: _Known) -> str:
+    """Reason why a link that comes with the fill is unknown; empty if the fill was read in full."""
+    if known.entry is None:
+        is_filled = known.ticket is None or (
+            known.ticket.state is TicketState.DONE and known.ticket.limit is None
+        )
+        return _no_entry(known) if is_filled else "unknown until filled"
+    if known.by_fills is None or known.entry.reasoning or known.entry.signal_data:
+        return ""
+    return "unknown: not in the list of fills"
 
 
 def _no_entry(known: _Known) -> str:
@@ -267,7 +366,7 @@ def _reasoning(known: _Known) -> Link:
     text = "" if entry is None else entry.reasoning
     text = text or ("" if held is None else held.reasoning)
     if not text:
-        return Link("reasoning", missing=_unfilled(known) or "none given")
+        return Link("reasoning", missing=_unread(known) or "none given")
     author = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
     decided = (
         (LabelledValue("allowed", "by you, at another size" if held.decided_amount else "by you"),)
@@ -294,7 +393,7 @@ def _quote(known: _Known) -> Link:
     if ticket is not None and ticket.shares:
         values.append(LabelledValue("shares ordered", int(ticket.shares), Unit.SHARES))
     if not values:
-        return Link("quote", missing=_unfilled(known) or "unknown: quotes are not stored")
+        return Link("quote", missing=_unread(known) or "unknown: quotes are not stored")
     quoted_at = None if ticket is None else ticket.sent_at or ticket.opened_at
     return Link("quote", quoted_at, tuple(values), when="before the fill")
 
@@ -336,23 +435,46 @@ def _fill(known: _Known) -> Link:
 
 
 def _monitor(known: _Known) -> Link:
+    if not known.is_own:
+        return Link("monitor", missing="unknown: only the own agent's monitors are listed")
     risk = known.state.risk
     monitor = risk.monitor(known.holding)
     alerts = [one for one in risk.alerts if one.holding == known.holding]
-    values: list[LabelledValue] = []
-    if monitor is not None:
-        values.append(LabelledValue("set", "auto (on buy)" if monitor.automatic else "manual"))
-        if monitor.stop_price is not None:
-            values.append(LabelledValue("stop at", monitor.stop_price, Unit.PRICE))
-        if monitor.target_price is not None:
-            values.append(LabelledValue("target at", monitor.target_price, Unit.PRICE))
-        if monitor.mark is not None:
-            values.append(LabelledValue("price now", monitor.mark, Unit.PRICE))
-        values.append(LabelledValue("state", monitor.state.value))
+    values = [] if monitor is None else list(_thresholds(monitor))
     values += [_alert(one) for one in alerts]
-    if not values:
-        return Link("monitor", missing="none: side not protected")
-    return Link("monitor", alerts[0].breached_at if alerts else None, tuple(values))
+    if values:
+        return Link("monitor", alerts[0].breached_at if alerts else None, tuple(values))
+    fired = _fired(known)
+    if fired is not None:
+        return fired
+    if known.state.position(known.holding) is None:
+        return Link("monitor", missing="unknown: the position has ended, and its monitor with it")
+    return Link("monitor", missing="none: side not protected")
+
+
+def _thresholds(monitor: MonitorView) -> Iterator[LabelledValue]:
+    yield LabelledValue("set", "auto (on buy)" if monitor.automatic else "manual")
+    if monitor.stop_price is not None:
+        yield LabelledValue("stop at", monitor.stop_price, Unit.PRICE)
+    if monitor.target_price is not None:
+        yield LabelledValue("target at", monitor.target_price, Unit.PRICE)
+    if monitor.mark is not None:
+        yield LabelledValue("price now", monitor.mark, Unit.PRICE)
+    yield LabelledValue("state", monitor.state.value)
+
+
+def _fired(known: _Known) -> Link | None:
+    """The monitor that sold the position, by its exit or by the source of the sale."""
+    done = next(iter(known.exits), None)
+    if done is not None:
+        values = [LabelledValue("sold by", done.cause)]
+        if done.trigger_price is not None:
+            values.append(LabelledValue("at", done.trigger_price, Unit.PRICE))
+        return Link("monitor", done.at, tuple(values))
+    sold = next((one for one in known.sales if exit_cause(one.source)), None)
+    if sold is None:
+        return None
+    return Link("monitor", sold.at, (LabelledValue("sold by", exit_cause(sold.source)),))
 
 
 def _alert(alert: AlertView) -> LabelledValue:
@@ -361,24 +483,17 @@ def _alert(alert: AlertView) -> LabelledValue:
 
 def _exits(known: _Known) -> Iterator[Link]:
     """Exits so far: sales, exits of alerts, the outcome."""
-    since = None if known.entry is None else known.entry.at
-    sales = [
-        one
-        for one in known.trades
-        if one.deal in {Deal.SALE, Deal.PAYOUT} and (since is None or one.at >= since)
-    ]
-    exits = [one for one in known.state.risk.exits if known.is_here(one)]
+    sales, exits = known.sales, known.exits
+    closed = _closed(known) if known.is_own else None
+    payout = next((one for one in sales if one.deal is Deal.PAYOUT), None)
     for sale in reversed(sales[:OTHERS_MAX]):
-        yield _sale(sale, exits)
+        # A payout and the outcome that it comes from are one exit.
+        yield _sale(sale, exits, closed if sale is payout else None)
     if not sales:
         yield from (_exit(one) for one in reversed(exits[:OTHERS_MAX]))
-    real = (one for one in known.state.on_venues if one.is_closed)
-    ended = (*known.state.closed, *real)
-    closed = next((one for one in ended if one.key == known.holding), None)
-    if closed is not None and closed.outcome is not None:
-        word = "YES" if closed.outcome else "NO"
+    if closed is not None and payout is None:
         values = (
-            LabelledValue("outcome", word),
+            _outcome(closed),
             LabelledValue("realized", int(closed.made), Unit.PNL),
         )
         if known.state.service.embedded:
@@ -386,11 +501,28 @@ def _exits(known: _Known) -> Iterator[Link]:
             values = (*values, LabelledValue("clock", "world time"))
         yield Link("exit", closed.resolves_at, values)
     elif not sales and not exits:
-        held = known.state.position(known.holding)
-        if held is None:
-            yield Link("exit", missing="unknown: neither an open position nor among the sales")
-        else:
-            yield Link("exit", values=_open(held), when="not yet")
+        yield _no_exit(known)
+
+
+def _closed(known: _Known) -> PositionView | None:
+    """The position after its outcome; None while it is open, or if it was sold."""
+    real = (one for one in known.state.on_venues if one.is_closed)
+    ended = (one for one in (*known.state.closed, *real) if one.outcome is not None)
+    return next((one for one in ended if one.key == known.holding), None)
+
+
+def _outcome(closed: PositionView) -> LabelledValue:
+    return LabelledValue("outcome", "YES" if closed.outcome else "NO")
+
+
+def _no_exit(known: _Known) -> Link:
+    """The open position, or the reason why no exit is known."""
+    held = known.state.position(known.holding) if known.is_own else known.held
+    if held is not None:
+        return Link("exit", values=_open(held), when="not yet")
+    if not known.is_own:
+        return Link("exit", missing="unknown: no later sale in the list of fills")
+    return Link("exit", missing="unknown: neither an open position nor among the sales")
 
 
 def _open(held: PositionView) -> tuple[LabelledValue, ...]:
@@ -404,7 +536,7 @@ def _open(held: PositionView) -> tuple[LabelledValue, ...]:
     return (*values, LabelledValue("unrealized", int(held.unrealized), Unit.PNL))
 
 
-def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
+def _sale(sale: TradeView, exits: list[ExitView], closed: PositionView | None) -> Link:
     values = [
         LabelledValue(
             "sold" if sale.deal is Deal.SALE else "redeemed", int(sale.shares), Unit.SHARES
@@ -417,7 +549,10 @@ def _sale(sale: TradeView, exits: list[ExitView]) -> Link:
         values.append(LabelledValue("fee", int(sale.fee), Unit.MONEY))
     if sale.pnl is not None:
         values.append(LabelledValue("P&L", int(sale.pnl), Unit.PNL))
-    cause = next((one.cause for one in exits if abs(one.at - sale.at) <= 1.0), "")
+    if closed is not None:
+        values.append(_outcome(closed))
+    near = next((one.cause for one in exits if abs(one.at - sale.at) <= 1.0), "")
+    cause = near or exit_cause(sale.source)
     if cause or sale.reasoning:
         values.append(LabelledValue("because", cause or sale.reasoning))
     return Link("exit", sale.at, tuple(values))

@@ -53,7 +53,7 @@ def redemption_row(body: RedemptionBody) -> RedemptionRow:
     since = {
         Stage.ACTIVE: None,
         Stage.AWAITING: body.resolves_at,
-        Stage.READY: body.resolved_at,
+        Stage.READY: body.ready_at or body.resolved_at,
         Stage.REDEEMED: body.redeemed_at,
     }[stage]
     pays = body.payout or (0.0 if lost or stage is Stage.REDEEMED else body.shares)
@@ -67,6 +67,7 @@ def redemption_row(body: RedemptionBody) -> RedemptionRow:
         cost=amount(body.cost),
         amount=amount(pays),
         since=_at(since),
+        in_world=stage is Stage.AWAITING or (stage is Stage.READY and body.ready_at is None),
         lost=lost,
         manual=manual,
         condition_id=body.condition_id or "",
@@ -101,6 +102,7 @@ def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
             cost=amount(_cost_of(body, side)),
             amount=amount(pays),
             since=_at(body.resolved_at or body.resolves_at) if stage is not Stage.ACTIVE else None,
+            in_world=True,
             lost=lost,
             manual=manual,
             condition_id=body.condition_id or "",

@@ -72,7 +72,17 @@ _PLAIN: Final = {
     EventKind.AGENT_REGISTERED: frozenset({Topic.AGENTS}),
     EventKind.AGENT_CHANGED: frozenset({Topic.AGENTS}),
     EventKind.MARKET_LISTED: frozenset({Topic.MARKETS}),
-    EventKind.SPEED: frozenset({Topic.WORLD}),
+    # Whatever is marked at prices: of a world that stands still, all must be of one moment.
+    EventKind.SPEED: frozenset({
+        Topic.WORLD,
+        Topic.MARKETS,
+        Topic.AGENTS,
+        Topic.FLEET,
+        Topic.POSITIONS,
+        Topic.ACCOUNT,
+        Topic.MONITORS,
+        Topic.DETAIL,
+    }),
     EventKind.PLAN: frozenset({Topic.AGENTS}),
     EventKind.MONITOR: frozenset({Topic.MONITORS}),
     EventKind.RISK_ALERT: frozenset({Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),

@@ -159,8 +159,9 @@ class RedemptionRow:
     """A position on a real venue in the queue.
 
     `amount` is what it pays: expected while the outcome is open, 0 for a losing side. `since` is
-    when it came to its stage, as far as that is known. `lost`: the other side won. `manual`: it can
-    only be redeemed elsewhere, as `next_text` describes. `tx_hash` is of a finished redemption.
+    when it came to its stage, as far as that is known: wall time, or `in_world` time. `lost`: the
+    other side won. `manual`: it can only be redeemed elsewhere, as `next_text` describes. `tx_hash`
+    is of a finished redemption.
     """
 
     market_id: str
@@ -172,6 +173,7 @@ class RedemptionRow:
     cost: Micros
     amount: Micros
     since: Timestamp | None = None
+    in_world: bool = False
     lost: bool = False
     manual: bool = False
     condition_id: str = ""

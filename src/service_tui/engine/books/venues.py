@@ -61,7 +61,8 @@ class VenuePosition:
     """A position on a real venue, with what must be known of its market when that is forgotten.
 
     `burned_*` are shares that an external wallet redeemed on the chain and has not reported yet;
-    `neg_risk` questions are redeemed by the adapter's contract.
+    `neg_risk` questions are redeemed by the adapter's contract. `resolved_at` is world time;
+    `ready_at`, the same moment, and `redeemed_at` are wall time.
     """
 
     position: Position
@@ -78,6 +79,7 @@ class VenuePosition:
     redeemed_at: Timestamp | None = None
     tx_hash: str = ""
     paid: Micros = Micros(0)
+    ready_at: Timestamp | None = None
 
     def on_chain(self, side: Side) -> Micros:
         """Shares of a side that a token contract would still show."""
@@ -468,6 +470,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 holding.state = moved(holding.state, PositionTrigger.WINDOW_ENDED)
             holding.state = moved(holding.state, PositionTrigger.ORACLE_SETTLED)
             holding.outcome, holding.resolved_at = event.outcome, event.world_at
+            holding.ready_at = event.at
             realized = holding.payout() - holding.position.total_cost()
             account.realized = Micros(account.realized + realized)
             account.win_count += realized > 0

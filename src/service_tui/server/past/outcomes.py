@@ -3,6 +3,7 @@
 Each skill has a book of its own for every side of every market on every venue. A sale takes from
 the book of the skill that sells, then from the others, oldest first; a payout closes every book.
 Whatever the order, the P&L of all skills together is money received less money spent, to the micro.
+A sale is a trade of the skill from whose book it took first, whoever gave it.
 """
 
 from collections.abc import Iterable
@@ -41,12 +42,15 @@ class Books:
         default_factory=dict[Place, dict[str, SidePosition]]
     )
     closings: list[Closing] = field(default_factory=list[Closing])
+    skills: dict[str, str] = field(default_factory=dict[str, str])
+    """Skill of each trade, by its id."""
 
     def take(self, past: AgentFill | AgentPayout) -> None:
         """Enter one thing that happened; in the order in which they happened."""
         if isinstance(past, AgentPayout):
             self._pay(past)
         elif past.action is Action.BUY:
+            self.skills[past.trade_id] = self._skill_of(past)
             own = self.held.setdefault(_place(past), {})
             book = own.setdefault(self._skill_of(past), SidePosition())
             book.shares = Micros(book.shares + past.shares)
@@ -64,6 +68,7 @@ class Books:
             if not sold:
                 continue
             # The last book takes what rounding left, so that nothing of the proceeds is lost.
+            self.skills.setdefault(fill.trade_id, skill)
             part = Micros(proceeds * sold // left)
             cost = book.cost_of(sold)
             book.shares = Micros(book.shares - sold)
@@ -74,7 +79,9 @@ class Books:
             )
             left, proceeds = Micros(left - sold), Micros(proceeds - part)
             if not left:
-                return
+                break
+        # Of what was bought before the journal began nothing is known but the seller.
+        self.skills.setdefault(fill.trade_id, own)
 
     def _skill_of(self, fill: AgentFill) -> str:
         return fill.skill if self.apart else ""
@@ -94,7 +101,12 @@ def _place(one: AgentFill | AgentPayout) -> Place:
 
 def closings_of(past: Iterable[AgentFill | AgentPayout], *, apart: bool) -> list[Closing]:
     """Every closing of an agent's past, which is given oldest first; by skill where `apart`."""
+    return books_of(past, apart=apart).closings
+
+
+def books_of(past: Iterable[AgentFill | AgentPayout], *, apart: bool = True) -> Books:
+    """The books after an agent's past, which is given oldest first; by skill where `apart`."""
     books = Books(apart)
     for one in past:
         books.take(one)
-    return books.closings
+    return books

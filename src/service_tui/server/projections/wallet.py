@@ -270,6 +270,7 @@ def redemption_body(world: World, slot: PositionSide) -> RedemptionBody:
         waits_for=_waits_for(world, slot),
         resolves_at=moment(holding.resolves_at),
         resolved_at=None if holding.resolved_at is None else moment(holding.resolved_at),
+        ready_at=None if holding.ready_at is None else moment(holding.ready_at),
         redeemed_at=None if holding.redeemed_at is None else moment(holding.redeemed_at),
         tx_hash=None if tx is None else tx.sent.tx_hash,
         tx_status=None if tx is None else tx.status.value,

@@ -9,7 +9,7 @@ from typing import Final
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Past
-from service_tui.server.past.outcomes import Closing, closings_of
+from service_tui.server.past.outcomes import Closing, books_of
 from service_tui.server.projections.present import agent_pnl
 from service_tui.server.routes import outcomes
 from service_tui.terms import Action, Side, Venue
@@ -102,13 +102,14 @@ def skill_results(
         for one in past
         if isinstance(one, AgentPayout)
     }
+    books = books_of(past)
     sums: dict[tuple[str, Venue], _Sums] = {}
     for one in past:
         if isinstance(one, AgentFill):
             known = outcome(one.market_id)
             is_yes = ended.get(one.market_id) if known is None else known
-            _add(sums.setdefault((one.skill, one.venue), _Sums()), one, is_yes)
-    for closing in closings_of(past, apart=True):
+            _add(sums.setdefault((books.skills[one.trade_id], one.venue), _Sums()), one, is_yes)
+    for closing in books.closings:
         sums.setdefault((closing.skill, closing.venue), _Sums()).closings.append(closing)
     ranked = sorted(sums.items(), key=lambda item: (-len(item[1].trades), item[0]))
     return tuple(_result(skill, venue, own) for (skill, venue), own in ranked)

@@ -7,7 +7,7 @@ from typing import Final
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import ALL, AgentFill, in_one_form
 from service_tui.server.past.history import Past
-from service_tui.server.past.outcomes import Closing, closings_of
+from service_tui.server.past.outcomes import Closing, books_of
 from service_tui.storage.journal import History
 from service_tui.terms import Venue
 from service_tui.units import decimal, sum_of
@@ -48,16 +48,17 @@ async def outcomes(request: RequestContext) -> OutcomesBody:
 def _weighed(query: OutcomesQuery, past: Sequence[Past]) -> OutcomesBody:
     since = timestamp(query.since) if query.since else 0.0
     found = in_one_form(past)
+    books = books_of(found, apart=query.skill is not None)
     traded = [
         one
         for one in found
         if isinstance(one, AgentFill)
         and one.at >= since
-        and (query.skill is None or one.skill == query.skill)
+        and (query.skill is None or books.skills[one.trade_id] == query.skill)
     ]
     closings = [
         one
-        for one in closings_of(found, apart=query.skill is not None)
+        for one in books.closings
         if one.at >= since and (query.skill is None or one.skill == query.skill)
     ]
     by_venue = {

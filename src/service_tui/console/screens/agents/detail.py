@@ -299,7 +299,7 @@ def _run_line(run: SkillRunView, now: Timestamp) -> Text:
 
 def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
     """A skill's figures: profit, share of wins, confidence and accuracy, edge."""
-    name = formats.plain(result.skill_slug or "no skill named", 30).plain
+    name = formats.plain(result.skill_slug or "no skill", 30).plain
     head = Text.assemble(
         (name, "bold"),
         ("  realized ", "muted"),

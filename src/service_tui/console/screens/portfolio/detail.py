@@ -1,7 +1,7 @@
 """Texts of the portfolio on the account and on one position. Pure functions."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.text import Text
 
@@ -39,7 +39,7 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
 def venue_lines(state: DeskState, now: Timestamp, width: int, *, masked: bool) -> Text:
     """A line for each real venue that was used, in its own currency; `now` is wall time."""
     sums = [valued_by_rows(one, state) for one in state.venue_sums if one.is_used]
-    lines = [_venue_line(one, now, masked=masked) for one in sums]
+    lines = [_venue_line(one, now, width, masked=masked) for one in sums]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
     return Text("\n").join(lines)
@@ -56,14 +56,35 @@ def valued_by_rows(venue_sum: VenueSumView, state: DeskState) -> VenueSumView:
     return replace(venue_sum, value=Micros(sum(one.mark_value for one in held)))
 
 
-def _venue_line(venue_sum: VenueSumView, now: Timestamp, *, masked: bool) -> Text:
-    """The venue's P&L comes first, with its age: it is the figure that is old."""
+def _venue_line(venue_sum: VenueSumView, now: Timestamp, width: int, *, masked: bool) -> Text:
+    """The line with as much of its labels as has room."""
+    lines = [
+        _labelled(venue_sum, now, labels, masked=masked) for labels in (_LONG, _SHORT, _SHORTEST)
+    ]
+    return next((line for line in lines if line.cell_len <= width), lines[-1])
+
+
+class _Labels(NamedTuple):
+    """Labels of a venue's line."""
+
+    as_of: str
+    renewed: str
+    value: str
+
+
+_LONG: Final = _Labels(" as of ", f" (refreshed every {PNL_FRESH_S / 60:.0f} min)", " open, value ")
+_SHORT: Final = _Labels(" as of ", "", " open, value ")
+_SHORTEST: Final = _Labels(" ", "", " open ")
+
+
+def _labelled(venue_sum: VenueSumView, now: Timestamp, labels: _Labels, *, masked: bool) -> Text:
+    """The venue's P&L comes first, with its time: it is the figure that is old."""
     line = Text.assemble(
-        (f"{venue_sum.venue.value} {venue_sum.money}", "live"), ("  P&L ", "muted")
+        (f"{venue_sum.venue.value} {venue_sum.money}", "live"), ("  venue's P&L ", "muted")
     )
     line.append_text(formats.pnl(venue_sum.pnl, masked=masked))
-    line.append_text(_as_of(venue_sum.pnl_at, now))
-    held = f"  {venue_sum.positions} open, value "
+    line.append_text(_as_of(venue_sum.pnl_at, now, labels))
+    held = f"  {venue_sum.positions}{labels.value}"
     line.append_text(Text.assemble((held, "muted"), formats.money(venue_sum.value, masked=masked)))
     line.append_text(
         Text.assemble(("  cash ", "muted"), formats.money(venue_sum.cash, masked=masked))
@@ -74,14 +95,14 @@ def _venue_line(venue_sum: VenueSumView, now: Timestamp, *, masked: bool) -> Tex
     return line
 
 
-def _as_of(at: Timestamp | None, now: Timestamp) -> Text:
+def _as_of(at: Timestamp | None, now: Timestamp, labels: _Labels) -> Text:
     """When the venue's own figure was taken; a stale one is marked."""
     if at is None:
         return Text()
-    age = formats.age(at, now).plain
     if abs(now - at) <= PNL_FRESH_S:
-        return Text(f" {age} ago", "muted")
-    return Text(f" STALE {age}", "stale")
+        taken = formats.moment(at, PNL_FRESH_S)
+        return Text(f"{labels.as_of}{taken}{labels.renewed}", "muted")
+    return Text(f" STALE {formats.age(at, now).plain}", "stale")
 
 
 def describe(position: PositionView, view: ViewContext, *, is_closed: bool) -> Detail:

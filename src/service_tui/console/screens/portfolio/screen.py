@@ -12,7 +12,7 @@ from service_tui.console.figures import figures
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import of_wall
 from service_tui.console.keys import bindings_of, cap
-from service_tui.console.parts.explained import account_numbers, position_numbers
+from service_tui.console.parts.explained import account_numbers, position_numbers, venue_numbers
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.portfolio.actions import ACTIONS
 from service_tui.console.screens.portfolio.detail import account_figures, describe, venue_lines
@@ -174,8 +174,8 @@ class PortfolioScreen(TableScreen[PortfolioRow]):
         return describe(row, view, is_closed=self.spec is CLOSED)
 
     def explain(self, row: PortfolioRow | None, view: ViewContext) -> tuple[Explanation, ...]:
-        """The position's numbers, then the account's."""
-        account = account_numbers(view.state, view.now)
+        """The position's numbers, then the account's and the venues'."""
+        account = account_numbers(view.state, view.now) + venue_numbers(view.state, view.now)
         if not isinstance(row, PositionView):
             return account
         return position_numbers(row, view.state, view.now) + account

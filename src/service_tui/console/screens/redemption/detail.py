@@ -9,7 +9,7 @@ from service_tui.console import formats
 from service_tui.console.chain_text import fee_text, gas_text, key_text
 from service_tui.console.figures import LABEL_CELLS, hanging, labelled, section
 from service_tui.console.forms.explain import Explanation
-from service_tui.console.freshness import is_answered, of_wall
+from service_tui.console.freshness import is_answered, of_wall, of_world
 from service_tui.console.reasons import fix_text
 from service_tui.console.screens.redemption.table import stage_text
 from service_tui.console.view_context import ViewContext
@@ -47,6 +47,14 @@ _DOING: Final = {
 }
 _SERVED: Final = (Step.REQUESTED, Step.CONFIRMED, Step.REPORTED)
 """Steps of a wallet that the service signs for."""
+
+_SINCE: Final = {
+    Stage.ACTIVE: "since",
+    Stage.AWAITING: "awaiting",
+    Stage.READY: "ready",
+    Stage.REDEEMED: "redeemed",
+}
+"""Label of the time at which a position came to its state."""
 
 _NAMES: Final = {"parent collection": "parent"}
 """Width of arguments with a name longer than a label."""
@@ -135,6 +143,9 @@ def describe(row: RedemptionRow, view: ViewContext) -> Detail:
         ("venue", Text(row.venue.value + (", simulated" if row.simulated else ""))),
         ("condition", formats.address(row.condition_id or None, masked=view.masked)),
     ]
+    if row.since is not None and run is None:
+        # Steps have their own times.
+        figures.append((_SINCE[row.stage], _since(row, view)))
     tx_hash = (run.tx_hash if run is not None else "") or row.tx_hash
     if tx_hash:
         figures.append(("transaction", formats.address(tx_hash, masked=view.masked)))
@@ -146,6 +157,12 @@ def describe(row: RedemptionRow, view: ViewContext) -> Detail:
         rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))
     steps = section(f"steps{of_wall(view.state)}", steps_text(run, view.now))
     return Detail(_head(row), steps, rest)
+
+
+def _since(row: RedemptionRow, view: ViewContext) -> Text:
+    """Time of the state, and by which clock."""
+    clock = of_world(view.state) if row.in_world else of_wall(view.state)
+    return Text.assemble(formats.date_time(row.since), (clock, "muted"))
 
 
 def _head(row: RedemptionRow) -> Text:

@@ -5,7 +5,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import is_answered
+from service_tui.console.freshness import is_answered, of_wall
 from service_tui.console.keys import cap
 from service_tui.console.table_spec import TableSpec, amount_column, market_column, side_column
 from service_tui.console.view_context import ViewContext
@@ -20,7 +20,7 @@ from service_tui.desk.slices.redemption import (
 )
 from service_tui.desk.state import DeskState
 from service_tui.terms import Venue
-from service_tui.units import Micros, decimal
+from service_tui.units import Micros, Timestamp, decimal
 
 _STAGES: Final = {
     Stage.READY: ("●", "profit"),
@@ -76,9 +76,13 @@ def _next_text(row: RedemptionRow, queue: RedemptionView) -> Text:
 
 
 def _age(row: RedemptionRow, view: ViewContext) -> Text:
-    """Age of the state: a question ends by the world's time, money comes by ours."""
-    is_ours = row.stage is Stage.REDEEMED
-    return formats.age(row.since, view.now if is_ours else view.world_now)
+    """Age of the state by the wall; none where only the world's time of it is known."""
+    return formats.age(_since(row, view), view.now)
+
+
+def _since(row: RedemptionRow, view: ViewContext) -> Timestamp | None:
+    has_wall = not row.in_world or not of_wall(view.state)
+    return row.since if has_wall else None
 
 
 def _made(row: RedemptionRow) -> Micros | None:
@@ -136,7 +140,7 @@ QUEUE: Final = TableSpec[RedemptionRow](
             "age",
             4,
             _age,
-            sort_key=lambda row, _: row.since,
+            sort_key=_since,
             align="right",
             glows=False,
         ),
