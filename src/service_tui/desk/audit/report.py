@@ -293,9 +293,9 @@ def _owners_of(known: _Trades) -> _Owners:
         trade, slug = one.trade, one.skill_slug
         lots = bought.setdefault((trade.market_id, trade.side, trade.venue), {})
         if trade.deal is Deal.BUY:
-            lots[slug] = lots.get(slug, 0) + trade.shares
+            lots[slug] = lots.get(slug, 0) + int(trade.shares)
         elif trade.deal is not Deal.ORDER:
-            slug = _take_from(lots, slug, trade.shares)
+            slug = _take_from(lots, slug, int(trade.shares))
         owners[_named(one)] = slug
     return owners
 
