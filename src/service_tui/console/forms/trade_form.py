@@ -406,6 +406,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         else:
             self._leave(None)
             return
+        self.note_escape()
         self._show()
 
     def _has_typed(self) -> bool:
@@ -473,7 +474,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def on_key(self, event: events.Key) -> None:
         """Keep the ticket for any key but the cancelling one, which then does nothing else."""
         if event.key not in key_named("ticket.cancel").keys:
-            if self._before == LEAVES:
+            if self._before == LEAVES or self.is_with_escape(event):
                 event.stop()
             self._stay()
 
