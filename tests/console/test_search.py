@@ -22,7 +22,7 @@ from service_tui.console.screens.markets.filter import (
 from service_tui.console.screens.markets.table import MARKETS as TABLE
 from service_tui.console.screens.monitors.table import MONITORS
 from service_tui.console.screens.portfolio.table import OPEN
-from service_tui.console.search import names_of, read_search
+from service_tui.console.search import FRACTIONS, POINTS, names_of, read_search
 from service_tui.console.widgets.columns import Column
 from service_tui.terms import MarketStatus, Venue
 
@@ -58,6 +58,26 @@ def test_a_bang_inverts() -> None:
 @pytest.mark.parametrize("typed", ["price:>0.6", "price>0.6", "PRICE:>60%", "price:>.6"])
 def test_a_column_is_compared(typed: str) -> None:
     assert found(typed) == {m.market_id for m in MARKETS if m.price > 0.6}
+
+
+@pytest.mark.parametrize("typed", ["24h:>5", "24hpt:>5", "change:>5", "change:>5%", "change:>0.05"])
+def test_a_change_is_compared_as_it_is_shown_or_as_a_fraction(typed: str) -> None:
+    wanted = {m.market_id for m in MARKETS if m.change is not None and m.change > 0.05}
+    assert found(typed) == wanted & found() != set()
+
+
+@pytest.mark.parametrize("column", sorted(FRACTIONS))
+def test_a_column_of_fractions_takes_points_and_fractions(column: str) -> None:
+    typed = ("-20", "-20%", "-0.2", "1", "1%", "0.01")
+    values = [read_search(f"{column}:>{one}", (column,)).comparisons[0].value for one in typed]
+    assert values == pytest.approx([-0.2, -0.2, -0.2, 0.01, 0.01, 0.01])
+
+
+@pytest.mark.parametrize("column", sorted(POINTS))
+def test_a_column_of_points_takes_them_with_or_without_a_mark(column: str) -> None:
+    typed = ("5", "5%", "0.5")
+    values = [read_search(f"{column}:>{one}", (column,)).comparisons[0].value for one in typed]
+    assert values == [5.0, 5.0, 0.5]
 
 
 def test_suffixes_scale() -> None:

@@ -29,6 +29,12 @@ _SUFFIXES: Final = {
 TIMES: Final = frozenset({"left", "age"})
 """Columns of seconds, which take a unit of time or none."""
 
+FRACTIONS: Final = frozenset({"change", "gap", "percent", "edge", "confidence", "behind"})
+"""Columns of fractions that are shown in points or per cent: a bare number of 1 and more is so."""
+
+POINTS: Final = frozenset({"drift", "slip", "won"})
+"""Columns whose numbers are points or per cent already: `%` leaves them as they are."""
+
 _UNITS_OF_TIME: Final = ("min", "h", "d", "w")
 
 _COMPARED: Final = re.compile(r"([^\s:<>=]*):?(>=|<=|>|<)(.*)")
@@ -286,4 +292,11 @@ def _read_value(begun: str, column: str, given: str) -> float | str:
     if column in TIMES and unit not in {"", *_UNITS_OF_TIME}:
         units = f"{', '.join(_UNITS_OF_TIME[:-1])} or {_UNITS_OF_TIME[-1]}"
         return f"{begun} takes {units}, as {begun}{number}min"
-    return float(number) * _SUFFIXES[unit]
+    return float(number) * _scale(column, float(number), unit)
+
+
+def _scale(column: str, number: float, unit: str) -> float:
+    """What a typed number is multiplied with to compare it with the values of its column."""
+    if column in FRACTIONS and not unit and abs(number) >= 1:
+        return _SUFFIXES["%"]
+    return 1.0 if column in POINTS and unit == "%" else _SUFFIXES[unit]
