@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.console.doors import running
 from kit.samples.desk import NOW, sample_state
+from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.agents.table import AGENTS
 from service_tui.console.screens.markets.filter import (
     COMPARED,
@@ -158,7 +160,7 @@ def test_every_title_of_the_table_may_be_typed() -> None:
         ("catgory:weather", "no column 'catgory', did you mean category?"),
         (
             "zzzzz:>2",
-            "no column 'zzzzz': price, change, volume, left, …, all in the sort menu",
+            "no column 'zzzzz': price, change, volume, left, …",
         ),
         ("category:>2", "category: wants a word, as category:abc"),
         ("category:", "category: wants a word behind it"),
@@ -259,3 +261,16 @@ def test_the_end_of_a_market_takes_units_of_time_by_each_of_its_names() -> None:
     for name in ("ends", "endsin", "left"):
         assert "as left:>3min" in search_of(f"{name}:>3m").problem
         assert search_of(f"{name}:>3min").comparisons == search_of("left:>180").comparisons
+
+
+@pytest.mark.parametrize("screen", ["portfolio", "markets", "monitors", "reactor", "agents"])
+@pytest.mark.parametrize("typed", ["foo:>1", "qqqqqqqqqqqqqqqqqqqq:>1"])
+async def test_an_unknown_column_is_named_in_full_on_80_columns(screen: str, typed: str) -> None:
+    async with running(first=screen, size=(80, 24)) as seen:
+        front = seen.app.front
+        assert isinstance(front, TableScreen)
+        front.line.put(typed)
+        problem = front.parsed(typed).problem
+        assert problem.startswith("no column")
+        await seen.until(lambda: problem in seen.text)
+        assert typed[:6] in seen.text
