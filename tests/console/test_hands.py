@@ -14,11 +14,14 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from kit.samples.reactor import reactor_state
+from service_tui.console.forms import trade_form
 from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.key_queue import REST_S
 from service_tui.console.keys import with_keys
+from service_tui.console.screens.reactor import mirror
 from service_tui.console.screens.reactor.mirror import EARLY, KEPT, MirrorForm
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.command import Command
@@ -273,6 +276,31 @@ async def test_a_mirror(journey: Journey, size: tuple[int, int]) -> None:
         assert isinstance(order, MirrorSignal)
         assert row is not None
         assert order.signal_id in row
+
+
+@pytest.mark.parametrize("key", ["enter", "x"])
+async def test_a_key_right_behind_a_ticket_that_closed_itself_falls_on_nothing(key: str) -> None:
+    async with running(STATE, first="portfolio", size=(80, 24)) as seen:
+        await buy_by_keys(seen)
+        await answered(seen)
+        await seen.until(lambda: bool(given(seen, PlaceTrade)))
+        typed(seen, key)
+        await seen.until(lambda: any(trade_form.SENT in one for one in seen.toasts))
+        assert len(seen.app.screen_stack) == 1
+        await seen.pilot.pause(REST_S)
+        typed(seen, "b")
+        await seen.until(lambda: len(seen.app.screen_stack) > 1)
+
+
+async def test_a_key_right_behind_a_mirror_that_closed_itself_falls_on_nothing() -> None:
+    async with running(affordable(STATE), first="portfolio", size=(80, 24)) as seen:
+        await mirror_by_keys(seen)
+        await answered(seen)
+        await seen.until(lambda: bool(given(seen, MirrorSignal)))
+        typed(seen, "enter")
+        await seen.until(lambda: any(mirror.SENT in one for one in seen.toasts))
+        assert len(seen.app.screen_stack) == 1
+        assert len(given(seen, MirrorSignal)) == 1
 
 
 @pytest.mark.parametrize("size", SIZES)

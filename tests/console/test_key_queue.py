@@ -16,6 +16,7 @@ from service_tui.console.forms.monitor_draft import Change
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.shell.terminal import KeyParser
+from service_tui.console.widgets.dialog import TOGETHER_S
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.commands.risk import SetPriceAlert
@@ -155,8 +156,41 @@ async def test_an_escape_and_a_b_that_arrive_together_both_work_inside_a_line_of
         typed(seen, "2", "5")
         arrive(seen, "\x1b0")
         await settled(seen)
-        # With an amount the escape asks, and the figure behind it keeps the ticket.
+        # With an amount the escape asks, and the figure behind it keeps the ticket as it is.
+        assert seen.app.screen.query_one("#ticket-amount", Input).value == "25"
+        assert "discards this ticket" not in seen.text
+        await seen.pilot.pause(TOGETHER_S)
+        typed(seen, "0")
+        await settled(seen)
         assert seen.app.screen.query_one("#ticket-amount", Input).value == "250"
+
+
+@pytest.mark.parametrize("sent", ["\x1b1", "\x1b12", "\x1bx"])
+async def test_keys_that_arrive_with_an_escape_change_no_amount(sent: str) -> None:
+    async with running(STATE, first="markets", size=(80, 24)) as seen:
+        typed(seen, "b", "2", "5")
+        await settled(seen)
+        form = seen.app.screen
+        assert isinstance(form, TradeForm)
+        arrive(seen, sent)
+        await settled(seen)
+        assert seen.app.screen is form
+        assert form.query_one("#ticket-amount", Input).value == "25"
+        assert "buy YES for 25.00" in seen.text
+        assert "discards this ticket" not in seen.text
+
+
+async def test_a_key_that_arrives_with_an_escape_changes_no_line_of_a_form() -> None:
+    async with running(STATE, first="markets") as seen:
+        typed(seen, "a", "0", ".", "7")
+        await settled(seen)
+        form = seen.app.screen
+        arrive(seen, "\x1b5")
+        await settled(seen)
+        assert seen.app.screen is form
+        assert isinstance(seen.app.focused, Input)
+        assert seen.app.focused.value == "0.7"
+        assert "again" not in seen.text
 
 
 def asked(seen: Running) -> list[RequestQuote]:
@@ -189,6 +223,7 @@ async def test_an_enter_right_behind_an_escape_keeps_a_filled_ticket_and_places_
             assert form.query_one("#ticket-amount", Input).value == "25"
         assert not any(isinstance(one, PlaceTrade) for one in seen.doors.submitted)
         # It was an order that could be placed all the while.
+        await seen.pilot.pause(TOGETHER_S)
         typed(seen, "enter")
         await seen.until(lambda: any(isinstance(one, PlaceTrade) for one in seen.doors.submitted))
 
@@ -208,6 +243,7 @@ async def test_an_enter_right_behind_an_escape_keeps_a_filled_form_and_sets_noth
             arrive(seen, "\x1b\r")
             await settled(seen)
             assert (seen.app.screen is form, returned) == (True, [])
+        await seen.pilot.pause(TOGETHER_S)
         typed(seen, "enter")
         await seen.until(lambda: len(returned) == 1)
 
@@ -224,6 +260,7 @@ async def test_an_enter_right_behind_an_escape_approves_nothing() -> None:
             await settled(seen)
             assert seen.app.screen is form
         assert not any(isinstance(one, ApproveHeld) for one in seen.doors.submitted)
+        await seen.pilot.pause(TOGETHER_S)
         typed(seen, "enter")
         await seen.until(lambda: any(isinstance(one, ApproveHeld) for one in seen.doors.submitted))
 

@@ -35,6 +35,7 @@ from service_tui.console.screens.monitors.table import (
 )
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
 from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.dialog import TOGETHER_S
 from service_tui.desk.commands.risk import (
     ExitAlert,
     RemoveMonitor,
@@ -260,7 +261,9 @@ async def test_escape_asks_before_what_was_typed_into_a_form_is_lost() -> None:
         await view.press("escape", "enter")
         assert view.app.screen is form
         assert (view.part("#form-problem") != with_keys(LEAVES), view.orders) == (True, [])
-        await view.press("escape", "1")
+        await view.press("escape")
+        await view.pilot.pause(TOGETHER_S)
+        await view.press("1")
         assert view.line("stop-percent") == "31"
         await view.press("escape", "escape")
         assert view.app.screen is not form

@@ -121,7 +121,7 @@ def test_a_step_of_another_day_tells_its_day() -> None:
         StepView(Step.CHECKED, Timestamp(NOW - 9)),
     )
     run = run_of(1, state=ChainRunState.UNCONFIRMED, steps=steps)
-    requested, checked, *_ = steps_text(run, NOW).plain.splitlines()
+    requested, checked, *_ = steps_text(run, NOW, masked=False).plain.splitlines()
     assert requested == "✓ requested   14 Jan 08:00:00"
     assert checked == "✓ checked     07:59:51"
 

@@ -10,16 +10,11 @@ from threading import Event
 
 import pytest
 
-from kit.console.doors import Running, running, seen_before
+from kit.console.doors import Running, running
 from kit.console.every_screen import texts
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
-from kit.samples.fleet import fleet_state
-from kit.samples.guarded import guarded_state
-from kit.samples.log import sample_log
-from kit.samples.reactor import reactor_state
-from kit.samples.research import research_sample
-from kit.samples.wallet import redemption_of, wallet_of
+from kit.samples.whole import whole_desk
 from service_tui.console.actions import ON_RECORD
 from service_tui.console.desk_api import DeskClosedError
 from service_tui.console.fields import FieldError
@@ -33,7 +28,6 @@ from service_tui.desk.commands.settings import SetPreference, WatchMarket
 from service_tui.desk.recording.moment import RecordedMoment
 from service_tui.desk.recording.player import Player
 from service_tui.desk.recording.recorder import Recorder
-from service_tui.desk.recording.trees import tree_of, value_of
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.records import Notice, Phase, TicketState
 from service_tui.desk.state import DeskState
@@ -42,25 +36,6 @@ from service_tui.units import Timestamp
 
 LATER_S = 3_000.0
 """How long after the last record the person looks back."""
-
-
-def whole_desk() -> DeskState:
-    """A desk with something on every screen."""
-    guarded, fleet = guarded_state(), fleet_state()
-    state = replace(
-        seen_before(guarded),
-        reactor=reactor_state().reactor,
-        fleet=fleet.fleet,
-        # The output of a skill is not recorded.
-        supervision=replace(fleet.supervision, tail=None),
-        research=research_sample(),
-        redemption=redemption_of(),
-        wallet=wallet_of(),
-        log=sample_log(),
-    )
-    # The samples hold escapes, to be met by screens; the wire lets none into a state.
-    clean: DeskState = value_of(DeskState, tree_of(state))
-    return clean
 
 
 def moved(state: DeskState, rng: random.Random) -> DeskState:

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.console.doors import running
 from kit.samples.desk import NOW, sample_state
+from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.agents.table import AGENTS
 from service_tui.console.screens.markets.filter import (
     COMPARED,
@@ -22,7 +24,7 @@ from service_tui.console.screens.markets.filter import (
 from service_tui.console.screens.markets.table import MARKETS as TABLE
 from service_tui.console.screens.monitors.table import MONITORS
 from service_tui.console.screens.portfolio.table import OPEN
-from service_tui.console.search import names_of, read_search
+from service_tui.console.search import FRACTIONS, POINTS, names_of, read_search
 from service_tui.console.widgets.columns import Column
 from service_tui.terms import MarketStatus, Venue
 
@@ -58,6 +60,26 @@ def test_a_bang_inverts() -> None:
 @pytest.mark.parametrize("typed", ["price:>0.6", "price>0.6", "PRICE:>60%", "price:>.6"])
 def test_a_column_is_compared(typed: str) -> None:
     assert found(typed) == {m.market_id for m in MARKETS if m.price > 0.6}
+
+
+@pytest.mark.parametrize("typed", ["24h:>5", "24hpt:>5", "change:>5", "change:>5%", "change:>0.05"])
+def test_a_change_is_compared_as_it_is_shown_or_as_a_fraction(typed: str) -> None:
+    wanted = {m.market_id for m in MARKETS if m.change is not None and m.change > 0.05}
+    assert found(typed) == wanted & found() != set()
+
+
+@pytest.mark.parametrize("column", sorted(FRACTIONS))
+def test_a_column_of_fractions_takes_points_and_fractions(column: str) -> None:
+    typed = ("-20", "-20%", "-0.2", "1", "1%", "0.01")
+    values = [read_search(f"{column}:>{one}", (column,)).comparisons[0].value for one in typed]
+    assert values == pytest.approx([-0.2, -0.2, -0.2, 0.01, 0.01, 0.01])
+
+
+@pytest.mark.parametrize("column", sorted(POINTS))
+def test_a_column_of_points_takes_them_with_or_without_a_mark(column: str) -> None:
+    typed = ("5", "5%", "0.5")
+    values = [read_search(f"{column}:>{one}", (column,)).comparisons[0].value for one in typed]
+    assert values == [5.0, 5.0, 0.5]
 
 
 def test_suffixes_scale() -> None:
@@ -138,7 +160,7 @@ def test_every_title_of_the_table_may_be_typed() -> None:
         ("catgory:weather", "no column 'catgory', did you mean category?"),
         (
             "zzzzz:>2",
-            "no column 'zzzzz': price, change, volume, left, …, all in the sort menu",
+            "no column 'zzzzz': price, change, volume, left, …",
         ),
         ("category:>2", "category: wants a word, as category:abc"),
         ("category:", "category: wants a word behind it"),
@@ -239,3 +261,16 @@ def test_the_end_of_a_market_takes_units_of_time_by_each_of_its_names() -> None:
     for name in ("ends", "endsin", "left"):
         assert "as left:>3min" in search_of(f"{name}:>3m").problem
         assert search_of(f"{name}:>3min").comparisons == search_of("left:>180").comparisons
+
+
+@pytest.mark.parametrize("screen", ["portfolio", "markets", "monitors", "reactor", "agents"])
+@pytest.mark.parametrize("typed", ["foo:>1", "qqqqqqqqqqqqqqqqqqqq:>1"])
+async def test_an_unknown_column_is_named_in_full_on_80_columns(screen: str, typed: str) -> None:
+    async with running(first=screen, size=(80, 24)) as seen:
+        front = seen.app.front
+        assert isinstance(front, TableScreen)
+        front.line.put(typed)
+        problem = front.parsed(typed).problem
+        assert problem.startswith("no column")
+        await seen.until(lambda: problem in seen.text)
+        assert typed[:6] in seen.text

@@ -9,7 +9,7 @@ from service_tui.desk.slices.wallet import KeyState, Ownership, WalletView
 from service_tui.units import decimal
 
 
-def gas_text(wallet: WalletView) -> Text:
+def gas_text(wallet: WalletView, *, masked: bool) -> Text:
     """The wallet's balance for gas, with a mark if it is too low."""
     if wallet.gas is None:
         return Text(formats.NOT_KNOWN, "muted")
@@ -18,7 +18,8 @@ def gas_text(wallet: WalletView) -> Text:
     short = wallet.gas_needed is not None and wallet.gas < wallet.gas_needed
     tone = "loss" if short or not wallet.gas else ""
     tail = " too little" if tone else ""
-    return Text(f"{decimal(wallet.gas):,.3f} POL{tail}", tone)
+    gas = formats.MASK if masked else f"{decimal(wallet.gas):,.3f}"
+    return Text(f"{gas} POL{tail}", tone)
 
 
 def key_text(wallet: WalletView) -> Text:

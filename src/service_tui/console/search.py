@@ -29,6 +29,12 @@ _SUFFIXES: Final = {
 TIMES: Final = frozenset({"left", "age"})
 """Columns of seconds, which take a unit of time or none."""
 
+FRACTIONS: Final = frozenset({"change", "gap", "percent", "edge", "confidence", "behind"})
+"""Columns of fractions that are shown in points or per cent: a bare number of 1 and more is so."""
+
+POINTS: Final = frozenset({"drift", "slip", "won"})
+"""Columns whose numbers are points or per cent already: `%` leaves them as they are."""
+
 _UNITS_OF_TIME: Final = ("min", "h", "d", "w")
 
 _COMPARED: Final = re.compile(r"([^\s:<>=]*):?(>=|<=|>|<)(.*)")
@@ -41,8 +47,9 @@ _NAME: Final = re.compile(r"[a-z&][a-z0-9&%]+")
 """Text that may be the name of a column; elsewhere a colon is an ordinary character."""
 
 _TITLE: Final = re.compile(r"[a-z0-9&%]+")
-_LISTED: Final = 32
-"""Letters of the columns that a problem lists: beside a typed search there is little room."""
+_LISTED: Final = 30
+_NAMED: Final = 12
+"""Letters of the columns that a problem lists, and of an unknown one: 80 cells leave it 60."""
 
 _CLOSE: Final = 0.5
 """Least similarity of a name that is suggested for an unknown one."""
@@ -234,14 +241,18 @@ def _read_cell(
 def _no_column(name: str, known: Mapping[str, str]) -> str:
     """The message that there is no such column, with similar or existing names."""
     close = get_close_matches(name, known, 1, _CLOSE)
-    message = f"no column {name[:20]!r}"
+    message = f"no column {_shortened(name)!r}"
     if close:
         return f"{message}, did you mean {close[0]}?"
     listed = ", ".join(dict.fromkeys(known.values()))
     cut = shorten(listed, _LISTED, placeholder="")
     if cut != listed:
-        listed = f"{cut} …, all in the sort menu"
+        listed = f"{cut} …"
     return f"{message}: {listed}"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _NAMED else f"{name[: _NAMED - 1]}…"
 
 
 def _read_name(
@@ -286,4 +297,11 @@ def _read_value(begun: str, column: str, given: str) -> float | str:
     if column in TIMES and unit not in {"", *_UNITS_OF_TIME}:
         units = f"{', '.join(_UNITS_OF_TIME[:-1])} or {_UNITS_OF_TIME[-1]}"
         return f"{begun} takes {units}, as {begun}{number}min"
-    return float(number) * _SUFFIXES[unit]
+    return float(number) * _scale(column, float(number), unit)
+
+
+def _scale(column: str, number: float, unit: str) -> float:
+    """What a typed number is multiplied with to compare it with the values of its column."""
+    if column in FRACTIONS and not unit and abs(number) >= 1:
+        return _SUFFIXES["%"]
+    return 1.0 if column in POINTS and unit == "%" else _SUFFIXES[unit]

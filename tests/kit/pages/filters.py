@@ -31,6 +31,7 @@ GRAMMAR: Final = (
     ("!rain", "rows without it; `!` inverts every kind of term"),
     ("price:>0.6", "a number compared; the colon may be left out: `price>0.6`"),
     ("price:>=40%", "the same with a unit"),
+    ("24h:>5", "a change of more than five points, as the column shows it"),
     ("left:<2h", "time: less than two hours"),
     ("volume:>10k", "ten thousand and more"),
     ("category:weather", "a part of the text of one column"),
@@ -46,6 +47,9 @@ UNITS: Final = {
 TAIL_OF_GRAMMAR: Final = """
 A time (`left`, `age`, and `ends`, which is `left`) takes `min`, `h`, `d` or `w`, or is in seconds:
 `left:<3m` is refused, as `m` is a million.
+
+In a column that shows points or per cent (`24h pt`, `p&l%`) a number of 1 and more is meant as it
+is shown, one below 1 is a fraction: `24h:>5`, `24h:>5%` and `24h:>0.05` are the same.
 
 A column is typed by its id, its title, or the beginning of either if only one column begins so
 (`vol:>10k`). A row whose number is unknown matches no comparison, inverted or not. A term that

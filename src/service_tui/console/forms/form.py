@@ -225,6 +225,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
             self.leave(None)
             return
         self._is_leaving = True
+        self.note_escape()
         self.query_one("#form-problem").add_class("-asked")
         self.refresh_form()
 
@@ -234,7 +235,9 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
 
     def on_key(self, event: events.Key) -> None:
         """Keep the typed text for any key but the cancelling one, which then does nothing else."""
-        if self._is_leaving and event.key not in key_named("form.cancel").keys:
+        if event.key in key_named("form.cancel").keys:
+            return
+        if self._is_leaving or self.is_with_escape(event):
             event.stop()
             self._stay()
 

@@ -22,6 +22,7 @@ from service_tui.console.forms.order_draft import (
     typed,
 )
 from service_tui.console.forms.quoting import Quoting, as_quoted, bounded
+from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.reasons import reason_text, sentence
@@ -57,6 +58,7 @@ FAR: Final = 0.1
 KEPT: Final = "sends once quoted; enter, {ticket.cancel} or a new amount cancels"
 TAKEN_BACK: Final = "cancelled: nothing sent"
 CHANGED: Final = "order changed: nothing sent"
+SENT: Final = "order sent: last keys ignored"
 NOT_SENT: Final = "not sent: "
 LEAVES: Final = "{ticket.cancel} again discards this ticket, any other key keeps it"
 WAIT_S: Final = 5.0
@@ -287,6 +289,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             self._take_back()
             # The person has not seen this quote: its price is the worst acceptable one.
             self._place(bounded(order, self._quoting.newest))
+            if self._is_done:
+                # It closed at a moment that the person does not know.
+                rest_keys(self, SENT)
             return
         elif self._now - since >= WAIT_S:
             why = f"no quote within {WAIT_S:.0f} s, enter retries"
@@ -401,6 +406,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         else:
             self._leave(None)
             return
+        self.note_escape()
         self._show()
 
     def _has_typed(self) -> bool:
@@ -468,7 +474,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def on_key(self, event: events.Key) -> None:
         """Keep the ticket for any key but the cancelling one, which then does nothing else."""
         if event.key not in key_named("ticket.cancel").keys:
-            if self._before == LEAVES:
+            if self._before == LEAVES or self.is_with_escape(event):
                 event.stop()
             self._stay()
 

@@ -13,6 +13,7 @@ from textual.await_complete import AwaitComplete
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
 
+from service_tui.console.key_queue import pressed_at
 from service_tui.console.messages import ToastMessage
 
 Result = TypeVar("Result")
@@ -20,6 +21,9 @@ Answer = TypeVar("Answer")
 
 ARMED_AFTER_S: Final = 0.15
 """Keys typed ahead confirm nothing. Source: ux, "Danger"."""
+
+TOGETHER_S: Final = 0.05
+"""A key this close behind an escape was typed with it, not for the text that the escape kept."""
 
 EARLY: Final = "key ignored, the dialog was new: press again"
 
@@ -77,6 +81,15 @@ class Dialog(ModalScreen[Result], AnswersOnce[Result]):
     """
 
     is_armed = False
+    _escaped_at = -TOGETHER_S
+
+    def note_escape(self) -> None:
+        """Remember when an escape that left the dialog open was pressed."""
+        self._escaped_at = pressed_at(self)
+
+    def is_with_escape(self, event: events.Key) -> bool:
+        """True if a key arrived together with such an escape: a line of text ignores it."""
+        return event.time - self._escaped_at < TOGETHER_S
 
     def arm_soon(self) -> None:
         """Accept an answer after a moment, not yet."""

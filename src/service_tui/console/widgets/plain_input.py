@@ -1,7 +1,7 @@
 """An input line for printable text only, without secrets."""
 
 import re
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from textual import events
 from textual.message import Message
@@ -14,6 +14,15 @@ _SECRET: Final = re.compile(r"[0-9a-fA-F]{64}|sk_live_[0-9A-Za-z_-]{8,}")
 def holds_secret(text: str) -> bool:
     """True if the text contains what looks like a private key or an API key."""
     return _SECRET.search(text) is not None
+
+
+@runtime_checkable
+class KnowsEscapes(Protocol):
+    """A screen that records the escapes that left it open."""
+
+    def is_with_escape(self, event: events.Key) -> bool:
+        """True if a key arrived together with such an escape."""
+        ...
 
 
 class PlainInput(Input):
@@ -42,8 +51,11 @@ class PlainInput(Input):
         self._is_entering = False
 
     async def _on_key(self, event: events.Key) -> None:
-        del event
         self._is_entering = False
+        screen: object = self.screen  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        if isinstance(screen, KnowsEscapes) and screen.is_with_escape(event):
+            # Textual would insert its letter; the screen decides what it does instead.
+            event.prevent_default()
 
     async def _on_mouse_down(self, event: events.MouseDown) -> None:
         if self._is_entering and self.select_on_focus and self.value:

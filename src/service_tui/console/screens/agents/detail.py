@@ -32,7 +32,7 @@ from service_tui.desk.slices.fleet import (
 from service_tui.desk.slices.reactor import MIRROR_SKILL
 from service_tui.desk.slices.records import Deal, PositionView, TradeView
 from service_tui.terms import MONEY_OF, LeashMode, Plan, Side, counted
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import Micros, Timestamp
 
 USUAL_PLAN: Final = Plan.PRO
 """Source: default of the embedded service for new agents."""
@@ -283,7 +283,8 @@ def _position_line(held: PositionView, view: ViewContext) -> Text:
 def _leash_line(leash: LeashView, view: ViewContext) -> Text:
     whose = leash.skill_slug or "whole agent"
     spent = spend_text(leash.spent, leash.budget, masked=view.masked)
-    above = f" above {decimal(leash.threshold):,.2f}" if leash.mode is LeashMode.ASK else ""
+    asks = leash.mode is LeashMode.ASK
+    above = Text.assemble(" above ", view.money(leash.threshold)) if asks else ""
     return Text.assemble(leash_text(leash), above, (f"  {whose}  ", "muted"), spent)
 
 

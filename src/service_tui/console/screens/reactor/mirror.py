@@ -13,6 +13,7 @@ from service_tui.console.figures import Figure, figures
 from service_tui.console.forms.form import Form, Shown
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.quoting import Quoting
+from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.screens.reactor.table import dearer_text, progress_text, wallet_name
@@ -38,6 +39,7 @@ EARLY: Final = "keys typed early were ignored: review the mirror, then press aga
 UNSEEN: Final = "loading the quote"
 TOO_DEAR: Final = "Price above the mirror's limit. A mirror would buy nothing"
 PUSHES: Final = "The mirror would push the price above its limit. It would buy nothing"
+SENT: Final = "mirror sent: last keys ignored"
 KEPT: Final = "mirrors when quoted; enter or {form.cancel} cancels"
 
 
@@ -172,8 +174,11 @@ class MirrorForm(Form[MirrorSignal]):
         self._signal = result or self._signal
         self._preview.receive(self.state.quote, self.now)
         self._request()
-        if self._is_kept:
+        if self._is_kept and not self.is_done:
             self._mirror()
+            if self.is_done:
+                # It closed at a moment that the person does not know.
+                rest_keys(self, SENT)
 
     def refresh_form(self) -> None:
         """Offer the key of the mirror only while it would mirror."""

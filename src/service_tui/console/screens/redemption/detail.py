@@ -9,8 +9,13 @@ from service_tui.console import formats
 from service_tui.console.chain_text import fee_text, gas_text, key_text
 from service_tui.console.figures import LABEL_CELLS, hanging, labelled, section
 from service_tui.console.forms.explain import Explanation
+<<<<<<< HEAD
 from service_tui.console.freshness import is_answered, of_wall, of_world
 from service_tui.console.reasons import fix_text
+=======
+from service_tui.console.freshness import is_answered, of_wall
+from service_tui.console.reasons import fix_text, without_amounts
+>>>>>>> keys-findings
 from service_tui.console.screens.redemption.table import stage_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
@@ -25,7 +30,7 @@ from service_tui.desk.slices.redemption import (
     Stage,
     Step,
 )
-from service_tui.desk.slices.wallet import Ownership, WalletView
+from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 
@@ -67,7 +72,10 @@ def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
     """All redemptions in one line: redeemable, waiting, gas, and the automatic."""
     state, queue = view.state, view.state.redemption
     if not (queue.rows or is_answered(state, Topic.REDEMPTIONS)):
-        return (Bit(Text("redemptions not loaded yet", "muted")), *_wallet_bits(state.wallet))
+        return (
+            Bit(Text("redemptions not loaded yet", "muted")),
+            *_wallet_bits(view),
+        )
     ready = queue.ready
     counts = dict.fromkeys(Stage, 0)
     for row in queue.rows:
@@ -90,13 +98,18 @@ def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
         Bit(Text(f"{counts[Stage.REDEEMED]} redeemed", "muted"), 6),
         Bit(Text.assemble(("auto ", "muted"), (label, tone)), 1),
     ]
-    return (*bits, *_wallet_bits(state.wallet))
+    return (*bits, *_wallet_bits(view))
 
 
-def _wallet_bits(wallet: WalletView) -> tuple[Bit, ...]:
+def _wallet_bits(view: ViewContext) -> tuple[Bit, ...]:
+    wallet = view.state.wallet
     if wallet.ownership is Ownership.EXTERNAL:
         return (
-            Bit(Text.assemble(("gas ", "muted"), gas_text(wallet)), 2, right=True),
+            Bit(
+                Text.assemble(("gas ", "muted"), gas_text(wallet, masked=view.masked)),
+                2,
+                right=True,
+            ),
             Bit(key_text(wallet), 3, right=True),
         )
     if wallet.ownership is None:
@@ -151,11 +164,12 @@ def describe(row: RedemptionRow, view: ViewContext) -> Detail:
         figures.append(("transaction", formats.address(tx_hash, masked=view.masked)))
     rest = labelled(figures)
     if run is None:
-        return Detail(_head(row), section("next", formats.plain(row.next_text, 300)), rest)
+        next_text = without_amounts(formats.plain(row.next_text, 300).plain, masked=view.masked)
+        return Detail(_head(row), section("next", Text(next_text)), rest)
     title = "to be signed" if run.state is ChainRunState.PREPARED else "signed"
     if run.call is not None:
         rest = Text("\n\n").join((rest, section(title, call_text(run.call, is_short=True))))
-    steps = section(f"steps{of_wall(view.state)}", steps_text(run, view.now))
+    steps = section(f"steps{of_wall(view.state)}", steps_text(run, view.now, masked=view.masked))
     return Detail(_head(row), steps, rest)
 
 
@@ -172,7 +186,7 @@ def _head(row: RedemptionRow) -> Text:
     )
 
 
-def steps_text(run: RunView, now: Timestamp) -> Text:
+def steps_text(run: RunView, now: Timestamp, *, masked: bool) -> Text:
     """Every step of a run with its time; future ones are pale."""
     lines: list[Text] = []
     steps = _SERVED if run.managed else tuple(Step)
@@ -186,7 +200,7 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
             line = Text.assemble(("✓ ", "profit"), name, when)
             if text:
                 line.append("  ")
-                line.append_text(_step_text(step, text))
+                line.append_text(_step_text(step, text, masked=masked))
         else:
             is_next, pending = pending, False
             glyph, tone = ("▶ ", "bold accent") if is_next else ("· ", "faint")
@@ -198,16 +212,19 @@ def steps_text(run: RunView, now: Timestamp) -> Text:
         lines.append(line)
     tone = "loss" if run.state in _BAD else "warn" if run.state is ChainRunState.UNCONFIRMED else ""
     if run.words:
-        lines.append(Text.assemble("\n", (formats.plain(run.words, 600).plain, tone)))
+        message = without_amounts(formats.plain(run.words, 600).plain, masked=masked)
+        lines.append(Text.assemble("\n", (message, tone)))
     if run.fix:
-        lines.append(Text(formats.plain(fix_text(run.fix), 300).plain, "muted"))
+        lines.append(Text(formats.plain(fix_text(run.fix, masked=masked), 300).plain, "muted"))
     if run.again_at is not None and run.again_at > now:
         lines.append(Text.assemble(("again ", "muted"), formats.until(run.again_at, now)))
     return Text("\n").join(lines)
 
 
-def _step_text(step: Step, text: str) -> Text:
-    return formats.address(text) if step is Step.BROADCAST else formats.plain(text, 80)
+def _step_text(step: Step, text: str, *, masked: bool) -> Text:
+    if step is Step.BROADCAST:
+        return formats.address(text, masked=masked)
+    return Text(without_amounts(formats.plain(text, 80).plain, masked=masked))
 
 
 # -- a transaction ------------------------------------------------------------------------------

@@ -201,8 +201,8 @@ class RedeemDialog(Dialog[str | None]):
             title = "you sign this only"
             parts.append(section(title, call_text(call, width=width)))
         else:
-            parts.append(steps_text(run, self._now))
+            parts.append(steps_text(run, self._now, masked=view.masked))
         why = "" if run is None or run.state is not ChainRunState.PREPARED else self._problem(run)
         if why:
-            parts.append(Text(why, "warn"))
+            parts.append(Text(view.sentence(why), "warn"))
         return Text("\n\n").join(parts)

@@ -14,7 +14,6 @@ from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.redemption import (
     ChainRunState,
     RedemptionRow,
-    RedemptionView,
     RunView,
     Stage,
 )
@@ -66,13 +65,13 @@ def _order(row: RedemptionRow) -> float:
     return place + (2.5 if row.lost and row.stage is Stage.READY else 0.0)
 
 
-def _next_text(row: RedemptionRow, queue: RedemptionView) -> Text:
+def _next_text(row: RedemptionRow, view: ViewContext) -> Text:
     """The next step, or the state of the run under way."""
-    run = queue.run(row.key)
+    run = view.state.redemption.run(row.key)
     if run is None or (run.state is ChainRunState.DONE and row.stage is Stage.REDEEMED):
-        return formats.plain(row.next_text)
+        return Text(view.sentence(row.next_text))
     glyph, tone = _MARKS[run.state]
-    return Text.assemble((f"{glyph} ", tone), formats.plain(run.words))
+    return Text.assemble((f"{glyph} ", tone), view.sentence(run.words))
 
 
 def _age(row: RedemptionRow, view: ViewContext) -> Text:
@@ -148,7 +147,7 @@ QUEUE: Final = TableSpec[RedemptionRow](
             "next",
             "next",
             22,
-            lambda row, view: _next_text(row, view.state.redemption),
+            _next_text,
             flex=True,
             glows=False,
             tier=100,

@@ -9,6 +9,7 @@ from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import world_now
 from service_tui.console.keys import cap
 from service_tui.console.rail_text import figure, source_text, used_line
+from service_tui.console.reasons import without_amounts
 from service_tui.console.registering import how_to_register
 from service_tui.console.screens.settings.table import COOLDOWNS, SettingRow
 from service_tui.console.view_context import ViewContext
@@ -39,7 +40,7 @@ def about_text(state: DeskState, now: Timestamp, program: ProgramInfo) -> Text:
 
 def describe(row: SettingRow, view: ViewContext) -> Text:
     """One row in full: its meaning, its figures, and its reset time."""
-    parts = [Text.assemble((row.name, "bold"), "\n", row.meaning)]
+    parts = [Text.assemble((row.name, "bold"), "\n", _meaning(row, view))]
     if row.rail is not None:
         parts.append(_limit(row.rail, view))
     if row.key == COOLDOWNS:
@@ -52,19 +53,24 @@ def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
     limit = row.rail
     if limit is None:
         return Text(row.meaning, "muted")
-    figures = f"service {_bare(limit, limit.service)}"
+    figures = f"service {_bare(limit, limit.service, view)}"
     if RULES[limit.bound].on_desk:
-        figures += f", this desk {_bare(limit, limit.own)}"
+        figures += f", this desk {_bare(limit, limit.own, view)}"
     anew = ""
     if limit.resets_at is not None:
         here = formats.clock_time(limit.resets_at).plain.removesuffix(":00")
         left = formats.until(limit.resets_at, view.now).plain
         anew = f"; resets {left}, midnight UTC, {here} here"
-    return Text(f"{figures}{anew} — {row.meaning}", "muted")
+    return Text(f"{figures}{anew} — {_meaning(row, view)}", "muted")
 
 
-def _bare(limit: BuyLimitView, amount: int | None) -> str:
-    return "none" if amount is None else figure(limit.bound, amount).plain
+def _meaning(row: SettingRow, view: ViewContext) -> str:
+    """The description of a row; that of a limit without its amounts while they are masked."""
+    return without_amounts(row.meaning, masked=view.masked and row.rail is not None)
+
+
+def _bare(limit: BuyLimitView, amount: int | None, view: ViewContext) -> str:
+    return "none" if amount is None else figure(limit.bound, amount, masked=view.masked).plain
 
 
 def _limit(limit: BuyLimitView, view: ViewContext) -> Text:

@@ -19,6 +19,7 @@ from service_tui.console.forms.rail_draft import (
 )
 from service_tui.console.notifications import KINDS, Channel, Quiet, is_quiet
 from service_tui.console.rail_text import figure, source_text, used_line
+from service_tui.console.reasons import without_amounts
 from service_tui.desk.buy_limits import buy_limits
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView, RiskDefaults
 from service_tui.desk.slices.records import NoticeKind
@@ -90,7 +91,7 @@ class RailForm(Form[RailChange]):
             rows.append(Text.assemble((f"{'resets':<12}", "muted"), anew, message))
         return {
             "form-question": self._rule.name,
-            "form-about-rail": self._rule.description,
+            "form-about-rail": without_amounts(self._rule.description, masked=self.masked),
             "form-preview": Text("\n").join(rows),
             "form-hint": self._hint(result),
         }

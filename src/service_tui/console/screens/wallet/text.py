@@ -83,7 +83,7 @@ def _balances(wallet: WalletView, *, masked: bool) -> list[tuple[str, Text]]:
     return [
         ("USDC.e", formats.money(wallet.usdc, masked=masked)),
         *(native if wallet.usdc_native else ()),
-        ("gas", gas_text(wallet)),
+        ("gas", gas_text(wallet, masked=masked)),
     ]
 
 
