@@ -9,13 +9,8 @@ from service_tui.console import formats
 from service_tui.console.chain_text import fee_text, gas_text, key_text
 from service_tui.console.figures import LABEL_CELLS, hanging, labelled, section
 from service_tui.console.forms.explain import Explanation
-<<<<<<< HEAD
 from service_tui.console.freshness import is_answered, of_wall, of_world
-from service_tui.console.reasons import fix_text
-=======
-from service_tui.console.freshness import is_answered, of_wall
 from service_tui.console.reasons import fix_text, without_amounts
->>>>>>> keys-findings
 from service_tui.console.screens.redemption.table import stage_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
