@@ -35,6 +35,10 @@ async def test_every_figure_of_yesterday_is_shown_as_it_was(tmp_path: Path) -> N
     for orders in ("first orders", "second orders"):
         for row in now[orders][1]["orders"]:
             assert {row.pop(name) for name in ("stop_loss_pct", "take_profit_pct")} == {None}
+    for redemptions in ("first redemptions", "second redemptions"):
+        for row in now[redemptions][1]["redemptions"]:
+            # Nor did it note when a position became ready, by the wall's clock.
+            assert row.pop("ready_at") is None
     assert now == known["figures"]
     assert {what: len(now[f"second {what}"][1][what]) for what in HELD} == HELD
     assert sum(now["ledger"].values()) == 0

@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from kit.clock import leap
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
+from service_tui.console.key_queue import REST_S
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.slices.drill import DrillPhase, DrillResult
 from service_tui.desk.slices.records import TicketState
@@ -109,6 +110,8 @@ class Drilling:
                 and state.tickets[0].state not in {TicketState.QUEUED, TicketState.SENT}
             )
         )
+        # Keys right behind a ticket that closed by itself are ignored.
+        await self.pilot.pause(1.5 * REST_S)
 
     async def redeem(self) -> None:
         """Redeem the highlighted position: look at the transaction, and sign it."""
