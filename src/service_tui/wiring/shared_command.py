@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,12 +16,13 @@ from service_tui.storage.errors import StorageError
 from service_tui.storage.opening import open_database, open_for_reading
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
-from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leadership
+from service_tui.storage.shared.leadership import SILENT_S, Leadership
 from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
 from service_tui.storage.world_copy import copy_world
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.wiring.closed import only_reason
 from service_tui.wiring.options import Options
+from service_tui.wiring.shared_desk import WORLD_FILE, beat, holder_name
 from service_tui.wiring.topics import load_topics
 
 DATABASE: Final = "database"
@@ -71,7 +71,7 @@ def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
     if place.world not in names.split(", "):
         return (*lines, f"PROBLEM no world {place.world}; 'db migrate' makes it"), False
     leadership = Leadership(place, "db check", SystemClock().monotonic)
-    database = SharedDatabase(place, None, data_dir / "world")
+    database = SharedDatabase(place, None, data_dir / WORLD_FILE)
     try:
         leader = leadership.leader()
         books = books_of(database, load_topics())
@@ -119,23 +119,17 @@ async def _in_database(
 ) -> AsyncGenerator[SharedDatabase]:
     """The world of the database, led by this process, so that nobody changes it."""
     await asyncio.to_thread(ensure, place)
-    holder = f"{socket.gethostname()}, process {os.getpid()}, db copy"
-    leadership = Leadership(place, holder, clock.monotonic)
+    leadership = Leadership(place, f"{holder_name()}, db copy", clock.monotonic)
     try:
         if leadership.try_lead() is None:
             leader = leadership.leader()
             who = "another process" if leader is None else leader.holder
             raise StorageError(f"{place} is led by {who}; end it first")
-        database = SharedDatabase(place, leadership, folder / "world")
-
-        async def beat() -> None:
-            while True:
-                await asyncio.to_thread(leadership.beat)
-                await clock.sleep(BEAT_S)
+        database = SharedDatabase(place, leadership, folder / WORLD_FILE)
 
         try:
             async with asyncio.TaskGroup() as tasks:
-                beating = tasks.create_task(beat())
+                beating = tasks.create_task(beat(leadership, clock))
                 yield database
                 beating.cancel()
         finally:

@@ -69,8 +69,7 @@ class SharedProcess:
         self._say = say
         self._figures = figures
         self._keys = desk_keys(options.data_dir)
-        holder = f"{socket.gethostname()}, process {os.getpid()}"
-        self._leadership = Leadership(place, holder, clock.monotonic)
+        self._leadership = Leadership(place, holder_name(), clock.monotonic)
         self._leader: Leader | None = None
         self._trouble = ""
 
@@ -143,7 +142,7 @@ class SharedProcess:
         try:
             async with asyncio.TaskGroup() as tasks:
                 # From the first moment on: a long journal takes its time to be read.
-                beating = tasks.create_task(self._beat())
+                beating = tasks.create_task(beat(self._leadership, self._clock))
                 async with self._serving() as address:
                     epoch = self._leadership.epoch
                     self._say(f"leading {self._place} (epoch {epoch}), answering at {address}")
@@ -157,16 +156,6 @@ class SharedProcess:
         finally:
             self._figures.turn(Role.STARTING)
             await asyncio.to_thread(self._leadership.close)
-
-    async def _beat(self) -> None:
-        """Show that this process works, for as long as it leads.
-
-        Raises:
-            StorageError: the lead is lost, or the database does not answer.
-        """
-        while True:
-            await asyncio.to_thread(self._leadership.beat)
-            await self._clock.sleep(BEAT_S)
 
     @asynccontextmanager
     async def _serving(self) -> AsyncGenerator[str]:
@@ -189,6 +178,22 @@ class SharedProcess:
                 yield address
         finally:
             await asyncio.to_thread(database.close)
+
+
+def holder_name() -> str:
+    """This process, as the others are shown it."""
+    return f"{socket.gethostname()}, process {os.getpid()}"
+
+
+async def beat(leadership: Leadership, clock: Clock) -> None:
+    """Show that this process works, for as long as it leads.
+
+    Raises:
+        StorageError: the lead is lost, or the database does not answer.
+    """
+    while True:
+        await asyncio.to_thread(leadership.beat)
+        await clock.sleep(BEAT_S)
 
 
 async def run_shared(

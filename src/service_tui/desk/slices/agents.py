@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from service_tui.desk.slices.risk import exit_cause
 from service_tui.terms import Action, AgentStatus, Plan, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp
 
@@ -132,6 +133,11 @@ class FillView:
     def key(self) -> str:
         """Identity of the row: an order that is met in parts has a row for each."""
         return f"{self.trade_id} {self.seq}"
+
+    @property
+    def by(self) -> str:
+        """What traded: the skill, the cause of an exit, or the name that the trader gave."""
+        return self.skill or exit_cause(self.source) or self.source
 
 
 @dataclass(frozen=True, slots=True)

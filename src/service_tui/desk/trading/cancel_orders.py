@@ -14,12 +14,13 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import Topic
+from service_tui.desk.trading.execution_check import grain
 from service_tui.desk.trading.order_signature import may_sign
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.translate import amount
-from service_tui.signing.orders import CENT, SHARES_MIN
+from service_tui.signing.orders import SHARES_MIN
 from service_tui.terms import MONEY_OF, TRADES_PAGE_MAX, Action, Side, Venue
-from service_tui.units import SHARE_QUANTUM, Micros, decimal, sum_of
+from service_tui.units import Micros, decimal, sum_of
 from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, POSITIONS, TRADES
 from service_tui.wire.positions import PositionBody, PositionsQuery
 from service_tui.wire.trades import TradesQuery
@@ -161,7 +162,8 @@ async def held_now(market_id: str, side: Side, venue: Venue, ports: Ports) -> Mi
 
 def sellable(venue: Venue, shares: Micros) -> Micros:
     """The most of these shares that one order on the venue may sell; 0 below its least order."""
-    quantum, least = (CENT, SHARES_MIN) if venue is Venue.EVM else (SHARE_QUANTUM, SHARE_QUANTUM)
+    quantum = grain(venue)
+    least = SHARES_MIN if venue is Venue.EVM else quantum
     whole = shares // quantum * quantum
     return Micros(whole if whole >= least else 0)
 

@@ -22,7 +22,7 @@ from service_tui.storage.shared.connection import (
     WorldPlace,
     connect,
 )
-from service_tui.storage.shared.errors import as_shared_error, shared_error
+from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
 from service_tui.storage.shared.leadership import Leadership
 from service_tui.storage.shared.statements import translated
 from service_tui.storage.world_database import READERS_MAX
@@ -46,11 +46,6 @@ class SharedDatabase:
         self._engine = _reading_engine(place)
         self._reopening = Lock()
         self._writer = None if leadership is None else self._new_writer(leadership)
-
-    @property
-    def failure(self) -> StorageError | None:
-        """Reason why writes fail until `reopen`; None without a failure."""
-        return None if self._writer is None else self._writer.failure
 
     def check(self) -> None:
         """Refuse while it is not certain that this process leads.
@@ -123,12 +118,12 @@ class SharedDatabase:
     def _new_writer(self, leadership: Leadership) -> Writer[SharedConnection]:
         epoch = leadership.epoch
         if epoch is None:
-            leadership.check()
+            raise NotLeadingError("this process does not lead the world")
         raw = connect(self._place, "writer")
         try:
             leadership.note_writer(raw.info.backend_pid)
             with as_shared_error():
-                return Writer(SharedPort(raw, epoch or 0))
+                return Writer(SharedPort(raw, epoch))
         except StorageError:
             raw.close()
             raise

@@ -32,7 +32,6 @@ from service_tui.desk.freshness import leashes_known
 from service_tui.desk.slices.agents import AgentView, FillView
 from service_tui.desk.slices.fleet import LeashView, SkillRunState
 from service_tui.desk.slices.records import Phase
-from service_tui.desk.slices.risk import exit_cause
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -458,7 +457,7 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
         "source",
         "by",
         14,
-        lambda fill, _: formats.plain(fill.skill or exit_cause(fill.source) or fill.source, 40),
+        lambda fill, _: formats.plain(fill.by, 40),
         tier=140,
     ),
 )

@@ -82,10 +82,6 @@ def source_text(source: str) -> str:
     return f"exit, {cause}, by {seller(by_service=source.startswith(BY_MONITOR))}"
 
 
-def _by(fill: FillView) -> str:
-    return fill.skill or exit_cause(fill.source) or fill.source
-
-
 def _venue_text(fill: FillView) -> Text:
     if fill.venue is Venue.SIM:
         return Text(Venue.SIM.value, "muted")
@@ -99,7 +95,7 @@ def _search_text(fill: FillView, _: ViewContext) -> str:
     parts = (
         fill.question,
         fill.agent_name,
-        _by(fill),
+        fill.by,
         fill.source,
         fill.action.value,
         fill.side.value,
@@ -151,7 +147,7 @@ FILLS: Final = TableSpec[FillView](
             tier=96,
         ),
         word_column("agent", "agent", 12, lambda fill: fill.agent_name, tier=78),
-        word_column("skill", "skill", 12, _by, tier=159),
+        word_column("skill", "skill", 12, lambda fill: fill.by, tier=159),
         Column(
             "venue",
             "venue",
