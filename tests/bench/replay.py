@@ -1,9 +1,11 @@
 """A desk with twenty agents is recorded on the manual clock, then any moment of it is read back.
 
-Run: python tests/bench/replay.py [hours]
-Prints the records, the size of the file and what it comes to in a day (at most 5 MB), the
-milliseconds to a drawn moment, the first of a file and the next ones (at most 500), and whether
-every screen at ten drawn moments shows what it showed then.
+Run: python tests/bench/replay.py [hours [folder]]
+     python tests/bench/replay.py read folder
+Prints the records, the size of the file and what it comes to in a day (at most 5 MB at a hundred
+markets), the milliseconds to a drawn moment, the first of a file and the next ones (at most 500),
+and whether every screen at ten drawn moments shows what it showed then. With a folder the recording
+stays there, and `read` times its moments once more.
 """
 
 import asyncio
@@ -37,6 +39,7 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import Recordings
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, REGISTER
+from service_tui.wiring.collecting import Collecting
 
 HOUR_S = 3_600.0
 DAY_S = 86_400.0
@@ -101,6 +104,8 @@ async def recorded(folder: Path, hours: float) -> dict[Timestamp, DeskState]:
 
 def read_back(folder: Path, times: Sequence[Timestamp]) -> None:
     """Time drawn moments, each with a player of its own and with one for all."""
+    # As in the console: a full collection of garbage waits for an idle moment.
+    Collecting().begin()
     rng, one = random.Random(4), Player(Recordings(folder))
     cold: list[float] = []
     warm: list[float] = []
@@ -145,13 +150,19 @@ async def compared(folder: Path, states: dict[Timestamp, DeskState]) -> None:
     print(*different, sep="\n")
 
 
-async def main(hours: float) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "service").mkdir()
-        states = await recorded(Path(folder), hours)
-        read_back(Path(folder), list(states))
-        await compared(Path(folder), states)
+async def main(hours: float, folder: Path) -> None:
+    (folder / "service").mkdir(parents=True)
+    states = await recorded(folder, hours)
+    read_back(folder, list(states))
+    await compared(folder, states)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1]) if len(sys.argv) > 1 else 2.0))
+    match sys.argv[1:]:
+        case ["read", kept]:
+            read_back(Path(kept), Player(Recordings(Path(kept))).span() or ())
+        case [hours, kept]:
+            asyncio.run(main(float(hours), Path(kept)))
+        case rest:
+            with tempfile.TemporaryDirectory() as passing:
+                asyncio.run(main(float(rest[0]) if rest else 2.0, Path(passing)))

@@ -49,7 +49,7 @@ ROW_BYTES: Final = 600
 WHOLE_SHARE: Final = 0.2
 """Most of the bytes that whole states may take: a desk of many markets writes them more seldom."""
 
-ROWS_MAX: Final = 400
+ROWS_MAX: Final = 1_000
 POINTS_MAX: Final = 2_000
 """ours: rows of a list, and points of a curve that are recorded at most."""
 
@@ -196,9 +196,7 @@ def recorded(state: DeskState) -> DeskState:
             detail=_short_detail(state.supervision.detail),
         ),
         log=replace(state.log, entries=state.log.entries[:ROWS_MAX]),
-        tickets=state.tickets[:ROWS_MAX],
         trades=state.trades[:ROWS_MAX],
-        fills=state.fills[:ROWS_MAX],
         closed=state.closed[:ROWS_MAX],
         equity=state.equity[-POINTS_MAX:],
     )
