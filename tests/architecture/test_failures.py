@@ -22,12 +22,12 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "client/test_client.py::test_a_closed_path_is_closed_for_all_callers_and_for_no_other_path",
     ),
     "F-04": (
-        "desk/test_pollers.py::test_a_401_of_one_path_stops_that_path_alone",
+        "desk/feed/test_pollers.py::test_a_401_of_one_path_stops_that_path_alone",
         "client/test_client.py::test_a_refused_key_is_tried_once_a_minute_by_who_says_who_we_are",
-        "console/test_frame.py::test_a_refused_key_says_what_to_check",
+        "console/shell/test_frame.py::test_a_refused_key_says_what_to_check",
     ),
     "F-05": (
-        "desk/test_pollers.py::test_a_page_of_somebody_else_is_an_outage_and_leaves_what_was_known",
+        "desk/feed/test_pollers.py::test_a_page_of_somebody_else_is_an_outage_and_leaves_what_was_known",
         "hostile/test_answers.py::test_a_lie_ends_no_desk_sends_nothing_and_is_over_with_the_next_answer",
     ),
     "F-06": (
@@ -39,22 +39,22 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "desk/test_desk.py::test_who_stops_waiting_for_a_ticket_does_not_stop_it",
     ),
     "F-08": (
-        "desk/test_pollers.py::test_an_outage_is_asked_through_ever_more_seldom_and_noticed_once",
+        "desk/feed/test_pollers.py::test_an_outage_is_asked_through_ever_more_seldom_and_noticed_once",
         "client/test_retry.py::test_a_poller_rests_between_one_and_thirty_seconds",
         "desk/test_reduce.py::test_an_outage_is_one_notice_and_its_end_another",
     ),
     "F-09": (
         "desk/test_buy_limits.py::test_the_midnight_is_that_of_the_service",
-        "desk/test_redemption.py::test_with_a_clock_far_off_nothing_is_signed_until_it_is_right",
-        "desk/test_alerts.py::test_a_machine_that_was_asleep_asks_before_it_complains",
-        "desk/test_trades.py::test_nothing_is_traded_on_data_that_is_too_old_or_from_a_clock_that_was_set_back",
+        "desk/redemption/test_redemption.py::test_with_a_clock_far_off_nothing_is_signed_until_it_is_right",
+        "desk/risk/test_alerts.py::test_a_machine_that_was_asleep_asks_before_it_complains",
+        "desk/trading/test_trades.py::test_nothing_is_traded_on_data_that_is_too_old_or_from_a_clock_that_was_set_back",
     ),
     "F-10": (
         "storage/test_blotter.py::test_a_budget_is_never_exceeded_by_intents_at_the_same_moment",
         "desk/test_buy_limits.py::test_an_unknown_order_of_yesterday_counts_today_as_well",
     ),
     "F-11": (
-        "storage/test_durability.py::test_every_acknowledged_row_survives_a_kill_and_stands_once",
+        "storage/db/test_durability.py::test_every_acknowledged_row_survives_a_kill_and_stands_once",
         "server/test_keeper.py::test_killed_at_any_moment_the_acknowledged_state_is_restored",
     ),
     "F-12": (
@@ -63,14 +63,14 @@ PROOFS: dict[str, tuple[str, ...]] = {
     ),
     "F-13": (
         "wiring/test_live.py::test_a_second_process_is_told_who_holds_the_directory",
-        "storage/test_lock.py::test_the_lock_of_a_killed_process_is_taken_over",
+        "storage/db/test_lock.py::test_the_lock_of_a_killed_process_is_taken_over",
     ),
-    "F-14": ("storage/test_writer.py::test_a_database_held_by_another_program_is_named_busy",),
+    "F-14": ("storage/db/test_writer.py::test_a_database_held_by_another_program_is_named_busy",),
     "F-15": (
-        "storage/test_wal.py::test_a_log_that_lost_something_is_not_taken_as_it_is",
+        "storage/db/test_wal.py::test_a_log_that_lost_something_is_not_taken_as_it_is",
         "storage/test_opening.py::test_what_is_no_database_is_kept_and_named",
         "wiring/test_live.py::test_a_damaged_page_after_an_end_in_order_is_no_dead_end",
-        "storage/test_backups.py::test_there_is_one_copy_a_day_and_seven_are_kept",
+        "storage/db/test_backups.py::test_there_is_one_copy_a_day_and_seven_are_kept",
     ),
     "F-16": (
         "storage/test_opening.py::test_an_older_schema_is_copied_and_led_to_the_new_one",
@@ -78,25 +78,25 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "storage/test_opening.py::test_a_newer_schema_is_left_alone",
     ),
     "F-17": (
-        "desk/test_redemption.py::test_what_no_person_would_sign_is_not_signed",
-        "desk/test_hostile_chain.py::test_a_nonce_that_is_none_ends_neither_the_desk_nor_the_run",
+        "desk/redemption/test_redemption.py::test_what_no_person_would_sign_is_not_signed",
+        "desk/chain/test_hostile_chain.py::test_a_nonce_that_is_none_ends_neither_the_desk_nor_the_run",
     ),
-    "F-18": ("desk/test_redemption.py::test_the_report_is_repeated_until_it_is_taken",),
+    "F-18": ("desk/redemption/test_redemption.py::test_the_report_is_repeated_until_it_is_taken",),
     "F-19": (
-        "desk/test_hostile_chain.py::test_a_wrong_nonce_is_refused_and_poisons_nothing",
-        "desk/test_redemption.py::test_lost_bytes_are_sent_again_and_never_signed_again",
+        "desk/chain/test_hostile_chain.py::test_a_wrong_nonce_is_refused_and_poisons_nothing",
+        "desk/redemption/test_redemption.py::test_lost_bytes_are_sent_again_and_never_signed_again",
     ),
     "F-20": (
-        "desk/test_redemption.py::test_a_receipt_whose_block_vanishes_counts_from_the_beginning",
-        "desk/test_redemption.py::test_a_minute_without_a_receipt_is_broadcast_unconfirmed",
+        "desk/redemption/test_redemption.py::test_a_receipt_whose_block_vanishes_counts_from_the_beginning",
+        "desk/redemption/test_redemption.py::test_a_minute_without_a_receipt_is_broadcast_unconfirmed",
     ),
     "F-21": (
-        "desk/test_alerts.py::test_a_breach_is_exited_once_and_leaves_nothing_behind",
-        "desk/test_alerts.py::test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses",
-        "desk/test_alerts.py::test_an_alert_whose_exits_all_failed_is_missed_after_its_hour",
+        "desk/risk/test_alerts.py::test_a_breach_is_exited_once_and_leaves_nothing_behind",
+        "desk/risk/test_alerts.py::test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses",
+        "desk/risk/test_alerts.py::test_an_alert_whose_exits_all_failed_is_missed_after_its_hour",
     ),
     "F-22": (
-        "desk/test_reactor.py::test_five_failures_open_the_breaker_and_a_word_or_an_hour_closes_it",
+        "desk/reactor/test_reactor.py::test_five_failures_open_the_breaker_and_a_word_or_an_hour_closes_it",
     ),
     "F-23": (
         "wiring/test_ending.py::test_a_closed_terminal_ends_the_program_in_order",
@@ -104,7 +104,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "autoresearch/test_kills.py::test_a_command_does_not_outlive_its_server",
     ),
     "F-24": (
-        "console/test_frame.py::test_a_storm_of_sizes_harms_nothing",
+        "console/shell/test_frame.py::test_a_storm_of_sizes_harms_nothing",
         "console/test_storm.py::test_a_storm_of_keys_sizes_mouse_and_data_ends_no_console",
         "console/test_theme.py::test_without_colour_signs_and_words_remain",
     ),
@@ -114,8 +114,8 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "wiring/test_ending.py::test_the_places_of_all_threads_are_written_down_and_the_console_goes_on",
     ),
     "F-26": (
-        "engine/test_market.py::test_memory_of_prices_and_trades_is_bounded",
-        "server/test_rates.py::test_callers_and_paths_are_counted_apart_and_memory_is_bounded",
+        "engine/amm/test_market.py::test_memory_of_prices_and_trades_is_bounded",
+        "server/http/test_rates.py::test_callers_and_paths_are_counted_apart_and_memory_is_bounded",
         "sdk/test_client.py::test_a_forgotten_client_leaves_no_thread",
     ),
     "F-27": (

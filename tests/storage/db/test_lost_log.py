@@ -24,7 +24,7 @@ NOW = 1_800_000_000.0
 
 Limit = Callable[[int], AbstractContextManager[None]]
 
-APPEND_AND_WAIT = Path(__file__).parents[1] / "kit" / "programs" / "append_and_wait.py"
+APPEND_AND_WAIT = Path(__file__).parents[2] / "kit" / "programs" / "append_and_wait.py"
 
 
 def killed(directory: Path, *, rows: int = 5, size: int = 10, how: str = "locked") -> None:

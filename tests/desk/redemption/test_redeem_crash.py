@@ -27,7 +27,7 @@ from service_tui.wire.endpoints.wallet import BROADCAST
 pytestmark = pytest.mark.process
 
 
-HERE = Path(__file__).resolve().parents[1] / "kit" / "programs"
+HERE = Path(__file__).resolve().parents[2] / "kit" / "programs"
 BEFORE_SIGNING = {"asked", "checked"}
 
 

@@ -40,7 +40,7 @@ from service_tui.storage.reactor import StoredReactor, StoredWallet
 pytestmark = pytest.mark.process
 
 
-HERE = Path(__file__).resolve().parents[1] / "kit" / "programs"
+HERE = Path(__file__).resolve().parents[2] / "kit" / "programs"
 PLACES = {"trade": is_trade, "report": is_report, "deletion": is_deletion}
 POINTS = [(place, fault) for place in PLACES for fault in (Fault.STUCK, Fault.SILENT)]
 
