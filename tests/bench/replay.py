@@ -135,7 +135,7 @@ async def compared(folder: Path, states: dict[Timestamp, DeskState]) -> None:
         async with running(
             nothing, player=lambda: player, replay_at=at, size=(WIDTH, HEIGHT), first="attention"
         ) as seen:
-            await seen.until(lambda: seen.app.replay is not None)
+            await seen.until(lambda: seen.app.replay.moment is not None)
             # The line that marks the replay takes one from the screen, unless there was one then.
             more = height - seen.app.deck.size.height
             await seen.pilot.resize_terminal(WIDTH, HEIGHT + more)

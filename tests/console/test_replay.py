@@ -87,7 +87,7 @@ async def test_every_screen_shows_a_moment_as_it_was(tmp_path: Path) -> None:
         seen.clock[0] = NOW + LATER_S
         await seen.bring(moved(states[drawn[0]], random.Random(1)))
         for at in reversed(drawn):
-            await seen.app.show_moment(at)
+            await seen.app.replay.show(at)
             again = await texts(seen)
             for name in SCREENS:
                 assert again[name] == then[at][name], name
@@ -99,7 +99,7 @@ async def test_the_charts_of_a_moment_have_their_title_and_its_mark(tmp_path: Pa
     async with running(states[NOW], player=lambda: player, size=(120, 40)) as seen:
         seen.clock[0] = NOW + LATER_S
         await seen.press("1", "f3")
-        await seen.until(lambda: seen.app.replay is not None)
+        await seen.until(lambda: seen.app.replay.moment is not None)
         market_id = seen.app.front.current_market()
         await seen.press("f4")
         await seen.until(lambda: "Charts" in seen.text)
@@ -119,7 +119,7 @@ async def test_a_moment_is_marked_and_one_key_returns(tmp_path: Path) -> None:
     async with running(last, player=lambda: player, size=(100, 30)) as seen:
         seen.clock[0] = NOW + LATER_S
         await seen.press("f3")
-        await seen.until(lambda: seen.app.replay is not None)
+        await seen.until(lambda: seen.app.replay.moment is not None)
         await seen.pilot.pause()
         assert "REPLAY 15 Jan 08:00:00" in seen.lines[0]
         assert "nothing can be sent; F3 returns to now" in seen.text
@@ -138,7 +138,7 @@ async def test_a_moment_is_marked_and_one_key_returns(tmp_path: Path) -> None:
         await seen.bring(newer)
         assert seen.app.desk_state.rewound_to is not None
         await seen.press("f3")
-        assert seen.app.replay is None
+        assert seen.app.replay.moment is None
         assert seen.app.desk_state.tickets == newer.tickets
         assert "REPLAY" not in seen.text
 
@@ -149,7 +149,7 @@ async def test_a_moment_looks_as_it_is_meant_to(tmp_path: Path) -> None:
         states[NOW], player=lambda: player, first="portfolio", size=(80, 24)
     ) as seen:
         await seen.press("f3")
-        await seen.until(lambda: seen.app.replay is not None)
+        await seen.until(lambda: seen.app.replay.moment is not None)
         seen.app.clear_notifications()
         await assert_snapshot(seen.pilot, "replay_80x24", themes=("night", "contrast"))
 
@@ -230,7 +230,7 @@ async def test_the_halt_returns_to_now_and_halts(tmp_path: Path) -> None:
     async with running(states[NOW], player=lambda: player) as seen:
         await seen.press("f3")
         await seen.press("f9")
-        assert seen.app.replay is None
+        assert seen.app.replay.moment is None
         assert [type(one) for one in seen.doors.submitted if isinstance(one, Halt)] == [Halt]
         assert "HALTED" in seen.text
 
@@ -242,7 +242,7 @@ async def test_amounts_are_masked_if_they_are_now_or_were_then(tmp_path: Path) -
         assert "•" not in seen.lines[0]
         await seen.press("z")
         assert seen.app.desk_state.preferences["privacy"] == "on"
-        assert seen.app.replay is not None
+        assert seen.app.replay.moment is not None
         masked = seen.text
         await seen.press("z")
         assert masked != seen.text
@@ -256,7 +256,7 @@ async def test_a_theme_chosen_meanwhile_is_worn_and_masks_follow_the_present(
         await seen.press("f3")
         worn = seen.app.theme
         await seen.press("f8")
-        assert seen.app.replay is not None
+        assert seen.app.replay.moment is not None
         assert seen.app.theme != worn
         chosen = seen.app.theme
         await seen.press("f3")
@@ -292,7 +292,7 @@ async def test_a_halt_of_the_present_and_a_closed_desk_are_shown_beside_a_moment
         assert "now halted" not in seen.text
         await seen.bring(replace(states[NOW], halt=HaltView(NOW)))
         assert "now halted" in seen.text
-        assert seen.app.replay is not None
+        assert seen.app.replay.moment is not None
         seen.doors.fail(DeskClosedError("the database was removed", "restart"))
         await seen.until(lambda: "now desk closed" in seen.text)
 
@@ -307,8 +307,8 @@ async def test_a_halt_while_a_moment_is_read_keeps_the_present_in_front(tmp_path
             return find(at)
 
         player.readable = slow  # type: ignore[method-assign]
-        await seen.app.show_moment(NOW)
-        assert seen.app.replay is None
+        await seen.app.replay.show(NOW)
+        assert seen.app.replay.moment is None
         assert [one for one in seen.doors.submitted if isinstance(one, Halt)]
 
 
@@ -366,15 +366,15 @@ async def test_keys_go_on_while_a_moment_is_read(tmp_path: Path) -> None:
         may_read.set()
         await seen.until(lambda: "the present stays" in seen.toasts)
         await seen.pilot.pause(0.1)
-        assert seen.app.replay is None
+        assert seen.app.replay.moment is None
 
 
 async def test_a_dialog_that_was_opened_meanwhile_keeps_the_present(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player, first="markets") as seen:
         await seen.press("question_mark")
-        await seen.app.show_moment(NOW)
-        assert seen.app.replay is None
+        await seen.app.replay.show(NOW)
+        assert seen.app.replay.moment is None
         await seen.until(lambda: "! replay not opened: a dialog is open" in seen.toasts)
 
 
@@ -384,7 +384,7 @@ async def test_a_trade_cannot_be_decided_from_a_moment(tmp_path: Path) -> None:
     assert held
     async with running(states[NOW], player=lambda: player) as seen:
         await seen.press("f3")
-        await seen.until(lambda: seen.app.replay is not None)
+        await seen.until(lambda: seen.app.replay.moment is not None)
         # A click on the mark of the approvals, and on the row of one.
         for message in (ApprovalRequested(held[0].held_id), GoTo("approvals", held[0].held_id)):
             seen.app.post_message(message)
@@ -403,7 +403,7 @@ async def test_what_was_masked_when_it_was_recorded_stays_so_and_says_it(tmp_pat
     async with running(states[NOW], player=lambda: player, first="portfolio") as seen:
         seen.clock[0] = NOW + LATER_S
         await seen.press("f3")
-        await seen.until(lambda: seen.app.replay is not None)
+        await seen.until(lambda: seen.app.replay.moment is not None)
         await seen.press("z")
         seen.app.clear_notifications()
         await seen.press("z")
@@ -437,7 +437,7 @@ async def test_an_empty_recording_and_a_damaged_one_are_named(tmp_path: Path) ->
         Recordings(tmp_path).path.write_bytes(b"no database, but longer than a header" * 99)
         await seen.press("f3")
         await seen.until(lambda: any("recording:" in toast for toast in seen.toasts))
-        assert seen.app.replay is None
+        assert seen.app.replay.moment is None
 
 
 async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
@@ -455,7 +455,7 @@ async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
             assert any("'service-tui halt' halts" in toast for toast in seen.toasts)
             assert len(seen.app.screen_stack) == 1
         assert not [one for one in seen.doors.submitted if isinstance(one, Halt)]
-        assert seen.app.replay is not None
+        assert seen.app.replay.moment is not None
 
 
 async def test_a_console_that_only_replays_sends_nothing_before_it_has_read_anything(
@@ -470,7 +470,7 @@ async def test_a_console_that_only_replays_sends_nothing_before_it_has_read_anyt
         await only_replays(seen)
         assert "reading the recording" in seen.text
         may_read.set()
-        await seen.until(lambda: seen.app.replay is not None)
+        await seen.until(lambda: seen.app.replay.moment is not None)
         assert "HALTED" not in seen.text
 
 

@@ -76,7 +76,7 @@ async def test_the_step_stands_below_the_head_until_it_is_done_or_left() -> None
         await seen.until(lambda: "TOUR 2/5 b opens a ticket: type 25, read the quote" in seen.text)
         await seen.press("colon", *"tour end", "enter")
         await seen.until(lambda: "TOUR" not in seen.text)
-        assert seen.app.tour is None
+        assert seen.app.guide.tour is None
 
 
 async def test_the_cursor_stands_on_the_row_of_the_step() -> None:
@@ -92,14 +92,14 @@ async def test_the_cursor_stands_on_the_row_of_the_step() -> None:
     reactor = replace(reactor_state().reactor, signals=(ended, able))
     state = replace(state, tickets=(ticket, *state.tickets), reactor=reactor)
     async with running(state, first="markets", size=(120, 40)) as seen:
-        seen.app.tour = Tour(state, 3)
+        seen.app.guide.tour = Tour(state, 3)
         await seen.press("3")
         await seen.bring(replace(state, stars=frozenset({"x"})))
         assert seen.app.front.current_row() == monitor.key
         await seen.press("g")
         await seen.bring(state)
         assert seen.app.front.current_row() != monitor.key
-        seen.app.tour = Tour(state, 4)
+        seen.app.guide.tour = Tour(state, 4)
         await seen.press("4")
         await seen.bring(replace(state, stars=frozenset({"x"})))
         assert seen.app.front.current_row() == able.signal_id
@@ -110,5 +110,5 @@ async def test_no_tour_without_play_money() -> None:
     state = seen_before(sample_state())
     remote = replace(state, service=replace(state.service, embedded=False))
     async with running(remote, first="markets") as seen:
-        seen.app.begin_tour()
-        assert seen.app.tour is None
+        seen.app.guide.begin()
+        assert seen.app.guide.tour is None

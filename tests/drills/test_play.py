@@ -261,7 +261,7 @@ async def test_the_palette_ends_the_console_for_a_drill() -> None:
         await seen.press("ctrl+p", *"crash")
         await seen.until(lambda: "drill: Crash" in seen.text)
         await seen.press("enter")
-        await seen.until(lambda: seen.app.next_drill == "flash-crash")
+        await seen.until(lambda: seen.app.drill.next_name == "flash-crash")
         assert not seen.app.is_running or seen.app._exit
 
 

@@ -1,7 +1,7 @@
 """The console's app: state comes down from the desk through it, commands go up."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -9,21 +9,45 @@ from rich.console import RenderableType
 from rich.text import Text
 from textual import events, on
 from textual.binding import BindingType
+from textual.dom import DOMNode
+from textual.message import Message
 
 from service_tui.console import formats
+from service_tui.console.actions import rewound_reason
 from service_tui.console.desk_api import DeskClosedError, OpenDesk, RecoveryOption
 from service_tui.console.freshness import is_private
 from service_tui.console.key_file import OwnKeys
-from service_tui.console.keys import KeyBinding, action_name, bindings_of, cap, move_keys, with_keys
-from service_tui.console.messages import ChartsRequested, CommandGiven, ConfirmGiven
+from service_tui.console.keys import (
+    KEYS,
+    KeyBinding,
+    action_name,
+    bindings_of,
+    cap,
+    move_keys,
+    with_keys,
+)
+from service_tui.console.messages import (
+    ApprovalRequested,
+    ChartsRequested,
+    CommandGiven,
+    ConfirmGiven,
+    DrillRequested,
+    ReplayRequested,
+    ResumeRequested,
+    TourRequested,
+)
 from service_tui.console.needs import absence_of, needs, unloaded_topics
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.reasons import without_amounts
 from service_tui.console.replay_text import no_moment_condition, replay_condition
+from service_tui.console.shell.approval_pages import ApprovalPages
 from service_tui.console.shell.command_sender import CommandSender
+from service_tui.console.shell.drill_pages import DrillPages
+from service_tui.console.shell.halt_pages import HaltPages
 from service_tui.console.shell.notifier import Notifier
-from service_tui.console.shell.replay_pages import ReplayPages
-from service_tui.console.shell.views import SCREENS
+from service_tui.console.shell.replay_pages import NOTHING_TO_HALT, ReplayPages
+from service_tui.console.shell.tour_guide import TourGuide
+from service_tui.console.shell.views import SCREENS, Views
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner, LastingCondition, lasting_conditions
 from service_tui.console.widgets.deck import Deck
@@ -59,6 +83,8 @@ CLOSE_S: Final = 2.5
 MARKS_SEEN: Final = frozenset({"attention", "monitors", "reactor"})
 """Screens whose display marks notices as seen."""
 
+_APP_KEYS: Final = {key.action: key for key in KEYS if key.group == "app"}
+
 _KEEP_RUNNING: Final = "A detached one needs no console ({app.agents}, {agents.detach})."
 
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
@@ -80,7 +106,7 @@ def _first_screen(state: DeskState) -> str:
     return kept if kept in SCREENS else "portfolio" if state.positions else "markets"
 
 
-class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
+class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     """Paints the cached state, then opens the desk and follows it.
 
     Args:
@@ -116,9 +142,6 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         player: "Callable[[], Player | None]" = lambda: None,
         replay_at: Timestamp | None = None,
     ) -> None:
-        self.player = player
-        self.replays_only = replay_at is not None
-        self.replay_at = replay_at
         self._has_tour = has_tour
         self._own_keys = own_keys or OwnKeys()
         move_keys(self._own_keys.moved)
@@ -129,6 +152,18 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
             themes=themes,
             program=ProgramInfo(log_path, data_path, names, drills=drills),
             first=first or _first_screen(initial),
+        )
+        self.halting = HaltPages(self)
+        self.approving = ApprovalPages(self)
+        self.guide = TourGuide(self)
+        self.drill = DrillPages(self)
+        self.replay = ReplayPages(
+            self,
+            wall_time=now,
+            live=lambda: self._live,
+            show_live=lambda: self.take(self._raw_state),
+            player=player,
+            replay_at=replay_at,
         )
         self._open_desk = open_desk
         self._wall_time = now
@@ -168,13 +203,13 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form", "monitor_form")
         self._report_key_problems()
-        if self.replays_only:
-            self.action_replay()
+        if self.replay.is_alone:
+            self.replay.toggle()
         elif self._has_tour:
-            self.begin_tour()
+            self.guide.begin()
         elif "welcome" not in self.desk_state.preferences:
             self.action_welcome()
-        self.show_drill()
+        self.drill.show()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
 
     def _report_key_problems(self) -> None:
@@ -236,14 +271,14 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         """Show a newer state of the desk."""
         self._raw_state = state
         self._live = self._sender.laid_over(state, self._wall_time())
-        if self.replay is not None:
+        if self.replay.moment is not None:
             self._notify()
             self._show_conditions()
             return
         before, self.desk_state = self.desk_state, self._live
         self.show_state()
         self._apply_theme_since(before)
-        self.follow_drill(state.drill)
+        self.drill.follow(state.drill)
         self._notify()
 
     def _apply_theme_since(self, before: DeskState) -> None:
@@ -265,12 +300,12 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         state, front, base = self.desk_state, self.front, self.screen_stack[0]
         self.now = now = self._shown_time()
         needing = len(needs(state, now))
-        if self.replay is None:
+        if self.replay.moment is None:
             self._follow_present(state, now, needing)
         base.query_one(TopBar).take(state, now, self._notifier.unseen)
         self._show_conditions()
         front.take(state, now)
-        self.lead_tour()
+        self.guide.lead()
         base.query_one(KeyBar).show(front, needing)
         for dialog in self.screen_stack[1:]:
             if isinstance(dialog, TakesState):
@@ -278,7 +313,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
 
     def _shown_time(self) -> Timestamp:
         """The time of what is shown: of a recorded moment its own."""
-        return self._wall_time() if self.replay is None else self.replay.at
+        return self._wall_time() if self.replay.moment is None else self.replay.moment.at
 
     def _follow_present(self, state: DeskState, now: Timestamp, needing: int) -> None:
         """Note what a newer present state means for notices, the idle time and the tour."""
@@ -288,7 +323,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
             now, needed=needing > 0, is_loaded=not unloaded_topics(state)
         )
         self._notifier.ring(state, now)
-        self.follow_tour(state)
+        self.guide.follow(state)
 
     def _show_conditions(self) -> None:
         """Show the conditions in the line below the head."""
@@ -300,29 +335,19 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         present = lasting_conditions(
             self._live, self._wall_time(), started_at=self._started_at, closed=self._shut
         )
-        if self.replay is None and self.replays_only:
-            return (no_moment_condition(self.replay_problem),)
-        if self.replay is None:
-            return (*present, *self.tour_conditions(self.desk_state))
-        of_then = lasting_conditions(
-            self.desk_state, self.replay.at, started_at=self.replay.at, closed=""
-        )
-        grave = () if self.replays_only else (one for one in present if one.tone == "loss")
+        moment, is_alone = self.replay.moment, self.replay.is_alone
+        if moment is None:
+            tour = self.guide.conditions(self.desk_state)
+            return (no_moment_condition(self.replay.problem),) if is_alone else (*present, *tour)
+        of_then = lasting_conditions(self.desk_state, moment.at, started_at=moment.at, closed="")
+        grave = () if is_alone else (one for one in present if one.tone == "loss")
         marked = (replace(one, word=f"now {one.word}") for one in grave)
-        return (replay_condition(self.replay, is_alone=self.replays_only), *marked, *of_then)
-
-    def wall_time(self) -> Timestamp:
-        """The present time."""
-        return self._wall_time()
-
-    def show_live(self) -> None:
-        """Show the present state."""
-        self.take(self._raw_state)
+        return (replay_condition(moment, is_alone=is_alone), *marked, *of_then)
 
     def _tick(self) -> None:
         # Overlays on the desk's state expire by the clock, too.
         self._live = self._sender.laid_over(self._raw_state, self._wall_time())
-        if self.replay is None:
+        if self.replay.moment is None:
             self.desk_state = self._live
             self.show_state()
         else:
@@ -333,10 +358,10 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
     def _notify(self) -> None:
         """Notify each notice once, through the chosen channels, and the length of the absence."""
         state = self._live
-        self._notifier.prefix = "" if self.replay is None else "now: "
+        self._notifier.prefix = "" if self.replay.moment is None else "now: "
         self._notifier.notify(state, self._wall_time())
         absence = absence_of(state)
-        if absence is not None and not self._absence_shown and self.replay is None:
+        if absence is not None and not self._absence_shown and self.replay.moment is None:
             self._absence_shown = True
             if self.front.name_in_keys == "attention":
                 return
@@ -372,7 +397,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         Returns:
             Why the command was refused; empty if it was accepted.
         """
-        refusal = self.replay_refusal(command)
+        refusal = self.replay.refusal(command)
         if refusal is not None:
             if refusal:
                 self.show_toast(refusal, "warn")
@@ -384,7 +409,7 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
             # Shown at once, before the desk confirms it.
             before = self.desk_state
             self.take(self._raw_state)
-            self.show_replay()
+            self.replay.show_again()
             self._apply_theme_since(before)
         return why
 
@@ -392,9 +417,79 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
 
     def disabled_reason(self, key: KeyBinding) -> str:
         """Why a key is disabled here; empty if it works."""
-        why = super().disabled_reason(key)
+        why = rewound_reason(self.desk_state, key.ident) or super().disabled_reason(key)
         sets_pace = key.group == "app" and action_name(key.action) in {"pause_world", "speed"}
         return why or (self._no_pace() if sets_pace else "")
+
+    def post_message(self, message: Message) -> bool:
+        """Queue a message; the key that halts does so when it arrives."""
+        self.halting.at_once(message)
+        return super().post_message(message)
+
+    async def run_action(
+        self,
+        action: str | tuple[str, str, tuple[object, ...]],
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Perform an action, unless it is one that a recorded state cannot take."""
+        key = _APP_KEYS.get(action) if isinstance(action, str) else None
+        why = "" if key is None else rewound_reason(self.desk_state, key.ident)
+        if not why:
+            return await super().run_action(action, default_namespace, namespaces)
+        self.show_toast(why, "warn")
+        return True
+
+    def action_halt(self) -> None:
+        """Halt, and show the halt; without a desk there is nothing to halt."""
+        if not self.replay.is_alone:
+            self.halting.halt()
+        elif not self.halting.is_done_by_key():
+            self.show_toast(NOTHING_TO_HALT, "warn")
+
+    def action_resume(self) -> None:
+        """Ask for the typed word that ends the halt."""
+        self.halting.resume()
+
+    def action_approvals(self) -> None:
+        """List the waiting trades; the only one is opened at once."""
+        self.approving.open()
+
+    def action_report(self) -> None:
+        """Show the day of every agent."""
+        self.approving.report()
+
+    def action_replay(self) -> None:
+        """Show the last recorded moment, or the present again."""
+        self.replay.toggle()
+
+    def action_replay_step(self, kind: str, by: int) -> None:
+        """Show another record: the one before (-1) or after (1), of an event, or so far away."""
+        self.replay.step(kind, by)
+
+    def action_replay_time(self) -> None:
+        """Type the time of a moment."""
+        self.replay.type_time()
+
+    @on(ResumeRequested)
+    def _resume_requested(self) -> None:
+        self.halting.confirm_resume()
+
+    @on(ApprovalRequested)
+    def _approval_requested(self, message: ApprovalRequested) -> None:
+        self.approving.open_asked(message)
+
+    @on(ReplayRequested)
+    def _replay_requested(self, message: ReplayRequested) -> None:
+        self.replay.take_request(message)
+
+    @on(DrillRequested)
+    async def _drill_requested(self, message: DrillRequested) -> None:
+        await self.drill.take_request(message)
+
+    @on(TourRequested)
+    def _tour_requested(self, message: TourRequested) -> None:
+        self.guide.begin_or_end(message)
 
     def action_refresh_now(self) -> None:
         """Request fresh data of everything from the service."""
@@ -534,4 +629,4 @@ class ConsoleApp(ReplayPages):  # noqa: PLR0904 - one action a key
         if confirmed:
             self.exit(0)
         else:
-            self.next_drill = ""
+            self.drill.next_name = ""

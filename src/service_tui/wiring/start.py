@@ -184,4 +184,4 @@ def open_console(
     app.run()
     keep(options.data_dir, app.picture)
     code = app.return_code or 0
-    return ConsoleEnd(code, "" if code else app.next_drill)
+    return ConsoleEnd(code, "" if code else app.drill.next_name)

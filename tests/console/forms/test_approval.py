@@ -18,7 +18,7 @@ from service_tui.console.forms.approval import (
 )
 from service_tui.console.key_queue import REST_S
 from service_tui.console.shell.command_sender import DECIDED_S, CommandSender
-from service_tui.console.shell.permission_keys import TYPED_AHEAD
+from service_tui.console.shell.approval_pages import TYPED_AHEAD
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput

@@ -2,17 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual import on
-from textual.dom import DOMNode
-
 from service_tui.console.actions import rewound_reason
 from service_tui.console.fields import FieldError
-from service_tui.console.keys import KEYS, KeyBinding, cap
-from service_tui.console.messages import DrillRequested, ReplayRequested
+from service_tui.console.keys import cap
+from service_tui.console.messages import ReplayRequested
 from service_tui.console.replay_text import (
     READINGS,
     is_of_view,
@@ -20,7 +17,7 @@ from service_tui.console.replay_text import (
     replayed,
     time_text,
 )
-from service_tui.console.shell.drill_pages import DrillPages
+from service_tui.console.shell.views import Views
 from service_tui.desk.command import Command
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.recording.moment import RecordedMoment, RecordError
@@ -44,94 +41,70 @@ NOTHING_YET: Final = "nothing recorded yet"
 NOT_RECORDED: Final = "nothing is recorded here: the setting recording is off"
 NOTHING_TO_HALT: Final = "replay only: no desk is open here; 'service-tui halt' halts"
 
-_APP_KEYS: Final = {key.action: key for key in KEYS if key.group == "app"}
 
+class ReplayPages:
+    """Shows recorded moments in place of the present, and refuses commands meanwhile.
 
-class ReplayPages(DrillPages):
-    """Shows recorded moments in place of the present, and gives no command meanwhile."""
+    Args:
+        app: the app that shows them.
+        wall_time: the present time.
+        live: the present state, also while another one is shown.
+        show_live: shows it again.
+        player: the recording of the open desk; None without one.
+        replay_at: of a console without a desk: the time of the moment that is shown first.
+    """
 
-    replay: RecordedMoment | None = None
-    """The moment in front; None for the present."""
-
-    replay_at: Timestamp | None = None
-    """Of a console without a desk: the time of the moment that is shown first."""
-
-    replays_only = False
-    """True for a console without a desk."""
-
-    replay_problem = ""
-    """Why a console without a desk shows no moment; empty while the first one is read."""
-
-    _turn = 0
-    """Counts what makes a moment unwanted that is still being read: a halt, a way back to now."""
-
-    player: "Callable[[], Player | None]" = staticmethod(lambda: None)
-    """The recording of the open desk; None without one."""
-
-    _live: DeskState
-    """The present state, also while another one is shown."""
-
-    _left_out: dict[str, Command]
-    """What screens asked of the desk meanwhile, by its kind."""
-
-    _asked: deque[Callable[[], Awaitable[None]]]
-    """Moves that wait for the one before, in the order of their keys."""
-
-    _is_moving = False
-
-    def wall_time(self) -> Timestamp:
-        """The present time; implemented by the app."""
-        raise NotImplementedError
-
-    def show_live(self) -> None:
-        """Show the present state; implemented by the app."""
-        raise NotImplementedError
+    def __init__(
+        self,
+        app: Views,
+        *,
+        wall_time: Callable[[], Timestamp],
+        live: Callable[[], DeskState],
+        show_live: Callable[[], None],
+        player: "Callable[[], Player | None]",
+        replay_at: Timestamp | None,
+    ) -> None:
+        self._app = app
+        self._wall_time = wall_time
+        self._live = live
+        self._show_live = show_live
+        self._player = player
+        self._first_at = replay_at
+        self.moment: RecordedMoment | None = None
+        """The moment in front; None for the present."""
+        self.is_alone = replay_at is not None
+        """True for a console without a desk."""
+        self.problem = ""
+        """Why a console without a desk shows no moment; empty while the first one is read."""
+        self._turn = 0
+        """Counts what makes a moment unwanted that is still being read: a halt, a way back."""
+        self._left_out: dict[str, Command] = {}
+        """What screens asked of the desk meanwhile, by its kind."""
+        self._asked: deque[Callable[[], Awaitable[None]]] = deque()
+        """Moves that wait for the one before, in the order of their keys."""
+        self._is_moving = False
 
     # -- keys -----------------------------------------------------------------------------------
 
-    def disabled_reason(self, key: KeyBinding) -> str:
-        """Why a key is disabled here; empty if it works."""
-        return rewound_reason(self.desk_state, key.ident) or super().disabled_reason(key)
-
-    async def run_action(
-        self,
-        action: str | tuple[str, str, tuple[object, ...]],
-        default_namespace: DOMNode | None = None,
-        namespaces: Mapping[str, DOMNode] | None = None,
-    ) -> bool:
-        """Perform an action, unless it is one that a recorded state cannot take."""
-        key = _APP_KEYS.get(action) if isinstance(action, str) else None
-        why = "" if key is None else rewound_reason(self.desk_state, key.ident)
-        if not why:
-            return await super().run_action(action, default_namespace, namespaces)
-        self.show_toast(why, "warn")
-        return True
-
-    def action_halt(self) -> None:
-        """Halt, and show the halt; without a desk there is nothing to halt, whatever was then."""
-        if not self.replays_only:
-            super().action_halt()
-        elif not self._has_halted:
-            self.show_toast(NOTHING_TO_HALT, "warn")
-        self._has_halted = False
-
-    def action_replay(self) -> None:
+    def toggle(self) -> None:
         """Show the last recorded moment, or the present again."""
-        if self.replay is not None and self.replays_only:
-            self.show_toast(f"replay only: no desk is open here; {cap('app.out')} leaves", "warn")
-        elif self.replay is not None:
-            self.leave_replay()
+        if self.moment is not None and self.is_alone:
+            self._app.show_toast(
+                f"replay only: no desk is open here; {cap('app.out')} leaves", "warn"
+            )
+        elif self.moment is not None:
+            self.leave()
         elif self._is_moving:
             self._turn += 1
-            self.show_toast("the present stays")
+            self._app.show_toast("the present stays")
         else:
-            at = self.wall_time() if self.replay_at is None else self.replay_at
-            self._move(partial(self.show_moment, at, is_asked=self.replays_only))
+            at = self._wall_time() if self._first_at is None else self._first_at
+            self._move(partial(self.show, at, is_asked=self.is_alone))
 
-    def action_replay_step(self, kind: str, by: int) -> None:
+    def step(self, kind: str, by: int) -> None:
         """Show the record before (-1) or after (1), that of an event, or a minute or hour away."""
-        if self.replay is None and not self._is_moving:
-            self.show_toast(f"{cap('app.replay')} opens the replay first", "warn")
+        if self.moment is None and not self._is_moving:
+            self._app.show_toast(f"{cap('app.replay')} opens the replay first", "warn")
         elif kind in STEP_S:
             self._move(partial(self._leap, STEP_S[kind] * by))
         else:
@@ -142,12 +115,12 @@ class ReplayPages(DrillPages):
         if not self._is_moving:
             self._asked = deque()
         if len(self._asked) >= MOVES_MAX:
-            self.show_toast("replay: still reading; key ignored", "warn")
+            self._app.show_toast("replay: still reading; key ignored", "warn")
             return
         self._asked.append(move)
         if not self._is_moving:
             self._is_moving = True
-            self.run_worker(self._make_moves(), group="replay")
+            self._app.run_worker(self._make_moves(), group="replay")
 
     async def _make_moves(self) -> None:
         turn = self._turn
@@ -163,26 +136,26 @@ class ReplayPages(DrillPages):
             self._is_moving = False
 
     def _not_shown(self, why: str) -> None:
-        self.show_toast(why, "warn")
-        if self.replays_only and self.replay is None:
-            self.replay_problem = why
-            self.show_state()
+        self._app.show_toast(why, "warn")
+        if self.is_alone and self.moment is None:
+            self.problem = why
+            self._app.show_state()
 
     async def _step(self, by: int, *, is_event: bool) -> None:
         """Show the next record that way."""
-        player, here, turn = self.player(), self.replay, self._turn
+        player, here, turn = self._player(), self.moment, self._turn
         if player is None or here is None:
             return
         moment, problem = await asyncio.to_thread(player.step, here.at, by, is_event=is_event)
         if moment is None:
             what = "event" if is_event else "record"
-            self.show_toast(problem or f"no {'earlier' if by < 0 else 'later'} {what}")
+            self._app.show_toast(problem or f"no {'earlier' if by < 0 else 'later'} {what}")
         else:
             self._put_in_front(moment, turn, problem)
 
     async def _leap(self, by_s: float) -> None:
         """Show the moment so far away; a shorter way leads to the next record at least."""
-        player, here, turn = self.player(), self.replay, self._turn
+        player, here, turn = self._player(), self.moment, self._turn
         if player is None or here is None:
             return
         way = 1 if by_s > 0 else -1
@@ -193,32 +166,25 @@ class ReplayPages(DrillPages):
         else:
             self._put_in_front(moment, turn, problem)
 
-    def action_replay_time(self) -> None:
+    def type_time(self) -> None:
         """Type the time of a moment."""
-        self.open_command_line("replay ")
+        self._app.open_command_line("replay ")
 
-    @on(ReplayRequested)
-    def _replay_requested(self, message: ReplayRequested) -> None:
+    def take_request(self, message: ReplayRequested) -> None:
+        """Do what a command asked for: the moment of a time, or the present."""
         if not message.typed:
-            self.action_replay()
+            self.toggle()
             return
         try:
-            at = read_time(message.typed, self.wall_time())
+            at = read_time(message.typed, self._wall_time())
         except FieldError as error:
-            self.show_toast(str(error), "warn")
+            self._app.show_toast(str(error), "warn")
             return
-        self._move(partial(self.show_moment, at, is_asked=True))
-
-    @on(DrillRequested)
-    def _no_drill_in_replay(self, message: DrillRequested) -> None:
-        why = rewound_reason(self.desk_state, "")
-        if why:
-            message.prevent_default()
-            self.show_toast(why, "warn")
+        self._move(partial(self.show, at, is_asked=True))
 
     # -- moments --------------------------------------------------------------------------------
 
-    async def show_moment(self, at: Timestamp, *, is_asked: bool = False) -> None:
+    async def show(self, at: Timestamp, *, is_asked: bool = False) -> None:
         """Show the last moment recorded before a time; a toast where there is none.
 
         Args:
@@ -228,9 +194,9 @@ class ReplayPages(DrillPages):
         Raises:
             RecordError: none can be read.
         """
-        player, turn = self.player(), self._turn
+        player, turn = self._player(), self._turn
         if player is None:
-            self.show_toast(NOT_RECORDED, "warn")
+            self._app.show_toast(NOT_RECORDED, "warn")
             return
         moment, problem = await asyncio.to_thread(player.readable, at)
         if moment is None:
@@ -242,56 +208,56 @@ class ReplayPages(DrillPages):
         """Bring a moment to the front, unless something came between since it was asked for."""
         if turn != self._turn:
             return False
-        if self.replay is None:
-            if len(self.screen_stack) > 1:
-                self.show_toast("replay not opened: a dialog is open", "warn")
+        if self.moment is None:
+            if len(self._app.screen_stack) > 1:
+                self._app.show_toast("replay not opened: a dialog is open", "warn")
                 return False
             self._left_out = {}
-        self.replay = moment
-        self.show_replay()
+        self.moment = moment
+        self.show_again()
         if problem:
-            self.show_toast(f"{problem}; nearest readable one shown", "warn")
+            self._app.show_toast(f"{problem}; nearest readable one shown", "warn")
         return True
 
     def _name_gap(self, found: Timestamp, at: Timestamp) -> None:
         """Tell how far the record is from the time that was typed."""
         if at < found:
-            self.show_toast(f"the recording begins at {time_text(found)}", "warn")
+            self._app.show_toast(f"the recording begins at {time_text(found)}", "warn")
         elif at - found > GAP_S:
             between = f"{time_text(found)} and {time_text(at)}"
-            self.show_toast(f"nothing recorded between {between}", "warn")
+            self._app.show_toast(f"nothing recorded between {between}", "warn")
 
-    def show_replay(self) -> None:
+    def show_again(self) -> None:
         """Show the moment in front with the looks of now."""
-        if self.replay is not None:
-            self.desk_state = replayed(self.replay, self._live)
-            self.show_state()
+        if self.moment is not None:
+            self._app.desk_state = replayed(self.moment, self._live())
+            self._app.show_state()
 
-    def leave_replay(self) -> None:
+    def leave(self) -> None:
         """Show the present again, and ask the desk for what screens wanted meanwhile."""
-        if self.replay is None:
+        if self.moment is None:
             return
         self._turn += 1
-        self.replay = None
-        self.show_live()
+        self.moment = None
+        self._show_live()
         for command in self._left_out.values():
-            self.give(command)
+            self._app.give(command)
 
-    def replay_refusal(self, command: Command) -> str | None:
+    def refusal(self, command: Command) -> str | None:
         """Why a command is not given now; empty for one that needs no answer; None if it goes on.
 
         A halt goes on always: it returns to the present first.
         """
         if isinstance(command, Halt):
-            if self.replays_only:
+            if self.is_alone:
                 return NOTHING_TO_HALT
             self._turn += 1
-            self.leave_replay()
+            self.leave()
             return None
-        if not (self.replay or self.replays_only) or is_of_view(command):
+        if not (self.moment or self.is_alone) or is_of_view(command):
             return None
         if isinstance(command, READINGS):
-            if self.replay is not None:
+            if self.moment is not None:
                 self._left_out[command.kind] = command
             return ""
-        return rewound_reason(self.desk_state, "")
+        return rewound_reason(self._app.desk_state, "")

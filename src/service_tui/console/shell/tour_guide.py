@@ -1,10 +1,8 @@
 """The tour in the console: its step stands in the line below the head until it is done."""
 
-from textual import on
-
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.messages import TourRequested
-from service_tui.console.shell.permission_keys import PermissionKeys
+from service_tui.console.shell.views import Views
 from service_tui.console.tour import DONE, STEPS, Tour, TourView
 from service_tui.console.widgets.banner import LastingCondition
 from service_tui.desk.state import DeskState
@@ -12,54 +10,60 @@ from service_tui.desk.state import DeskState
 NEEDS_PLAY_MONEY = "the tour needs the embedded service and its play money"
 
 
-class TourGuide(PermissionKeys):
-    """Shows each step of the tour, and goes on once the desk shows that it is done."""
+class TourGuide:
+    """Shows each step of the tour, and goes on once the desk shows that it is done.
 
-    tour: Tour | None = None
+    Args:
+        app: over whose screens it leads.
+    """
 
-    _led_to: str = ""
-    """The row on which a step has put the cursor, once; empty for none."""
+    def __init__(self, app: Views) -> None:
+        self._app = app
+        self.tour: Tour | None = None
+        self._led_to = ""
+        """The row on which a step has put the cursor, once; empty for none."""
 
-    @on(TourRequested)
-    def _tour_requested(self, message: TourRequested) -> None:
+    def begin_or_end(self, message: TourRequested) -> None:
+        """Do what a command asked for."""
         if message.ends:
             had_tour, self.tour = self.tour is not None, None
-            self.show_toast("tour ended" if had_tour else "no tour is under way")
+            self._app.show_toast("tour ended" if had_tour else "no tour is under way")
         else:
-            self.begin_tour()
-        self.show_state()
+            self.begin()
+        self._app.show_state()
 
-    def begin_tour(self) -> None:
+    def begin(self) -> None:
         """Begin at the first step; a toast where there is no play money."""
-        if not self.desk_state.service.embedded:
-            self.show_toast(NEEDS_PLAY_MONEY, "warn")
+        app = self._app
+        if not app.desk_state.service.embedded:
+            app.show_toast(NEEDS_PLAY_MONEY, "warn")
             return
-        self.tour = Tour(self.desk_state)
-        self.show_toast(f"five steps with play money; {cap('app.command')} tour end leaves")
+        self.tour = Tour(app.desk_state)
+        app.show_toast(f"five steps with play money; {cap('app.command')} tour end leaves")
 
-    def follow_tour(self, state: DeskState) -> None:
+    def follow(self, state: DeskState) -> None:
         """Go to the next step, once the present one is done."""
         if self.tour is None:
             return
-        self.tour = self.tour.advanced(state, self.now, self.front.name_in_keys)
+        self.tour = self.tour.advanced(state, self._app.now, self._app.front.name_in_keys)
         if self.tour.is_over:
             self.tour = None
-            self.show_toast(with_keys(DONE), "good")
+            self._app.show_toast(with_keys(DONE), "good")
 
-    def lead_tour(self) -> None:
+    def lead(self) -> None:
         """Put the cursor on the row that the present step is about, once the screen has it."""
-        state = self.desk_state
-        if self.tour is not None and state.rewound_to is None and len(self.screen_stack) == 1:
-            view = TourView(self.tour.start, state, self.now, self.front.name_in_keys)
+        app, state = self._app, self._app.desk_state
+        if self.tour is not None and state.rewound_to is None and len(app.screen_stack) == 1:
+            view = TourView(self.tour.start, state, app.now, app.front.name_in_keys)
             row = self.tour.row(view, self._led_to)
             if row and row != self._led_to:
-                self.front.focus_row(row)
+                app.front.focus_row(row)
             self._led_to = row
 
-    def tour_conditions(self, state: DeskState) -> tuple[LastingCondition, ...]:
+    def conditions(self, state: DeskState) -> tuple[LastingCondition, ...]:
         """The present step as a line; empty without a tour."""
         if self.tour is None:
             return ()
-        text = self.tour.text(state, self.now, self.front.name_in_keys)
+        text = self.tour.text(state, self._app.now, self._app.front.name_in_keys)
         word = f"tour {self.tour.place + 1}/{len(STEPS)}"
         return (LastingCondition("accent", word, with_keys(text)),)
