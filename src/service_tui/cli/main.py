@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from service_tui.cli.parser import (
     LISTS,
@@ -279,12 +279,26 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         ops_port=arguments.ops_port if arguments.command == "serve" else None,
         database=_of_shared(arguments, "database"),
         world=_of_shared(arguments, "world") or "main",
+        **(_of_network(arguments) if arguments.command == "serve" else {}),
     )
 
 
 def _of_shared(arguments: argparse.Namespace, name: str) -> str | None:
     """A setting of a shared desk; None for a command that knows none."""
     return _text(getattr(arguments, name, None)) if arguments.command in SHARED else None
+
+
+def _of_network(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Where and how `serve` answers."""
+    names: str = arguments.public_name or ""
+    return {
+        "host": arguments.host or "",
+        "tls_cert": arguments.tls_cert,
+        "tls_key": arguments.tls_key,
+        "trusted_proxy": arguments.trusted_proxy or "",
+        "public_names": tuple(name for part in names.split(",") if (name := part.strip())),
+        "invitations": None if arguments.invitations is None else arguments.invitations == "on",
+    }
 
 
 def _text(value: object) -> str | None:
@@ -460,6 +474,7 @@ def _is_terminal(stream: TextIO | None) -> bool:
 def _serve(options: Options, _: argparse.Namespace) -> int:
     """Run the embedded service until a signal ends it."""
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring.network import NetworkError  # noqa: PLC0415
     from service_tui.wiring.serve import PortTakenError, serve  # noqa: PLC0415
 
     try:
@@ -467,7 +482,7 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
         if hasattr(os, "nice"):
             os.nice(NICENESS)
         serve(options)
-    except (DeskClosedError, PortTakenError) as error:
+    except (DeskClosedError, NetworkError, PortTakenError) as error:
         raise CannotError(str(error)) from error
     return OK
 

@@ -260,8 +260,9 @@ def _add_serve(command: Callable[..., Parser]) -> None:
         allow_abbrev=False,
     )
     _add_common(serve)
-    for of_serve in ("serve.port", "serve.limits", "serve.ops_port", "database", "world"):
-        _add_setting(serve, of_serve)
+    for setting in SETTINGS:
+        if setting.command == "serve" or setting.key in {"database", "world"}:
+            _add_setting(serve, setting.key)
 
 
 def _add_web(command: Callable[..., Parser]) -> None:
@@ -533,7 +534,15 @@ def _add_setting(parser: argparse.ArgumentParser, key: str) -> None:
     """Add the flag of a setting; an absent flag stays unset, so that a file can set it."""
     setting = BY_KEY[key]
     about = setting.about + (f" (default: {setting.default})" if setting.default else "")
-    if setting.kind is bool:
+    if setting.is_repeated:
+        parser.add_argument(
+            setting.flag,
+            metavar=setting.metavar,
+            action=_Joined,
+            default=argparse.SUPPRESS,
+            help=about,
+        )
+    elif setting.kind is bool:
         parser.add_argument(
             setting.flag, action="store_true", default=argparse.SUPPRESS, help=setting.about
         )
@@ -553,6 +562,22 @@ def _add_setting(parser: argparse.ArgumentParser, key: str) -> None:
             default=argparse.SUPPRESS,
             help=about,
         )
+
+
+class _Joined(argparse.Action):
+    """A flag that may be given several times; its value has commas in between."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Add one more."""
+        del parser, option_string
+        before: str | None = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, f"{before},{values}" if before else str(values))
 
 
 def _parse_value(setting: Setting, text: str) -> Value:

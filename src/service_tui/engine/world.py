@@ -136,7 +136,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Give an agent new settings."""
         return self.did([AgentChanged(agent.agent_id, at, changes)])
 
-    def decide(self, decision: KeyRotated | PlanSet | HaltSet) -> list[Event]:
+    def decide(self, decision: KeyRotated | PlanSet | HaltSet | OperatorActed) -> list[Event]:
         """Apply the operator's decision about one agent, or about all."""
         return self.did([decision])
 

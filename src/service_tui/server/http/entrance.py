@@ -1,8 +1,10 @@
 """The way by which a call came in: this machine, or a network with its names and its peers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from ipaddress import ip_address
+from ssl import SSLContext
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -28,11 +30,16 @@ class Entrance:
 
     `names` are what Host may say, empty for those of this machine. `scheme` is what browsers see.
     `proxy` is the one peer that may speak without encryption, None where it is not asked for.
+    `tls` encrypts. `address` is how callers reach the port, `link` how other processes of the desk
+    do; empty for what the socket itself says.
     """
 
     names: frozenset[str] = frozenset()
     scheme: str = "http"
     proxy: str | None = None
+    tls: SSLContext | None = field(default=None, repr=False, compare=False)
+    address: str = ""
+    link: str = ""
 
     @property
     def is_local(self) -> bool:
@@ -62,7 +69,7 @@ class Entrance:
             Denied: 403 for another peer than the proxy, a host that is not ours, or any Origin; of
                 `own_page`, any but ours; 400 for no host at all, or two.
         """
-        if self.proxy is not None and peer != self.proxy:
+        if self.proxy is not None and plain_address(peer) != self.proxy:
             raise denied(403, "this port takes calls of its proxy only", "call the proxy's address")
         hosts = headers.getlist("host")
         if len(hosts) != 1:
@@ -101,6 +108,16 @@ def is_loopback(host: str) -> bool:
     """Whether a Host header names this machine."""
     name = host_name(host)
     return name in HOSTS or name.endswith(".localhost")
+
+
+@lru_cache(64)
+def plain_address(text: str) -> str:
+    """An address in its one spelling; one of IPv4 inside of IPv6 is one of IPv4."""
+    try:
+        number = ip_address(text)
+    except ValueError:
+        return text
+    return str(getattr(number, "ipv4_mapped", None) or number)
 
 
 def entrance_of(scope: Mapping[str, object]) -> Entrance:
