@@ -32,6 +32,7 @@ from service_tui.engine.events import (
     MarketListed,
     MarketResolved,
     Note,
+    OperatorActed,
     PlanSet,
     Reacted,
     ReactorChanged,

@@ -12,7 +12,7 @@ import platform
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -71,6 +71,8 @@ KEEPS_LOG: Final = frozenset({
     "halt",
     "resume",
     "agent",
+    "people",
+    "invite",
     "report",
     "export",
     *LISTS,
@@ -79,7 +81,7 @@ KEEPS_LOG: Final = frozenset({
 BRIEF: Final = frozenset({"report", "export", *LISTS})
 """Commands so brief that no garbage need be collected."""
 
-OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent"})
+OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent", "people", "invite"})
 """Commands that open a desk, on another service too."""
 
 LOCAL: Final = frozenset({
@@ -99,7 +101,7 @@ LOCAL: Final = frozenset({
 SHARED: Final = frozenset({"serve", "db"})
 """Commands that know the database of a shared desk."""
 
-WRITES: Final = frozenset({"serve", "halt", "resume", "agent"})
+WRITES: Final = frozenset({"serve", "halt", "resume", "agent", "people", "invite"})
 """Commands without --read-only, which ignore that of a file: a halt is never refused."""
 
 ADDRESSED: Final = frozenset({"url", "profile", KEY, "data_dir", "allow_insecure", "exchange"})
@@ -560,6 +562,23 @@ def _agent(options: Options, arguments: argparse.Namespace) -> int:
         raise CannotError(str(error)) from error
 
 
+def _people(options: Options, arguments: argparse.Namespace) -> int:
+    """Manage the people who operate a world, or invitations of agents."""
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import people_command  # noqa: PLC0415
+
+    known = {field.name for field in fields(people_command.PeopleRequest)}
+    given = {name: value for name, value in vars(arguments).items() if name in known}
+    run = people_command.run_people
+    if arguments.command == "invite":
+        run = people_command.run_invite
+    try:
+        print_lines(*run(options, people_command.PeopleRequest(**given)))
+    except (DeskClosedError, people_command.PeopleCommandError) as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
 def _print_report(report: "HaltReport") -> int:
     print_lines(*report.lines)
     return OK if report.is_done else CANNOT
@@ -881,6 +900,8 @@ _COMMANDS: Final = {
     "halt": _halt,
     "resume": _resume,
     "agent": _agent,
+    "people": _people,
+    "invite": _people,
     "login": _login,
     "logout": _logout,
     "keys": _keys,
