@@ -102,7 +102,7 @@ SCHEMA: Final = Schema(
             PRIMARY KEY (name) ) STRICT""",
             """CREATE TABLE invitations (
             invitation_id TEXT NOT NULL, salt TEXT NOT NULL, code_hash TEXT NOT NULL,
-            uses INTEGER NOT NULL, plan TEXT, budget INTEGER, person TEXT NOT NULL,
+            uses INTEGER NOT NULL, "plan" TEXT, budget INTEGER, person TEXT NOT NULL,
             created_at REAL NOT NULL, created_by TEXT NOT NULL, expires_at REAL NOT NULL,
             ended_at REAL, PRIMARY KEY (invitation_id) ) STRICT""",
             "CREATE INDEX journal_of_people ON journal (seq) WHERE kind = 'acted'",
