@@ -366,9 +366,9 @@ def _person_of(
     if endpoint.role is PersonRole.TRADER:
         ids: Mapping[str, str] = call.scope.get("path_params", {})
         held_id = ids.get("held_id")
-        world = service.world
-        agent_id = ids["agent_id"] if held_id is None else world.pending_trades.agent_of(held_id)
-        check_own(person, world.agent(agent_id), may_take=endpoint is DESK_CLAIM)
+        trades = service.world.pending_trades
+        agent_id = ids["agent_id"] if held_id is None else trades.agent_of(held_id)
+        check_own(person, service.owner_of(agent_id), may_take=endpoint is DESK_CLAIM)
     return person
 
 

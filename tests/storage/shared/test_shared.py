@@ -307,7 +307,7 @@ def test_a_missing_right_is_named() -> None:
 def columns(place: WorldPlace) -> list[tuple[object, ...]]:
     return written(
         place,
-        "SELECT table_name, column_name, data_type, is_nullable, collation_name "
+        "SELECT table_name, column_name, data_type, is_nullable, collation_name "  # noqa: S608 - ours
         f"FROM information_schema.columns WHERE table_schema = '{place.schema}' "
         "UNION SELECT tablename, replace(indexname, schemaname, ''), "
         "replace(indexdef, schemaname, ''), '', '' "

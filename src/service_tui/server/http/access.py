@@ -170,18 +170,17 @@ def check_role(person: Person, needed: PersonRole) -> None:
         )
 
 
-def check_own(person: Person, agent: Agent, *, may_take: bool = False) -> None:
+def check_own(person: Person, owner: str, *, may_take: bool = False) -> None:
     """Refuse a trader who acts on an agent of somebody else.
 
     Args:
         person: who acts.
-        agent: on which agent.
+        owner: whose agent it is, empty for nobody's.
         may_take: an agent of nobody may become this person's.
 
     Raises:
         Denied: 403 that names whose agent it is.
     """
-    owner = agent.settings.owner
     if person.reaches(PersonRole.SUPERVISOR) or owner == person.name or (may_take and not owner):
         return
     whose = f"{owner}'s" if owner else "nobody's"

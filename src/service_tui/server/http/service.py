@@ -18,7 +18,7 @@ from service_tui.server.http.rates import Rates
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.sol_quotes import SolQuotes
 from service_tui.server.people.invitation_book import InvitationBook
-from service_tui.server.people.roster import Person, Roster
+from service_tui.server.people.roster import OWNER, Person, Roster
 from service_tui.server.results.by_source import PastSums
 from service_tui.server.results.reported import ReportedPnl
 from service_tui.server.webhooks.courier import Courier
@@ -91,6 +91,16 @@ class Service:
     def world(self) -> World:
         """The world of now: the store may have read it back from disk."""
         return self.world_store.world
+
+    def owner_of(self, agent_id: str) -> str:
+        """Whose agent this is; empty for nobody's.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        owner = self.world.agent(agent_id).settings.owner
+        # The console's own agent comes with the data directory, claimed or not.
+        return owner or (OWNER if agent_id == self.operator_agent else "")
 
     def agents_count(self) -> int:
         """Agents that count against the plan of the account."""

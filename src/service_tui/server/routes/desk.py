@@ -88,7 +88,7 @@ def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
         rails=buy_limits_body(world, agent, request.now),
         venues=tuple(row for venue in REAL if (row := _venue_row(request, agent, venue))),
         retired=settings.retired,
-        owner=settings.owner,
+        owner=request.service.owner_of(agent.agent_id),
     )
 
 
