@@ -455,7 +455,8 @@ async def test_an_invited_agent_gets_plan_budget_and_owner(tmp_path: Path) -> No
         order = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5}
         spends = Caller(stage, key)
         assert (await spends.post("sdk/trade", order))["success"]
-        again = await spends.ask("POST", "sdk/trade", order)
+        other = order | {"market_id": stage.open_markets()[1].market_id}
+        again = await spends.ask("POST", "sdk/trade", other)
         assert "daily budget" in again.json()["error"]
         (one,) = (await owner_of(stage).get("desk/invitations"))["invitations"]
         assert (one["used"], one["uses"]) == (1, 1)
