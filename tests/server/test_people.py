@@ -15,8 +15,8 @@ from kit.clock import leap
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.events import LeashSet
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.people.roster import OWNER, Person, Roster
-from service_tui.server.people.secret_keys import new_secret
+from service_tui.server.http.people.roster import OWNER, Person, Roster
+from service_tui.server.http.people.secret_keys import new_secret
 from service_tui.storage.db import tables
 from service_tui.storage.db.tables import table_of
 from service_tui.storage.people import PersonRecord

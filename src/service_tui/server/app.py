@@ -48,6 +48,7 @@ from service_tui.server.http.entrance import (
 from service_tui.server.http.idempotency import Promise
 from service_tui.server.http.names import VENUES, Speech, speech_of
 from service_tui.server.http.paid_calls import admitted, charged
+from service_tui.server.http.people.roster import Person
 from service_tui.server.http.refusals import (
     Denied,
     denied,
@@ -57,7 +58,6 @@ from service_tui.server.http.refusals import (
     wrong_path,
 )
 from service_tui.server.http.service import Handler, RequestContext, Service, StreamHandler
-from service_tui.server.people.roster import Person
 from service_tui.server.routes.claim import HtmlPage, enter, show
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError

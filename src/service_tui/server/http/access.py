@@ -10,10 +10,10 @@ from starlette.datastructures import Headers
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.world import World
+from service_tui.server.http.people.roster import THE_OWNER, Person
 from service_tui.server.http.rates import FIXED_RATES, rate_of
 from service_tui.server.http.refusals import Denied, denied, throttled, unauthenticated
 from service_tui.server.http.service import Service
-from service_tui.server.people.roster import THE_OWNER, Person
 from service_tui.terms import PersonRole, Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint

@@ -14,11 +14,11 @@ from service_tui.server.claim.codes import ClaimCodes
 from service_tui.server.claim.link_challenges import LinkChallenges
 from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.idempotency import Promise, Repeats
+from service_tui.server.http.people.invitation_book import InvitationBook
+from service_tui.server.http.people.roster import OWNER, Person, Roster
 from service_tui.server.http.rates import Rates
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.sol_quotes import SolQuotes
-from service_tui.server.people.invitation_book import InvitationBook
-from service_tui.server.people.roster import OWNER, Person, Roster
 from service_tui.server.results.by_source import PastSums
 from service_tui.server.results.reported import ReportedPnl
 from service_tui.server.webhooks.courier import Courier

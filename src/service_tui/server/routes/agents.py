@@ -5,8 +5,8 @@ from typing import Final
 from service_tui.engine.agents.leash import OWN
 from service_tui.engine.events import AgentRegistered, Event, LeashSet
 from service_tui.server.http.access import hash_of
+from service_tui.server.http.people.invitation_book import no_invitation
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.people.invitation_book import no_invitation
 from service_tui.server.projections.present import agent_body, claim_url, context_body
 from service_tui.storage.invitations import InvitationRecord
 from service_tui.terms import LEASH_WAIT_S, NEW_AGENT_CASH_SIM, AgentStatus, LeashMode, Plan

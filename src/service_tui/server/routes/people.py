@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from service_tui.server.http.people.invitation_book import InvitationTerms, used
+from service_tui.server.http.people.roster import OWNER
 from service_tui.server.http.refusals import denied, invalid_items
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.people.invitation_book import InvitationTerms, used
-from service_tui.server.people.roster import OWNER
 from service_tui.storage.errors import StorageError
 from service_tui.storage.invitations import InvitationRecord, keep_invitation
 from service_tui.storage.people import PersonRecord, keep_person

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
+from service_tui.server.http.people.secret_keys import INVITATION_PREFIX, is_secret, new_secret
 from service_tui.server.http.refusals import Denied, denied
-from service_tui.server.people.secret_keys import INVITATION_PREFIX, is_secret, new_secret
 from service_tui.storage.invitations import InvitationRecord
 from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from service_tui.server.http.people.secret_keys import PERSON_PREFIX, is_secret, new_secret
 from service_tui.server.http.refusals import denied
-from service_tui.server.people.secret_keys import PERSON_PREFIX, is_secret, new_secret
 from service_tui.storage.people import PersonRecord
 from service_tui.terms import PersonRole
 from service_tui.units import Timestamp
