@@ -31,6 +31,7 @@ ONE_RUN = {
     "--unit", "--direction", "--allow-shell", "--in", "--holds", "--agent", "--to", "--empty",
     "--json", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export", "--return",
     "--at", "--venue", "--live", "--max-price", "--min-price",
+    "--role", "--uses", "--days", "--budget", "--for",
 }  # fmt: skip
 """Flags that are about one call: what it does, and where to."""
 
@@ -97,6 +98,12 @@ serve.port = 1
 [serve]
 limits = "off"
 ops_port = 3
+host = "0.0.0.0"
+tls_cert = "/tmp/c"
+tls_key = "/tmp/k"
+trusted_proxy = "10.0.0.1"
+public_name = "a.example,b.example"
+invitations = "off"
 """
 
 

@@ -41,7 +41,7 @@ class Setting:
 
     `values` are all that there are, where they can be listed; a number lies in `low` to `high`
     where they cannot. `default` is what holds when nothing is said, in words. The value of a
-    secret is never shown.
+    secret is never shown. One that `is_repeated` may be given several times by its flag.
     """
 
     key: str
@@ -55,6 +55,7 @@ class Setting:
     high: int = 0
     is_secret: bool = False
     metavar: str = ""
+    is_repeated: bool = False
 
     @property
     def command(self) -> str:
@@ -106,6 +107,18 @@ SETTINGS: Final = (
             values=("on", "off")),
     Setting("serve.ops_port", int, "port of 'serve' for /healthz, /readyz and /metrics", "none",
             "--ops-port", high=PORT_MAX, metavar="N"),
+    Setting("serve.host", str, "address of 'serve'; another than loopback needs encryption",
+            "127.0.0.1", "--host", metavar="ADDRESS"),
+    Setting("serve.tls_cert", Path, "certificate of 'serve', in PEM form", "none", "--tls-cert",
+            metavar="FILE"),
+    Setting("serve.tls_key", Path, "private key of that certificate", "none", "--tls-key",
+            metavar="FILE"),
+    Setting("serve.trusted_proxy", str, "the one address from which 'serve' takes plain calls",
+            "none", "--trusted-proxy", metavar="ADDRESS"),
+    Setting("serve.public_name", str, "name of 'serve' for callers; several with commas between",
+            "its address", "--public-name", metavar="NAME", is_repeated=True),
+    Setting("serve.invitations", str, "whether agents need an invitation to register",
+            "on for a network, else off", "--invitations", values=("on", "off")),
     Setting("database", str, "PostgreSQL of a shared desk, postgresql://user@host/name",
             "none: a world of the data directory", "--database", DATABASE_VARIABLE,
             is_secret=True, metavar="URL"),

@@ -142,6 +142,19 @@ class AlertStatus(StrEnum):
     REMAINDER = "remainder"
 
 
+class PersonRole(StrEnum):
+    """What an operator may do, each more than the one before.
+
+    `observer` reads. `trader` acts on own agents. `supervisor` acts on all agents of the world, and
+    halts. `owner` decides on plans, invitations and people.
+    """
+
+    OBSERVER = "observer"
+    TRADER = "trader"
+    SUPERVISOR = "supervisor"
+    OWNER = "owner"
+
+
 class LeashMode(StrEnum):
     """Freedom of an agent or one of its skills.
 
@@ -329,6 +342,17 @@ TRADES_PAGE_MAX: Final = 200
 MARKETS_PAGE_MAX: Final = 500
 EXPERIMENTS_PAGE_MAX: Final = 500
 """Rows of one answer."""
+
+AUDIT_PAGE_MAX: Final = 200
+"""Changes of people in one answer. # ours."""
+
+PERSON_NAME_MAX: Final = 60
+"""Letters of a person's name. # ours: it stands in a column of the audit log."""
+
+INVITATION_USES_MAX: Final = 10_000
+INVITATION_DAYS: Final = 7
+INVITATION_DAYS_MAX: Final = 365
+"""How many agents an invitation may let in, and how long. # ours: an invitation is no open door."""
 
 OFFSET_MAX: Final = 10_000_000
 """Rows of a list that one call may pass over."""

@@ -32,6 +32,7 @@ from service_tui.engine.events import (
     MarketListed,
     MarketResolved,
     Note,
+    OperatorActed,
     PlanSet,
     Reacted,
     ReactorChanged,
@@ -602,6 +603,7 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             events += world.note(ClientSeen("ada", world.at, "0.26.0"))
             events += world.decide(HaltSet(world.at, halted=True))
             events += world.decide(HaltSet(world.at, halted=False))
+            events += world.decide(OperatorActed("ada", world.at, "POST /halt", "", "{}"))
             events += world.note(TradeFailed("ada", world.at, "m", YES, "no liquidity"))
             followed = tuple(address_of(SEED, wallet) for wallet in ROSTER)
             chosen = {"wallets": followed, "enabled": True, "daily_cap": Micros(900 * ONE)}

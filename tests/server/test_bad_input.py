@@ -17,7 +17,8 @@ from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.events import LeashSet
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.access import BODY_MAX
-from service_tui.terms import LeashMode, Venue
+from service_tui.server.http.people.roster import Person
+from service_tui.terms import LeashMode, PersonRole, Venue
 from service_tui.units import Micros
 from service_tui.wire.base import OperatorModel, WireModel
 from service_tui.wire.endpoint import Endpoint
@@ -52,6 +53,14 @@ from service_tui.wire.endpoints.notify import (
     TRIGGERED_ALERTS,
 )
 from service_tui.wire.endpoints.paid import FORECAST, PAID_BRIEFING
+from service_tui.wire.endpoints.people import (
+    ADD_PERSON,
+    DESK_AUDIT,
+    END_PERSON,
+    INVITE,
+    RENEW_PERSON,
+    SET_ROLE,
+)
 from service_tui.wire.endpoints.public import (
     ALL,
     BATCH,
@@ -136,6 +145,7 @@ def long(count: int) -> str:
 
 NAME: Final = (*TEXT, long(201), '""', '"   "', '"\\u001b[31m"', '"\\u0000\\u0007"', '"\\u200b"')
 LINE: Final = (*TEXT, long(201))
+NAMES_OF_PEOPLE: Final = (*TEXT, *NEVER_NULL, '""', '" "', long(61))
 PROSE: Final = (*TEXT, long(4_001))
 ADDRESS: Final = (
     *TEXT, '""', '" "', '"not an address"', '"ftp://evm-venue.example/event/a-1-2"',
@@ -260,6 +270,7 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "description": PROSE,
         "homepage": LINE,
         "skill_url": LINE,
+        "invitation": LINE,
     },
     PATCH_AGENT: {"auto_redeem_enabled": FLAG, "name": NAME},
     POST_SETTINGS: SETTINGS_FIELDS,
@@ -539,6 +550,17 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
             json.dumps({f"k{n}": [1] for n in range(17)}),
         ),
     },
+    ADD_PERSON: {"name": NAMES_OF_PEOPLE, "role": (*WORD, *NEVER_NULL, '"OWNER"')},
+    SET_ROLE: {"name": NAMES_OF_PEOPLE, "role": (*WORD, *NEVER_NULL, '"OWNER"')},
+    RENEW_PERSON: {"name": NAMES_OF_PEOPLE},
+    END_PERSON: {"name": NAMES_OF_PEOPLE},
+    INVITE: {
+        "uses": (*WHOLE, *NEVER_NULL, "0", "10001"),
+        "days": (*WHOLE, *NEVER_NULL, "0", "366"),
+        "plan": WORD,
+        "daily_budget": (*NUMBER, "1000000001", "0.0000001"),
+        "person": (*TEXT, '""', '" "', '"nobody"', long(61)),
+    },
     DESK_SET_LEASH: {
         "mode": (*WORD, *NEVER_NULL, '"ASK"', '"free"'),
         "skill_slug": (*TEXT, '"../x"', '"a b"', '"\\u001b[2J"', long(129)),
@@ -643,6 +665,11 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     IMPORT_TICKER: {"kalshi_url": Venue.SOL.value},
     SET_SPEED: {"speed": 10},
     DESK_SET_LEASH: {"mode": "ask"},
+    ADD_PERSON: {"name": "ada", "role": "trader"},
+    SET_ROLE: {"name": "eve", "role": "trader"},
+    RENEW_PERSON: {"name": "eve"},
+    END_PERSON: {"name": "eve"},
+    INVITE: {},
     DESK_APPROVE: {},
     DESK_REFUSE: {"reason": "no"},
     SET_MONITOR: {"side": "yes", "stop_loss_pct": 0.5},
@@ -739,6 +766,7 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     },
     PORTFOLIO: {"venue": (*WORDS, "moon")},
     HELD_TRADES: {"status": (*WORDS, "ended")},
+    DESK_AUDIT: {"limit": (*COUNTS, "0", "201")},
     DESK_HELD: {"status": (*WORDS, "ended")},
     DESK_FREE_LEASH: {"skill_slug": ("a b", "../x", "\x1b[2J", "a" * 129, "é")},
     EXPIRING: {"hours": (*COUNTS, "0", "169")},
@@ -915,7 +943,12 @@ def claim(stage: Stage) -> None:
 
 
 async def hold(stage: Stage) -> None:
-    """Some want a position, with a monitor on it; some a trade that waits for the operator."""
+    """Some want a position, with a monitor on it; some a trade that waits for the operator.
+
+    Some want a person beside the owner.
+    """
+    now = stage.clock.now()
+    stage.sim.service.people.add("eve", PersonRole.OBSERVER, Person("owner", PersonRole.OWNER), now)
     order = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 7}
     assert (await send(stage, PLACE_TRADE, content=json.dumps(order).encode())).json()["success"]
     leash = LeashSet(stage.agent_id, stage.clock.now(), "slow", LeashMode.ASK, Micros(0), None, 60)

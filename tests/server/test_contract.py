@@ -77,6 +77,18 @@ from service_tui.wire.endpoints.notify import (
     WEBHOOKS,
 )
 from service_tui.wire.endpoints.paid import FORECAST, PAID_BRIEFING
+from service_tui.wire.endpoints.people import (
+    ADD_PERSON,
+    DESK_AUDIT,
+    DESK_ME,
+    END_INVITATION,
+    END_PERSON,
+    INVITATIONS,
+    INVITE,
+    PEOPLE,
+    RENEW_PERSON,
+    SET_ROLE,
+)
 from service_tui.wire.endpoints.public import (
     AGENT,
     ALL,
@@ -510,6 +522,17 @@ SCRIPT: Final = (
         lambda s: of_first(s) | {"json": {"mode": "ask", "threshold": 1, "daily_budget": 900}},
     ),
     Call("leashes", DESK_LEASHES),
+    Call("who am I", DESK_ME),
+    Call("a person", ADD_PERSON, body(name="ada", role="trader")),
+    Call("the same person", ADD_PERSON, body(name="ada", role="trader"), 409),
+    Call("another role", SET_ROLE, body(name="ada", role="supervisor")),
+    Call("another key", RENEW_PERSON, body(name="ada")),
+    Call("the end of a person", END_PERSON, body(name="ada")),
+    Call("people", PEOPLE),
+    Call("an invitation", INVITE, body(uses=2, plan="pro", daily_budget=5)),
+    Call("invitations", INVITATIONS),
+    Call("no invitation", END_INVITATION, lambda _: {"path": {"invitation_id": "invite-1"}}, 404),
+    Call("who changed what", DESK_AUDIT, query(limit=100)),
     Call("what needs the operator", DESK_NEEDS),
     Call("a trade that waits", PLACE_TRADE, trade(amount=2, reasoning="perhaps")),
     Call("another that waits", PLACE_TRADE, trade(amount=3, signal_data={"edge": 0.1})),
@@ -756,6 +779,7 @@ DRAWN: Final = frozenset({
     *("agent_id", "api_key", "claim_code", "claim_url", "code", "id", "key_prefix"),
     *("trader_id", "webhook_secret"),
     *("address", "message", "nonce", "wallet_address"),
+    *("key", "invitation_id"),
 })
 """Fields that are drawn by chance, so that two services never say the same in them."""
 

@@ -30,6 +30,9 @@ RICH: dict[str, object] = {
     "max_trade": Micros(1_000 * ONE),
 }
 LATER = """
+DROP INDEX journal_of_people;
+DROP TABLE people;
+DROP TABLE invitations;
 DROP INDEX journal_by_kind;
 DROP INDEX journal_by_venue;
 ALTER TABLE journal DROP COLUMN venue;

@@ -202,6 +202,9 @@ def test_an_older_schema_is_copied_and_led_to_the_new_one(directory: Path) -> No
 TO_VERSION_1 = """
 DROP INDEX journal_of_the_tape;
 CREATE INDEX journal_of_the_crowd ON journal (seq) WHERE agent_id IS NULL AND kind = 'crowd';
+DROP INDEX journal_of_people;
+DROP TABLE people;
+DROP TABLE invitations;
 DROP TABLE pricealerts;
 DROP TABLE reactorsignals;
 DROP TABLE reactorwallets;

@@ -12,10 +12,10 @@ import platform
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from service_tui.cli.parser import (
     LISTS,
@@ -71,6 +71,8 @@ KEEPS_LOG: Final = frozenset({
     "halt",
     "resume",
     "agent",
+    "people",
+    "invite",
     "report",
     "export",
     *LISTS,
@@ -79,7 +81,7 @@ KEEPS_LOG: Final = frozenset({
 BRIEF: Final = frozenset({"report", "export", *LISTS})
 """Commands so brief that no garbage need be collected."""
 
-OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent"})
+OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent", "people", "invite"})
 """Commands that open a desk, on another service too."""
 
 LOCAL: Final = frozenset({
@@ -99,7 +101,7 @@ LOCAL: Final = frozenset({
 SHARED: Final = frozenset({"serve", "db"})
 """Commands that know the database of a shared desk."""
 
-WRITES: Final = frozenset({"serve", "halt", "resume", "agent"})
+WRITES: Final = frozenset({"serve", "halt", "resume", "agent", "people", "invite"})
 """Commands without --read-only, which ignore that of a file: a halt is never refused."""
 
 ADDRESSED: Final = frozenset({"url", "profile", KEY, "data_dir", "allow_insecure", "exchange"})
@@ -279,12 +281,26 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         ops_port=arguments.ops_port if arguments.command == "serve" else None,
         database=_of_shared(arguments, "database"),
         world=_of_shared(arguments, "world") or "main",
+        **(_of_network(arguments) if arguments.command == "serve" else {}),
     )
 
 
 def _of_shared(arguments: argparse.Namespace, name: str) -> str | None:
     """A setting of a shared desk; None for a command that knows none."""
     return _text(getattr(arguments, name, None)) if arguments.command in SHARED else None
+
+
+def _of_network(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Where and how `serve` answers."""
+    names: str = arguments.public_name or ""
+    return {
+        "host": arguments.host or "",
+        "tls_cert": arguments.tls_cert,
+        "tls_key": arguments.tls_key,
+        "trusted_proxy": arguments.trusted_proxy or "",
+        "public_names": tuple(name for part in names.split(",") if (name := part.strip())),
+        "invitations": None if arguments.invitations is None else arguments.invitations == "on",
+    }
 
 
 def _text(value: object) -> str | None:
@@ -460,6 +476,7 @@ def _is_terminal(stream: TextIO | None) -> bool:
 def _serve(options: Options, _: argparse.Namespace) -> int:
     """Run the embedded service until a signal ends it."""
     from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring.network import NetworkError  # noqa: PLC0415
     from service_tui.wiring.serve import PortTakenError, serve  # noqa: PLC0415
 
     try:
@@ -467,7 +484,7 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
         if hasattr(os, "nice"):
             os.nice(NICENESS)
         serve(options)
-    except (DeskClosedError, PortTakenError) as error:
+    except (DeskClosedError, NetworkError, PortTakenError) as error:
         raise CannotError(str(error)) from error
     return OK
 
@@ -543,6 +560,23 @@ def _agent(options: Options, arguments: argparse.Namespace) -> int:
         return _print_report(agent_command.govern(options, arguments.act, arguments.name))
     except DeskClosedError as error:
         raise CannotError(str(error)) from error
+
+
+def _people(options: Options, arguments: argparse.Namespace) -> int:
+    """Manage the people who operate a world, or invitations of agents."""
+    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.wiring import people_command  # noqa: PLC0415
+
+    known = {field.name for field in fields(people_command.PeopleRequest)}
+    given = {name: value for name, value in vars(arguments).items() if name in known}
+    run = people_command.run_people
+    if arguments.command == "invite":
+        run = people_command.run_invite
+    try:
+        print_lines(*run(options, people_command.PeopleRequest(**given)))
+    except (DeskClosedError, people_command.PeopleCommandError) as error:
+        raise CannotError(str(error)) from error
+    return OK
 
 
 def _print_report(report: "HaltReport") -> int:
@@ -866,6 +900,8 @@ _COMMANDS: Final = {
     "halt": _halt,
     "resume": _resume,
     "agent": _agent,
+    "people": _people,
+    "invite": _people,
     "login": _login,
     "logout": _logout,
     "keys": _keys,

@@ -17,7 +17,7 @@ from service_tui.settings import (
     folder,
     value_in,
 )
-from service_tui.terms import Venue
+from service_tui.terms import PersonRole, Venue
 from service_tui.version import VERSION
 from service_tui.wiring.research_arguments import ABOUT_AUTORESEARCH, add_arguments
 
@@ -73,6 +73,15 @@ RESUME_ASKS: Final = "Buys of every agent are allowed again. Type RESUME and pre
 
 DIGITS_MAX: Final = 9
 
+PEOPLE_ACTS: Final[Mapping[str, str]] = {
+    "list": "list everybody, with role",
+    "add": "add a person; prints the key, once",
+    "role": "give a person another role",
+    "renew": "give a person a new key; the old one is dead at once",
+    "end": "let a person's key open nothing any more",
+}
+"""Actions of `people`, with their help."""
+
 LISTS: Final[Mapping[str, str]] = {
     "status": "cash, equity, limits and what needs you",
     "markets": "markets, the most traded first",
@@ -96,6 +105,8 @@ examples:
   service-tui halt                           halt all buys now, without a question
   service-tui resume                         end the halt (typed word)
   service-tui agent retire NAME              free the slot of an agent; history stays
+  service-tui people add ADA --role trader   give a person a key; also list, role, renew, end
+  service-tui invite --uses 5                a code by which agents register; also list, end
   service-tui login --url https://host       store the key of another service (prompts for it)
   service-tui --url https://host             open the desk on it
   service-tui keys create                    create a wallet key; also import, list, remove
@@ -132,7 +143,7 @@ def check(parser: Parser, arguments: argparse.Namespace) -> None:
     own = OWN_WORLD.get(arguments.command, "")
     if own and (arguments.url or arguments.profile or arguments.read_only):
         parser.error(f"{own}: no --url, --profile or --read-only")
-    if arguments.command in {"halt", "resume", "agent"} and arguments.read_only:
+    if arguments.command in {"halt", "resume", "agent", "people", "invite"} and arguments.read_only:
         parser.error(f"{arguments.command} changes the service: no --read-only")
     if (
         arguments.command == "autoresearch"
@@ -142,6 +153,8 @@ def check(parser: Parser, arguments: argparse.Namespace) -> None:
         parser.error(
             "autoresearch takes no argument, status, reset [SKILL], off [SKILL], or a SKILL"
         )
+    if arguments.command == "invite" and (arguments.act == "end") != bool(arguments.name):
+        parser.error("give the ID with 'invite end', and only there")
     _check_order(parser, arguments)
     _check_backup(parser, arguments)
     if arguments.command == "login" and arguments.url is None:
@@ -218,6 +231,8 @@ def parser_of(environment: Environment) -> Parser:
         _add_common(commands.add_parser(name, help=about, allow_abbrev=False))
     _add_replay(commands.add_parser)
     _add_agent(commands.add_parser)
+    _add_people(commands.add_parser)
+    _add_invite(commands.add_parser)
     _add_login(commands.add_parser)
     keys = commands.add_parser("keys", help="manage the keys of your wallets", allow_abbrev=False)
     _add_common(keys)
@@ -260,8 +275,9 @@ def _add_serve(command: Callable[..., Parser]) -> None:
         allow_abbrev=False,
     )
     _add_common(serve)
-    for of_serve in ("serve.port", "serve.limits", "serve.ops_port", "database", "world"):
-        _add_setting(serve, of_serve)
+    for setting in SETTINGS:
+        if setting.command == "serve" or setting.key in {"database", "world"}:
+            _add_setting(serve, setting.key)
 
 
 def _add_web(command: Callable[..., Parser]) -> None:
@@ -361,6 +377,66 @@ def _add_agent(command: Callable[..., Parser]) -> None:
     _add_common(agent)
     agent.add_argument("act", choices=("retire", "readmit"))
     agent.add_argument("name", metavar="NAME", help="name or id of the agent")
+
+
+def _add_people(command: Callable[..., Parser]) -> None:
+    """Add the command for the people who operate a world."""
+    people = command(
+        "people",
+        help="people who operate a world: list, add, role, renew, end",
+        description="Each person has a key and a role: observer (reads), trader (own agents), "
+        "supervisor (all agents, halt), owner (plans, invitations, people). A key is shown once. "
+        "With --url the key of that address is used; see docs/shared-desk.md.",
+        allow_abbrev=False,
+    )
+    _add_common(people)
+    actions = people.add_subparsers(dest="act", metavar="ACT", parser_class=Parser, required=True)
+    roles = [role.value for role in PersonRole]
+    for name, about in PEOPLE_ACTS.items():
+        made = actions.add_parser(name, help=about, allow_abbrev=False)
+        _add_common(made)
+        if name != "list":
+            made.add_argument("name", metavar="NAME", help="what the audit log calls them")
+        if name == "add":
+            made.add_argument("--role", choices=roles, required=True, help="what they may do")
+        if name == "role":
+            made.add_argument("role", metavar="ROLE", choices=roles, help=", ".join(roles))
+
+
+def _add_invite(command: Callable[..., Parser]) -> None:
+    """Add the command for invitations of agents."""
+    invite = command(
+        "invite",
+        help="invite agents; also list, end",
+        description="Makes a code by which agents register; it is shown once. --plan is the plan "
+        "that they get.",
+        allow_abbrev=False,
+    )
+    _add_common(invite)
+    invite.add_argument("act", nargs="?", choices=("new", "list", "end"), default="new")
+    invite.add_argument("name", metavar="ID", nargs="?", default="", help="invitation to end")
+    invite.add_argument(
+        "--uses", metavar="N", type=_row_count, default=1, help="how many agents (default: 1)"
+    )
+    invite.add_argument(
+        "--days", metavar="N", type=_row_count, help="how long it is good (default: 7)"
+    )
+    invite.add_argument(
+        "--budget", metavar="MONEY", type=_money, help="what each may spend a day (default: any)"
+    )
+    invite.add_argument(
+        "--for", dest="person", metavar="NAME", help="whose agents they are (default: nobody's)"
+    )
+
+
+def _money(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 10**DIGITS_MAX:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no amount of money")
+    return value
 
 
 def _add_log(command: Callable[..., Parser]) -> None:
@@ -533,7 +609,15 @@ def _add_setting(parser: argparse.ArgumentParser, key: str) -> None:
     """Add the flag of a setting; an absent flag stays unset, so that a file can set it."""
     setting = BY_KEY[key]
     about = setting.about + (f" (default: {setting.default})" if setting.default else "")
-    if setting.kind is bool:
+    if setting.is_repeated:
+        parser.add_argument(
+            setting.flag,
+            metavar=setting.metavar,
+            action=_Joined,
+            default=argparse.SUPPRESS,
+            help=about,
+        )
+    elif setting.kind is bool:
         parser.add_argument(
             setting.flag, action="store_true", default=argparse.SUPPRESS, help=setting.about
         )
@@ -553,6 +637,22 @@ def _add_setting(parser: argparse.ArgumentParser, key: str) -> None:
             default=argparse.SUPPRESS,
             help=about,
         )
+
+
+class _Joined(argparse.Action):
+    """A flag that may be given several times; its value has commas in between."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Add one more."""
+        del parser, option_string
+        before: str | None = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, f"{before},{values}" if before else str(values))
 
 
 def _parse_value(setting: Setting, text: str) -> Value:

@@ -315,6 +315,19 @@ class KeyRotated(NamedTuple):
     key_hash: str
 
 
+class OperatorActed(NamedTuple):
+    """A person changed something: the row stands in the transaction of what was changed.
+
+    `action` is the endpoint, `subject` the ids of its path, `detail` its body.
+    """
+
+    person: str
+    at: Timestamp
+    action: str
+    subject: str = ""
+    detail: str = ""
+
+
 class PlanSet(NamedTuple):
     """The operator chose the plan of the account: what new agents get."""
 
@@ -522,7 +535,10 @@ class TradeHeld(NamedTuple):
 
 
 class HeldEnded(NamedTuple):
-    """A waiting trade was decided, with the reason; `size` and `trade_id` where it went out."""
+    """A waiting trade was decided, with the reason; `size` and `trade_id` where it went out.
+
+    `by` is the person who decided, empty for nobody and in rows of older programs.
+    """
 
     held_id: str
     at: Timestamp
@@ -530,6 +546,7 @@ class HeldEnded(NamedTuple):
     reason: str
     size: Micros = Micros(0)
     trade_id: str = ""
+    by: str = ""
 
 
 FleetEvent = LeashSet | TradeHeld | HeldEnded
@@ -556,6 +573,7 @@ Event = (
     | ExperimentLogged
     | FleetEvent
     | NotifyEvent
+    | OperatorActed
 )
 """Everything that can happen."""
 
@@ -592,6 +610,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "held": TradeHeld,
     "held_end": HeldEnded,
     **NOTIFY_KINDS,
+    "acted": OperatorActed,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -30,6 +30,7 @@ from service_tui.engine.events import (
     LeashSet,
     MarketListed,
     MarketResolved,
+    OperatorActed,
     PlanSet,
     ReactorEvent,
     RiskEvent,
@@ -135,7 +136,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Give an agent new settings."""
         return self.did([AgentChanged(agent.agent_id, at, changes)])
 
-    def decide(self, decision: KeyRotated | PlanSet | HaltSet) -> list[Event]:
+    def decide(self, decision: KeyRotated | PlanSet | HaltSet | OperatorActed) -> list[Event]:
         """Apply the operator's decision about one agent, or about all."""
         return self.did([decision])
 
@@ -279,6 +280,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self.plan = event.plan
             case HaltSet():
                 self.halt.since = event.at if event.halted else None
+            case OperatorActed():
+                # It names who was behind the rows beside it, and moves nothing.
+                pass
             case SpeedSet():
                 # Time that passed while the tape stood still left no event: it must not run later.
                 self.at = max(self.at, event.at)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import parse_qs
@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.errors import Refusal
-from service_tui.engine.events import ClientSeen
+from service_tui.engine.events import ClientSeen, OperatorActed
 from service_tui.server.claim.page import HEADERS
 from service_tui.server.document import document
 from service_tui.server.events.listeners import BEAT_S
@@ -33,16 +33,22 @@ from service_tui.server.events.stream import (
 from service_tui.server.http import idempotency
 from service_tui.server.http.access import (
     BODY_MAX,
-    IN_PROCESS,
     Access,
     Caller,
-    check_origin,
-    host_name,
+    check_own,
 )
 from service_tui.server.http.direct import Answering, DirectRequest, Front, JsonText
+from service_tui.server.http.entrance import (
+    IN_PROCESS,
+    direct_peer_of,
+    entrance_of,
+    host_name,
+    peer_of,
+)
 from service_tui.server.http.idempotency import Promise
 from service_tui.server.http.names import VENUES, Speech, speech_of
 from service_tui.server.http.paid_calls import admitted, charged
+from service_tui.server.http.people.roster import Person
 from service_tui.server.http.refusals import (
     Denied,
     denied,
@@ -55,8 +61,10 @@ from service_tui.server.http.service import Handler, RequestContext, Service, St
 from service_tui.server.routes.claim import HtmlPage, enter, show
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
+from service_tui.terms import LINE_MAX, PROSE_MAX, PersonRole
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.desk import DESK_CLAIM
 from service_tui.wire.endpoints.public import CLAIM_PAGE, HEALTH
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -165,7 +173,7 @@ def create_app(service: Service, access: Access) -> Starlette:
     fault = _fault_of(service)
     app.lead(direct, fault)
     for endpoint, opener in STREAMS.items():
-        app.router.routes.append(_route(endpoint, _streaming(service, access, opener)))
+        app.router.routes.append(_route(endpoint, _streaming(service, access, endpoint, opener)))
     app.add_route(CLAIM_PAGE, claim_page(service), ["GET", "POST"], include_in_schema=False)
     app.add_route(DOCUMENT, document, include_in_schema=False)
     app.add_exception_handler(Denied, _denied_response)
@@ -185,7 +193,9 @@ class _Door:
         if scope["type"] == "http":
             try:
                 is_form = is_own_form(scope["method"], scope["path"])
-                check_origin(Headers(scope=scope), own_page=is_form)
+                entrance_of(scope).check(
+                    Headers(scope=scope), direct_peer_of(scope), own_page=is_form
+                )
             except Denied as denial:
                 await _encoded(denial.status, denial.body)(scope, receive, send)
                 return
@@ -222,15 +232,24 @@ async def _digest(service: Service) -> None:
 
 
 def _streaming(
-    service: Service, access: Access, opener: StreamHandler
+    service: Service, access: Access, endpoint: Endpoint[WireModel], opener: StreamHandler
 ) -> Callable[[Request], Awaitable[Response]]:
     """The handler of a call that is answered with events until either side ends it."""
 
     async def answer(request: Request) -> Response:
-        access.operator(request.headers)
+        access.person(service, endpoint, request.headers)
         context = RequestContext(service=service, caller=None, now=service.clock.now())
         subscription = opener(context, last_event_seen(request.headers))
-        return EventStream(subscription, streams_of(request.app))
+
+        def may_listen() -> bool:
+            """Whether the listener's key opens this still: people end, and roles change."""
+            try:
+                access.person(service, endpoint, request.headers)
+            except Denied:
+                return False
+            return True
+
+        return EventStream(subscription, streams_of(request.app), may_listen)
 
     return answer
 
@@ -255,9 +274,12 @@ def _answering(
     async def answer(call: DirectRequest) -> Response:
         speech = speech_of(call.headers.get("user-agent", ""))
         try:
-            check_origin(call.headers)
+            entrance = entrance_of(call.scope)
+            entrance.check(call.headers, direct_peer_of(call.scope))
+            person = _person_of(service, access, endpoint, call)
             agent = _agent_of(service, access, endpoint, call.headers)
-            caller = Caller(agent, call.path, _is_inside(call))
+            peer = "" if entrance.is_local else peer_of(call.scope, call.headers)
+            caller = Caller(agent, call.path, _is_inside(call), peer)
             paid: dict[str, str] = {}
             if not reads_first:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
@@ -277,7 +299,10 @@ def _answering(
                 headers=paid,
                 # The name by which this service was called, which the door has let in.
                 host=host_name(call.headers.get("host", "").lower()),
+                person=person,
+                in_process=caller.in_process,
             )
+            context.act = _act_of(endpoint, context)
             speech.note_venues(context.path.items())
             await _note_client(context, speech)
             # Of a rehearsal too the key must be one, though nothing is kept of it.
@@ -325,11 +350,41 @@ def _agent_of(
 ) -> Agent | None:
     """The calling agent; None where the endpoint needs no agent's key."""
     if endpoint.operator:
-        access.operator(headers)
         return None
     if endpoint.key_helps:
         return access.known(service.world, headers)
     return None if endpoint.keyless else access.agent(service.world, headers, endpoint)
+
+
+def _person_of(
+    service: Service, access: Access, endpoint: Endpoint[WireModel], call: DirectRequest
+) -> Person | None:
+    """The calling operator, who may make this call; None where it is not the operators'."""
+    if not endpoint.operator:
+        return None
+    person = access.person(service, endpoint, call.headers)
+    if endpoint.role is PersonRole.TRADER:
+        ids: Mapping[str, str] = call.scope.get("path_params", {})
+        held_id = ids.get("held_id")
+        trades = service.world.pending_trades
+        agent_id = ids["agent_id"] if held_id is None else trades.agent_of(held_id)
+        check_own(person, service.owner_of(agent_id), may_take=endpoint is DESK_CLAIM)
+    return person
+
+
+def _act_of(endpoint: Endpoint[WireModel], request: RequestContext) -> OperatorActed | None:
+    """The row that names the person of a change; None for an agent's call, and for a reading."""
+    if request.person is None or endpoint.reads:
+        return None
+    body = request.body
+    sent = "" if body is None else body.model_dump_json(by_alias=True, exclude_unset=True)
+    return OperatorActed(
+        request.person.name,
+        request.now,
+        f"{endpoint.method} {endpoint.path}",
+        " ".join(request.path.values())[:LINE_MAX],
+        sent[:PROSE_MAX],
+    )
 
 
 def _is_inside(call: DirectRequest) -> bool:

@@ -9,7 +9,8 @@ from starlette.applications import Starlette
 
 from service_tui.clock import Clock
 from service_tui.server.app import create_app
-from service_tui.server.http.access import IN_PROCESS, Access, hash_of
+from service_tui.server.http.access import Access, hash_of
+from service_tui.server.http.entrance import IN_PROCESS
 from service_tui.server.http.service import Service
 from service_tui.server.startup import BASE_URL, SimSettings, service_of
 from service_tui.storage.world_database import WorldDatabase

@@ -47,9 +47,9 @@ class ReadTransport(httpx.AsyncBaseTransport):
     async def _answer(self, request: httpx.Request) -> WireModel:
         endpoint, handler, path = _matched_route(request.method, request.url.path)
         headers = Headers(dict(request.headers))
-        caller = None
+        caller = person = None
         if endpoint.operator:
-            self._access.operator(headers)
+            person = self._access.person(self._service, endpoint, headers)
         elif not endpoint.keyless:
             caller = self._access.agent(self._service.world, headers, endpoint)
         query = None
@@ -61,7 +61,9 @@ class ReadTransport(httpx.AsyncBaseTransport):
             except ValidationError as error:
                 raise invalid(error, "query") from error
         now = self._service.clock.now()
-        return await handler(RequestContext(self._service, caller, now, query=query, path=path))
+        return await handler(
+            RequestContext(self._service, caller, now, query=query, path=path, person=person)
+        )
 
 
 def _matched_route(method: str, path: str) -> MatchedRoute:

@@ -9,8 +9,11 @@ from service_tui.clock import Clock
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
-from service_tui.server.http.access import EMBEDDED_HOST, new_key
+from service_tui.server.http.access import new_key
+from service_tui.server.http.entrance import EMBEDDED_HOST
 from service_tui.server.http.idempotency import recall
+from service_tui.server.http.people.invitation_book import InvitationBook
+from service_tui.server.http.people.roster import Roster
 from service_tui.server.http.service import Service
 from service_tui.server.past.backfill import backfill
 from service_tui.server.webhooks.courier import Courier, MemorySecrets, SecretStore
@@ -18,6 +21,8 @@ from service_tui.server.webhooks.post import Post
 from service_tui.server.world_store import WorldStore, begin, restore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.skills.package import BUNDLED
+from service_tui.storage.invitations import read_invitations
+from service_tui.storage.people import read_people
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import SIGNAL_TTL_S, Plan
 
@@ -40,6 +45,8 @@ class SimSettings:
     is the generation of the EVM venue that is simulated. `loopback_webhooks` lets the webhooks of
     every agent reach this machine; those of the operator's own agent always may. `webhook_post`
     sends them, by HTTP where it is None. `is_scripted`: somebody else moves the tape, move by move.
+    `is_on_network`: other machines reach it. With `needs_invitation` an agent registers by an
+    invitation alone. `world_name` is what the world is called.
     """
 
     seed: int
@@ -55,6 +62,9 @@ class SimSettings:
     loopback_webhooks: bool = False
     webhook_post: Post | None = None
     is_scripted: bool = False
+    is_on_network: bool = False
+    needs_invitation: bool = False
+    world_name: str = ""
 
 
 def new_id() -> str:
@@ -92,7 +102,9 @@ async def service_of(
     service: Service
 
     def allows_loopback(agent_id: str) -> bool:
-        return settings.loopback_webhooks or agent_id == service.operator_agent
+        # On a network whoever has the key of the operator's own agent need not sit here.
+        is_own = agent_id == service.operator_agent and not settings.is_on_network
+        return settings.loopback_webhooks or is_own
 
     courier = Courier(
         world_store,
@@ -116,5 +128,9 @@ async def service_of(
         skill_folders=(database.path.parent / SKILLS, BUNDLED),
         courier=courier,
         is_scripted=settings.is_scripted,
+        people=Roster(await asyncio.to_thread(read_people, database)),
+        invitations=InvitationBook(await asyncio.to_thread(read_invitations, database)),
+        needs_invitation=settings.needs_invitation,
+        world_name=settings.world_name,
     )
     return service

@@ -8,7 +8,7 @@ read the world back.
 import asyncio
 import json
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NoReturn
@@ -21,6 +21,7 @@ from service_tui.engine.events import (
     Event,
     Fill,
     MarketResolved,
+    OperatorActed,
     OrderEnded,
     RiskEvent,
     Settlement,
@@ -40,7 +41,7 @@ from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.ended_markets import EndedMarkets
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
-from service_tui.storage.world_database import WorldDatabase
+from service_tui.storage.world_database import WorldDatabase, WriteConnection
 from service_tui.terms import Venue
 from service_tui.units import Timestamp
 
@@ -90,8 +91,19 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         self._refusals = 0
         self._reading_back = asyncio.Lock()
 
-    async def commit(self, events: Sequence[Event], *, answer: Answer | None = None) -> None:
+    async def commit(
+        self,
+        events: Sequence[Event],
+        *,
+        answer: Answer | None = None,
+        beside: Callable[[WriteConnection], None] | None = None,
+    ) -> None:
         """Write down what has just been applied, and the answer to it under an idempotency key.
+
+        Args:
+            events: what happened, applied already.
+            answer: kept under its key.
+            beside: what else is written in the same transaction; with at least one event.
 
         Raises:
             StorageError: the disk refused; the world will be read back before anything else.
@@ -106,7 +118,9 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             raise
         rows = [row for event in events for row in self._rows(event)]
         try:
-            await self._journal.append(rows, answer=answer, ended=self.past.just_ended())
+            await self._journal.append(
+                rows, answer=answer, ended=self.past.just_ended(), beside=beside
+            )
         except asyncio.CancelledError:
             # It is written all the same, or refused: whoever listens or reads has to look again.
             self._is_unsure = True
@@ -263,6 +277,11 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
     ) -> list[JournalRow]:
         """Rows of these kinds, of all agents, after a row and oldest first."""
         return await asyncio.to_thread(self._journal.rows_of_agents, after, kinds, limit=limit)
+
+    async def acts(self, limit: int) -> list[tuple[int, OperatorActed]]:
+        """What people changed, newest first, with the rows of the journal."""
+        rows = await asyncio.to_thread(self._agent_rows.of_people, limit)
+        return [(row.seq, codec.acted_of(json.loads(row.body))) for row in rows]
 
     async def ends_before(
         self, who: tuple[str, Venue], kinds: Sequence[str], before: int | None, *, limit: int

@@ -1,10 +1,11 @@
-"""Journal rows of one agent, read along an index."""
+"""Journal rows of one agent, and of the people, read along an index."""
 
 from collections.abc import Sequence
 
 from sqlmodel import col
 
 from service_tui.storage.db import tables
+from service_tui.storage.db.tables import OF_PEOPLE
 from service_tui.storage.journal import ROWS, JournalRow
 from service_tui.storage.world_database import WorldDatabase
 
@@ -24,6 +25,12 @@ class AgentRows:
             .where(col(journal.agent_id).is_not(None), col(journal.kind).in_(kinds))
             .order_by(col(journal.seq))
         )
+        with self._database.reader() as session:
+            return [JournalRow(*row) for row in session.connection().execute(query)]
+
+    def of_people(self, limit: int) -> list[JournalRow]:
+        """The newest rows that name the person behind a change, newest first."""
+        query = ROWS.where(OF_PEOPLE).order_by(col(tables.Journal.seq).desc()).limit(limit)
         with self._database.reader() as session:
             return [JournalRow(*row) for row in session.connection().execute(query)]
 

@@ -6,7 +6,7 @@ A row that was awaited is on disk, and no row stands without all rows before it.
 import asyncio
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -120,6 +120,7 @@ class JournalStore:
         *,
         answer: Answer | None = None,
         ended: Sequence[EndedMarket] = (),
+        beside: Callable[[WriteConnection], None] | None = None,
     ) -> None:
         """Write rows, and the answer that they lead to, in one transaction; await to know it done.
 
@@ -131,6 +132,7 @@ class JournalStore:
             rows: what happened, oldest first, following the last row without gap.
             answer: kept for 24 hours under its key.
             ended: markets that these rows end; kept where an agent had to do with them.
+            beside: what else is written in the same transaction.
 
         Raises:
             JournalOrderError: a gap or a repetition, among the rows or after those on disk.
@@ -148,6 +150,8 @@ class JournalStore:
                     raise JournalOrderError(expected=expected, seq=first)
                 connection.executemany(_APPEND, records)
             keep(connection, ended)
+            if beside is not None:
+                beside(connection)
             if answer is not None:
                 remember(connection, answer)
 

@@ -18,7 +18,7 @@ from service_tui.wire.base import (
 )
 
 
-def _visible(name: str) -> str:
+def visible(name: str) -> str:
     """A name of which something is left after cleaning.
 
     Returns:
@@ -34,7 +34,7 @@ def _visible(name: str) -> str:
 
 AgentName = Annotated[
     SentLine,
-    AfterValidator(_visible),
+    AfterValidator(visible),
     Field(description="with a visible letter", json_schema_extra={"minLength": 1}),
 ]
 """What an agent is called."""
@@ -47,6 +47,8 @@ class RegisterRequest(WireModel):
     description: SentProse | None = None
     homepage: SentLine | None = None
     skill_url: SentLine | None = None
+    # ours: a service that is open to a network takes in whom it has invited.
+    invitation: SentLine | None = Field(default=None, repr=False)
 
 
 class RegisterLimits(WireModel):

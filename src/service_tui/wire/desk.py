@@ -69,6 +69,8 @@ class DeskAgentBody(WireModel):
     spent_today: Amount = 0.0
     venues: tuple[DeskVenueBody, ...] = ()
     retired: bool = False
+    # ours: the person whose agent it is, empty for nobody's.
+    owner: Line = ""
 
 
 class AccountBody(WireModel):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from service_tui.terms import Plan
+from service_tui.terms import PersonRole, Plan
 from service_tui.wire.base import WireModel
 
 SDK: Final = "/api/sdk"
@@ -18,7 +18,8 @@ class Endpoint(Generic[Answer_co]):
     """An endpoint of the service.
 
     `asks` is the body, `query` the parameters behind the question mark, both None where there
-    are none. `keyless` needs no key; `operator` wants the operator key of the embedded service.
+    are none. `keyless` needs no key; `role` is the least one of an operator who may call it, None
+    where it is not the operators'.
     `key_helps` marks a keyless one that knows more of a caller with a key. The answer of one that
     `streams` is not one body but many, as server-sent events, and never ends by itself.
     `once` moves money: repeated under the same Idempotency-Key, it is carried out once. `price` is
@@ -33,13 +34,18 @@ class Endpoint(Generic[Answer_co]):
     query: type[WireModel] | None = None
     plan: Plan = Plan.FREE
     keyless: bool = False
-    operator: bool = False
+    role: PersonRole | None = None
     key_helps: bool = False
     streams: bool = False
     summary: str = ""
     once: bool = False
     price: int = 0
     refuses: int = 0
+
+    @property
+    def operator(self) -> bool:
+        """True when the call wants an operator's key."""
+        return self.role is not None
 
     @property
     def reads(self) -> bool:

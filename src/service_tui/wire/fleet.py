@@ -135,6 +135,8 @@ class HeldTradeBody(WireModel):
     created_at: Moment
     expires_at: Moment
     decided_at: Moment | None = None
+    # ours: the person who decided, empty for a deadline.
+    decided_by: Line = ""
     decided_amount: Amount | None = None
     reason: Prose = ""
     trade_id: Line = ""

@@ -6,6 +6,9 @@ from typing import Final
 
 from service_tui.terms import Plan
 
+LOOPBACK_HOSTS: Final = frozenset({"", "127.0.0.1", "::1", "localhost"})
+"""Hosts of `serve` that only this machine reaches; empty is the default."""
+
 BESIDE: Final = "attached"
 """Folder of the blotters of consoles attached to another process's service."""
 
@@ -27,6 +30,9 @@ class Options:
     `recording` keeps what the screens knew. `ops_port` is where `serve`
     shows its health and figures; None nowhere. `database` is the address of the PostgreSQL in which
     `serve` finds the `world` that it leads or stands by for; None: a world of the data directory.
+    `host` is the address on which `serve` answers, `public_names` what callers may name it;
+    `tls_cert` and `tls_key` encrypt, or `trusted_proxy` has done so before. `invitations` says
+    whether agents need one, None: on a network they do.
     """
 
     data_dir: Path
@@ -52,3 +58,19 @@ class Options:
     ops_port: int | None = None
     database: str | None = field(default=None, repr=False)
     world: str = "main"
+    host: str = ""
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    trusted_proxy: str = ""
+    public_names: tuple[str, ...] = ()
+    invitations: bool | None = None
+
+    @property
+    def is_on_network(self) -> bool:
+        """True if `serve` is to be reached by other machines, or through a proxy."""
+        return bool(self.host not in LOOPBACK_HOSTS or self.tls_cert or self.trusted_proxy)
+
+    @property
+    def needs_invitation(self) -> bool:
+        """True if an agent registers by an invitation alone; on a network unless told otherwise."""
+        return self.is_on_network if self.invitations is None else self.invitations

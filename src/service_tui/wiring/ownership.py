@@ -85,6 +85,9 @@ def sim_settings(options: Options, keys: DeskKeys) -> SimSettings:
         webhook_secrets=SecretFile(options.data_dir),
         loopback_webhooks=options.loopback_webhooks,
         is_scripted=options.scripted,
+        is_on_network=options.is_on_network,
+        needs_invitation=options.needs_invitation,
+        world_name=options.world,
     )
 
 

@@ -11,16 +11,17 @@ from starlette.types import ASGIApp
 
 from service_tui.clock import Clock, SystemClock
 from service_tui.server.embedded import Sim
-from service_tui.server.http.loopback import PortTakenError, address_of, bind_named
+from service_tui.server.http.loopback import HOST, PortTakenError, address_of, bind_named, listen
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wire.endpoints.public import REGISTER
 from service_tui.wiring import attached
 from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.forward import forwarding
+from service_tui.wiring.network import check_network, entrance_on
 from service_tui.wiring.options import Options
 from service_tui.wiring.output import OutputError, print_lines
-from service_tui.wiring.ownership import BACK_UP_S, own_directory
+from service_tui.wiring.ownership import BACK_UP_S, DirectoryOwner, own_directory
 from service_tui.wiring.signals import end_signalled, ends_within
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,9 @@ CHECK_S: Final = 0.5
 
 EXAMPLE: Final = '{"name": "my-agent"}'
 """Body of the request that registers an agent."""
+
+INVITED_EXAMPLE: Final = '{"name": "my-agent", "invitation": "CODE"}'
+"""The same where agents need an invitation, as `service-tui invite` makes one."""
 
 __all__ = ["PortTakenError", "serve"]
 
@@ -47,9 +51,12 @@ def serve(
 
     Raises:
         PortTakenError: another program uses the port.
+        NetworkError: it would be open to a network without encryption, or its files cannot be used.
         DeskClosedError: the data directory cannot be used; gives the reason and the fix.
     """
-    with bind_named(options.listen or 0, "--port") as listener, explain_closed_desk():
+    check_network(options)
+    host = HOST if options.host in {"", "localhost"} else options.host
+    with bind_named(options.listen or 0, "--port", host) as listener, explain_closed_desk():
         asyncio.run(_until_signalled(options, listener, beside))
 
 
@@ -78,6 +85,9 @@ async def _own_or_stand_by(
         try:
             await _own(options, listener, ending, clock)
         except DirectoryLockedError as held:
+            if options.is_on_network:
+                # To forward there would lead around names, encryption and invitations.
+                raise
             if await attached.is_served(options.data_dir, clock):
                 await _stand_by(options, listener, ending)
                 alone_at = clock.monotonic()
@@ -92,23 +102,50 @@ async def _own(
     options: Options, listener: socket.socket, ending: asyncio.Event, clock: Clock
 ) -> None:
     """Own the directory and serve it until the end."""
+    # On a network consoles of this machine come by a port of their own, on loopback.
+    near = None if options.is_on_network else listener
     async with (
         _watched(options, clock) as (around, took),
-        own_directory(options, clock, listener=listener, around=around) as owner,
+        own_directory(options, clock, listener=near, around=around) as owner,
+        _on_network(options, owner, listener, around=around) as address,
     ):
         watched = took(owner.sim)
         service = owner.sim.service
         _print_lines(
-            f"serving {owner.address}",
+            f"serving {address}",
             f"  play money only; data in {options.data_dir}",
             f"  world: seed {service.world.seed}, speed {service.world.speed}x; "
             f"new agents get the {service.plan.value} plan (--plan chooses another)",
             *([watched] if watched else []),
             *([] if options.limits else [NO_LIMITS]),
-            *_how_to_register(owner.address),
+            *_how_to_register(address, invited=options.needs_invitation),
         )
         while not await ends_within(ending, BACK_UP_S):
             await owner.back_up()
+
+
+@asynccontextmanager
+async def _on_network(
+    options: Options,
+    owner: DirectoryOwner,
+    listener: socket.socket,
+    *,
+    around: Callable[[ASGIApp], ASGIApp] | None,
+) -> AsyncGenerator[str]:
+    """The port for other machines, where one is wanted.
+
+    Yields:
+        Where agents call.
+    """
+    if not options.is_on_network:
+        yield owner.address
+        return
+    entrance = entrance_on(options, listener.getsockname()[1])
+    async with listen(
+        owner.sim.app, listener=listener.dup(), around=around, entrance=entrance
+    ) as address:
+        owner.sim.service.address = address
+        yield address
 
 
 Watching = tuple[Callable[[ASGIApp], ASGIApp] | None, Callable[[Sim], str]]
@@ -151,11 +188,12 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
             pass
 
 
-def _how_to_register(address: str) -> tuple[str, ...]:
+def _how_to_register(address: str, *, invited: bool = False) -> tuple[str, ...]:
+    example = INVITED_EXAMPLE if invited else EXAMPLE
     call = f"curl -s -X {REGISTER.method} {address}{REGISTER.path}"
     return (
         "register an agent (its key is shown once):",
-        f"  {call} -H 'Content-Type: application/json' -d '{EXAMPLE}'",
+        f"  {call} -H 'Content-Type: application/json' -d '{example}'",
         "claim and manage agents in a console on the same data directory; ctrl+c ends this",
     )
 

@@ -53,8 +53,8 @@ def run_shared_command(options: Options, request: SharedRequest) -> tuple[tuple[
     if request.act == "check":
         return _checked(place, options.data_dir)
     if request.act == "migrate":
-        made = ensure(place)
-        return (f"{place}: {'made' if made else 'up to date'}, schema {VERSION}",), True
+        made = ensure(place, upgrade=True)
+        return (f"{place}: {'made or changed' if made else 'up to date'}, schema {VERSION}",), True
     try:
         return asyncio.run(_copied(place, request)), True
     except ExceptionGroup as group:

@@ -12,6 +12,7 @@ from typing import Final
 from service_tui.clock import Clock, SystemClock
 from service_tui.server.embedded import open_sim
 from service_tui.server.http.access import hash_of
+from service_tui.server.http.entrance import LOCAL, Entrance
 from service_tui.server.http.loopback import address_of, listen
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
@@ -21,6 +22,7 @@ from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader, Lead
 from service_tui.storage.shared.schema import ensure
 from service_tui.wiring.forward import forwarding
 from service_tui.wiring.keys import desk_keys
+from service_tui.wiring.network import entrance_on
 from service_tui.wiring.ops import ProcessFigures, Role, ops_port
 from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import sim_settings
@@ -68,6 +70,7 @@ class SharedProcess:
         self._clock = clock
         self._say = say
         self._figures = figures
+        self._entrance = entrance_at(options, listener)
         self._keys = desk_keys(options.data_dir)
         self._leadership = Leadership(place, holder_name(), clock.monotonic)
         self._leader: Leader | None = None
@@ -169,15 +172,25 @@ class SharedProcess:
             async with (
                 open_sim(database, self._clock, settings) as sim,
                 listen(
-                    sim.app, listener=self._listener.dup(), around=self._figures.measured
+                    sim.app,
+                    listener=self._listener.dup(),
+                    around=self._figures.measured,
+                    entrance=self._entrance,
                 ) as address,
             ):
                 sim.service.address = address
                 self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
-                await asyncio.to_thread(leadership.publish, address)
+                await asyncio.to_thread(leadership.publish, self._entrance.link or address)
                 yield address
         finally:
             await asyncio.to_thread(database.close)
+
+
+def entrance_at(options: Options, listener: socket.socket) -> Entrance:
+    """What the service has to know of the port of this process."""
+    if not options.is_on_network:
+        return LOCAL
+    return entrance_on(options, listener.getsockname()[1])
 
 
 def holder_name() -> str:
@@ -216,7 +229,8 @@ async def run_shared(
     try:
         if await asyncio.to_thread(ensure, place):
             say(f"made the tables of {place}")
-        say(f"answering at {address_of(listener)}, whoever leads")
+        answers_at = entrance_at(options, listener).address or address_of(listener)
+        say(f"answering at {answers_at}, whoever leads")
         figures = ProcessFigures(clock.monotonic)
         async with ops_port(figures, options.ops_port) as address:
             if address:

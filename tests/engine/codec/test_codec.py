@@ -44,6 +44,7 @@ from service_tui.engine.events import (
     MonitorDeleted,
     MonitorSet,
     Note,
+    OperatorActed,
     OrderEnded,
     OrderFilled,
     OrderPlaced,
@@ -216,6 +217,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     ),
     "speed": st.builds(SpeedSet, moments, moments, st.sampled_from((0, 1, 10, 60))),
     "key": st.builds(KeyRotated, texts, moments, texts),
+    "acted": st.builds(OperatorActed, st.text(), moments, st.text(), st.text(), st.text()),
     "plan": st.builds(PlanSet, moments, st.sampled_from(Plan)),
     "order": st.builds(
         OrderPlaced,

@@ -59,6 +59,7 @@ def path_of(endpoint: Endpoint[WireModel]) -> str:
         "alert_id": "pa1",
         "webhook_id": "wh1",
         "venue": "sim",
+        "invitation_id": "invite-1",
         "signal_id": "0x12:maker:0:0xab:77",
     }
     return endpoint.path.format_map(ids)

@@ -26,6 +26,9 @@ RICH: dict[str, object] = {
 
 TO_VERSION_8 = """
 UPDATE journal SET kind = 'settled' WHERE kind = 'lost';
+DROP INDEX journal_of_people;
+DROP TABLE people;
+DROP TABLE invitations;
 DROP INDEX journal_by_venue;
 ALTER TABLE journal DROP COLUMN venue;
 PRAGMA user_version = 8;

@@ -304,6 +304,32 @@ def test_a_missing_right_is_named() -> None:
         ensure(WorldPlace(postgres().url.replace(USER, "reader"), "of_a_reader"))
 
 
+def columns(place: WorldPlace) -> list[tuple[object, ...]]:
+    return written(
+        place,
+        "SELECT table_name, column_name, data_type, is_nullable, collation_name "  # noqa: S608 - ours
+        f"FROM information_schema.columns WHERE table_schema = '{place.schema}' "
+        "UNION SELECT tablename, replace(indexname, schemaname, ''), "
+        "replace(indexdef, schemaname, ''), '', '' "
+        f"FROM pg_indexes WHERE schemaname = '{place.schema}' ORDER BY 1, 2",
+    )
+
+
+def test_tables_of_version_1_become_what_new_ones_are(place: WorldPlace) -> None:
+    wanted = columns(place)
+    with connect(place, "test") as raw:
+        raw.execute(b"DROP TABLE people")
+        raw.execute(b"DROP TABLE invitations")
+        raw.execute(b"DROP INDEX journal_of_people")
+        raw.execute(b"UPDATE world SET version = 1")
+    assert columns(place) != wanted
+    with pytest.raises(StorageError, match="older schema 1; run service-tui db migrate"):
+        ensure(place)
+    assert ensure(place, upgrade=True)
+    assert columns(place) == wanted
+    assert not ensure(place, upgrade=True)
+
+
 def test_processes_that_start_together_make_the_tables_once() -> None:
     url = postgres().url
     place = WorldPlace(url, f"together_{time.monotonic_ns()}")

@@ -73,6 +73,8 @@ _SKILL_ACTS: Final = {"run": "agents.start", "install": "agents.install"}
 REFUSED: Final[Mapping[str, str]] = MappingProxyType({
     "serve": "runs the service without a console: use 'service-tui serve' in a shell",
     "web": "runs the console in a browser: use 'service-tui web' in a shell",
+    "people": "prints keys to a shell: 'service-tui people list'",
+    "invite": "prints a code to a shell: 'service-tui invite'",
     "login": "asks for a key in a shell: quit, then 'service-tui login'",
     "logout": "removes a stored key in a shell: quit, then 'service-tui logout'",
     "demo": "draws pictures from a shell: 'service-tui demo'",

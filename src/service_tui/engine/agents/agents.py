@@ -46,6 +46,9 @@ class AgentSettings:
     wallet: WalletKind = WalletKind.MANAGED
     # Suspended for good: it keeps its history, and does not count against the plan's agents.
     retired: bool = False
+    # Whose agent it is, empty for nobody's; and by which invitation it came.
+    owner: str = ""
+    invitation: str = ""
 
     @property
     def is_paused(self) -> bool:

@@ -88,6 +88,13 @@ def _same(one: TradeHeld, other: TradeHeld) -> bool:
     )
 
 
+def how_ended(end: HeldEnded) -> str:
+    """What was decided, by whom, and the reason where a person gave one."""
+    by = f" by {end.by}" if end.by else ""
+    reason = f" ({end.reason})" if end.reason and end.status is HeldStatus.REFUSED else ""
+    return f"{end.status.value}{by}{reason}"
+
+
 class PendingTrades:
     """The trades that wait, and the last ones that were decided."""
 
@@ -133,7 +140,16 @@ class PendingTrades:
             return held
         for one, end in self.ended:
             if one.held_id == held_id:
-                raise HeldNotFound(f"{held_id} was already decided: {end.status.value}")
+                raise HeldNotFound(f"{held_id} was already decided: {how_ended(end)}")
+        raise HeldNotFound(f"no pending trade {held_id}")
+
+    def agent_of(self, held_id: str) -> str:
+        """Whose trade this is, waiting or decided; HeldNotFound where there is none."""
+        if held_id in self.waiting:
+            return self.waiting[held_id].agent_id
+        for one, _ in self.ended:
+            if one.held_id == held_id:
+                return one.agent_id
         raise HeldNotFound(f"no pending trade {held_id}")
 
     def due(self, at: Timestamp) -> list[HeldEnded]:

@@ -32,6 +32,7 @@ from service_tui.engine.events import (
     MonitorDeleted,
     MonitorSet,
     Note,
+    OperatorActed,
     OrderEnded,
     OrderFilled,
     OrderPlaced,
@@ -317,6 +318,11 @@ def held_end_of(fields: Fields) -> HeldEnded:
     return HeldEnded(*known)
 
 
+def acted_of(fields: Fields) -> OperatorActed:
+    """What a person changed, read back."""
+    return OperatorActed(*fields)
+
+
 _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "agent": _agent_of,
     "change": _change_of,
@@ -350,6 +356,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "held": held_of,
     "held_end": held_end_of,
     **NOTIFY_DECODERS,
+    "acted": acted_of,
 }
 if set(_DECODERS) != set(KINDS):
     raise AssertionError("every kind of event has its decoder")

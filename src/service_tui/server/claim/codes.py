@@ -25,6 +25,7 @@ LENGTH: Final = 8
 class _Code:
     code: str
     until: float
+    by: str
     tries: int = TRIES
 
 
@@ -42,12 +43,19 @@ class ClaimCodes:
     def __init__(self) -> None:
         self._codes: dict[str, _Code] = {}
 
-    def make(self, agent_id: str, bits: int, *, now: Timestamp, monotonic: float) -> Made:
-        """Make a code out of random bits, 40 of which count."""
+    def make(
+        self, agent_id: str, bits: int, *, now: Timestamp, monotonic: float, by: str = ""
+    ) -> Made:
+        """Make a code out of random bits, 40 of which count; `by` is the person who wants it."""
         code = "".join(LETTERS[bits >> 5 * place & 31] for place in range(LENGTH))
-        self._codes[agent_id] = _Code(code, monotonic + CODE_S)
+        self._codes[agent_id] = _Code(code, monotonic + CODE_S, by)
         half = LENGTH // 2
         return Made(f"{code[:half]}-{code[half:]}", Timestamp(now + CODE_S))
+
+    def maker_of(self, agent_id: str) -> str:
+        """Who made an agent's code; empty where it has none."""
+        code = self._codes.get(agent_id)
+        return "" if code is None else code.by
 
     def tries_left(self, agent_id: str, monotonic: float) -> int:
         """Tries that are left to an agent's page; 0 where it has no code."""

@@ -1,6 +1,6 @@
 """A subscription as server-sent events over HTTP."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Final
 
 from starlette.applications import Starlette
@@ -30,8 +30,13 @@ class EventStream(StreamingResponse):
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, subscription: Subscription, streams: "OpenStreams") -> None:
-        super().__init__(_frames(subscription), headers={"Cache-Control": "no-store"})
+    def __init__(
+        self,
+        subscription: Subscription,
+        streams: "OpenStreams",
+        may_listen: Callable[[], bool],
+    ) -> None:
+        super().__init__(_frames(subscription, may_listen), headers={"Cache-Control": "no-store"})
         self._subscription = subscription
         self._streams = streams
 
@@ -84,13 +89,17 @@ def streams_of(app: Starlette) -> OpenStreams:
     return found
 
 
-async def _frames(subscription: Subscription) -> AsyncGenerator[str]:
-    """The subscription in the letters of the format."""
+async def _frames(
+    subscription: Subscription, may_listen: Callable[[], bool]
+) -> AsyncGenerator[str]:
+    """The subscription in the letters of the format, until the listener's key opens it no more."""
     yield f"retry: {RETRY_MS}\n\n"
     while True:
         try:
             bodies = await subscription.next(FRAMES_MAX)
         except StopAsyncIteration:
+            return
+        if not may_listen():
             return
         yield "".join(map(frame, bodies)) or ": beat\n\n"
 

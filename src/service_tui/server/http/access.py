@@ -1,31 +1,24 @@
-"""Access: host and origin, key to agent, the operator's key, the plan."""
+"""Access: key to agent, key to operator and role, the plan, the rates."""
 
 import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from starlette.datastructures import Headers
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.world import World
+from service_tui.server.http.people.roster import THE_OWNER, Person
 from service_tui.server.http.rates import FIXED_RATES, rate_of
 from service_tui.server.http.refusals import Denied, denied, throttled, unauthenticated
 from service_tui.server.http.service import Service
-from service_tui.terms import Plan
+from service_tui.terms import PersonRole, Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 
 KEY_PREFIX: Final = "sk_live_"
-EMBEDDED_HOST: Final = "embedded.localhost"
-"""Name under which the console reaches the app in process; it never leaves the process."""
-
-IN_PROCESS: Final = (EMBEDDED_HOST, 0)
-"""Where calls of the console in this process come from; a socket's peer is never called so."""
-
-HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", EMBEDDED_HOST})
 KEY_MAX: Final = 200
 BODY_MAX: Final = 256 * 1024
 _PLAN_RANK: Final = {Plan.FREE: 0, Plan.PRO: 1, Plan.ELITE: 2}
@@ -39,39 +32,6 @@ def new_key() -> str:
 def hash_of(key: str) -> str:
     """What is kept of a key. One round is enough: the key itself is 192 random bits."""
     return hashlib.sha256(key.encode()).hexdigest()
-
-
-def host_name(host: str) -> str:
-    """The name in a Host header, without the port."""
-    return host if host.endswith("]") else host.rsplit(":", 1)[0]
-
-
-@lru_cache(64)
-def _is_loopback(host: str) -> bool:
-    """Whether a Host header names this machine."""
-    name = host_name(host)
-    return name in HOSTS or name.endswith(".localhost")
-
-
-def check_origin(headers: Headers, *, own_page: bool = False) -> None:
-    """Refuse foreign hosts and every browser page, but our own where it may send its form.
-
-    Raises:
-        Denied: 403 for a host that is not loopback, or any Origin; of `own_page`, any but ours;
-            400 for no host at all, or two.
-    """
-    hosts = headers.getlist("host")
-    if len(hosts) != 1:
-        raise denied(400, "the Host header was not sent once", "send it once, as HTTP/1.1 asks")
-    host = hosts[0].lower()
-    if not _is_loopback(host):
-        raise denied(403, "this service answers on loopback only", "use http://127.0.0.1:<port>")
-    if own_page:
-        is_ours = headers.getlist("origin") == [f"http://{host}"]
-        if not is_ours or headers.get("sec-fetch-site", "same-origin") != "same-origin":
-            raise denied(403, "the form came from another page", "open the claim link itself")
-    elif "origin" in headers:
-        raise denied(403, "requests from web pages are refused", "call from a program, no browser")
 
 
 def key_of(headers: Headers) -> str:
@@ -102,11 +62,15 @@ def key_of(headers: Headers) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller and the path, with its ids; `agent` is None where no key is needed."""
+    """A caller and the path, with its ids; `agent` is None where no key is needed.
+
+    `peer` is the machine that calls, empty for this one.
+    """
 
     agent: Agent | None
     path: str
     in_process: bool
+    peer: str = ""
 
 
 def _is_own_desk(service: Service, endpoint: Endpoint[WireModel], caller: Caller) -> bool:
@@ -114,7 +78,8 @@ def _is_own_desk(service: Service, endpoint: Endpoint[WireModel], caller: Caller
     # is not counted, nor what the person's own agent reads from another console on this machine.
     if caller.agent is None:
         return caller.in_process
-    return caller.agent.agent_id == service.operator_agent and (caller.in_process or endpoint.reads)
+    is_here = caller.in_process or (endpoint.reads and not caller.peer)
+    return caller.agent.agent_id == service.operator_agent and is_here
 
 
 class Access:
@@ -163,7 +128,8 @@ class Access:
         if agent is None:
             if endpoint.path not in FIXED_RATES:
                 return
-            who, plan = "", service.plan
+            # On a network each machine counts alone, or one caller could use up everybody's.
+            who, plan = caller.peer, service.plan
         else:
             who, plan = agent.agent_id, agent.settings.plan
         limit = rate_of(endpoint.path, plan)
@@ -171,11 +137,55 @@ class Access:
         if wait_s > 0:
             raise throttled(limit, wait_s, f"{service.address}{caller.path}")
 
-    def operator(self, headers: Headers) -> None:
-        """Let the operator pass.
+    def person(self, service: Service, endpoint: Endpoint[WireModel], headers: Headers) -> Person:
+        """The person who calls an endpoint of the operators.
+
+        Returns:
+            The person.
 
         Raises:
-            Denied: 401 for any other key.
+            Denied: 401 for a key that nobody here has, 403 for a role below the endpoint's.
         """
-        if not hmac.compare_digest(hash_of(key_of(headers)), self._operator_key_hash):
+        key = key_of(headers)
+        is_owner = hmac.compare_digest(hash_of(key), self._operator_key_hash)
+        person = THE_OWNER if is_owner else service.people.by_key(key)
+        if person is None:
             raise unauthenticated("this path wants the operator key of the desk")
+        if endpoint.role is not None:
+            check_role(person, endpoint.role)
+        return person
+
+
+def check_role(person: Person, needed: PersonRole) -> None:
+    """Refuse a role that is too small.
+
+    Raises:
+        Denied: 403 that names both roles.
+    """
+    if not person.reaches(needed):
+        raise denied(
+            403,
+            f"this needs the role {needed.value}; {person.name} is {person.role.value}",
+            "ask the owner of this world for another role, or ask somebody who has it",
+        )
+
+
+def check_own(person: Person, owner: str, *, may_take: bool = False) -> None:
+    """Refuse a trader who acts on an agent of somebody else.
+
+    Args:
+        person: who acts.
+        owner: whose agent it is, empty for nobody's.
+        may_take: an agent of nobody may become this person's.
+
+    Raises:
+        Denied: 403 that names whose agent it is.
+    """
+    if person.reaches(PersonRole.SUPERVISOR) or owner == person.name or (may_take and not owner):
+        return
+    whose = f"{owner}'s" if owner else "nobody's"
+    raise denied(
+        403,
+        f"this needs the role supervisor: the agent is {whose}, and {person.name} is a trader",
+        "act on your own agents, or ask a supervisor",
+    )

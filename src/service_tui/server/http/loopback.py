@@ -1,4 +1,4 @@
-"""The same app on 127.0.0.1, for agents of this machine."""
+"""The same app on a port: of 127.0.0.1 for agents of this machine, or of a network."""
 
 import asyncio
 import os
@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service_tui.server.events.stream import streams_of
+from service_tui.server.http.entrance import LOCAL, Entrance
 
 
 class Turns:
@@ -57,11 +58,12 @@ TICK_S: Final = 1.0
 """How often the date of the answers is set anew."""
 
 
-def bind(port: int = 0) -> socket.socket:
-    """A socket that listens on loopback.
+def bind(port: int = 0, host: str = HOST) -> socket.socket:
+    """A socket that listens on loopback, or on another address of this machine.
 
     Args:
         port: 0 takes any free one.
+        host: an address of IPv4 or IPv6; `::` takes both kinds.
 
     Returns:
         The socket, to be closed by whoever asked.
@@ -69,7 +71,11 @@ def bind(port: int = 0) -> socket.socket:
     Raises:
         OSError: the port is taken, or not ours to take.
     """
-    listener = socket.create_server((HOST, port))
+    listener = socket.create_server(
+        (host, port),
+        family=socket.AF_INET6 if ":" in host else socket.AF_INET,
+        dualstack_ipv6=host == "::" and socket.has_dualstack_ipv6(),
+    )
     # Connections inherit it. asyncio does not see that this is TCP: each answer would wait 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
@@ -79,14 +85,14 @@ class PortTakenError(Exception):
     """The port is taken or not allowed; one plain sentence."""
 
 
-def bind_named(port: int, flag: str) -> socket.socket:
+def bind_named(port: int, flag: str, host: str = HOST) -> socket.socket:
     """A socket as of `bind`, on a port that a person gave by a flag.
 
     Raises:
         PortTakenError: another program uses the port, or it is not ours to take.
     """
     try:
-        return bind(port)
+        return bind(port, host)
     except (OSError, OverflowError) as error:
         # Not Python's own message: it quotes the whole call.
         why = os.strerror(error.errno or 0) if isinstance(error, OSError) else "no such port"
@@ -114,8 +120,9 @@ async def listen(
     listener: socket.socket | None = None,
     by_turns: bool = False,
     around: Callable[[ASGIApp], ASGIApp] | None = None,
+    entrance: Entrance = LOCAL,
 ) -> AsyncGenerator[str]:
-    """Serve the app on loopback while the context lasts.
+    """Serve the app on loopback, or by another entrance, while the context lasts.
 
     The app's lifespan is already running: uvicorn is told to leave it alone.
 
@@ -125,6 +132,7 @@ async def listen(
         listener: a socket from `bind`, instead of a port; it is closed at the end.
         by_turns: somebody else lives on the same loop, and must not be kept waiting by callers.
         around: what stands between the port and the app.
+        entrance: what the service has to know of the port.
 
     Yields:
         The base address, when it answers.
@@ -139,7 +147,8 @@ async def listen(
     from service_tui.server.http.loopback import Turns  # noqa: PLC0415
 
     listener = listener or bind(port)
-    served: ASGIApp = app if around is None else around(app)
+    entered = entrance.around(app)
+    served: ASGIApp = entered if around is None else around(entered)
     config = uvicorn.Config(
         Turns(served) if by_turns else served,
         lifespan="off",
@@ -156,6 +165,9 @@ async def listen(
         # Nobody stands in between: a header must not say where a call comes from.
         proxy_headers=False,
     )
+    config.load()
+    # Not by uvicorn's own options: they would let in more ciphers than Python's defaults.
+    config.ssl = entrance.tls
     ending = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -181,7 +193,7 @@ async def listen(
             while not server.started:  # noqa: ASYNC110  (it has no event to wait for)
                 await asyncio.sleep(0.01)
         try:
-            yield address_of(listener)
+            yield entrance.address or address_of(listener)
         finally:
             streams_of(app).end()
             server.should_exit = True

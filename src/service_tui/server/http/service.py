@@ -7,13 +7,15 @@ from typing import Final, TypeVar
 
 from service_tui.clock import Clock
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.events import Event
+from service_tui.engine.events import Event, OperatorActed
 from service_tui.engine.limits import PLANS
 from service_tui.engine.world import World
 from service_tui.server.claim.codes import ClaimCodes
 from service_tui.server.claim.link_challenges import LinkChallenges
 from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.idempotency import Promise, Repeats
+from service_tui.server.http.people.invitation_book import InvitationBook
+from service_tui.server.http.people.roster import OWNER, Person, Roster
 from service_tui.server.http.rates import Rates
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.sol_quotes import SolQuotes
@@ -22,6 +24,7 @@ from service_tui.server.results.reported import ReportedPnl
 from service_tui.server.webhooks.courier import Courier
 from service_tui.server.world_store import WorldStore
 from service_tui.signing.book import ExchangeVersion
+from service_tui.storage.world_database import WriteConnection
 from service_tui.terms import SIGNAL_TTL_S, Plan
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
@@ -48,6 +51,8 @@ class Service:
     signal, seconds of wall time. `courier` delivers to webhooks. `exchange` is the generation of
     the EVM venue that is simulated.
     `past` is what each source of trades has come to. `is_scripted`: somebody else moves the tape.
+    `people` operate the world with keys of their own. With `needs_invitation` an agent registers by
+    one of the `invitations` alone. `world_name` is what the world is called.
     """
 
     world_store: WorldStore
@@ -73,6 +78,10 @@ class Service:
     sol_quotes: SolQuotes = field(default_factory=SolQuotes)
     copying: set[str] = field(default_factory=set[str])
     is_scripted: bool = False
+    people: Roster = field(default_factory=lambda: Roster([]))
+    invitations: InvitationBook = field(default_factory=lambda: InvitationBook([]))
+    needs_invitation: bool = False
+    world_name: str = ""
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""
@@ -82,6 +91,16 @@ class Service:
     def world(self) -> World:
         """The world of now: the store may have read it back from disk."""
         return self.world_store.world
+
+    def owner_of(self, agent_id: str) -> str:
+        """Whose agent this is; empty for nobody's.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        owner = self.world.agent(agent_id).settings.owner
+        # The console's own agent comes with the data directory, claimed or not.
+        return owner or (OWNER if agent_id == self.operator_agent else "")
 
     def agents_count(self) -> int:
         """Agents that count against the plan of the account."""
@@ -116,7 +135,9 @@ class RequestContext:
 
     `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
     the answer, and a handler may add to them. `approved`: the operator has let this order pass;
-    `also` gives what is to be written down in the same transaction as what happened.
+    `also` gives what is to be written down in the same transaction as what happened. `person` is
+    the operator who calls, and `act` the row that names them beside what they change; both are None
+    for an agent.
     """
 
     service: Service
@@ -131,6 +152,16 @@ class RequestContext:
     approved: bool = False
     host: str = ""
     also: Also | None = None
+    person: Person | None = None
+    act: OperatorActed | None = None
+    in_process: bool = False
+
+    @property
+    def operator(self) -> Person:
+        """The calling person; endpoints of agents never ask for it."""
+        if self.person is None:
+            raise TypeError("this endpoint has no operator")
+        return self.person
 
     @property
     def world(self) -> World:
@@ -156,10 +187,34 @@ class RequestContext:
         """
         if self.also is not None:
             events = [*events, *self.also(events, reply)]
+        if events and self.act is not None:
+            events = [*events, self.act]
         promise = self.promise
         kept = None if promise is None else promise.keep(reply.model_dump_json(by_alias=True))
         await self.service.world_store.commit(events, answer=kept)
         return reply
+
+    async def write(
+        self,
+        events: Sequence[Event],
+        *,
+        beside: Callable[[WriteConnection], None] | None = None,
+        always: bool = False,
+    ) -> None:
+        """Write down what an operator changed, and in the same transaction who that was.
+
+        Args:
+            events: what happened, applied already; nothing is written where there are none.
+            beside: what is changed beside the journal.
+            always: what was changed is on no disk, but who changed it shall be.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        if not events and beside is None and not always:
+            return
+        named = [] if self.act is None else [self.act]
+        await self.service.world_store.commit([*events, *named], beside=beside)
 
     def body_as(self, kind: type[Model]) -> Model:
         """The body, typed; the endpoint table and the handler must agree."""

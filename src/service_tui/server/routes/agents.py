@@ -2,11 +2,14 @@
 
 from typing import Final
 
-from service_tui.engine.events import AgentRegistered
+from service_tui.engine.agents.leash import OWN
+from service_tui.engine.events import AgentRegistered, Event, LeashSet
 from service_tui.server.http.access import hash_of
+from service_tui.server.http.people.invitation_book import no_invitation
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import agent_body, claim_url, context_body
-from service_tui.terms import NEW_AGENT_CASH_SIM, AgentStatus
+from service_tui.storage.invitations import InvitationRecord
+from service_tui.terms import LEASH_WAIT_S, NEW_AGENT_CASH_SIM, AgentStatus, LeashMode, Plan
 from service_tui.units import ONE, Micros
 from service_tui.version import VERSION
 from service_tui.wire.agents import (
@@ -40,6 +43,7 @@ async def register(request: RequestContext) -> RegisterBody:
     """Take in a new agent with 10,000 $SIM; its key is shown here and never again."""
     body = request.body_as(RegisterRequest)
     service = request.service
+    invitation = _invitation_of(request, body)
     service.check_slot()
     key = service.new_key()
     code = service.new_id()
@@ -51,10 +55,15 @@ async def register(request: RequestContext) -> RegisterBody:
         description=body.description or "",
         key_hash=hash_of(key),
         claim_code=f"{CODE_PARTS[len(request.world.agents) % len(CODE_PARTS)]}-{code[:12]}",
-        plan=service.plan,
+        plan=service.plan if invitation is None or not invitation.plan else Plan(invitation.plan),
         cash=Micros(NEW_AGENT_CASH_SIM * ONE),
     )
-    await service.world_store.commit(request.world.register(event))
+    service.world_store.check_whole()
+    events = request.world.register(event)
+    if invitation is not None:
+        # In the same transaction: that an agent names its invitation is the use of it.
+        events += _invited(request, agent_id, invitation)
+    await service.world_store.commit(events)
     agent = request.world.agents[agent_id]
     return RegisterBody(
         agent_id=agent_id,
@@ -64,6 +73,37 @@ async def register(request: RequestContext) -> RegisterBody:
         claim_code=agent.claim_code,
         status=AgentStatus.UNCLAIMED,
     )
+
+
+def _invitation_of(request: RequestContext, body: RegisterRequest) -> InvitationRecord | None:
+    """The invitation by which an agent may register; None where it has none and needs none.
+
+    Raises:
+        Denied: 403 without one that is good.
+    """
+    service = request.service
+    if body.invitation is not None:
+        return service.invitations.good(body.invitation, request.world.agents.values(), request.now)
+    # The console's own agent comes with the data directory.
+    if service.needs_invitation and not request.in_process:
+        raise no_invitation()
+    return None
+
+
+def _invited(request: RequestContext, agent_id: str, invitation: InvitationRecord) -> list[Event]:
+    """What an agent gets by its invitation, beside the plan; already applied."""
+    world, now = request.world, request.now
+    changes: dict[str, object] = {
+        "invitation": invitation.invitation_id,
+        "owner": invitation.person,
+    }
+    events = world.change(world.agents[agent_id], changes, now)
+    if invitation.budget is not None:
+        # ours: `auto`: the budget binds, nothing else does, until a supervisor says so.
+        budget = Micros(invitation.budget)
+        leash = LeashSet(agent_id, now, OWN, LeashMode.AUTO, Micros(0), budget, LEASH_WAIT_S)
+        events += world.note(leash)
+    return events
 
 
 async def me(request: RequestContext) -> AgentBody:

@@ -97,7 +97,7 @@ async def write_chain(request: RequestContext) -> ChainBody:
         changes["faults"] = tuple(PlannedOutcome(word) for word in patch.faults)
     if changes:
         event = ChainSet(request.now, pace_changes(request.world.chain, changes, request.now))
-        await request.service.world_store.commit(request.world.note(event))
+        await request.write(request.world.note(event))
     return chain_body(request.world, request.now)
 
 
@@ -128,7 +128,7 @@ async def write_wallet(request: RequestContext) -> WalletBody:
             changes[name] = _micros(field, value)
     if changes:
         event = WalletFilled(agent.agent_id, request.now, wallet.address, changes)
-        await request.service.world_store.commit(request.world.note(event))
+        await request.write(request.world.note(event))
     return wallet_body(request.world, agent, request.service.exchange)
 
 

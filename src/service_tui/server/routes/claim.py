@@ -8,15 +8,17 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent, check_claimed, status_of
 from service_tui.engine.errors import AgentNotFound, NotClaimed
+from service_tui.engine.events import Event, OperatorActed
 from service_tui.engine.world import World
 from service_tui.server.claim.page import page
 from service_tui.server.http.refusals import not_claimed
 from service_tui.server.http.service import RequestContext, Routes, Service
 from service_tui.server.projections.present import claim_url
 from service_tui.terms import Venue
+from service_tui.units import Timestamp
 from service_tui.wire.agents import ClaimBody
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints.public import CLAIM
+from service_tui.wire.endpoints.public import CLAIM, CLAIM_PAGE
 
 UNCLAIMED: Final = "Agent to claim"
 WAITS: Final = (
@@ -95,18 +97,32 @@ async def enter(service: Service, code: str, typed: str) -> HtmlPage:
     if agent.settings.claimed:
         return _done(agent)
     codes, moment_s = service.claim_codes, service.clock.monotonic()
+    by = codes.maker_of(agent.agent_id)
     if not codes.use(agent.agent_id, typed, moment_s):
         left = codes.tries_left(agent.agent_id, moment_s)
         return _waiting(agent, 403, WRONG.format(left) if left else VOID, mood="bad")
-    await claim(service, agent)
+    now = service.clock.now()
+    events = owned(service.world, agent, by, now)
+    if events:
+        # The page has no operator of its own: the code is the word of the one who made it.
+        events.append(OperatorActed(by, now, f"POST {CLAIM_PAGE}", agent.agent_id))
+    await service.world_store.commit(events)
     return _done(service.world.agents[agent.agent_id])
 
 
-async def claim(service: Service, agent: Agent) -> None:
-    """Write down that the operator owns the agent; once is enough."""
+def owned(world: World, agent: Agent, by: str, at: Timestamp) -> list[Event]:
+    """Make an agent claimed, and a person's where it is nobody's; once is enough.
+
+    Returns:
+        What happened, already applied: nothing the second time.
+    """
+    # ours: an agent belongs to whom its invitation names, else to who claims it first.
+    changes: dict[str, object] = {}
     if not agent.settings.claimed:
-        now = service.clock.now()
-        await service.world_store.commit(service.world.change(agent, {"claimed": True}, now))
+        changes["claimed"] = True
+        if not agent.settings.owner:
+            changes["owner"] = by
+    return world.change(agent, changes, at) if changes else []
 
 
 def _unknown() -> HtmlPage:

@@ -11,17 +11,17 @@ from service_tui.engine.events import Event, KeyRotated, PlanSet
 from service_tui.engine.limits import PLANS
 from service_tui.server.claim.codes import TRIES
 from service_tui.server.events.listeners import Subscription
-from service_tui.server.http.access import hash_of
+from service_tui.server.http.access import check_role, hash_of
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes, StreamHandler
 from service_tui.server.projections.buy_limits import buy_limits_body
 from service_tui.server.projections.present import agent_pnl, claim_url
 from service_tui.server.routes.agents import PREFIX_LENGTH
-from service_tui.server.routes.claim import claim
+from service_tui.server.routes.claim import owned
 from service_tui.server.routes.positions import UNSETTLED
 from service_tui.server.routes.wallet import unlinked
 from service_tui.storage.errors import StorageError
-from service_tui.terms import Venue, WalletKind
+from service_tui.terms import PersonRole, Venue, WalletKind
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.desk import (
@@ -45,6 +45,15 @@ from service_tui.wire.endpoints.desk import (
     DESK_PATCH_AGENT,
     EVENTS,
 )
+
+ROLES_OF_FIELDS: Final = {
+    "plan": PersonRole.OWNER,
+    "suspended": PersonRole.SUPERVISOR,
+    "retired": PersonRole.SUPERVISOR,
+    "wallet": PersonRole.SUPERVISOR,
+}
+"""Fields of an agent that want more than the call itself. # ours: a trader names and pauses own
+agents; what a supervisor has suspended a trader does not readmit, and plans are the owner's."""
 
 
 def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
@@ -79,6 +88,7 @@ def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
         rails=buy_limits_body(world, agent, request.now),
         venues=tuple(row for venue in REAL if (row := _venue_row(request, agent, venue))),
         retired=settings.retired,
+        owner=request.service.owner_of(agent.agent_id),
     )
 
 
@@ -125,6 +135,8 @@ async def patch_agent(request: RequestContext) -> DeskAgentBody:
     """Change an agent; what is already as wanted leaves no trace."""
     agent = _named(request)
     patch = request.body_as(DeskAgentPatch).model_dump(exclude_none=True)
+    for name in patch.keys() & ROLES_OF_FIELDS.keys():
+        check_role(request.operator, ROLES_OF_FIELDS[name])
     if (paused := patch.pop("trading_paused", None)) is not None:
         # A flag of its own, which the agent's own settings call does not reach.
         patch["operator_paused"] = paused
@@ -144,7 +156,7 @@ async def patch_agent(request: RequestContext) -> DeskAgentBody:
         events += cancel_all(world.venues, resting, (request.now, world.world_at))
     if changes:
         events += request.world.change(agent, changes, request.now)
-    await request.service.world_store.commit(events)
+    await request.write(events)
     return agent_row(request, _named(request))
 
 
@@ -173,7 +185,8 @@ def _retirement(
 
 async def claim_agent(request: RequestContext) -> DeskAgentBody:
     """Claim an agent, from the console and without a code."""
-    await claim(request.service, _named(request))
+    agent = _named(request)
+    await request.write(owned(request.world, agent, request.operator.name, request.now))
     return agent_row(request, _named(request))
 
 
@@ -194,7 +207,9 @@ async def claim_code(request: RequestContext) -> ClaimCodeBody:
         int(service.new_id(), 16),
         now=request.now,
         monotonic=service.clock.monotonic(),
+        by=request.operator.name,
     )
+    await request.write((), always=True)
     return ClaimCodeBody(
         agent_id=agent.agent_id,
         code=made.code,
@@ -216,6 +231,8 @@ async def new_key(request: RequestContext) -> NewKeyBody:
     agent, service = _named(request), request.service
     key = service.new_key()
     if agent.agent_id == service.operator_agent:
+        # ours: the owner's console trades with it; who has its key could trade in the owner's name.
+        check_role(request.operator, PersonRole.OWNER)
         if service.keep_own_key is None:
             raise denied(
                 409,
@@ -230,7 +247,7 @@ async def new_key(request: RequestContext) -> NewKeyBody:
             raise denied(409, message, "the old one goes on; make room, then try again") from error
     event = KeyRotated(agent.agent_id, request.now, hash_of(key))
     service.world_store.check_whole()
-    await service.world_store.commit(request.world.decide(event))
+    await request.write(request.world.decide(event))
     return NewKeyBody(agent_id=agent.agent_id, api_key=key, key_prefix=key[:PREFIX_LENGTH])
 
 
@@ -249,7 +266,7 @@ async def patch_account(request: RequestContext) -> AccountBody:
     for agent in world.agents.values() if patch.all_agents else ():
         if agent.settings.plan is not plan:
             events += world.change(agent, {"plan": plan}, request.now)
-    await request.service.world_store.commit(events)
+    await request.write(events)
     request.service.plan = plan
     return account_body(request)
 

@@ -92,7 +92,7 @@ async def set_leash(request: RequestContext) -> LeashBody:
         leash.mode, leash.threshold, leash.budget, leash.wait_s,
     )  # fmt: skip
     request.service.world_store.check_whole()
-    await request.service.world_store.commit(request.world.note(event))
+    await request.write(request.world.note(event))
     return _leash_body(request, request.world.agent(agent.agent_id), sent.skill_slug)
 
 
@@ -133,7 +133,7 @@ async def free_leash(request: RequestContext) -> LeashesBody:
     if slug in agent.leashes:
         event = LeashSet(agent.agent_id, request.now, slug, None, Micros(0), None, 0)
         request.service.world_store.check_whole()
-        await request.service.world_store.commit(request.world.note(event))
+        await request.write(request.world.note(event))
     return _leashes(request)
 
 
@@ -174,6 +174,7 @@ def held_body(
         expires_at=moment(trade.expires_at),
         decided_at=None if end is None else moment(end.at),
         decided_amount=None if end is None or not end.size else decimal(end.size),
+        decided_by="" if end is None else end.by,
         reason="" if end is None else end.reason,
         trade_id="" if end is None else end.trade_id,
     )
@@ -241,7 +242,7 @@ async def approve(request: RequestContext) -> DecidedBody:
         if decision.is_changed:
             raise
         reason = no.body.error if isinstance(no.body, ErrorBody) else NO_OF_THE_VENUE
-        await request.service.world_store.commit(decision.fail(reason))
+        await request.write(decision.fail(reason))
         return _decided(request, pending, None)
     if decision.is_changed and not trade.success:
         # ours: an amount that cannot be carried out must not use up the trade that was asked for.
@@ -286,7 +287,10 @@ class _Decision:
 
     def _end(self, status: HeldStatus, reason: str, trade_id: str) -> list[HeldEnded]:
         size = self._size if status is HeldStatus.APPROVED else Micros(0)
-        ended = HeldEnded(self._pending.held_id, self._request.now, status, reason, size, trade_id)
+        by = self._request.operator.name
+        ended = HeldEnded(
+            self._pending.held_id, self._request.now, status, reason, size, trade_id, by
+        )
         return self._request.world.pending_trades.end([ended])
 
 
@@ -342,8 +346,10 @@ async def refuse(request: RequestContext) -> DecidedBody:
     pending = request.world.pending_trades.find(request.path["held_id"])
     reason = request.body_as(RefuseRequest).reason or NO_REASON
     request.service.world_store.check_whole()
-    ended = HeldEnded(pending.held_id, request.now, HeldStatus.REFUSED, reason)
-    await request.service.world_store.commit(request.world.pending_trades.end([ended]))
+    ended = HeldEnded(
+        pending.held_id, request.now, HeldStatus.REFUSED, reason, by=request.operator.name
+    )
+    await request.write(request.world.pending_trades.end([ended]))
     return _decided(request, pending, None)
 
 

@@ -26,7 +26,7 @@ async def resume(request: RequestContext) -> HaltBody:
 
 async def _done(request: RequestContext, events: Sequence[Event]) -> HaltBody:
     """Journal the events, and report the state of the halt."""
-    await request.service.world_store.commit(events)
+    await request.write(events)
     world = request.world
     since = world.halt.since
     return HaltBody(

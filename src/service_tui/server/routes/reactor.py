@@ -97,7 +97,7 @@ async def _note(request: RequestContext, *events: ReactorEvent) -> None:
     """Apply and write down, unless memory is ahead of the disk."""
     world_store = request.service.world_store
     world_store.check_whole()
-    await world_store.commit([done for event in events for done in request.world.note(event)])
+    await request.write([done for event in events for done in request.world.note(event)])
 
 
 def config_body(request: RequestContext, agent: Agent) -> ReactorConfigBody:

@@ -98,11 +98,11 @@ async def _redeemed(
         check_chain(found.account.venue)
     events = claim_position(world.venues, found, side, times)
     if events:
-        await request.service.world_store.commit(events)
+        await request.write(events)
         raise AlreadyRedeemed("on-chain token balance is 0: already redeemed; marked as claimed")
     if agent.settings.wallet is WalletKind.MANAGED or (by_hand and is_manual):
         events = redeem(world.venues, agent, claim, times)
-        await request.service.world_store.commit(events)
+        await request.write(events)
         paid = sum_of(event.payout for event in events)
         return _body(found.holding, sent, paid, tx_hash=_own_hash(agent, sent))
     wallet = world.chain.wallet_of(agent.agent_id)

@@ -26,6 +26,7 @@ from service_tui.server.routes import (
     orders,
     outcomes,
     paid,
+    people,
     positions,
     reactor,
     redemption,
@@ -77,6 +78,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **sol_trades.ROUTES,
     **paid.ROUTES,
     **webhooks.ROUTES,
+    **people.ROUTES,
 }
 
 STREAMS: Final[dict[Endpoint[WireModel], StreamHandler]] = {**desk.STREAMS}

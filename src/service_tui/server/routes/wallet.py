@@ -16,7 +16,7 @@ from service_tui.server.claim.link_challenges import (
     LINKS_A_DAY,
     IssuedChallenge,
 )
-from service_tui.server.http.access import EMBEDDED_HOST
+from service_tui.server.http.entrance import EMBEDDED_HOST
 from service_tui.server.http.refusals import denied, invalid_items
 from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.projections.present import OWNERSHIP, wallet_address

@@ -93,7 +93,7 @@ async def set_speed(request: RequestContext) -> WorldBody:
     if request.service.is_scripted:
         raise denied(409, "the pace of this world is scripted", "play it at its own pace")
     speed = request.body_as(SpeedRequest).speed
-    await request.service.world_store.commit(change_speed(request.world, speed, request.now))
+    await request.write(change_speed(request.world, speed, request.now))
     return await read(request)
 
 

@@ -22,7 +22,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=9,
+    version=10,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -95,6 +95,18 @@ SCHEMA: Final = Schema(
             """CREATE INDEX journal_by_venue ON journal (agent_id, kind, venue, seq)
             WHERE venue IS NOT NULL""",
         ),
+        9: (
+            """CREATE TABLE people (
+            name TEXT NOT NULL, role TEXT NOT NULL, salt TEXT NOT NULL, key_hash TEXT NOT NULL,
+            created_at REAL NOT NULL, created_by TEXT NOT NULL, ended_at REAL,
+            PRIMARY KEY (name) ) STRICT""",
+            """CREATE TABLE invitations (
+            invitation_id TEXT NOT NULL, salt TEXT NOT NULL, code_hash TEXT NOT NULL,
+            uses INTEGER NOT NULL, "plan" TEXT, budget INTEGER, person TEXT NOT NULL,
+            created_at REAL NOT NULL, created_by TEXT NOT NULL, expires_at REAL NOT NULL,
+            ended_at REAL, PRIMARY KEY (invitation_id) ) STRICT""",
+            "CREATE INDEX journal_of_people ON journal (seq) WHERE kind = 'acted'",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
@@ -104,7 +116,8 @@ Version 5 has what goes to a chain, step by step.
 Version 6 has a digest of what agents bought.
 Version 7 has markets that ended.
 Version 8 finds an agent's rows by kind, and knows whether its ended markets are filled in.
-Version 9 finds how positions ended by venue."""
+Version 9 finds how positions ended by venue.
+Version 10 has people, invitations, and finds who changed what."""
 
 
 def create(path: Path, *, version: int) -> None:

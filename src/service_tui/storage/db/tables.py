@@ -53,6 +53,9 @@ OF_THE_TAPE: Final = text("agent_id IS NULL AND kind IN ('crowd', 'listed', 'res
 """Rows that may be forgotten once two snapshots hold what they did: the crowd's, and the comings
 and goings of markets. What an agent was paid stands in rows of its own."""
 
+OF_PEOPLE: Final = text("kind = 'acted'")
+"""Rows that name the person behind a change: the audit log of the service."""
+
 UNSETTLED: Final = text("state IN ('queued', 'sent', 'unknown')")
 """Tickets whose end is not known: to reconcile at a start."""
 
@@ -112,6 +115,7 @@ class Journal(SQLModel, table=True):
             postgresql_where=_OF_A_VENUE,
         ),
         Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE, postgresql_where=OF_THE_TAPE),
+        Index("journal_of_people", "seq", sqlite_where=OF_PEOPLE, postgresql_where=OF_PEOPLE),
         _STRICT,
     )
 
@@ -346,6 +350,45 @@ class Endedfilled(SQLModel, table=True):
     seq: int = Field(default=0, sa_type=Whole)
 
 
+class People(SQLModel, table=True):
+    """A person who operates a world; `key_hash` is that of the salt and the key behind it.
+
+    `ended_at` is None while the key opens something. A name is given once and for all.
+    """
+
+    __table_args__ = _STRICT
+
+    name: str = Field(primary_key=True, sa_type=TEXT)
+    role: str = Field(sa_type=TEXT)
+    salt: str = Field(sa_type=TEXT)
+    key_hash: str = Field(sa_type=TEXT)
+    created_at: float = Field(sa_type=Real)
+    created_by: str = Field(sa_type=TEXT)
+    ended_at: float | None = Field(default=None, sa_type=Real)
+
+
+class Invitations(SQLModel, table=True):
+    """What lets agents register; those who did name it in their settings.
+
+    `plan` and `budget` (micros a day) are what they get, None for what the service gives. `person`
+    is who owns them, empty for nobody yet.
+    """
+
+    __table_args__ = _STRICT
+
+    invitation_id: str = Field(primary_key=True, sa_type=TEXT)
+    salt: str = Field(sa_type=TEXT)
+    code_hash: str = Field(sa_type=TEXT)
+    uses: int = Field(sa_type=Whole)
+    plan: str | None = Field(default=None, sa_type=TEXT)
+    budget: int | None = Field(default=None, sa_type=Whole)
+    person: str = Field(sa_type=TEXT)
+    created_at: float = Field(sa_type=Real)
+    created_by: str = Field(sa_type=TEXT)
+    expires_at: float = Field(sa_type=Real)
+    ended_at: float | None = Field(default=None, sa_type=Real)
+
+
 class Use(SQLModel, table=True):
     """One row: when the last use of the database ended; None while it lasts, or was killed."""
 
@@ -363,6 +406,8 @@ WORLD: Final[tuple[type[SQLModel], ...]] = (
     Entriesread,
     Endedmarkets,
     Endedfilled,
+    People,
+    Invitations,
 )
 """What a world is stored in: these tables exist in the PostgreSQL of a shared desk as well."""
 

@@ -1,5 +1,6 @@
 """The tables of a world in PostgreSQL."""
 
+from collections.abc import Mapping
 from typing import Final, LiteralString, cast
 
 from psycopg import sql
@@ -12,8 +13,9 @@ from service_tui.storage.errors import NewerSchemaError, StorageError
 from service_tui.storage.shared.connection import Raw, WorldPlace, connect
 from service_tui.storage.shared.errors import as_shared_error
 
-VERSION: Final = 1
-"""Of the tables below and of those that both databases have."""
+VERSION: Final = 2
+"""Of the tables below and of those that both databases have. Version 2 has people, invitations, and
+finds who changed what."""
 
 _MAKING: Final = 0x5EB1CE
 """The lock under which one process at a time makes or changes a schema."""
@@ -43,11 +45,34 @@ _OWN: Final[tuple[LiteralString, ...]] = (
 )
 
 
-def ensure(place: WorldPlace) -> bool:
+_STEPS: Final[Mapping[int, tuple[LiteralString, ...]]] = {
+    1: (
+        """CREATE TABLE people (
+        name text COLLATE "C" NOT NULL, role text COLLATE "C" NOT NULL,
+        salt text COLLATE "C" NOT NULL, key_hash text COLLATE "C" NOT NULL,
+        created_at double precision NOT NULL, created_by text COLLATE "C" NOT NULL,
+        ended_at double precision, PRIMARY KEY (name))""",
+        """CREATE TABLE invitations (
+        invitation_id text COLLATE "C" NOT NULL, salt text COLLATE "C" NOT NULL,
+        code_hash text COLLATE "C" NOT NULL, uses bigint NOT NULL, plan text COLLATE "C",
+        budget bigint, person text COLLATE "C" NOT NULL, created_at double precision NOT NULL,
+        created_by text COLLATE "C" NOT NULL, expires_at double precision NOT NULL,
+        ended_at double precision, PRIMARY KEY (invitation_id))""",
+        "CREATE INDEX journal_of_people ON journal (seq) WHERE kind = 'acted'",
+    ),
+}
+"""The statements that lead from a version to the next."""
+
+
+def ensure(place: WorldPlace, *, upgrade: bool = False) -> bool:
     """Make the world's tables where there are none. Blocks.
 
+    Args:
+        place: the world.
+        upgrade: change the tables of an older program, all steps in one transaction.
+
     Returns:
-        True if they were made now.
+        True if they were made or changed now.
 
     Raises:
         StorageError: the database cannot be reached or lacks a right.
@@ -57,11 +82,22 @@ def ensure(place: WorldPlace) -> bool:
         raw.execute("SELECT pg_advisory_lock(%s)", [_MAKING])
         found = version_of(raw, place)
         if found is not None:
+            if upgrade and found in _STEPS:
+                _upgrade(raw, found)
+                return True
             _refuse_other(place, found)
             return False
         with raw.transaction():
             _create(raw, place)
         return True
+
+
+def _upgrade(raw: Raw, found: int) -> None:
+    with raw.transaction():
+        for version in range(found, VERSION):
+            for step in _STEPS[version]:
+                raw.execute(step)
+        raw.execute("UPDATE world SET version = %s", [VERSION])
 
 
 def version_of(raw: Raw, place: WorldPlace) -> int | None:

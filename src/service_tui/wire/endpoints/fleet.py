@@ -5,6 +5,7 @@
 
 from typing import Final
 
+from service_tui.terms import PersonRole
 from service_tui.wire import fleet, needs, outcomes, positions, trades
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
@@ -16,14 +17,18 @@ HELD_TRADES = Endpoint(
     summary="The agent's own trades that wait for its operator, or how they were decided",
 )
 DESK_LEASHES = Endpoint(
-    "GET", f"{DESK}/leashes", fleet.LeashesBody, operator=True, summary="How free each agent is"
+    "GET",
+    f"{DESK}/leashes",
+    fleet.LeashesBody,
+    role=PersonRole.OBSERVER,
+    summary="How free each agent is",
 )
 DESK_SET_LEASH = Endpoint(
     "POST",
     f"{DESK}/agents/{{agent_id}}/leash",
     fleet.LeashBody,
     request=fleet.LeashRequest,
-    operator=True,
+    role=PersonRole.SUPERVISOR,
     summary="Put an agent, or one of its skills, on a leash",
 )
 DESK_FREE_LEASH = Endpoint(
@@ -31,7 +36,7 @@ DESK_FREE_LEASH = Endpoint(
     f"{DESK}/agents/{{agent_id}}/leash",
     fleet.LeashesBody,
     query=fleet.LeashQuery,
-    operator=True,
+    role=PersonRole.SUPERVISOR,
     summary="Take a leash off",
 )
 DESK_HELD = Endpoint(
@@ -39,7 +44,7 @@ DESK_HELD = Endpoint(
     f"{DESK}/held",
     fleet.HeldTradesBody,
     query=fleet.HeldQuery,
-    operator=True,
+    role=PersonRole.OBSERVER,
     summary="The trades of all agents that wait for the person",
 )
 DESK_APPROVE = Endpoint(
@@ -47,7 +52,7 @@ DESK_APPROVE = Endpoint(
     f"{DESK}/held/{{held_id}}/approve",
     fleet.DecidedBody,
     request=fleet.ApproveRequest,
-    operator=True,
+    role=PersonRole.TRADER,
     summary="Carry a waiting trade out, as asked or at another size",
 )
 DESK_REFUSE = Endpoint(
@@ -55,7 +60,7 @@ DESK_REFUSE = Endpoint(
     f"{DESK}/held/{{held_id}}/refuse",
     fleet.DecidedBody,
     request=fleet.RefuseRequest,
-    operator=True,
+    role=PersonRole.TRADER,
     summary="Decline a waiting trade; its agent is told why",
 )
 DESK_AGENT_TRADES = Endpoint(
@@ -63,7 +68,7 @@ DESK_AGENT_TRADES = Endpoint(
     f"{DESK}/agents/{{agent_id}}/trades",
     trades.TradesBody,
     query=trades.TradesQuery,
-    operator=True,
+    role=PersonRole.OBSERVER,
     summary="What an agent traded, with its reasons",
 )
 DESK_AGENT_POSITIONS = Endpoint(
@@ -71,7 +76,7 @@ DESK_AGENT_POSITIONS = Endpoint(
     f"{DESK}/agents/{{agent_id}}/positions",
     positions.PositionsBody,
     query=positions.PositionsQuery,
-    operator=True,
+    role=PersonRole.OBSERVER,
     summary="What an agent holds",
 )
 DESK_AGENT_OUTCOMES = Endpoint(
@@ -79,14 +84,14 @@ DESK_AGENT_OUTCOMES = Endpoint(
     f"{DESK}/agents/{{agent_id}}/outcomes",
     outcomes.OutcomesBody,
     query=outcomes.OutcomesQuery,
-    operator=True,
+    role=PersonRole.OBSERVER,
     summary="What an agent's trades came to, of all skills or of one",
 )
 DESK_AGENT_RESULTS = Endpoint(
     "GET",
     f"{DESK}/agents/{{agent_id}}/results",
     fleet.AgentResultsBody,
-    operator=True,
+    role=PersonRole.OBSERVER,
     summary="An agent's P&L over time, and what each of its skills came to",
 )
 
@@ -94,7 +99,7 @@ DESK_NEEDS = Endpoint(
     "GET",
     f"{DESK}/needs",
     needs.NeedsBody,
-    operator=True,
+    role=PersonRole.OBSERVER,
     summary="What needs the person over all agents: alerts, signals, payouts, open breakers",
 )
 

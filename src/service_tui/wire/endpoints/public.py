@@ -33,6 +33,7 @@ from service_tui.wire.endpoints.desk import ALL_DESK
 from service_tui.wire.endpoints.fleet import ALL_FLEET
 from service_tui.wire.endpoints.notify import ALL_NOTIFY
 from service_tui.wire.endpoints.paid import ALL_PAID
+from service_tui.wire.endpoints.people import ALL_PEOPLE
 from service_tui.wire.endpoints.research import ALL_RESEARCH
 from service_tui.wire.endpoints.trading import ALL_TRADING
 from service_tui.wire.endpoints.wallet import ALL_WALLET
@@ -443,5 +444,6 @@ ALL: Final = (
     *ALL_TRADING,
     *ALL_PAID,
     *ALL_NOTIFY,
+    *ALL_PEOPLE,
 )
 """Every endpoint that stands. A later issue adds its own here."""

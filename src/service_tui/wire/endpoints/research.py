@@ -5,7 +5,7 @@
 
 from typing import Final
 
-from service_tui.terms import Plan
+from service_tui.terms import PersonRole, Plan
 from service_tui.wire import research
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
@@ -48,7 +48,7 @@ DESK_RESEARCH = Endpoint(
     f"{DESK}/research",
     research.ResearchBody,
     query=research.ExperimentsQuery,
-    operator=True,
+    role=PersonRole.OBSERVER,
     summary="Sessions and newest experiments of all agents",
 )
 

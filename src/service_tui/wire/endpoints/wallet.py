@@ -5,6 +5,7 @@
 
 from typing import Final
 
+from service_tui.terms import PersonRole
 from service_tui.wire import chain, redemption, wallet
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
@@ -94,14 +95,14 @@ REDEMPTIONS = Endpoint(
     summary="Every position on its way to money, by the state it is in",
 )
 DESK_CHAIN = Endpoint(
-    "GET", f"{DESK}/chain", chain.ChainBody, operator=True, summary="The simulated chain"
+    "GET", f"{DESK}/chain", chain.ChainBody, role=PersonRole.OBSERVER, summary="The simulated chain"
 )
 DESK_PATCH_CHAIN = Endpoint(
     "PATCH",
     f"{DESK}/chain",
     chain.ChainBody,
     request=chain.ChainPatch,
-    operator=True,
+    role=PersonRole.SUPERVISOR,
     summary="Make the simulated chain slow, dear or failing, for a rehearsal",
 )
 DESK_PATCH_WALLET = Endpoint(
@@ -109,7 +110,7 @@ DESK_PATCH_WALLET = Endpoint(
     f"{DESK}/agents/{{agent_id}}/wallet",
     wallet.WalletBody,
     request=wallet.DeskWalletPatch,
-    operator=True,
+    role=PersonRole.SUPERVISOR,
     summary="Fill or empty an agent's simulated wallet, or restrict it",
 )
 DESK_REDEEM = Endpoint(
@@ -117,7 +118,7 @@ DESK_REDEEM = Endpoint(
     f"{DESK}/agents/{{agent_id}}/redeem",
     redemption.RedeemBody,
     request=redemption.RedeemRequest,
-    operator=True,
+    role=PersonRole.TRADER,
     summary="Redeem by hand what its venue redeems on its own page only",
 )
 

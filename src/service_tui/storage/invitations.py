@@ -1,0 +1,44 @@
+"""Invitations by which agents register."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from sqlmodel import col, select
+
+from service_tui.storage.db import tables
+from service_tui.storage.db.tables import replacing
+from service_tui.storage.world_database import WorldDatabase, WriteConnection
+
+_KEEP: Final = replacing(tables.Invitations)
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationRecord:
+    """An invitation as the database has it. `budget` is in micros a day, None for no budget."""
+
+    invitation_id: str
+    salt: str = field(repr=False)
+    code_hash: str = field(repr=False)
+    uses: int
+    plan: str | None
+    budget: int | None
+    person: str
+    created_at: float
+    created_by: str
+    expires_at: float
+    ended_at: float | None = None
+
+
+def read_invitations(database: WorldDatabase) -> list[InvitationRecord]:
+    """All of them, the first one first. Blocks."""
+    invitations = tables.Invitations
+    query = select(invitations).order_by(
+        col(invitations.created_at), col(invitations.invitation_id)
+    )
+    with database.reader() as session:
+        return [InvitationRecord(**row.model_dump()) for row in session.exec(query)]
+
+
+def keep_invitation(connection: WriteConnection, record: InvitationRecord) -> None:
+    """Write an invitation, new or changed, within the caller's transaction."""
+    connection.execute(_KEEP, asdict(record))

@@ -1,0 +1,37 @@
+"""The people who operate a world: names, roles, and hashes of their keys."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from sqlmodel import col, select
+
+from service_tui.storage.db import tables
+from service_tui.storage.db.tables import replacing
+from service_tui.storage.world_database import WorldDatabase, WriteConnection
+
+_KEEP: Final = replacing(tables.People)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRecord:
+    """A person as the database has them. `ended_at` is None while the key opens something."""
+
+    name: str
+    role: str
+    salt: str = field(repr=False)
+    key_hash: str = field(repr=False)
+    created_at: float
+    created_by: str
+    ended_at: float | None = None
+
+
+def read_people(database: WorldDatabase) -> list[PersonRecord]:
+    """Everybody, the first one first. Blocks."""
+    query = select(tables.People).order_by(col(tables.People.created_at), col(tables.People.name))
+    with database.reader() as session:
+        return [PersonRecord(**row.model_dump()) for row in session.exec(query)]
+
+
+def keep_person(connection: WriteConnection, record: PersonRecord) -> None:
+    """Write a person, new or changed, within the caller's transaction."""
+    connection.execute(_KEEP, asdict(record))
