@@ -13,8 +13,10 @@ import pytest
 
 from kit.clock import leap
 from kit.service.stage import OPERATOR, Stage, open_stage
+from service_tui.clock import ManualClock
 from service_tui.engine.events import LeashSet
 from service_tui.server.embedded import BASE_URL
+from service_tui.server.http.people.here import HERE_S
 from service_tui.server.http.people.roster import OWNER, Person, Roster
 from service_tui.server.http.people.secret_keys import new_secret
 from service_tui.storage.db import tables
@@ -25,6 +27,7 @@ from service_tui.terms import LeashMode, PersonRole, Plan
 from service_tui.units import Micros
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.people import MY_AGENT
 from service_tui.wire.endpoints.public import ALL
 
 OPERATORS = [one for one in ALL if one.operator]
@@ -148,7 +151,9 @@ async def test_each_endpoint_asks_for_its_role(tmp_path: Path, role: PersonRole)
 def test_only_readings_are_for_observers_and_people_are_for_owners() -> None:
     for endpoint in OPERATORS:
         assert endpoint.role is not None
-        assert endpoint.reads is (endpoint.role is PersonRole.OBSERVER), endpoint.path
+        # The agent of one's own console is read by the call that makes it the first time.
+        is_reading = endpoint.reads or endpoint is MY_AGENT
+        assert is_reading is (endpoint.role is PersonRole.OBSERVER), endpoint.path
         if endpoint.role is PersonRole.TRADER:
             # Else nobody could tell whose agent it is about.
             assert "{agent_id}" in endpoint.path or "{held_id}" in endpoint.path
@@ -211,12 +216,65 @@ async def test_who_am_i_names_what_is_forbidden(tmp_path: Path) -> None:
         mine = await owner_of(stage).get("desk/me")
         assert mine == {
             "name": OWNER, "role": "owner", "world": "main", "own_agents_only": False,
-            "forbidden": [],
+            "forbidden": [], "leader": "", "epoch": 0,
+            "here": [{"name": OWNER, "role": "owner", "seconds_ago": 0.0}],
         }  # fmt: skip
         trader = await (await added(stage, "ada", PersonRole.TRADER)).get("desk/me")
         assert (trader["name"], trader["own_agents_only"]) == ("ada", True)
         assert "POST /api/desk/halt" in trader["forbidden"]
         assert "GET /api/desk/agents" not in trader["forbidden"]
+
+
+async def test_who_is_here_is_told_until_they_have_been_silent(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, clock := ManualClock()) as stage:
+        ada = await added(stage, "ada", PersonRole.OBSERVER)
+        await ada.get("desk/me")
+        await clock.advance(HERE_S / 2)
+        here = (await owner_of(stage).get("desk/me"))["here"]
+        assert here == [
+            {"name": "ada", "role": "observer", "seconds_ago": HERE_S / 2},
+            {"name": OWNER, "role": "owner", "seconds_ago": 0.0},
+        ]
+        await clock.advance(HERE_S / 2)
+        here = (await owner_of(stage).get("desk/me"))["here"]
+        assert [one["name"] for one in here] == [OWNER]
+
+
+# -- the agent of a console ----------------------------------------------------------------
+
+
+async def test_a_person_trades_by_their_own_key_with_one_agent(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        ada = await added(stage, "ada", PersonRole.TRADER)
+        assert "no agent here yet" in await ada.refused("sdk/trade", {}, status=401)
+        first = await ada.post("desk/me/agent")
+        again = await ada.post("desk/me/agent")
+        assert (first["is_new"], again["is_new"]) == (True, False)
+        assert first["agent_id"] == again["agent_id"]
+        order = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5}
+        assert (await ada.post("sdk/trade", order))["success"] is True
+        agents = (await ada.get("desk/agents"))["agents"]
+        assert [one["agent_id"] for one in agents if one["is_own"]] == [first["agent_id"]]
+        mine = next(one for one in agents if one["is_own"])
+        assert (mine["name"], mine["owner"], mine["trades_count"]) == ("ada's console", "ada", 1)
+        # It takes no place of the plan, nobody else gets a key of it, and it ends with the person.
+        assert stage.sim.service.agents_count() == 0
+        path = f"desk/agents/{first['agent_id']}"
+        assert "by the key of ada" in await owner_of(stage).refused(f"{path}/key", {}, status=409)
+        await owner_of(stage).post("desk/people/end", {"name": "ada"})
+        await ada.refused("sdk/trade", order, status=401)
+
+
+async def test_an_observer_reads_with_the_agent_of_the_console_and_trades_nothing(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        ada = await added(stage, "ada", PersonRole.OBSERVER)
+        await ada.post("desk/me/agent")
+        assert (await ada.get("sdk/positions"))["positions"] == []
+        order = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5}
+        why = await ada.refused("sdk/trade", order)
+        assert why == "this needs the role trader; ada is observer"
 
 
 # -- keys ----------------------------------------------------------------------------------

@@ -353,7 +353,7 @@ def _agent_of(
         return None
     if endpoint.key_helps:
         return access.known(service.world, headers)
-    return None if endpoint.keyless else access.agent(service.world, headers, endpoint)
+    return None if endpoint.keyless else access.agent(service, headers, endpoint)
 
 
 def _person_of(

@@ -51,7 +51,7 @@ class ReadTransport(httpx.AsyncBaseTransport):
         if endpoint.operator:
             person = self._access.person(self._service, endpoint, headers)
         elif not endpoint.keyless:
-            caller = self._access.agent(self._service.world, headers, endpoint)
+            caller = self._access.agent(self._service, headers, endpoint)
         query = None
         if endpoint.query is not None:
             try:

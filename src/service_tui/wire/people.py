@@ -31,8 +31,20 @@ PersonName = Annotated[
 """What a person is called in the audit log."""
 
 
+class PresentBody(WireModel):
+    """Somebody who is here. `seconds_ago` is when they called last."""
+
+    name: Line
+    role: PersonRole
+    seconds_ago: Amount
+
+
 class MeBody(WireModel):
-    """Who calls. `forbidden` are the calls that want a higher role, as method and path."""
+    """Who calls. `forbidden` are the calls that want a higher role, as method and path.
+
+    `here` are the people who have called lately, the caller among them. `leader` is the process of
+    a shared desk that answers, and `epoch` how often the lead was taken; empty and 0 elsewhere.
+    """
 
     name: Line
     role: PersonRole
@@ -40,6 +52,20 @@ class MeBody(WireModel):
     # A trader changes agents of their own alone.
     own_agents_only: bool
     forbidden: tuple[Line, ...] = ()
+    here: tuple[PresentBody, ...] = ()
+    leader: Line = ""
+    epoch: Count = 0
+
+
+class MyAgentBody(WireModel):
+    """The agent with which the caller's console trades; their own key opens it.
+
+    `is_new` at the first call.
+    """
+
+    agent_id: Line
+    name: Line
+    is_new: bool = False
 
 
 class PersonBody(WireModel):

@@ -179,6 +179,7 @@ class SharedProcess:
                 ) as address,
             ):
                 sim.service.address = address
+                sim.service.leader, sim.service.epoch = holder_name(), leadership.epoch or 0
                 self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
                 await asyncio.to_thread(leadership.publish, self._entrance.link or address)
                 yield address

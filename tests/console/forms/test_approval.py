@@ -17,8 +17,8 @@ from service_tui.console.forms.approval import (
     why_text,
 )
 from service_tui.console.key_queue import REST_S
-from service_tui.console.shell.command_sender import DECIDED_S, CommandSender
 from service_tui.console.shell.approval_pages import TYPED_AHEAD
+from service_tui.console.shell.command_sender import DECIDED_S, CommandSender
 from service_tui.console.signs import signs_text
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput

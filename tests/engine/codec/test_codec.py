@@ -99,7 +99,13 @@ prices = st.floats(0, 1)
 sides = st.sampled_from(Side)
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**30), 10**30)
 notes = st.builds(
-    Note, texts, texts, texts, st.none() | st.dictionaries(texts, texts | numbers, max_size=4)
+    Note,
+    texts,
+    texts,
+    texts,
+    st.none() | st.dictionaries(texts, texts | numbers, max_size=4),
+    stop_loss_pct=st.none() | prices,
+    take_profit_pct=st.none() | prices,
 )
 changes = st.fixed_dictionaries(
     {},

@@ -173,10 +173,10 @@ async def test_what_needs_a_plan_is_a_403_that_says_how_to_get_it(
         for wanted in Plan:
             gated = Endpoint("GET", "/api/sdk/gated", AgentBody, plan=wanted)
             if list(Plan).index(plan) >= list(Plan).index(wanted):
-                assert access.agent(stage.world, headers, gated) is stage.agent
+                assert access.agent(stage.sim.service, headers, gated) is stage.agent
                 continue
             with pytest.raises(Denied) as said:
-                access.agent(stage.world, headers, gated)
+                access.agent(stage.sim.service, headers, gated)
             assert said.value.status == 403
             assert f"--plan {wanted.value}" in json.loads(said.value.body.model_dump_json())["fix"]
 

@@ -49,6 +49,8 @@ class AgentSettings:
     # Whose agent it is, empty for nobody's; and by which invitation it came.
     owner: str = ""
     invitation: str = ""
+    # Whose console trades with it, empty for an agent that is a program.
+    console_of: str = ""
 
     @property
     def is_paused(self) -> bool:

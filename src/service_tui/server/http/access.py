@@ -88,18 +88,20 @@ class Access:
     def __init__(self, operator_key_hash: str) -> None:
         self._operator_key_hash = operator_key_hash
 
-    def agent(self, world: World, headers: Headers, endpoint: Endpoint[WireModel]) -> Agent:
-        """The agent that calls an endpoint with its key.
+    def agent(self, service: Service, headers: Headers, endpoint: Endpoint[WireModel]) -> Agent:
+        """The agent that calls an endpoint with its key, or with the key of whose console it is.
 
         Returns:
             The agent.
 
         Raises:
-            Denied: 401 without a known key, 403 when the plan does not include the endpoint.
+            Denied: 401 without a known key, 403 when the plan or the role does not include the
+                endpoint.
         """
-        agent = world.by_key_hash(hash_of(key_of(headers)))
-        if agent is None:
-            raise unauthenticated("the key is not known here")
+        key = key_of(headers)
+        agent = service.world.by_key_hash(hash_of(key)) or self._console_agent(
+            service, key, endpoint
+        )
         if _PLAN_RANK[agent.settings.plan] < _PLAN_RANK[endpoint.plan]:
             raise denied(
                 403,
@@ -108,6 +110,31 @@ class Access:
                 f"start the service with --plan {endpoint.plan.value}",
             )
         return agent
+
+    def _console_agent(self, service: Service, key: str, endpoint: Endpoint[WireModel]) -> Agent:
+        """The agent of a person's console.
+
+        Raises:
+            Denied: 401 for a key that nobody has, and until the console has its agent; 403 where an
+                observer would change something.
+        """
+        person = self._by_key(service, key)
+        if person is None:
+            raise unauthenticated("the key is not known here")
+        # ours: what the person's console trades with; the key is the person's, so that any number
+        # of consoles of one person work at once, and all end with it.
+        agent = service.console_agent(person.name)
+        if agent is None:
+            raise unauthenticated(f"the console of {person.name} has no agent here yet")
+        if not endpoint.reads:
+            check_role(person, PersonRole.TRADER)
+        return agent
+
+    def _by_key(self, service: Service, key: str) -> Person | None:
+        """The person of a key; None for nobody's."""
+        if hmac.compare_digest(hash_of(key), self._operator_key_hash):
+            return THE_OWNER
+        return service.people.by_key(key)
 
     def known(self, world: World, headers: Headers) -> Agent | None:
         """The agent whose key was sent, None where none was or it is not right."""
@@ -146,11 +173,10 @@ class Access:
         Raises:
             Denied: 401 for a key that nobody here has, 403 for a role below the endpoint's.
         """
-        key = key_of(headers)
-        is_owner = hmac.compare_digest(hash_of(key), self._operator_key_hash)
-        person = THE_OWNER if is_owner else service.people.by_key(key)
+        person = self._by_key(service, key_of(headers))
         if person is None:
             raise unauthenticated("this path wants the operator key of the desk")
+        service.presence.note(person.name, person.role, service.clock.monotonic())
         if endpoint.role is not None:
             check_role(person, endpoint.role)
         return person

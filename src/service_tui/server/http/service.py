@@ -14,6 +14,7 @@ from service_tui.server.claim.codes import ClaimCodes
 from service_tui.server.claim.link_challenges import LinkChallenges
 from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.idempotency import Promise, Repeats
+from service_tui.server.http.people.here import PeopleHere
 from service_tui.server.http.people.invitation_book import InvitationBook
 from service_tui.server.http.people.roster import OWNER, Person, Roster
 from service_tui.server.http.rates import Rates
@@ -52,7 +53,8 @@ class Service:
     the EVM venue that is simulated.
     `past` is what each source of trades has come to. `is_scripted`: somebody else moves the tape.
     `people` operate the world with keys of their own. With `needs_invitation` an agent registers by
-    one of the `invitations` alone. `world_name` is what the world is called.
+    one of the `invitations` alone. `world_name` is what the world is called. `presence` is who has
+    called lately. `leader` and `epoch` name the process of a shared desk that answers.
     """
 
     world_store: WorldStore
@@ -82,6 +84,9 @@ class Service:
     invitations: InvitationBook = field(default_factory=lambda: InvitationBook([]))
     needs_invitation: bool = False
     world_name: str = ""
+    presence: PeopleHere = field(default_factory=PeopleHere)
+    leader: str = ""
+    epoch: int = 0
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""
@@ -102,11 +107,31 @@ class Service:
         # The console's own agent comes with the data directory, claimed or not.
         return owner or (OWNER if agent_id == self.operator_agent else "")
 
+    def console_agent(self, person: str) -> Agent | None:
+        """The agent with which a person's console trades; None before its first start."""
+        for agent in self.world.agents.values():
+            if agent.settings.console_of == person:
+                return agent
+        return None
+
+    def own_agent(self, person: Person | None) -> str:
+        """Id of the agent with which a person's console trades; empty for none.
+
+        That of whom nobody names is the agent of the data directory.
+        """
+        of_console = None if person is None else self.console_agent(person.name)
+        if of_console is not None:
+            return of_console.agent_id
+        is_here = person is None or person.name == OWNER
+        return (self.operator_agent or "") if is_here else ""
+
     def agents_count(self) -> int:
         """Agents that count against the plan of the account."""
-        # ours: all but the person's own, or the Free plan's single agent would be the console.
+        # ours: all but people's own, or the Free plan's single agent would be the console.
         return sum(
-            agent_id != self.operator_agent and not agent.settings.retired
+            agent_id != self.operator_agent
+            and not agent.settings.retired
+            and not agent.settings.console_of
             for agent_id, agent in self.world.agents.items()
         )
 

@@ -81,7 +81,7 @@ def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
         created_at=moment(agent.created_at),
         sdk_version=agent.sdk_version,
         wallet=settings.wallet,
-        is_own=agent.agent_id == request.service.operator_agent,
+        is_own=agent.agent_id == request.service.own_agent(request.person),
         wins=agent.win_count,
         losses=agent.loss_count,
         spent_today=decimal(agent.spent_today(request.now)),
@@ -173,8 +173,8 @@ def _retirement(
     """
     retires = patch.get("retired")
     if retires:
-        if agent.agent_id == request.service.operator_agent:
-            raise denied(409, "this is the console's own agent", "it takes no slot: keep it")
+        if agent.agent_id == request.service.operator_agent or agent.settings.console_of:
+            raise denied(409, "this is a console's own agent", "it takes no slot: keep it")
         return {"suspended": True}
     comes_back = retires is False or patch.get("suspended") is False
     if not comes_back or not agent.settings.retired:
@@ -226,9 +226,14 @@ async def new_key(request: RequestContext) -> NewKeyBody:
         The key, shown here and never again.
 
     Raises:
-        Denied: 409 for the console's own agent where the key cannot be kept for its desks.
+        Denied: 409 for the console's own agent where the key cannot be kept for its desks, and for
+            the agent of a person's console.
     """
     agent, service = _named(request), request.service
+    if agent.settings.console_of:
+        # Who had another key could trade in the person's name.
+        why = f"this agent is opened by the key of {agent.settings.console_of} alone"
+        raise denied(409, why, f"renew that: service-tui people renew {agent.settings.console_of}")
     key = service.new_key()
     if agent.agent_id == service.operator_agent:
         # ours: the owner's console trades with it; who has its key could trade in the owner's name.

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from service_tui.engine.events import AgentRegistered
+from service_tui.server.http.access import hash_of
 from service_tui.server.http.people.invitation_book import InvitationTerms, used
 from service_tui.server.http.people.roster import OWNER
 from service_tui.server.http.refusals import denied, invalid_items
@@ -9,8 +11,8 @@ from service_tui.server.http.service import RequestContext, Routes
 from service_tui.storage.errors import StorageError
 from service_tui.storage.invitations import InvitationRecord, keep_invitation
 from service_tui.storage.people import PersonRecord, keep_person
-from service_tui.terms import PersonRole, Plan
-from service_tui.units import Micros, NotMicrosError, Timestamp, decimal, micros
+from service_tui.terms import NEW_AGENT_CASH_SIM, PersonRole, Plan
+from service_tui.units import ONE, Micros, NotMicrosError, Timestamp, decimal, micros
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.people import (
     ADD_PERSON,
@@ -20,6 +22,7 @@ from service_tui.wire.endpoints.people import (
     END_PERSON,
     INVITATIONS,
     INVITE,
+    MY_AGENT,
     PEOPLE,
     RENEW_PERSON,
     SET_ROLE,
@@ -35,10 +38,12 @@ from service_tui.wire.people import (
     InvitedBody,
     InviteRequest,
     MeBody,
+    MyAgentBody,
     NamedPersonRequest,
     PeopleBody,
     PersonBody,
     PersonKeyBody,
+    PresentBody,
     RoleRequest,
 )
 
@@ -58,7 +63,41 @@ async def me(request: RequestContext) -> MeBody:
             for one in ALL
             if one.role is not None and not person.reaches(one.role)
         ),
+        here=tuple(
+            PresentBody(name=name, role=role, seconds_ago=seconds)
+            for name, role, seconds in request.service.presence.here(
+                request.service.clock.monotonic()
+            )
+        ),
+        leader=request.service.leader,
+        epoch=request.service.epoch,
     )
+
+
+async def my_agent(request: RequestContext) -> MyAgentBody:
+    """The agent with which the caller's console trades; the first call registers it."""
+    service, person = request.service, request.operator
+    found = service.console_agent(person.name)
+    if found is not None:
+        return MyAgentBody(agent_id=found.agent_id, name=found.settings.name)
+    service.world_store.check_whole()
+    agent_id = f"agent-{service.new_id()[:12]}"
+    event = AgentRegistered(
+        agent_id=agent_id,
+        at=request.now,
+        name=f"{person.name}'s console",
+        description="what a person trades by hand",
+        # Nobody has such a key: the person's own opens this agent.
+        key_hash=hash_of(service.new_key()),
+        claim_code=service.new_id(),
+        plan=service.plan,
+        cash=Micros(NEW_AGENT_CASH_SIM * ONE),
+    )
+    events = request.world.register(event)
+    owned: dict[str, object] = {"claimed": True, "owner": person.name, "console_of": person.name}
+    events += request.world.change(request.world.agents[agent_id], owned, request.now)
+    await request.write(events)
+    return MyAgentBody(agent_id=agent_id, name=event.name, is_new=True)
 
 
 async def audit(request: RequestContext) -> AuditBody:
@@ -261,6 +300,7 @@ async def _kept_invitation(
 
 ROUTES: Final[Routes] = {
     DESK_ME: me,
+    MY_AGENT: my_agent,
     DESK_AUDIT: audit,
     PEOPLE: list_people,
     ADD_PERSON: add_person,

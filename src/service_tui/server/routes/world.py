@@ -37,7 +37,7 @@ def _absence(request: RequestContext) -> AbsenceBody | None:
     gone = world.meanwhile
     if gone is None:
         return None
-    own = request.service.operator_agent or ""
+    own = request.service.own_agent(request.person)
     agent = world.agents.get(own)
     before = gone.equity_before.get(own)
     rows = [

@@ -16,6 +16,13 @@ DESK_ME = Endpoint(
     role=PersonRole.OBSERVER,
     summary="Who I am, my role, and what it forbids",
 )
+MY_AGENT = Endpoint(
+    "POST",
+    f"{DESK}/me/agent",
+    people.MyAgentBody,
+    role=PersonRole.OBSERVER,
+    summary="The agent with which my console trades, made at the first call",
+)
 DESK_AUDIT = Endpoint(
     "GET",
     f"{DESK}/audit",
@@ -88,6 +95,7 @@ END_INVITATION = Endpoint(
 
 ALL_PEOPLE: Final = (
     DESK_ME,
+    MY_AGENT,
     DESK_AUDIT,
     PEOPLE,
     ADD_PERSON,
