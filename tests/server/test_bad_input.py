@@ -1049,6 +1049,12 @@ WITHOUT_TRACE: Final = {
     TEST_WEBHOOKS,
     COPY_WALLETS,
     TROUBLESHOOT,
+    # People and invitations have tables of their own.
+    ADD_PERSON,
+    SET_ROLE,
+    RENEW_PERSON,
+    END_PERSON,
+    INVITE,
     CHAIN_RPC,
     # What is good in form is no true signature, and nothing is there to be redeemed.
     LINK_WALLET,

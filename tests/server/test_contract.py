@@ -781,7 +781,7 @@ DRAWN: Final = frozenset({
     *("agent_id", "api_key", "claim_code", "claim_url", "code", "id", "key_prefix"),
     *("trader_id", "webhook_secret"),
     *("address", "message", "nonce", "wallet_address"),
-    *("key", "invitation_id"),
+    *("key", "invitation_id", "subject"),
 })
 """Fields that are drawn by chance, so that two services never say the same in them."""
 
