@@ -142,6 +142,10 @@ class AlertStatus(StrEnum):
     REMAINDER = "remainder"
 
 
+PERSON_KEY_PREFIX: Final = "op_"
+"""Begins the key of a person who operates a world; an agent's begins otherwise."""
+
+
 class PersonRole(StrEnum):
     """What an operator may do, each more than the one before.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from service_tui.console.keys import cap
+from service_tui.console.roles import role_reason
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.state import DeskState
 
@@ -92,6 +93,11 @@ def rewound_reason(state: DeskState, ident: str) -> str:
     ):
         return ""
     return "replay: nothing can be sent"
+
+
+def barred_reason(state: DeskState, ident: str) -> str:
+    """Why a key is barred whatever the screen: by a recorded state, or by the person's role."""
+    return rewound_reason(state, ident) or role_reason(state, ident)
 
 
 def read_only_reason(state: DeskState) -> str:

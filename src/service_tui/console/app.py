@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 from textual.message import Message
 
 from service_tui.console import formats
-from service_tui.console.actions import rewound_reason
+from service_tui.console.actions import barred_reason
 from service_tui.console.desk_api import DeskClosedError, OpenDesk, RecoveryOption
 from service_tui.console.freshness import is_private
 from service_tui.console.key_file import OwnKeys
@@ -88,6 +88,7 @@ _APP_KEYS: Final = {key.action: key for key in KEYS if key.group == "app"}
 _KEEP_RUNNING: Final = "A detached one needs no console ({app.agents}, {agents.detach})."
 
 _NEEDS_A_WORLD: Final = "only the offline world can be paused or sped up"
+NO_TEAM: Final = "this desk is not shared"
 _OF_THE_DRILL: Final = "a drill keeps its own pace"
 
 
@@ -417,8 +418,10 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     def disabled_reason(self, key: KeyBinding) -> str:
         """Why a key is disabled here; empty if it works."""
-        why = rewound_reason(self.desk_state, key.ident) or super().disabled_reason(key)
+        why = barred_reason(self.desk_state, key.ident) or super().disabled_reason(key)
         sets_pace = key.group == "app" and action_name(key.action) in {"pause_world", "speed"}
+        if key.ident == "app.team" and self.desk_state.team is None:
+            return why or NO_TEAM
         return why or (self._no_pace() if sets_pace else "")
 
     def post_message(self, message: Message) -> bool:
@@ -434,7 +437,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     ) -> bool:
         """Perform an action, unless it is one that a recorded state cannot take."""
         key = _APP_KEYS.get(action) if isinstance(action, str) else None
-        why = "" if key is None else rewound_reason(self.desk_state, key.ident)
+        why = "" if key is None else barred_reason(self.desk_state, key.ident)
         if not why:
             return await super().run_action(action, default_namespace, namespaces)
         self.show_toast(why, "warn")
@@ -454,6 +457,13 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     def action_approvals(self) -> None:
         """List the waiting trades; the only one is opened at once."""
         self.approving.open()
+
+    def action_team(self) -> None:
+        """Show who is here and who changed what."""
+        from service_tui.console.forms.team import TeamPage  # noqa: PLC0415 - not at first
+
+        if not any(isinstance(screen, TeamPage) for screen in self.screen_stack):
+            self.push_screen(TeamPage(self.desk_state, self.now))
 
     def action_report(self) -> None:
         """Show the day of every agent."""

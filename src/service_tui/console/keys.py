@@ -112,6 +112,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding(
         "app.report", "app", ("f5",), "report", "report", "Daily report by agent", shown="F5"
     ),
+    KeyBinding("app.team", "app", ("ctrl+t",), "team", "team", "Who is here, who changed what"),
     KeyBinding("app.approvals", "app", ("ampersand",), "approvals", "approve", "Pending approvals"),
     KeyBinding(
         "app.charts",

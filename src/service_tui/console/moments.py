@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Final
 
 from service_tui.console import formats
+from service_tui.console.team_text import act_text
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.log import ActionView, LogEvent, without_reported_orders
 from service_tui.desk.slices.reactor import SignalView
@@ -36,6 +37,7 @@ class MomentKind(StrEnum):
     RESULT = "result"
     AGENT = "agent"
     CONNECTION = "connection"
+    TEAM = "team"
     LOG = "other"
 
 
@@ -119,6 +121,7 @@ def moments(state: DeskState) -> tuple[MomentView, ...]:
         _news(state),
         _resolved(state),
         _connection(state),
+        _acts(state),
     )
     absence = None if state.world is None else state.world.meanwhile
     unique = {one.key: one for one in found}
@@ -127,6 +130,16 @@ def moments(state: DeskState) -> tuple[MomentView, ...]:
         replace(_with_absence(one, absence), is_own=_is_own(one, known)) for one in unique.values()
     )
     return tuple(sorted(marked, key=lambda one: (-one.at, one.key))[:MOMENTS_MAX])
+
+
+def _acts(state: DeskState) -> Iterator[MomentView]:
+    """What other people of a shared desk changed; my own is in the log of this desk."""
+    team = state.team
+    for act in () if team is None else team.acts:
+        if team is not None and act.person != team.name:
+            yield MomentView(
+                f"act {act.seq}", act.at, MomentKind.TEAM, act_text(act), who=act.person
+            )
 
 
 class Moments:

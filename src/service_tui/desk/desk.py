@@ -24,7 +24,7 @@ from service_tui.desk.facts import (
 )
 from service_tui.desk.feed.event_stream import EventStreamConsumer
 from service_tui.desk.feed.poller_memory import PollerMemory
-from service_tui.desk.feed.pollers import EMBEDDED_ONLY, READINGS, mark_equity, poll
+from service_tui.desk.feed.pollers import READINGS, mark_equity, poll, topics_of
 from service_tui.desk.gate import is_entry
 from service_tui.desk.halt.halting import Halting
 from service_tui.desk.heartbeat import watch_briefing
@@ -230,10 +230,7 @@ class Desk:
 
     async def run(self) -> None:
         """Poll and carry out commands until `close`, in one TaskGroup."""
-        embedded = self._state.service.embedded
-        topics = [topic for topic in READINGS if embedded or topic not in EMBEDDED_ONLY]
-        if self._exits_only:
-            topics = [Topic.BRIEFING]
+        topics = (Topic.BRIEFING,) if self._exits_only else topics_of(self._state.service)
         async with asyncio.TaskGroup() as tasks:
             for topic in topics:
                 tasks.create_task(

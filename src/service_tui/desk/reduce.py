@@ -87,6 +87,7 @@ from service_tui.desk.slices.research import (
 )
 from service_tui.desk.slices.risk import AlertsSeen, RiskFact
 from service_tui.desk.slices.rows import in_place
+from service_tui.desk.slices.team import TeamView, leader_news
 from service_tui.desk.slices.wallet import (
     AutoChanged,
     PayView,
@@ -458,6 +459,17 @@ def _with_equity(state: DeskState, fact: RowFact) -> DeskState:
             raise _unexpected(fact)
 
 
+def _with_team(state: DeskState, fact: RowFact) -> DeskState:
+    """The people of a shared desk, with a notice when another process leads it."""
+    match fact:
+        case Changed(row=TeamView() as team):
+            after = replace(state, team=team)
+            news = leader_news(state.team, team)
+            return _noticed(after, Noticed("warn", news, NoticeKind.CONNECTION)) if news else after
+        case _:
+            raise _unexpected(fact)
+
+
 def _with_wallet(state: DeskState, fact: RowFact) -> DeskState:
     """The wallet's slice; pay per call is a fact of its own."""
     match fact:
@@ -619,6 +631,7 @@ _REDUCERS: Final[Mapping[type[object], Callable[[DeskState, RowFact], DeskState]
     OpenOrderView: _without_order,
     EquityPoint: _with_equity,
     WalletView: _with_wallet,
+    TeamView: _with_team,
     PayView: _with_wallet,
     RunView: _with_redemption,
     DiffView: _with_research,

@@ -31,6 +31,7 @@ from service_tui.desk.slices.records import (
 from service_tui.desk.slices.redemption import RedemptionView
 from service_tui.desk.slices.research import ResearchView
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.team import TeamView
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.slices.wallet import WalletView
 from service_tui.desk.slices.webhooks import WebhooksView
@@ -57,6 +58,7 @@ class DeskState:
     `cash_beside` is the cash in the last answer with positions, None where a service leaves it out;
     `is_cash_disputed` once an account answer had another figure. `awaited` is the topic without
     which cash and positions are of two moments, None for none. `drill` is the one that is played.
+    `team` is the people of a shared desk, None on a desk of one.
     `rewound_to` is the time at which a recorded state was written, None for the present one.
     """
 
@@ -103,6 +105,7 @@ class DeskState:
     is_cash_disputed: bool = False
     awaited: Topic | None = None
     drill: DrillView | None = None
+    team: TeamView | None = None
     rewound_to: Timestamp | None = None
 
     @property

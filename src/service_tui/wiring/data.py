@@ -21,7 +21,7 @@ from service_tui.storage.errors import (
 )
 from service_tui.storage.opening import open_database
 from service_tui.storage.recovery.damage import answer, set_aside
-from service_tui.wiring.options import BESIDE, BESIDE_MAX
+from service_tui.wiring.options import BESIDE, BESIDE_MAX, Options
 
 log = logging.getLogger(__name__)
 
@@ -97,3 +97,16 @@ async def open_beside(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
             yield data
             return
         raise DirectoryLockedError(data_dir / BESIDE, Holder(None, None, None))
+
+
+@asynccontextmanager
+async def open_data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
+    """The data directory of another service; a read-only desk may run beside its owner."""
+    async with AsyncExitStack() as stack:
+        try:
+            data = await stack.enter_async_context(open_data(options.data_dir, clock))
+        except DirectoryLockedError:
+            if not options.read_only:
+                raise
+            data = await stack.enter_async_context(open_beside(options.data_dir, clock))
+        yield data

@@ -12,6 +12,7 @@ from typing import Final
 
 from service_tui.storage.db.lock import private_directory, refuse_foreign_file
 from service_tui.storage.errors import StorageError
+from service_tui.terms import PERSON_KEY_PREFIX
 
 DESK_FILE: Final = "keys.json"
 PROFILES_FILE: Final = "profiles.json"
@@ -56,7 +57,7 @@ def desk_keys(data_dir: Path) -> DeskKeys:
     """
     keys = stored_desk_keys(data_dir)
     if keys is None:
-        keys = DeskKeys(operator=f"op_{secrets.token_urlsafe(24)}")
+        keys = DeskKeys(operator=f"{PERSON_KEY_PREFIX}{secrets.token_urlsafe(24)}")
         keep_desk_keys(data_dir, keys)
     return keys
 

@@ -27,7 +27,7 @@ from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring import attached, attached_desk
-from service_tui.wiring.data import Data, open_beside, open_data
+from service_tui.wiring.data import Data, open_data, open_data_of
 from service_tui.wiring.halts import databases, kept_halts
 from service_tui.wiring.options import Options
 from service_tui.wiring.orphaned_orders import take_over
@@ -35,6 +35,7 @@ from service_tui.wiring.own_agent import RENEWED
 from service_tui.wiring.ownership import desk_context, listen_to, open_embedded
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
+from service_tui.wiring.team_desk import team_desk
 from service_tui.wiring.waiting import until
 from service_tui.wiring.wallet_keys import vault_of
 
@@ -163,7 +164,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
     transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
     url = options.url or ""
     async with (
-        _data_of(options, clock) as data,
+        open_data_of(options, clock) as data,
         Client(
             transport,
             url,
@@ -189,19 +190,8 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
         yield desk
 
 
-@asynccontextmanager
-async def _data_of(options: Options, clock: Clock) -> AsyncGenerator[Data]:
-    """The data directory of another service; a read-only desk may run beside its owner."""
-    async with AsyncExitStack() as stack:
-        try:
-            data = await stack.enter_async_context(open_data(options.data_dir, clock))
-        except DirectoryLockedError:
-            if not options.read_only:
-                raise
-            data = await stack.enter_async_context(open_beside(options.data_dir, clock))
-        yield data
-
-
 def open_desk_of(options: Options, initial: DeskState) -> AbstractAsyncContextManager[Desk]:
     """The desk of the service that the options name."""
-    return (local_desk if options.url is None else remote_desk)(options, initial)
+    if options.url is None:
+        return local_desk(options, initial)
+    return (team_desk if options.is_for_person else remote_desk)(options, initial)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from service_tui.terms import Plan
+from service_tui.terms import PERSON_KEY_PREFIX, Plan
 
 LOOPBACK_HOSTS: Final = frozenset({"", "127.0.0.1", "::1", "localhost"})
 """Hosts of `serve` that only this machine reaches; empty is the default."""
@@ -69,6 +69,11 @@ class Options:
     def is_on_network(self) -> bool:
         """True if `serve` is to be reached by other machines, or through a proxy."""
         return bool(self.host not in LOOPBACK_HOSTS or self.tls_cert or self.trusted_proxy)
+
+    @property
+    def is_for_person(self) -> bool:
+        """True if the key is a person's: the service is a shared desk, not an agent's."""
+        return (self.api_key or "").startswith(PERSON_KEY_PREFIX)
 
     @property
     def needs_invitation(self) -> bool:

@@ -71,12 +71,14 @@ def _of_attached(data_dir: Path) -> dict[str, str]:
 
 def service_view(options: Options) -> ServiceView:
     """The service that the options name, before its first answer."""
-    embedded = options.url is None
+    shared = options.is_for_person
+    embedded = options.url is None or shared
     return ServiceView(
-        label="embedded" if embedded else urlsplit(options.url or "").netloc,
+        label="embedded" if options.url is None else urlsplit(options.url or "").netloc,
         mode=Mode.SIM,
         venue=Venue.SIM,
         embedded=embedded,
+        shared=shared,
         phase=Phase.CONNECTING,
         read_only=options.read_only,
     )

@@ -33,6 +33,7 @@ from service_tui.console.messages import (
     TourRequested,
 )
 from service_tui.console.replay_text import read_time
+from service_tui.console.roles import role_reason
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.agents import AgentView
@@ -346,6 +347,7 @@ VERBS: Final[tuple[Verb, ...]] = (
     Verb("log", "[verify]", "Audit log; verify its hash chain", _log, _complete_log),
     key_verb("wallet", "app.wallet", "", "keys"),
     key_verb("report", "app.report"),
+    key_verb("team", "app.team"),
     Verb("export", "", "Write CSV, JSON and a day's summary", _export),
     Verb(
         "agent",
@@ -400,6 +402,15 @@ ON_RECORD: Final = frozenset({
 """Commands that work on a recorded state."""
 
 
+KEY_OF: Final[Mapping[str, str]] = {
+    "buy": "markets.buy",
+    "sell": "markets.exit",
+    "resume": "app.resume",
+    "speed": "app.faster",
+}
+"""By the command: a key that wants the same role."""
+
+
 def verb_of(typed: str) -> Verb | None:
     """The command of the first word; None without one."""
     return _BY_NAME.get(typed.strip().partition(" ")[0].casefold())
@@ -418,6 +429,7 @@ def prepare(typed: str, context: CommandContext) -> Effect:
     verb = verb_of(name)
     if verb is not None:
         why = "" if verb.name in ON_RECORD else rewound_reason(context.state, "")
+        why = why or role_reason(context.state, KEY_OF.get(verb.name, ""))
         if why:
             raise CommandError(f"{verb.name}: {why}")
         return verb.prepare(context, rest.strip())

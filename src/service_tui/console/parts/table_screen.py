@@ -34,7 +34,7 @@ from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.screen import ModalScreen
 
-from service_tui.console.actions import NO_ROW, ScreenAction, rewound_reason
+from service_tui.console.actions import NO_ROW, ScreenAction, barred_reason
 from service_tui.console.forms.explain import Explain, Explanation
 from service_tui.console.forms.sort_menu import USUAL, SortMenu, sort_choices
 from service_tui.console.freshness import of_wall, without_desk
@@ -494,7 +494,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         own = next((action for action in self.actions if action.id == key.ident), None)
         if own is None:
             return super().disabled_reason(key)
-        return rewound_reason(self.state, own.id) or own.disabled_reason(self)
+        return barred_reason(self.state, own.id) or own.disabled_reason(self)
 
     def list_reason(self, action: str) -> str:
         """Why an action that every table offers is disabled now."""
@@ -511,7 +511,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def action_perform(self, ident: str) -> None:
         """Run a declared action, or show why it is disabled."""
         action = next(action for action in self.actions if action.id == ident)
-        rewound, why = rewound_reason(self.state, ident), action.disabled_reason(self)
+        rewound, why = barred_reason(self.state, ident), action.disabled_reason(self)
         if rewound:
             self.show_toast(rewound, "warn")
         elif not why:

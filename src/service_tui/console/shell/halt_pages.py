@@ -8,6 +8,7 @@ from textual.message import Message
 from service_tui.console.actions import not_halted_reason
 from service_tui.console.keys import key_named
 from service_tui.console.messages import ResumeRequested, ToastMessage
+from service_tui.console.roles import role_reason
 from service_tui.console.shell.views import Views
 from service_tui.desk.commands.halt import Halt
 
@@ -28,7 +29,9 @@ class HaltPages:
 
     def at_once(self, message: Message) -> None:
         """Halt if this message is its key, whatever the focus and the queue."""
-        if isinstance(message, events.Key) and message.key in key_named(HALT).keys:
+        is_halt = isinstance(message, events.Key) and message.key in key_named(HALT).keys
+        # Barred by a role, the action behind the key gives the reason.
+        if is_halt and not role_reason(self._app.desk_state, HALT):
             self._has_halted = True
             self._app.give(Halt())
             # Keys typed before that wait for their turn belong to the halted work.

@@ -32,6 +32,8 @@ _FIRST: Final = 18
 """The rank of the count of open orders on its line: it is cut first."""
 
 DRILL_TITLE_MAX: Final = 32
+TEAM_NAME_MAX: Final = 16
+OTHERS_MAX: Final = 3
 
 # Ranks from 11 on are cut for a better look, those below only to keep figures whole.
 
@@ -134,6 +136,20 @@ def minutes_text(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
+def team_bits(state: DeskState) -> tuple[Bit, ...]:
+    """Who I am on a shared desk, and who else is here; empty on a desk of one."""
+    team = state.team
+    if team is None:
+        return ()
+    name = formats.plain(team.name, TEAM_NAME_MAX).plain
+    me = Text.assemble(name, (f" {team.role.value}", "muted"))
+    others = ", ".join(formats.plain(one, TEAM_NAME_MAX).plain for one in team.others[:OTHERS_MAX])
+    more = len(team.others) - OTHERS_MAX
+    beside = f"{others} +{more}" if more > 0 else others
+    full = Text.assemble(me, (" with ", "muted"), beside) if beside else me
+    return (Bit(full, 14, me, 9, key="app.team"),)
+
+
 def badge_bits(unseen: int) -> tuple[Bit, ...]:
     """The number of unseen notices; empty without any."""
     if not unseen:
@@ -192,7 +208,7 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
 
 def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     """Spend of the day and pending commands on the left; the offline world on the right."""
-    bits: list[Bit] = [*drill_bits(state, now)]
+    bits: list[Bit] = [*drill_bits(state, now), *team_bits(state)]
     limits = state.limits
     if limits is not None:
         named, part = _used(state, limits)

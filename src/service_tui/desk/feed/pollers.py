@@ -36,6 +36,7 @@ from service_tui.desk.feed.fleet import read_supervision
 from service_tui.desk.feed.market_pages import ALL_AT_ONCE, STATE_BY_STATE, all_markets
 from service_tui.desk.feed.orders import read_orders, venue_sums
 from service_tui.desk.feed.poller_memory import PollerMemory, Read, Reading
+from service_tui.desk.feed.team import read_team
 from service_tui.desk.feed.wallet import read_redemptions, read_wallet
 from service_tui.desk.heartbeat import AT_LEAST_S
 from service_tui.desk.ports import Ports
@@ -50,6 +51,7 @@ from service_tui.desk.slices.records import (
     DetailView,
     EquityPoint,
     PositionView,
+    ServiceView,
     TicketState,
     Topic,
 )
@@ -111,6 +113,7 @@ PERIODS: Final = {
     Topic.FLEET: 2.0,
     Topic.RESEARCH: 15.0,
     Topic.ORDERS: 10.0,
+    Topic.TEAM: 3.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
@@ -334,8 +337,18 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.FLEET: read_supervision,
     Topic.RESEARCH: read_research,
     Topic.ORDERS: read_orders,
+    Topic.TEAM: read_team,
 }
-EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
+_EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
+_OF_OPERATORS: Final = _EMBEDDED_ONLY | {Topic.TEAM}
+
+
+def topics_of(service: ServiceView) -> tuple[Topic, ...]:
+    """What can be read of a service."""
+    absent = frozenset[Topic]() if service.embedded else _EMBEDDED_ONLY
+    if not service.shared:
+        absent |= {Topic.TEAM}
+    return tuple(topic for topic in READINGS if topic not in absent)
 
 
 def _emit_no_detail(ports: Ports, memory: PollerMemory, problem: str) -> None:
@@ -364,7 +377,7 @@ async def poll(
         rng: jitter of the back-off.
     """
     embedded = ports.state().service.embedded
-    by_operator = topic in EMBEDDED_ONLY or (embedded and topic in {Topic.DETAIL, Topic.RESEARCH})
+    by_operator = topic in _OF_OPERATORS or (embedded and topic in {Topic.DETAIL, Topic.RESEARCH})
     failures = 0
     READING.set(topic)
     await rest(topic, ASIDE_S.get(topic, 0.0))

@@ -65,6 +65,7 @@ class Topic(StrEnum):
     FLEET = "fleet"
     RESEARCH = "research"
     ORDERS = "orders"
+    TEAM = "team"
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +363,8 @@ class ServiceView:
     by topic, the rows of the last answer that were not of the protocol. `skew_s` is how far, at
     least, our clock is ahead of the service's; `lookup_problem` why unknown orders are not found.
     `address` is where agents of this machine reach the embedded service; `attached` when another
-    process serves it. `failures` holds, by topic, why its last reading failed, until it succeeds.
+    process serves it; `shared` for a desk of several people. `failures` holds, by topic, why its
+    last reading failed, until it succeeds.
     """
 
     label: str
@@ -380,6 +382,7 @@ class ServiceView:
     lookup_problem: str = ""
     address: str = ""
     attached: bool = False
+    shared: bool = False
     problem_status: int = 0
     failures: Mapping[Topic, str] = field(default_factory=dict[Topic, str])
 

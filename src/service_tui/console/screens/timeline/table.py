@@ -30,6 +30,7 @@ SIGNS: Final = {
     MomentKind.RESULT: ("∆", "accent"),
     MomentKind.AGENT: ("▶", "muted"),
     MomentKind.CONNECTION: ("!", "loss"),
+    MomentKind.TEAM: ("☺", "accent"),
     MomentKind.LOG: ("·", "muted"),
 }
 """Glyph and tone of each kind."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.server.http.people.secret_keys import PERSON_PREFIX, is_secret, new_secret
+from service_tui.server.http.people.secret_keys import is_secret, new_secret
 from service_tui.server.http.refusals import denied
 from service_tui.storage.people import PersonRecord
-from service_tui.terms import PersonRole
+from service_tui.terms import PERSON_KEY_PREFIX, PersonRole
 from service_tui.units import Timestamp
 
 OWNER: Final = "owner"
@@ -63,7 +63,7 @@ class Roster:
         taken = {one.casefold() for one in (OWNER, *self._records)}
         if name.casefold() in taken:
             raise denied(409, f"the name {name!r} is or was given", "choose another name")
-        fresh = new_secret(PERSON_PREFIX)
+        fresh = new_secret(PERSON_KEY_PREFIX)
         self._records[name] = PersonRecord(name, role, fresh.salt, fresh.digest, at, by.name)
         return name, fresh.text
 
@@ -73,7 +73,7 @@ class Roster:
 
     def renew(self, name: str) -> tuple[PersonRecord, str]:
         """Give a person a new key, the old one opens nothing any more; Denied as `of`."""
-        fresh = new_secret(PERSON_PREFIX)
+        fresh = new_secret(PERSON_KEY_PREFIX)
         record = replace(self.of(name), salt=fresh.salt, key_hash=fresh.digest)
         return self._keep(record), fresh.text
 

@@ -6,7 +6,6 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Final
 
-PERSON_PREFIX: Final = "op_"
 INVITATION_PREFIX: Final = "inv_"
 
 

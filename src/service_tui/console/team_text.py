@@ -1,0 +1,50 @@
+"""Changes by people of a shared desk in plain English."""
+
+import json
+from collections.abc import Mapping
+from typing import Final, cast
+
+from service_tui.desk.slices.team import ActView
+
+_WORDS: Final[Mapping[str, str]] = {
+    "POST /api/desk/halt": "halted trading",
+    "POST /api/desk/resume": "resumed trading",
+    "POST /api/desk/world/speed": "changed the pace of the world",
+    "PATCH /api/desk/agents/{agent_id}": "changed an agent",
+    "POST /api/desk/agents/{agent_id}/claim": "claimed an agent",
+    "POST /api/desk/agents/{agent_id}/claim-code": "made a claim code",
+    "POST /api/desk/agents/{agent_id}/key": "renewed the key of an agent",
+    "POST /api/desk/agents/{agent_id}/leash": "set the leash of an agent",
+    "DELETE /api/desk/agents/{agent_id}/leash": "removed the leash of an agent",
+    "POST /api/desk/agents/{agent_id}/reactor/reset": "reset the circuit breaker of an agent",
+    "POST /api/desk/held/{held_id}/approve": "approved a trade",
+    "POST /api/desk/held/{held_id}/refuse": "refused a trade",
+    "PATCH /api/desk/account": "changed the plan",
+    "POST /api/desk/people": "added a person",
+    "PATCH /api/desk/people": "changed a role",
+    "POST /api/desk/people/key": "renewed the key of a person",
+    "POST /api/desk/people/end": "ended the access of a person",
+    "POST /api/desk/invitations": "made an invitation",
+    "DELETE /api/desk/invitations/{invitation_id}": "ended an invitation",
+    "POST /api/desk/me/agent": "opened a console here for the first time",
+}
+"""By the call. One that is not listed is shown as it is."""
+
+
+def act_text(act: ActView) -> str:
+    """What somebody did: `refused a trade h12: too large`."""
+    words = " ".join(part for part in (_WORDS.get(act.action, act.action), act.subject) if part)
+    detail = _detail(act.detail)
+    return f"{words}: {detail}" if detail else words
+
+
+def _detail(sent: str) -> str:
+    """What was sent with a call, as a person reads it: names and values."""
+    try:
+        body: object = json.loads(sent) if sent else None
+    except ValueError:
+        return sent
+    if not isinstance(body, dict):
+        return sent
+    values = cast("dict[str, object]", body).items()
+    return ", ".join(f"{name} {value}" for name, value in values if value not in {None, ""})
