@@ -1,6 +1,7 @@
 """Two processes on one world in PostgreSQL: one leads, and what becomes of that."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ import httpx
 import pytest
 
 from kit.engine.topics import TOPICS
+from kit.service.certificates import certificate
 from kit.service.line import Line
 from kit.service.postgres import Postgres, leading, postgres
 from kit.service.stage import ANSWER_S, open_stage
@@ -43,6 +45,7 @@ class Process:
     url: str
     port: int = field(default_factory=free_port)
     ops: int = field(default_factory=free_port)
+    words: tuple[str, ...] = ()
     running: asyncio.subprocess.Process | None = None
     said: list[str] = field(default_factory=list)
 
@@ -55,7 +58,7 @@ class Process:
         self.running = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "service_tui", "serve", "--data-dir", str(self.folder)),
             *("--port", str(self.port), "--ops-port", str(self.ops), "--world", WORLD),
-            *("--limits", "off", "--seed", "7"),
+            *("--limits", "off", "--seed", "7", *self.words),
             env={**kept, "HOME": str(self.folder), "SERVICE_TUI_DATABASE": self.url},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -85,10 +88,10 @@ class Process:
 
 
 @asynccontextmanager
-async def desk(path: Path) -> AsyncGenerator[tuple[Postgres, Process, Process]]:
+async def desk(path: Path, *words: str) -> AsyncGenerator[tuple[Postgres, Process, Process]]:
     """A database, a leader and a process that stands by."""
     server = Postgres()
-    first, second = (Process(path / name, server.url) for name in ("first", "second"))
+    first, second = (Process(path / name, server.url, words=words) for name in ("first", "second"))
     try:
         await first.start()
         await first.until("leading")
@@ -280,3 +283,30 @@ def test_a_world_is_copied_into_the_database_and_back_row_by_row(
     assert "has a database already" in db("copy", "database", str(back))[1]
     assert "the word database" in db("copy", "a", "b")[1]
     assert asyncio.run(held_in(back, key, agent_id)) == shares
+
+
+async def test_people_and_agents_come_by_either_process_over_tls(tmp_path: Path) -> None:
+    made = certificate(tmp_path / "tls", "localhost")
+    tls = ("--tls-cert", str(made.cert), "--tls-key", str(made.key), "--public-name", "localhost")
+    async with (
+        desk(tmp_path, *tls) as (_, first, second),
+        httpx.AsyncClient(verify=made.trusted(), timeout=ANSWER_S) as http,
+    ):
+        near, far = (f"https://localhost:{one.port}/api" for one in (first, second))
+        key = json.loads((first.folder / "keys.json").read_text())["operator"]
+        owner = {"Authorization": f"Bearer {key}"}
+        person = {"name": "ada", "role": "trader"}
+        added = await http.post(f"{far}/desk/people", json=person, headers=owner)
+        of_ada = {"Authorization": f"Bearer {added.json()['key']}"}
+        invited = await http.post(f"{near}/desk/invitations", json={}, headers=owner)
+        body = {"name": "heron", "invitation": invited.json()["code"]}
+        answers = [await http.post(f"{far}/sdk/agents/register", json=body) for _ in range(2)]
+        assert [one.status_code for one in answers] == [200, 403]
+        first.send(signal.SIGKILL)
+        await first.gone()
+        await second.until("leading")
+        mine = (await http.get(f"{far}/desk/me", headers=of_ada)).json()
+        assert (mine["name"], mine["role"], mine["world"]) == ("ada", "trader", WORLD)
+        assert (await http.get(f"{far}/desk/me", headers=owner)).json()["name"] == "owner"
+        again = await http.post(f"{far}/sdk/agents/register", json=body)
+        assert "used up" in again.json()["error"]
