@@ -246,7 +246,7 @@ async def test_who_is_here_is_told_until_they_have_been_silent(tmp_path: Path) -
 async def test_a_person_trades_by_their_own_key_with_one_agent(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         ada = await added(stage, "ada", PersonRole.TRADER)
-        assert "no agent here yet" in await ada.refused("sdk/trade", {}, status=401)
+        assert "no agent here yet" in await ada.refused("sdk/trade", {}, status=409)
         first = await ada.post("desk/me/agent")
         again = await ada.post("desk/me/agent")
         assert (first["is_new"], again["is_new"]) == (True, False)

@@ -420,7 +420,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         """Why a key is disabled here; empty if it works."""
         why = barred_reason(self.desk_state, key.ident) or super().disabled_reason(key)
         sets_pace = key.group == "app" and action_name(key.action) in {"pause_world", "speed"}
-        if key.ident == "app.team" and self.desk_state.team is None:
+        if key.ident == "app.team" and not self.desk_state.service.shared:
             return why or NO_TEAM
         return why or (self._no_pace() if sets_pace else "")
 
@@ -462,7 +462,9 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         """Show who is here and who changed what."""
         from service_tui.console.forms.team import TeamPage  # noqa: PLC0415 - not at first
 
-        if not any(isinstance(screen, TeamPage) for screen in self.screen_stack):
+        if not self.desk_state.service.shared:
+            self.show_toast(NO_TEAM, "warn")
+        elif not any(isinstance(screen, TeamPage) for screen in self.screen_stack):
             self.push_screen(TeamPage(self.desk_state, self.now))
 
     def action_report(self) -> None:

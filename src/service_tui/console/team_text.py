@@ -6,8 +6,10 @@ from typing import Final, cast
 
 from service_tui.desk.slices.team import ActView
 
+HALT_CALL: Final = "POST /api/desk/halt"
+
 _WORDS: Final[Mapping[str, str]] = {
-    "POST /api/desk/halt": "halted trading",
+    HALT_CALL: "halted trading",
     "POST /api/desk/resume": "resumed trading",
     "POST /api/desk/world/speed": "changed the pace of the world",
     "PATCH /api/desk/agents/{agent_id}": "changed an agent",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.server.http.entrance import Entrance
-from service_tui.wiring.options import Options
+from service_tui.wiring.options import LOOPBACK_HOSTS, Options
 
 ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (to be told from addresses with a name)
 _NAME: Final = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]")
@@ -98,7 +98,8 @@ def _names(options: Options, host: str) -> tuple[str, ...]:
         return names
     if host in ANY:
         raise NetworkError(f"--host {host} has no name of its own: give --public-name NAME")
-    return (_in_url(host),)
+    # On this machine, "localhost" is the same place.
+    return (_in_url(host), "localhost") if host in LOOPBACK_HOSTS else (_in_url(host),)
 
 
 def _context(options: Options, host: str) -> ssl.SSLContext:

@@ -35,7 +35,7 @@ KEEPALIVE_S: Final = 4.0
 FIRST_S: Final = 3.0
 """How long the first answer may take before the desk opens without it."""
 
-AGAIN_S: Final = 5.0
+AGAIN_S: Final = 1.0
 
 
 @asynccontextmanager
@@ -111,8 +111,6 @@ class ConsoleAgent:
             log.warning("the agent of this console is not known yet: %s", error)
             return
         self._is_found = True
-        # The service refused the key of a console that had no agent yet.
-        self._client.try_refused()
 
     async def run(self) -> None:
         """Ask until it is found."""

@@ -51,7 +51,7 @@ def team_text(state: DeskState, now: Timestamp) -> Text:
     """The whole page."""
     team = state.team
     if team is None:
-        return Text("This desk is not shared.", "muted")
+        return Text("Loading the team", "muted")
     return Text("\n\n").join((
         section("You", _me(team)),
         section("Here now", _here(team)),

@@ -9,6 +9,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.keys import cap
 from service_tui.console.reasons import reason_text
+from service_tui.console.team_text import HALT_CALL
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.top_bar import stale_topic
 from service_tui.desk.persistent_banners import REAL_MONEY, persistent_banners
@@ -21,6 +22,7 @@ SLOW_OPENING_S: Final = 2.0
 """A longer wait shows its duration. Source: ux, "Manners"."""
 
 PROBLEM_MAX: Final = 200
+NAME_MAX: Final = 24
 """Letters of a service's failure message; the line itself is cut at its width."""
 
 OPTIONAL: Final = frozenset({Topic.ORDERS, Topic.REACTOR, Topic.RESEARCH, Topic.DETAIL})
@@ -138,13 +140,21 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[LastingCondition]:
         yield LastingCondition("warn", "breaker", message)
 
 
+def _halter(state: DeskState) -> str:
+    """Who halted the service, as far as it is known."""
+    acts = () if state.team is None else state.team.acts
+    halts = (act.person for act in acts if act.action == HALT_CALL)
+    name = next(halts, "")
+    return formats.plain(name, NAME_MAX).plain if name else "another program"
+
+
 def _halt(state: DeskState) -> Iterator[LastingCondition]:
     """The condition of a halt."""
     halt = state.halt
     if halt is None:
         if state.halted_since is not None:
             key = cap("app.halt")
-            message = f"service halted by another program: no buys possible; {key} halts here too"
+            message = f"service halted by {_halter(state)}: no buys possible; {key} halts here too"
             yield LastingCondition("loss", HALTED, message)
         return
     if halt.is_resuming:

@@ -17,6 +17,7 @@ from service_tui.server.http.service import Service
 from service_tui.terms import PersonRole, Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.people import MY_AGENT
 
 KEY_PREFIX: Final = "sk_live_"
 KEY_MAX: Final = 200
@@ -115,7 +116,7 @@ class Access:
         """The agent of a person's console.
 
         Raises:
-            Denied: 401 for a key that nobody has, and until the console has its agent; 403 where an
+            Denied: 401 for a key that nobody has, 409 until the console has its agent, 403 where an
                 observer would change something.
         """
         person = self._by_key(service, key)
@@ -125,7 +126,9 @@ class Access:
         # of consoles of one person work at once, and all end with it.
         agent = service.console_agent(person.name)
         if agent is None:
-            raise unauthenticated(f"the console of {person.name} has no agent here yet")
+            # No 401: the key is good, and a console would put it aside.
+            why = f"the console of {person.name} has no agent here yet"
+            raise denied(409, why, f"ask for it once: {MY_AGENT.method} {MY_AGENT.path}")
         if not endpoint.reads:
             check_role(person, PersonRole.TRADER)
         return agent

@@ -1,0 +1,97 @@
+"""A console on a shared desk: opened by a person's key, over a real connection."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from kit.service.stage import Stage, open_stage
+from service_tui.desk.commands.settings import Refresh
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.desk import Desk
+from service_tui.desk.slices.records import Phase, TicketState
+from service_tui.desk.state import DeskState
+from service_tui.server.http.loopback import bind, listen
+from service_tui.server.http.people.roster import THE_OWNER
+from service_tui.terms import PERSON_KEY_PREFIX, Action, PersonRole, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wiring import live
+from service_tui.wiring.options import Options
+from service_tui.wiring.start import first_state
+
+WAIT_S = 60
+
+
+def key_of(stage: Stage, name: str, role: PersonRole) -> str:
+    _, key = stage.sim.service.people.add(name, role, THE_OWNER, Timestamp(0.0))
+    return key
+
+
+def options(path: Path, url: str, key: str) -> Options:
+    return Options(path / "data", path / "config", path / "log", url=url, api_key=key)
+
+
+@asynccontextmanager
+async def opened(asked: Options) -> AsyncGenerator[Desk]:
+    async with asyncio.timeout(WAIT_S), live.open_desk_of(asked, first_state(asked)) as desk:
+        yield desk
+
+
+async def until(desk: Desk, is_so: Callable[[DeskState], object]) -> DeskState:
+    async for state in desk.changes():
+        if is_so(state):
+            return state
+    raise AssertionError("the changes of a desk never end")
+
+
+def ready(state: DeskState) -> bool:
+    return bool(state.team and state.account and state.markets and state.fleet)
+
+
+def test_a_persons_key_makes_the_service_a_shared_desk(tmp_path: Path) -> None:
+    asked = options(tmp_path, "https://desk.example", f"{PERSON_KEY_PREFIX}of_ada")
+    service = first_state(asked).service
+    assert (service.shared, service.embedded, service.label) == (True, True, "desk.example")
+    agents = first_state(options(tmp_path, "https://desk.example", "sk_live_of_an_agent")).service
+    assert (agents.shared, agents.embedded) == (False, False)
+
+
+async def test_a_trader_sees_the_team_and_trades_with_an_agent_of_their_own(
+    tmp_path: Path,
+) -> None:
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(bind(0))
+        stage = await stack.enter_async_context(open_stage(tmp_path / "service"))
+        url = await stack.enter_async_context(listen(stage.sim.app, listener=listener.dup()))
+        asked = options(tmp_path, url, key_of(stage, "ada", PersonRole.TRADER))
+        desk = await stack.enter_async_context(opened(asked))
+        state = await until(desk, ready)
+        assert state.team is not None
+        assert (state.team.name, state.team.role) == ("ada", PersonRole.TRADER)
+        assert [one.name for one in state.team.here] == ["ada"]
+        assert "POST /api/desk/halt" in state.team.forbidden
+        own = stage.sim.service.console_agent("ada")
+        assert own is not None
+        assert state.account is not None
+        assert state.account.agent_id == own.agent_id
+        market = stage.open_markets()[0].market_id
+        desk.submit(PlaceTrade(market, Side.YES, Action.BUY, Venue.SIM, Micros(5 * ONE)))
+        await until(desk, lambda one: one.tickets and one.tickets[0].state is TicketState.DONE)
+        assert own.trades_count == 1
+
+
+async def test_a_service_that_comes_later_is_found(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        with bind(0) as taken:
+            port: int = taken.getsockname()[1]
+        url = f"http://127.0.0.1:{port}"
+        stage = await stack.enter_async_context(open_stage(tmp_path / "service"))
+        asked = options(tmp_path, url, key_of(stage, "ada", PersonRole.OBSERVER))
+        desk = await stack.enter_async_context(opened(asked))
+        assert stage.sim.service.console_agent("ada") is None
+        listener = stack.enter_context(bind(port))
+        await stack.enter_async_context(listen(stage.sim.app, listener=listener.dup()))
+        desk.submit(Refresh())
+        state = await until(desk, ready)
+        assert state.service.phase is Phase.ONLINE
+        assert stage.sim.service.console_agent("ada") is not None
