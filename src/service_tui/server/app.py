@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import parse_qs
@@ -58,6 +58,7 @@ from service_tui.storage.errors import StorageBusyError, StorageError, StorageFu
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.public import CLAIM_PAGE, HEALTH
+from service_tui.wire.world_seq import WORLD_SEQ
 
 FORM: Final = "application/x-www-form-urlencoded"
 FORM_MAX: Final = 1_024
@@ -126,6 +127,8 @@ DOCUMENT: Final = "/openapi.json"
 
 _READING: Final = frozenset({"GET", "HEAD"})
 
+_SEQ: Final = WORLD_SEQ.lower().encode()
+
 READ_TRIES: Final = 5
 """# ours: so often a reading begins again because the disk refused what it had seen."""
 
@@ -138,14 +141,12 @@ Pairs = list[tuple[str, str]]
 
 
 def create_app(service: Service, access: Access) -> Starlette:
-    """The app over one service; its lifespan runs the ticker."""
+    """The app over one service; its lifespan runs the ticker, unless the service only follows."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
-            works = (_beat, _digest) if service.is_scripted else (_tick, _beat, _digest)
-            running = [tasks.create_task(work(service)) for work in works]
-            running.append(tasks.create_task(service.courier.run()))
+            running = [tasks.create_task(work(service)) for work in _works(service)]
             yield
             service.world_store.events.close()
             for task in running:
@@ -190,6 +191,19 @@ class _Door:
                 await _encoded(denial.status, denial.body)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+def _works(service: Service) -> tuple[Callable[[Service], Coroutine[object, object, None]], ...]:
+    """What runs beside the calls."""
+    if service.follows:
+        return (_beat,)
+    works = (_beat, _digest, _deliver)
+    return works if service.is_scripted else (_tick, *works)
+
+
+async def _deliver(service: Service) -> None:
+    """Deliver to webhooks."""
+    await service.courier.run()
 
 
 async def _tick(service: Service) -> None:
@@ -254,6 +268,8 @@ def _answering(
 
     async def answer(call: DirectRequest) -> Response:
         speech = speech_of(call.headers.get("user-agent", ""))
+        # A refusal was made from this, or from more.
+        seq = service.world_store.written_seq
         try:
             check_origin(call.headers)
             agent = _agent_of(service, access, endpoint, call.headers)
@@ -289,24 +305,29 @@ def _answering(
                 return await _answer_once(context, promise, handler, speech)
             # Whether the service answers is told while its disk does not.
             only_reads = rehearses or (endpoint.method in _READING and endpoint is not HEALTH)
-            reply = await (_read(context, handler) if only_reads else handler(context))
+            if only_reads:
+                reply, seq = await _read(context, handler)
+            else:
+                reply = await handler(context)
+                seq = service.world_store.written_seq
             context.headers.update(await charged(service, (endpoint, caller), call.headers))
+            context.headers[WORLD_SEQ] = str(seq)
             return _answered(speech, reply.model_dump_json(by_alias=True), context.headers)
         except Refusal as refusal:
-            return _refused(speech, from_refusal(refusal))
+            return _refused(speech, from_refusal(refusal), seq)
         except Denied as denial:
-            return _refused(speech, denial)
+            return _refused(speech, denial, seq)
         except StorageError as error:
             return _of_storage(error)
 
     return answer
 
 
-async def _read(request: RequestContext, handler: Handler) -> WireModel:
+async def _read(request: RequestContext, handler: Handler) -> tuple[WireModel, int]:
     """What stands on disk: memory is ahead of it while a commit is under way, or was refused.
 
     Returns:
-        The answer.
+        The answer, and the row up to which everything is in it.
 
     Raises:
         StorageError: what is on disk cannot be read, or the disk refuses again and again.
@@ -314,9 +335,11 @@ async def _read(request: RequestContext, handler: Handler) -> WireModel:
     world_store = request.service.world_store
     for _ in range(READ_TRIES):
         refusals = await world_store.on_disk()
+        # Before the work: what happens during it may be in one half of the answer only.
+        seq = world_store.seq
         reply = await handler(request)
         if refusals == await world_store.on_disk():
-            return reply
+            return reply, seq
     raise StorageError("the disk is full or read-only")
 
 
@@ -360,21 +383,24 @@ async def _answer_once(
 ) -> Response:
     """Carry a write out, or give the answer that it got before under the same key."""
     async with request.service.repeats.turn(promise) as earlier:
+        world_store = request.service.world_store
         if earlier is not None:
-            return _answered(
-                speech, earlier.answer, request.headers | {idempotency.REPLAYED: "true"}
-            )
+            told = {idempotency.REPLAYED: "true", WORLD_SEQ: str(world_store.written_seq)}
+            return _answered(speech, earlier.answer, request.headers | told)
         request.promise = promise
         reply = await handler(request)
         if promise.kept is None:
             # The handler wrote nothing: its answer is all that there is to remember.
             await request.commit((), reply)
+    request.headers[WORLD_SEQ] = str(world_store.written_seq)
     return _answered(speech, promise.kept or "", request.headers)
 
 
-def _refused(speech: Speech, denial: Denied) -> Response:
+def _refused(speech: Speech, denial: Denied, seq: int) -> Response:
     text = speech.renamed(denial.body.model_dump_json(by_alias=True, exclude_none=True))
-    return JsonText(text, denial.status, denial.headers)
+    response = JsonText(text, denial.status, denial.headers)
+    response.raw_headers.append((_SEQ, b"%d" % seq))
+    return response
 
 
 def _answered(speech: Speech, text: str, headers: dict[str, str] | None = None) -> Response:

@@ -217,6 +217,11 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         """The row of what happened last, which may be on its way to the disk still."""
         return self._seq
 
+    @property
+    def written_seq(self) -> int:
+        """The last row that is known to be on disk."""
+        return self._written_seq
+
     async def on_disk(self) -> int:
         """Wait until memory holds nothing that is not on disk; what was refused is taken back.
 

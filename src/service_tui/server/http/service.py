@@ -48,6 +48,7 @@ class Service:
     signal, seconds of wall time. `courier` delivers to webhooks. `exchange` is the generation of
     the EVM venue that is simulated.
     `past` is what each source of trades has come to. `is_scripted`: somebody else moves the tape.
+    `follows`: another process leads the world; this one only answers reads.
     """
 
     world_store: WorldStore
@@ -73,6 +74,7 @@ class Service:
     sol_quotes: SolQuotes = field(default_factory=SolQuotes)
     copying: set[str] = field(default_factory=set[str])
     is_scripted: bool = False
+    follows: bool = False
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""
