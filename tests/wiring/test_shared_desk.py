@@ -136,7 +136,7 @@ class Agent:
             reply = await self.http.post(f"{address}/api/sdk/trade", json=order, headers=key)
         except httpx.TransportError:
             return None
-        assert reply.status_code in {200, 503}, reply.text
+        assert reply.status_code in {200, 502, 503}, reply.text
         return reply.json()["shares_bought"] if reply.status_code == 200 else None
 
     async def held(self, address: str) -> float:

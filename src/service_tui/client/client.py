@@ -411,11 +411,7 @@ class Client:
         key = self._key_of(pending.endpoint, pending.called)
         if key is not None:
             pending.request.headers["Authorization"] = key.authorization(pending.request.url)
-        if self._wanted_seq and pending.called.reads:
-            pending.request.headers[WORLD_SEQ] = self._wanted_seq
-        answer = await self._send(pending)
-        if not pending.called.reads:
-            self._note_write(answer)
+        answer = await self._sent_in_order(pending)
         if isinstance(answer, ServiceError):
             return answer
         log.debug("%s %s: %d", pending.called.method, pending.called.path, answer.status)
@@ -437,11 +433,23 @@ class Client:
             self.offered(error, partial(self._paid, pending))
         return error or _reply_of(pending, answer, self._same)
 
+    async def _sent_in_order(self, pending: _PendingCall[Answer]) -> RawAnswer | ServiceError:
+        """Raw answer; of a read one that includes our own writes, whoever gives it."""
+        if not pending.called.reads:
+            answer = await self._send(pending)
+            self._note_write(answer)
+            return answer
+        if self._wanted_seq:
+            pending.request.headers[WORLD_SEQ] = self._wanted_seq
+        return await self._send(pending)
+
     def _note_write(self, answer: RawAnswer | ServiceError) -> None:
         """Have reads include this write, whichever process of a shared desk answers them."""
         if isinstance(answer, HeldBackError | UnreachableError):
             return
-        seq = None if isinstance(answer, ServiceError) else seq_of(answer.headers.get(WORLD_SEQ, ""))
+        seq = (
+            None if isinstance(answer, ServiceError) else seq_of(answer.headers.get(WORLD_SEQ, ""))
+        )
         if seq is not None:
             self._wanted_seq = str(max(seq, seq_of(self._wanted_seq) or 0))
         elif isinstance(answer, ServiceError) or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -305,11 +305,7 @@ def _answering(
                 return await _answer_once(context, promise, handler, speech)
             # Whether the service answers is told while its disk does not.
             only_reads = rehearses or (endpoint.method in _READING and endpoint is not HEALTH)
-            if only_reads:
-                reply, seq = await _read(context, handler)
-            else:
-                reply = await handler(context)
-                seq = service.world_store.written_seq
+            reply, seq = await (_read if only_reads else _write)(context, handler)
             context.headers.update(await charged(service, (endpoint, caller), call.headers))
             context.headers[WORLD_SEQ] = str(seq)
             return _answered(speech, reply.model_dump_json(by_alias=True), context.headers)
@@ -321,6 +317,12 @@ def _answering(
             return _of_storage(error)
 
     return answer
+
+
+async def _write(request: RequestContext, handler: Handler) -> tuple[WireModel, int]:
+    """The answer of a call that may change the world, and a row that is not before its own."""
+    reply = await handler(request)
+    return reply, request.service.world_store.written_seq
 
 
 async def _read(request: RequestContext, handler: Handler) -> tuple[WireModel, int]:

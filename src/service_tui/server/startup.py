@@ -10,7 +10,7 @@ from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
 from service_tui.server.http.access import EMBEDDED_HOST, new_key
-from service_tui.server.http.idempotency import recall
+from service_tui.server.http.idempotency import Repeats, recall
 from service_tui.server.http.service import Service
 from service_tui.server.past.backfill import backfill
 from service_tui.server.webhooks.courier import Courier, MemorySecrets, SecretStore
@@ -18,11 +18,15 @@ from service_tui.server.webhooks.post import Post
 from service_tui.server.world_store import WorldStore, begin, restore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.skills.package import BUNDLED
+from service_tui.storage.answers import Answers
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import SIGNAL_TTL_S, Plan
 
 SKILLS: Final = "skills"
 """Where skills are installed, below the data directory, beside those that come with the program."""
+
+WarmWorld = tuple[World, int]
+"""A world, and the row of the journal up to which everything is in it."""
 
 BASE_URL: Final = f"http://{EMBEDDED_HOST}"
 """Where the console believes the app to be; requests never leave the process."""
@@ -63,7 +67,12 @@ def new_id() -> str:
 
 
 async def service_of(
-    database: WorldDatabase, clock: Clock, settings: SimSettings, *, is_brief: bool = False
+    database: WorldDatabase,
+    clock: Clock,
+    settings: SimSettings,
+    *,
+    is_brief: bool = False,
+    warm: WarmWorld | None = None,
 ) -> Service:
     """The service of a data directory; its world has caught up with the time that it missed.
 
@@ -72,12 +81,13 @@ async def service_of(
         clock: time.
         settings: how it is set up.
         is_brief: it is closed again at once, and takes no snapshot.
+        warm: the world as the database has it, where this process has it in memory already.
 
     Returns:
         The service.
     """
     now = clock.now()
-    found = await asyncio.to_thread(restore, database, settings.topics)
+    found = warm or await asyncio.to_thread(restore, database, settings.topics)
     if found is None:
         world_store = await begin(database, World(settings.seed, now, settings.topics))
     else:
@@ -89,6 +99,16 @@ async def service_of(
         if settings.speed is not None:
             await world_store.commit(change_speed(world_store.world, settings.speed, now))
         await world_store.advance(now)
+    service = service_on(world_store, database, clock, settings)
+    world_store.events.followers.append(service.courier.take)
+    service.repeats = await asyncio.to_thread(recall, database, now)
+    return service
+
+
+def service_on(
+    world_store: WorldStore, database: WorldDatabase, clock: Clock, settings: SimSettings
+) -> Service:
+    """What the handlers use of a world, without memory of what was answered before."""
     service: Service
 
     def allows_loopback(agent_id: str) -> bool:
@@ -101,7 +121,6 @@ async def service_of(
         post=settings.webhook_post,
         allows_loopback=allows_loopback,
     )
-    world_store.events.followers.append(courier.take)
     service = Service(
         world_store=world_store,
         clock=clock,
@@ -109,7 +128,7 @@ async def service_of(
         new_id=new_id,
         address=BASE_URL,
         plan=settings.plan or world_store.world.plan or Plan.PRO,
-        repeats=await asyncio.to_thread(recall, database, now),
+        repeats=Repeats(Answers(database), []),
         limits=settings.limits,
         signal_ttl_s=settings.signal_ttl_s,
         exchange=settings.exchange,

@@ -423,16 +423,31 @@ def replay(journal: JournalStore, world: World, seq: int, *, until: int | None =
         if until is not None and row.seq > until:
             break
         seq = row.seq
-        if row.kind in REPEATED:
-            continue
-        try:
-            world.apply(codec.decode(row.kind, row.body))
-        except NewerJournalError:
-            raise
-        except _SENSELESS as error:
-            odd = f"row {seq} of the journal is invalid: {error}"
-            raise DamagedRowsError(odd, seq=seq) from error
+        apply_row(world, row)
     return seq
+
+
+def apply_row(world: World, row: JournalRow) -> Event | None:
+    """Let what a row of the journal records happen again.
+
+    Returns:
+        The event, None for a row that only repeats one for somebody.
+
+    Raises:
+        DamagedRowsError: the row makes no sense.
+        NewerJournalError: a newer program wrote it.
+    """
+    if row.kind in REPEATED:
+        return None
+    try:
+        event = codec.decode(row.kind, row.body)
+        world.apply(event)
+    except NewerJournalError:
+        raise
+    except _SENSELESS as error:
+        odd = f"row {row.seq} of the journal is invalid: {error}"
+        raise DamagedRowsError(odd, seq=row.seq) from error
+    return event
 
 
 async def begin(database: WorldDatabase, world: World) -> WorldStore:

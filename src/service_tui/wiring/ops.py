@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import generate_latest
@@ -16,6 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service_tui.server.embedded import Sim
 from service_tui.server.events.stream import STATE, OpenStreams
 from service_tui.server.http.loopback import bind_named, listen
+
+if TYPE_CHECKING:
+    # What follows knows the driver of the other database, which a data directory has no need of.
+    from service_tui.server.following import WorldCopy
 
 BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Upper ends of the classes into which the time of an answer falls."""
@@ -37,6 +41,7 @@ class ProcessFigures:
         self._monotonic = monotonic
         self._role = Role.STARTING
         self._is_certain: Callable[[], bool] = lambda: True
+        self._copy: WorldCopy | None = None
         self.registry = CollectorRegistry()
         self._calls = Counter(
             "service_tui_calls",
@@ -54,6 +59,10 @@ class ProcessFigures:
         self._leads = self._gauge("service_tui_leads", "1 while this process leads its world.")
         self._epoch = self._gauge("service_tui_epoch", "Number of the leader, of the first one 1.")
         self._row = self._gauge("service_tui_journal_row", "Last row of the journal.")
+        self._lag = self._gauge(
+            "service_tui_lag_seconds",
+            "Since this process is known to have had every row; 0 while it leads.",
+        )
         self._agents = self._gauge("service_tui_agents", "Agents of the world.")
         self._markets = self._gauge("service_tui_markets", "Markets in memory.")
         self._taken = Counter(
@@ -90,14 +99,25 @@ class ProcessFigures:
         self._row.set_function(lambda: service.world_store.seq)
         self._agents.set_function(lambda: len(service.world.agents))
         self._markets.set_function(lambda: len(service.world.markets))
+        self._lag.set_function(lambda: 0.0)
         self.turn(Role.LEADING)
+
+    def follow(self, copy: "WorldCopy | None") -> None:
+        """Note the copy from which this process answers reads; None for none."""
+        self._copy = copy
+        if copy is not None:
+            store = copy.store
+            self._row.set_function(lambda: store.seq)
+            self._agents.set_function(lambda: len(store.world.agents))
+            self._markets.set_function(lambda: len(store.world.markets))
+            self._lag.set_function(lambda: copy.lag_s)
 
     @property
     def is_ready(self) -> bool:
-        """True if a call to this process is answered, by it or by the leader."""
+        """True for a leader that is certain, and for a follower within its bound of one."""
         if self._role is Role.LEADING:
             return self._is_certain()
-        return self._role is Role.STANDING_BY
+        return self._role is Role.STANDING_BY and self._copy is not None and self._copy.is_fresh
 
     def measured(self, app: ASGIApp) -> ASGIApp:
         """The app, with its answers counted and timed."""

@@ -1,25 +1,31 @@
-"""A process of a shared desk: it leads its world, or stands by and forwards to who leads it."""
+"""A process of a shared desk: it leads its world, or follows who leads it and answers reads."""
 
 import asyncio
 import logging
 import os
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
+from starlette.applications import Starlette
+
 from service_tui.clock import Clock, SystemClock
 from service_tui.server.embedded import open_sim
+from service_tui.server.events.stream import STATE, OpenStreams
+from service_tui.server.following import WorldCopy, caught_up, open_copy
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.loopback import address_of, listen
+from service_tui.server.startup import WarmWorld
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
+from service_tui.storage.shared.feed import JournalFeed
 from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader, Leadership
 from service_tui.storage.shared.schema import ensure
-from service_tui.wiring.forward import forwarding
+from service_tui.wiring.edge import Edge
 from service_tui.wiring.keys import desk_keys
 from service_tui.wiring.ops import ProcessFigures, Role, ops_port
 from service_tui.wiring.options import Options
@@ -72,29 +78,101 @@ class SharedProcess:
         self._leadership = Leadership(place, holder_name(), clock.monotonic)
         self._leader: Leader | None = None
         self._trouble = ""
+        self._edge = Edge(self._target)
+        self._warm: WarmWorld | None = None
 
     async def run(self, ending: asyncio.Event) -> None:
-        """Stand by and lead by turns until the end."""
-        try:
-            while not ending.is_set():
-                if await self._stand_by(ending):
-                    await self._lead(ending)
-        finally:
-            await asyncio.to_thread(self._leadership.close)
+        """Follow and lead by turns until the end, and answer all the while."""
+        async with aclosing(self._edge), self._answering():
+            try:
+                while not ending.is_set():
+                    await self._turn(ending)
+            finally:
+                await asyncio.to_thread(self._leadership.close)
+
+    async def _turn(self, ending: asyncio.Event) -> None:
+        if await self._stand_by(ending):
+            await self._lead(ending)
+
+    def _answering(self) -> AbstractAsyncContextManager[str]:
+        """The port, open for as long as this process lives, whatever stands behind it."""
+        app = Starlette()
+        setattr(app.state, STATE, OpenStreams())
+        return listen(
+            app,
+            listener=self._listener.dup(),
+            around=lambda _: self._figures.measured(self._edge),
+        )
 
     async def _stand_by(self, ending: asyncio.Event) -> bool:
-        """Forward to the leader until there is none.
+        """Follow the leader until there is none.
 
         Returns:
             True once this process has the lead, False at the end.
         """
         if await self._took_lead():
             return True
-        async with forwarding(self._listener, self._target):
+        async with self._following():
             while not await ends_within(ending, AGAIN_S if self._trouble else TRY_S):
                 if await self._took_lead():
                     return True
         return False
+
+    @asynccontextmanager
+    async def _following(self) -> AsyncGenerator[None]:
+        async with asyncio.TaskGroup() as tasks:
+            following = tasks.create_task(self._follow())
+            try:
+                yield
+            finally:
+                following.cancel()
+
+    async def _follow(self) -> None:
+        """Keep a copy of the world that follows its leader, and answer reads from it."""
+        while True:
+            try:
+                await self._follow_once()
+            except StorageError as error:
+                # Reads are forwarded meanwhile.
+                log.warning("no copy of %s: %s", self._place, error)
+            await self._clock.sleep(AGAIN_S)
+
+    async def _follow_once(self) -> None:
+        """Keep a copy until it is of no use any more, or until this process leads.
+
+        Raises:
+            StorageError: the database does not answer, or the copy has fallen too far behind.
+        """
+        leader = self._leader
+        if leader is None or not leader.operator_hash:
+            return
+        self._warm = None
+        settings = replace(
+            sim_settings(self._options, self._keys), operator_hash=leader.operator_hash
+        )
+        feed = JournalFeed(self._place)
+        path = self._options.data_dir / WORLD_FILE
+        database = await asyncio.to_thread(SharedDatabase, self._place, None, path)
+        try:
+            await asyncio.to_thread(feed.open)
+            async with open_copy(database, feed, self._clock, settings) as copy:
+                await self._answer_from(copy)
+        finally:
+            database.close()
+            feed.close()
+
+    async def _answer_from(self, copy: WorldCopy) -> None:
+        """Answer reads from a copy while it follows."""
+        self._edge.copy = copy
+        self._figures.follow(copy)
+        try:
+            await copy.follow()
+        except asyncio.CancelledError:
+            self._warm = copy.store.hand_over()
+            raise
+        finally:
+            self._edge.copy = None
+            self._figures.follow(None)
 
     def _target(self) -> str | None:
         """Where the leader answers; None for one that is about to be replaced."""
@@ -111,14 +189,18 @@ class SharedProcess:
                 await asyncio.to_thread(self._leadership.end_silent)
         except StorageError as error:
             self._leader = None
+            self._edge.leader_changed()
             self._figures.turn(Role.WAITING)
             self._tell_trouble(str(error))
             return False
         self._tell_trouble("")
         if leader is not None and (self._leader is None or self._leader.epoch != leader.epoch):
+            self._edge.leader_changed()
             self._say(f"standing by for {self._place}: {leader.holder} leads it")
         self._leader = leader
         has_leader = self._target() is not None
+        if not has_leader:
+            self._edge.leader_changed()
         self._figures.turn(Role.STANDING_BY if has_leader else Role.STARTING)
         return False
 
@@ -139,6 +221,8 @@ class SharedProcess:
 
     async def _lead(self, ending: asyncio.Event) -> None:
         """Serve the world until the end, or until another process leads it."""
+        self._leader = None
+        self._edge.leader_changed()
         try:
             async with asyncio.TaskGroup() as tasks:
                 # From the first moment on: a long journal takes its time to be read.
@@ -160,22 +244,24 @@ class SharedProcess:
     @asynccontextmanager
     async def _serving(self) -> AsyncGenerator[str]:
         """The service of the world, open to callers."""
+        warm, self._warm = self._warm, None
         leadership, options = self._leadership, self._options
         operator = await asyncio.to_thread(leadership.operator_hash, hash_of(self._keys.operator))
         settings = replace(sim_settings(options, self._keys), operator_hash=operator)
         path = options.data_dir / WORLD_FILE
         database = await asyncio.to_thread(SharedDatabase, self._place, leadership, path)
         try:
-            async with (
-                open_sim(database, self._clock, settings) as sim,
-                listen(
-                    sim.app, listener=self._listener.dup(), around=self._figures.measured
-                ) as address,
-            ):
-                sim.service.address = address
-                self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
-                await asyncio.to_thread(leadership.publish, address)
-                yield address
+            if warm is not None:
+                warm = await caught_up(database, warm)
+            async with open_sim(database, self._clock, settings, warm=warm) as sim:
+                sim.service.address = address = address_of(self._listener)
+                self._edge.leading = sim.app
+                try:
+                    self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
+                    await asyncio.to_thread(leadership.publish, address)
+                    yield address
+                finally:
+                    self._edge.leading = None
         finally:
             await asyncio.to_thread(database.close)
 

@@ -133,7 +133,6 @@ class SharedDatabase:
             raw.close()
             raise
 
-
     def _end_notifier(self) -> None:
         notifier, self._notifier = self._notifier, None
         if notifier is not None:
