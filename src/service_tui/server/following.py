@@ -58,10 +58,23 @@ class FollowingStore(WorldStore):
         # The leader keeps the markets that ended.
         self.world.ended.clear()
 
-    def hand_over(self) -> WarmWorld:
-        """The world, for whoever leads now; reads that are under way here are refused."""
-        self._is_over = True
-        return self.world, self._seq
+    def hand_over(self) -> WarmWorld | None:
+        """The world, for whoever leads now; reads that are under way here are refused.
+
+        Returns:
+            None for a world that is not to be trusted.
+        """
+        was_over, self._is_over = self._is_over, True
+        return None if was_over else (self.world, self._seq)
+
+    def check_following(self) -> None:
+        """Refuse to go on with a world that a handler has changed.
+
+        Raises:
+            StorageError: one has; the copy is of no use any more.
+        """
+        if self._is_over:
+            raise StorageError("a call changed the copy; it is made anew")
 
     async def on_disk(self) -> int:
         """Nothing to wait for: what is here was on disk before.
@@ -73,7 +86,7 @@ class FollowingStore(WorldStore):
             StorageError: another keeper has the world by now.
         """
         if self._is_over:
-            raise StorageError("this process takes the lead at the moment; try again")
+            raise StorageError("this copy of the world is over; try again")
         return 0
 
     async def written(self) -> None:
@@ -88,8 +101,9 @@ class FollowingStore(WorldStore):
         raise NotLeadingError("this process follows another one; it writes nothing")
 
     async def commit(self, events: Sequence[Event], *, answer: Answer | None = None) -> None:
-        """Refuse."""
-        del events, answer
+        """Refuse, and trust this copy no longer: what is written down was applied before."""
+        del answer
+        self._is_over |= bool(events)
         self.check_whole()
 
     def fill(self, order: Order, at: Timestamp) -> Fill:
@@ -134,7 +148,7 @@ class WorldCopy:
 
     @property
     def is_fresh(self) -> bool:
-        """True if the copy may answer."""
+        """True if the copy may answer: it is not older than a leader's answer would be."""
         return self.lag_s <= FRESH_S
 
     async def follow(self) -> NoReturn:
@@ -146,6 +160,7 @@ class WorldCopy:
         while True:
             began = self._clock.monotonic()
             rows = await asyncio.to_thread(self._feed.rows_after, self.store.seq)
+            self.store.check_following()
             self.store.take(rows)
             moved, self._moved = self._moved, asyncio.Event()
             moved.set()
