@@ -279,6 +279,7 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         ops_port=arguments.ops_port if arguments.command == "serve" else None,
         database=_of_shared(arguments, "database"),
         world=_of_shared(arguments, "world") or "main",
+        worlds=_of_shared(arguments, "worlds") if arguments.command == "serve" else None,
     )
 
 

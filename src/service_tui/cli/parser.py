@@ -260,7 +260,7 @@ def _add_serve(command: Callable[..., Parser]) -> None:
         allow_abbrev=False,
     )
     _add_common(serve)
-    for of_serve in ("serve.port", "serve.limits", "serve.ops_port", "database", "world"):
+    for of_serve in ("serve.port", "serve.limits", "serve.ops_port", "database", "world", "worlds"):
         _add_setting(serve, of_serve)
 
 

@@ -1,7 +1,7 @@
 """Health and figures of a service process, for whoever looks after it, on a port of its own."""
 
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -137,11 +137,11 @@ class ProcessFigures:
 
 
 @asynccontextmanager
-async def ops_port(figures: ProcessFigures, port: int | None) -> AsyncGenerator[str]:
+async def ops_port(figures: Mapping[str, ProcessFigures], port: int | None) -> AsyncGenerator[str]:
     """Answer `/healthz`, `/readyz` and `/metrics` on loopback while the context lasts.
 
     Args:
-        figures: of this process.
+        figures: of this process, by world; at least one.
         port: 0 takes any free one; None answers nowhere.
 
     Yields:
@@ -155,15 +155,21 @@ async def ops_port(figures: ProcessFigures, port: int | None) -> AsyncGenerator[
         return
     app = Starlette()
     setattr(app.state, STATE, OpenStreams())
+    first = next(iter(figures))
 
     async def health(_: Request) -> Response:
         return _json(200, {"status": "ok"})
 
     async def ready(_: Request) -> Response:
-        return _json(200 if figures.is_ready else 503, {"role": figures.role.value})
+        roles = {world: one.role.value for world, one in figures.items()}
+        is_ready = all(one.is_ready for one in figures.values())
+        return _json(200 if is_ready else 503, {"role": roles[first], "worlds": roles})
 
-    async def metrics(_: Request) -> Response:
-        return Response(generate_latest(figures.registry), media_type=CONTENT_TYPE_LATEST)
+    async def metrics(request: Request) -> Response:
+        found = figures.get(request.query_params.get("world", first))
+        if found is None:
+            return _json(404, {"error": "no such world here"})
+        return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_LATEST)
 
     for path, answer in (("/healthz", health), ("/readyz", ready), ("/metrics", metrics)):
         app.add_route(path, answer, ["GET"])
@@ -171,5 +177,5 @@ async def ops_port(figures: ProcessFigures, port: int | None) -> AsyncGenerator[
         yield address
 
 
-def _json(status: int, body: dict[str, str]) -> Response:
+def _json(status: int, body: Mapping[str, object]) -> Response:
     return Response(json.dumps(body), status, media_type="application/json")

@@ -27,6 +27,7 @@ class Options:
     `recording` keeps what the screens knew. `ops_port` is where `serve`
     shows its health and figures; None nowhere. `database` is the address of the PostgreSQL in which
     `serve` finds the `world` that it leads or stands by for; None: a world of the data directory.
+    `worlds` are several of them, by commas or `all`, in the place of the one.
     """
 
     data_dir: Path
@@ -52,3 +53,4 @@ class Options:
     ops_port: int | None = None
     database: str | None = field(default=None, repr=False)
     world: str = "main"
+    worlds: str | None = None

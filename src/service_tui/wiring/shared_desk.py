@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from starlette.applications import Starlette
@@ -26,7 +26,7 @@ from service_tui.storage.shared.feed import JournalFeed
 from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader, Leadership
 from service_tui.storage.shared.schema import ensure
 from service_tui.wiring.edge import Edge
-from service_tui.wiring.keys import desk_keys
+from service_tui.wiring.keys import DeskKeys, desk_keys
 from service_tui.wiring.ops import ProcessFigures, Role, ops_port
 from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import sim_settings
@@ -40,6 +40,9 @@ TRY_S: Final = 0.3
 AGAIN_S: Final = 1.0
 """How long it waits where the database does not answer."""
 
+ALONE_S: Final = 10.0
+"""A world that nobody has led for so long is led by a process that leads its share already."""
+
 WORLD_FILE: Final = "world"
 """In whose folder a process keeps what is its own: skills, and rows that cannot be read."""
 
@@ -47,35 +50,43 @@ Say = Callable[[str], None]
 """Tells the person at the terminal one line."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One world as a process serves it.
+
+    `listener` is where it answers, whoever leads; `figures` is what it counts of itself, and `keys`
+    are the operator's.
+    """
+
+    world: WorldPlace
+    listener: socket.socket
+    figures: ProcessFigures
+    keys: DeskKeys
+
+
 class SharedProcess:
     """One process on one world.
 
     Args:
-        options: of the start.
-        place: the world.
-        listener: where this process answers, whoever leads.
+        options: of the start; their folder is this world's own.
+        at: the world and where it is served.
         clock: time.
         say: tells the person what this process does now.
-        figures: what it counts of itself.
     """
 
-    def __init__(  # noqa: PLR0917 - what a process is made of
-        self,
-        options: Options,
-        place: WorldPlace,
-        listener: socket.socket,
-        clock: Clock,
-        say: Say,
-        figures: ProcessFigures,
-    ) -> None:
+    def __init__(self, options: Options, at: Place, clock: Clock, say: Say) -> None:
         self._options = options
-        self._place = place
-        self._listener = listener
+        self._place = at.world
+        self._listener = at.listener
         self._clock = clock
         self._say = say
-        self._figures = figures
-        self._keys = desk_keys(options.data_dir)
-        self._leadership = Leadership(place, holder_name(), clock.monotonic)
+        self._figures = at.figures
+        self._keys = at.keys
+        self._leadership = Leadership(at.world, holder_name(), clock.monotonic)
+        self._hands_over = False
+        self.has_room: Callable[[], bool] = lambda: True
+        """Whether this process may lead one world more."""
+
         self._leader: Leader | None = None
         self._trouble = ""
         self._edge = Edge(self._target)
@@ -89,6 +100,15 @@ class SharedProcess:
                     await self._turn(ending)
             finally:
                 await asyncio.to_thread(self._leadership.close)
+
+    @property
+    def leads(self) -> bool:
+        """True while this process has the lead of the world."""
+        return self._leadership.epoch is not None
+
+    def hand_over(self) -> None:
+        """End the lead soon, for another process."""
+        self._hands_over = True
 
     async def _turn(self, ending: asyncio.Event) -> None:
         if await self._stand_by(ending):
@@ -182,7 +202,7 @@ class SharedProcess:
     async def _took_lead(self) -> bool:
         """Try to take the lead, and look who has it otherwise."""
         try:
-            if await asyncio.to_thread(self._leadership.try_lead) is not None:
+            if self._may_try() and await asyncio.to_thread(self._leadership.try_lead) is not None:
                 return True
             leader = await asyncio.to_thread(self._leadership.leader)
             if leader is not None and leader.silent_s > SILENT_S:
@@ -204,6 +224,11 @@ class SharedProcess:
         self._figures.turn(Role.STANDING_BY if has_leader else Role.STARTING)
         return False
 
+    def _may_try(self) -> bool:
+        """True if there is room for one world more, or nobody else has led it for long."""
+        leader = self._leader
+        return self.has_room() or (leader is not None and leader.silent_s > ALONE_S)
+
     def _is_certain(self) -> bool:
         """True while it is certain that this process leads."""
         try:
@@ -221,7 +246,7 @@ class SharedProcess:
 
     async def _lead(self, ending: asyncio.Event) -> None:
         """Serve the world until the end, or until another process leads it."""
-        self._leader = None
+        self._leader, self._hands_over = None, False
         self._edge.leader_changed()
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -230,7 +255,7 @@ class SharedProcess:
                 async with self._serving() as address:
                     epoch = self._leadership.epoch
                     self._say(f"leading {self._place} (epoch {epoch}), answering at {address}")
-                    await ending.wait()
+                    await self._over(ending)
                 beating.cancel()
         except* StorageError as ended:
             # What was not committed was not answered.
@@ -240,6 +265,11 @@ class SharedProcess:
         finally:
             self._figures.turn(Role.STARTING)
             await asyncio.to_thread(self._leadership.close)
+
+    async def _over(self, ending: asyncio.Event) -> None:
+        """Wait for the end, or until another process is to lead."""
+        while not self._hands_over and not await ends_within(ending, TRY_S):
+            pass
 
     @asynccontextmanager
     async def _serving(self) -> AsyncGenerator[str]:
@@ -304,9 +334,10 @@ async def run_shared(
             say(f"made the tables of {place}")
         say(f"answering at {address_of(listener)}, whoever leads")
         figures = ProcessFigures(clock.monotonic)
-        async with ops_port(figures, options.ops_port) as address:
+        async with ops_port({place.world: figures}, options.ops_port) as address:
             if address:
                 say(f"health and figures at {address}")
-            await SharedProcess(options, place, listener, clock, say, figures).run(ending)
+            at = Place(place, listener, figures, desk_keys(options.data_dir))
+            await SharedProcess(options, at, clock, say).run(ending)
     finally:
         lock.release()
