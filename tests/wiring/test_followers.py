@@ -18,13 +18,14 @@ from kit.engine.topics import TOPICS
 from kit.engine.traders import Crowd
 from kit.service.followed import (
     SETTINGS,
+    CutLine,
     Followed,
     Trader,
     at_port,
     open_follower,
     open_leader,
 )
-from kit.service.postgres import leading, new_place
+from kit.service.postgres import leading, new_place, postgres
 from kit.service.stage import ANSWER_S, OPERATOR
 from service_tui.clock import SystemClock
 from service_tui.engine.codec import events as codec
@@ -33,6 +34,7 @@ from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.server.events.listeners import WAITING_MAX
 from service_tui.server.following import FollowingStore, caught_up, open_copy
+from service_tui.server.http.loopback import address_of, bind
 from service_tui.server.routes.table import ROUTES
 from service_tui.server.world_store import WorldStore, begin
 from service_tui.storage.errors import DamagedRowsError, StorageError
@@ -45,6 +47,8 @@ from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.world_seq import LATEST, WORLD_SEQ
 from service_tui.wiring.edge import Edge, is_copied
+from service_tui.wiring.options import Options
+from service_tui.wiring.shared_desk import run_shared
 
 pytestmark = pytest.mark.process
 
@@ -367,6 +371,61 @@ async def test_what_waits_for_a_leader_that_stands_still_ends_with_its_lead() ->
         edge.leader_changed()
         assert (await waiting).status_code == 502
         await edge.aclose()
+
+
+async def test_a_leader_whose_line_to_the_database_is_cut_answers_nothing_stale(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    line = CutLine(postgres().folder)
+    said: dict[str, list[str]] = {"cut": [], "whole": []}
+
+    async def until(name: str, word: str) -> None:
+        async with asyncio.timeout(ANSWER_S):
+            while not any(one.startswith(word) for one in said[name]):  # noqa: ASYNC110 - another task says it
+                await asyncio.sleep(0.02)
+        said[name].clear()
+
+    ending, trader = asyncio.Event(), Trader()
+    with bind() as one, bind() as other:
+        cut, whole = address_of(one), address_of(other)
+        async with line.at_port() as url, trader.http, asyncio.TaskGroup() as tasks:
+            options = options_of(tmp_path / "cut", place.world, url)
+            tasks.create_task(run_shared(options, one, ending, said["cut"].append))
+            await until("cut", "leading")
+            options = options_of(tmp_path / "whole", place.world, place.url)
+            tasks.create_task(run_shared(options, other, ending, said["whole"].append))
+            await until("whole", "standing by")
+            await trader.join(whole)
+            await trader.buy(cut)
+            line.cut()
+            await until("whole", "leading")
+            await trader.buy(whole)
+            # Whoever asks the former leader hears nothing, not even what was true a moment ago.
+            for path in ("positions", "markets", "health"):
+                reply = await trader.http.get(f"{cut}/api/sdk/{path}")
+                assert reply.status_code == 503, reply.text
+            line.is_cut = False
+            await until("cut", "standing by")
+            assert (await trader.held(cut))[0] == pytest.approx(trader.bought)
+            await trader.buy(cut)
+            assert (await trader.held(whole))[0] == pytest.approx(trader.bought)
+            ending.set()
+    assert [row for row in epochs(place) if row > 2] == []
+
+
+def epochs(place: WorldPlace) -> list[int]:
+    """Of the rows of the journal, which never fall."""
+    with connect(place, "test") as raw:
+        rows = [int(row[0]) for row in raw.execute(b"SELECT epoch FROM journal ORDER BY seq")]
+    assert rows == sorted(rows)
+    return rows
+
+
+def options_of(folder: Path, world: str, url: str) -> Options:
+    return Options(
+        data_dir=folder, config_dir=folder, log_path=folder / "log", database=url, world=world,
+        limits=False, speed=1, seed=7,
+    )  # fmt: skip
 
 
 def test_a_store_that_follows_has_no_way_to_write_but_those_that_refuse() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -136,3 +136,48 @@ class Trader:
         reply = await self.http.get(f"{address}/api/sdk/positions", headers=headers)
         assert reply.status_code == 200, reply.text
         return float(reply.json()["positions"][0]["shares_yes"]), int(reply.headers[WORLD_SEQ])
+
+
+class CutLine:
+    """A port of loopback that carries to the database, until it is cut."""
+
+    def __init__(self, folder: Path) -> None:
+        self._socket = folder / ".s.PGSQL.5432"
+        self._open: set[asyncio.StreamWriter] = set()
+        self.is_cut = False
+
+    @asynccontextmanager
+    async def at_port(self) -> AsyncGenerator[str]:
+        server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            yield f"postgresql://desk@127.0.0.1:{port}/postgres"
+            self.cut()
+
+    def cut(self) -> None:
+        """Drop every connection, and take no new one."""
+        self.is_cut = True
+        for writer in self._open:
+            writer.transport.abort()
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.is_cut:
+            writer.transport.abort()
+            return
+        far_reader, far_writer = await asyncio.open_unix_connection(str(self._socket))
+        both = {writer, far_writer}
+        self._open |= both
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(_pump(reader, far_writer))
+                tasks.create_task(_pump(far_reader, writer))
+        finally:
+            self._open -= both
+
+
+async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while chunk := await source.read(65_536):
+            sink.write(chunk)
+            await sink.drain()
+    sink.close()
