@@ -204,6 +204,8 @@ async def open_copy(
     """
     world = await asyncio.to_thread(_newest, database, settings.topics)
     store = FollowingStore(database, world)
+    # ours: each follower counts the reads that it answers by itself. To ask the leader for each of
+    # them would cost what followers are there to save; writes are counted by the leader alone.
     service = service_on(store, database, clock, settings)
     service.follows = True
     copy = WorldCopy(store, feed, service, Access(settings.operator_hash))
