@@ -504,6 +504,9 @@ async def _trade_in_all(one: Process, two: Process) -> None:
     async with asyncio.TaskGroup() as tasks:
         trading = [tasks.create_task(agent.trade(going)) for agent in agents]
         await asyncio.sleep(5.0)
+        going.clear()
+        # What is on its way is answered first: only then is known what must be held.
+        await asyncio.sleep(1.0)
         for task in trading:
             task.cancel()
     for agent in agents:

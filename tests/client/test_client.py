@@ -669,7 +669,11 @@ async def test_reads_ask_for_the_row_of_the_last_write_or_for_the_latest_after_a
         status, body, seq = next(answers)
         if request.method == "GET":
             sent.append(request.headers.get("X-World-Seq"))
-        return httpx.Response(status, json=body, headers={"X-World-Seq": seq} if seq else {})
+        return httpx.Response(
+            status,
+            headers={"X-World-Seq": seq} if seq else {},
+            stream=httpx.ByteStream(json.dumps(body).encode()),
+        )
 
     transport = httpx.MockTransport(answer)
     async with Client(

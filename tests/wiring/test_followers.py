@@ -42,7 +42,7 @@ from service_tui.storage.journal import JournalStore
 from service_tui.storage.shared.connection import WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.errors import NotLeadingError
-from service_tui.storage.shared.feed import ROWS_MAX, JournalFeed
+from service_tui.storage.shared.feed import FEED_ROWS_MAX, JournalFeed
 from service_tui.terms import Plan
 from service_tui.units import Timestamp
 from service_tui.wire.world_seq import LATEST, WORLD_SEQ
@@ -204,7 +204,7 @@ async def test_a_follower_far_behind_answers_nothing_until_it_has_every_row(
         # A listener that reads nothing: it is told at the end that it has missed something.
         slow = follower.copy.store.events.subscribe(AT)
         events = crowd.register("eve")
-        while len(events) <= WAITING_MAX + ROWS_MAX:
+        while len(events) <= WAITING_MAX + FEED_ROWS_MAX:
             events += crowd.operate()
         await store.commit(events)
         assert not await follower.copy.reaches(store.seq + 1)

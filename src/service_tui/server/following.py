@@ -18,7 +18,7 @@ from service_tui.storage.answers import Answer
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.storage.shared.errors import NotLeadingError
-from service_tui.storage.shared.feed import ROWS_MAX, JournalFeed
+from service_tui.storage.shared.feed import FEED_ROWS_MAX, JournalFeed
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.units import Timestamp
 
@@ -127,7 +127,7 @@ class FollowingStore(WorldStore):
         self.check_whole()
 
 
-class WorldCopy:
+class FollowingCopy:
     """A copy that follows its leader, and the app that answers reads from it."""
 
     def __init__(
@@ -164,7 +164,7 @@ class WorldCopy:
             self.store.take(rows)
             moved, self._moved = self._moved, asyncio.Event()
             moved.set()
-            if len(rows) == ROWS_MAX:
+            if len(rows) == FEED_ROWS_MAX:
                 # There are more. A part of what happened at one time is shown to no one.
                 self._fresh_at = float("-inf")
                 continue
@@ -187,7 +187,7 @@ class WorldCopy:
 @asynccontextmanager
 async def open_copy(
     database: WorldDatabase, feed: JournalFeed, clock: Clock, settings: SimSettings
-) -> AsyncGenerator[WorldCopy]:
+) -> AsyncGenerator[FollowingCopy]:
     """A copy of a world, as its newest snapshot has it; `follow` brings the rest.
 
     Args:
@@ -208,7 +208,7 @@ async def open_copy(
     # them would cost what followers are there to save; writes are counted by the leader alone.
     service = service_on(store, database, clock, settings)
     service.follows = True
-    copy = WorldCopy(store, feed, service, Access(settings.operator_hash))
+    copy = FollowingCopy(store, feed, service, Access(settings.operator_hash))
     async with copy.app.router.lifespan_context(copy.app):
         yield copy
 

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service_tui.client.stream import NOT_SENT
-from service_tui.server.following import FRESH_S, WorldCopy
+from service_tui.server.following import FRESH_S, FollowingCopy
 from service_tui.server.http.access import BODY_MAX
 from service_tui.server.http.direct import SentHeaders
 from service_tui.server.http.lines import lines_max
@@ -143,7 +143,7 @@ class Edge:
         self.leading: ASGIApp | None = None
         """Of this process while it leads."""
 
-        self.copy: WorldCopy | None = None
+        self.copy: FollowingCopy | None = None
         """Of this process while it follows."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -178,7 +178,7 @@ def _is_read(scope: Scope, headers: SentHeaders) -> bool:
     return scope["method"] == "GET" and is_copied(scope["path"]) and PAYMENT_HEADER not in headers
 
 
-async def _has(copy: WorldCopy, call: tuple[str, SentHeaders], least: int) -> bool:
+async def _has(copy: FollowingCopy, call: tuple[str, SentHeaders], least: int) -> bool:
     """True if a copy has what a call wants to be included, and nothing is to be noted of it."""
     path, headers = call
     if not copy.is_fresh:

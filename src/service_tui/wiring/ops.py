@@ -19,7 +19,7 @@ from service_tui.server.http.loopback import bind_named, listen
 
 if TYPE_CHECKING:
     # What follows knows the driver of the other database, which a data directory has no need of.
-    from service_tui.server.following import WorldCopy
+    from service_tui.server.following import FollowingCopy
 
 BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Upper ends of the classes into which the time of an answer falls."""
@@ -41,7 +41,7 @@ class ProcessFigures:
         self._monotonic = monotonic
         self._role = Role.STARTING
         self._is_certain: Callable[[], bool] = lambda: True
-        self._copy: WorldCopy | None = None
+        self._copy: FollowingCopy | None = None
         self.registry = CollectorRegistry()
         self._calls = Counter(
             "service_tui_calls",
@@ -102,7 +102,7 @@ class ProcessFigures:
         self._lag.set_function(lambda: 0.0)
         self.turn(Role.LEADING)
 
-    def follow(self, copy: "WorldCopy | None") -> None:
+    def follow(self, copy: "FollowingCopy | None") -> None:
         """Note the copy from which this process answers reads; None for none."""
         self._copy = copy
         if copy is not None:

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from service_tui.clock import Clock, SystemClock
 from service_tui.server.embedded import open_sim
 from service_tui.server.events.stream import STATE, OpenStreams
-from service_tui.server.following import WorldCopy, caught_up, open_copy
+from service_tui.server.following import FollowingCopy, caught_up, open_copy
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.loopback import address_of, listen
 from service_tui.server.startup import WarmWorld
@@ -51,7 +51,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServedWorld:
     """One world as a process serves it.
 
     `listener` is where it answers, whoever leads; `figures` is what it counts of itself, and `keys`
@@ -74,7 +74,7 @@ class SharedProcess:
         say: tells the person what this process does now.
     """
 
-    def __init__(self, options: Options, at: Place, clock: Clock, say: Say) -> None:
+    def __init__(self, options: Options, at: ServedWorld, clock: Clock, say: Say) -> None:
         self._options = options
         self._place = at.world
         self._listener = at.listener
@@ -181,7 +181,7 @@ class SharedProcess:
             database.close()
             feed.close()
 
-    async def _answer_from(self, copy: WorldCopy) -> None:
+    async def _answer_from(self, copy: FollowingCopy) -> None:
         """Answer reads from a copy while it follows."""
         self._edge.copy = copy
         self._figures.follow(copy)
@@ -337,7 +337,7 @@ async def run_shared(
         async with ops_port({place.world: figures}, options.ops_port) as address:
             if address:
                 say(f"health and figures at {address}")
-            at = Place(place, listener, figures, desk_keys(options.data_dir))
+            at = ServedWorld(place, listener, figures, desk_keys(options.data_dir))
             await SharedProcess(options, at, clock, say).run(ending)
     finally:
         lock.release()

@@ -19,7 +19,7 @@ from service_tui.storage.shared.schema import ensure, worlds_in
 from service_tui.wiring.keys import desk_keys
 from service_tui.wiring.ops import ProcessFigures, ops_port
 from service_tui.wiring.options import Options
-from service_tui.wiring.shared_desk import Place, Say, SharedProcess, holder_name
+from service_tui.wiring.shared_desk import Say, ServedWorld, SharedProcess, holder_name
 from service_tui.wiring.signals import ends_within
 
 log = logging.getLogger(__name__)
@@ -127,7 +127,7 @@ async def run_worlds(
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             own = replace(options, data_dir=folder, world=place.world)
             figures[place.world] = ProcessFigures(clock.monotonic)
-            at = Place(place, port, figures[place.world], keys)
+            at = ServedWorld(place, port, figures[place.world], keys)
             processes.append(SharedProcess(own, at, clock, say))
         share = Share(Roll(places[0], f"{holder_name()}, {secrets.token_hex(4)}"), processes)
         async with ops_port(figures, options.ops_port) as address, asyncio.TaskGroup() as tasks:

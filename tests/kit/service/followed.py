@@ -18,7 +18,7 @@ from kit.service.stage import ANSWER_S, OPERATOR
 from service_tui.clock import SystemClock
 from service_tui.server.embedded import Sim, SimSettings, open_sim
 from service_tui.server.events.stream import STATE, OpenStreams
-from service_tui.server.following import WorldCopy, open_copy
+from service_tui.server.following import FollowingCopy, open_copy
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.loopback import bind, listen
 from service_tui.storage.shared.connection import WorldPlace
@@ -70,7 +70,7 @@ class Follower:
     """A process that follows, as its callers see it."""
 
     edge: Edge
-    copy: WorldCopy
+    copy: FollowingCopy
     address: str
 
 

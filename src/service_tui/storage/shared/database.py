@@ -23,7 +23,7 @@ from service_tui.storage.shared.connection import (
     connect,
 )
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
-from service_tui.storage.shared.feed import Notifier
+from service_tui.storage.shared.feed import CommitNotifier
 from service_tui.storage.shared.leadership import Leadership
 from service_tui.storage.shared.statements import translated
 from service_tui.storage.world_database import READERS_MAX
@@ -46,7 +46,7 @@ class SharedDatabase:
         self._leadership = leadership
         self._engine = _reading_engine(place)
         self._reopening = Lock()
-        self._notifier: Notifier | None = None
+        self._notifier: CommitNotifier | None = None
         self._writer = None if leadership is None else self._new_writer(leadership)
 
     def check(self) -> None:
@@ -126,7 +126,7 @@ class SharedDatabase:
         raw = connect(self._place, "writer")
         try:
             leadership.note_writer(raw.info.backend_pid)
-            notifier = self._notifier = Notifier(self._place)
+            notifier = self._notifier = CommitNotifier(self._place)
             with as_shared_error():
                 return Writer(SharedPort(raw, epoch, notifier.notify))
         except StorageError:

@@ -20,7 +20,7 @@ from service_tui.storage.shared.errors import as_shared_error
 
 log = logging.getLogger(__name__)
 
-ROWS_MAX: Final = 500
+FEED_ROWS_MAX: Final = 500
 """Rows of one reading. Applying them takes less than a tenth of a second."""
 
 _ROWS: Final = (
@@ -29,7 +29,7 @@ _ROWS: Final = (
 )
 
 
-class Notifier:
+class CommitNotifier:
     """Wakes the followers of a world after each commit, in a thread: no commit waits for it.
 
     What is committed while it works is one more notification together. Not in the transaction of
@@ -97,7 +97,7 @@ class JournalFeed:
             raw.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._place.schema)))
 
     def rows_after(self, seq: int) -> list[JournalRow]:
-        """At most `ROWS_MAX` rows that follow row `seq` without a gap.
+        """At most `FEED_ROWS_MAX` rows that follow row `seq` without a gap.
 
         Raises:
             DamagedRowsError: rows are missing, or one is of an earlier leader than the row before.
@@ -106,7 +106,7 @@ class JournalFeed:
         raw = self._opened()
         with as_shared_error():
             self._take_notifications(raw)
-            found = raw.execute(_ROWS, [seq, ROWS_MAX]).fetchall()
+            found = raw.execute(_ROWS, [seq, FEED_ROWS_MAX]).fetchall()
         rows: list[JournalRow] = []
         for *fields, epoch in found:
             row = JournalRow(*fields)  # pyright: ignore[reportArgumentType] - as the table has them
