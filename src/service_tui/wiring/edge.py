@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,9 @@ FORWARDED: Final = "x-world-forwarded"
 """Marks a call that one process forwards to another, which forwards it no further."""
 
 CONNECT_S: Final = 5.0
+TAKING_S: Final = 5.0
+"""How long a call waits for this process to open the world that it leads from now on."""
+
 ANSWER_S: Final = 60.0
 """How long the leader may take for an answer; a stream of events ends by its own silence."""
 
@@ -140,16 +143,21 @@ class Edge:
 
     def __init__(self, find: Callable[[], str | None]) -> None:
         self._forwarder = Forwarder(find)
-        self.leading: ASGIApp | None = None
-        """Of this process while it leads."""
-
+        self._leading: ASGIApp | None = None
+        self._is_settled = asyncio.Event()
+        self._is_settled.set()
         self.copy: FollowingCopy | None = None
         """Of this process while it follows."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or have it answered."""
-        if self.leading is not None:
-            await self.leading(scope, receive, send)
+        if not self._is_settled.is_set():
+            # This process takes the lead: a moment later it answers by itself.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TAKING_S):
+                    await self._is_settled.wait()
+        if self._leading is not None:
+            await self._leading(scope, receive, send)
             return
         headers = SentHeaders(scope)
         copy = self.copy
@@ -162,6 +170,16 @@ class Edge:
             await NO_LEADER.give(send)
         else:
             await self._forwarder.forward(scope, receive, send)
+
+    def take_lead(self) -> None:
+        """Keep callers waiting for the app of this process, which leads from now on."""
+        self._is_settled.clear()
+        self.leader_changed()
+
+    def lead(self, app: ASGIApp | None) -> None:
+        """Answer by the app of this process; None: it leads no longer, or could not begin."""
+        self._leading = app
+        self._is_settled.set()
 
     def leader_changed(self) -> None:
         """Wait for no answer of the former leader any more."""

@@ -209,7 +209,6 @@ class SharedProcess:
                 await asyncio.to_thread(self._leadership.end_silent)
         except StorageError as error:
             self._leader = None
-            self._edge.leader_changed()
             self._figures.turn(Role.WAITING)
             self._tell_trouble(str(error))
             return False
@@ -219,8 +218,6 @@ class SharedProcess:
             self._say(f"standing by for {self._place}: {leader.holder} leads it")
         self._leader = leader
         has_leader = self._target() is not None
-        if not has_leader:
-            self._edge.leader_changed()
         self._figures.turn(Role.STANDING_BY if has_leader else Role.STARTING)
         return False
 
@@ -247,7 +244,7 @@ class SharedProcess:
     async def _lead(self, ending: asyncio.Event) -> None:
         """Serve the world until the end, or until another process leads it."""
         self._leader, self._hands_over = None, False
-        self._edge.leader_changed()
+        self._edge.take_lead()
         try:
             async with asyncio.TaskGroup() as tasks:
                 # From the first moment on: a long journal takes its time to be read.
@@ -263,6 +260,7 @@ class SharedProcess:
             log.warning("the lead of %s ended: %s", self._place, why)
             self._say(f"the lead ended: {why}")
         finally:
+            self._edge.lead(None)
             self._figures.turn(Role.STARTING)
             await asyncio.to_thread(self._leadership.close)
 
@@ -285,13 +283,13 @@ class SharedProcess:
                 warm = await caught_up(database, warm)
             async with open_sim(database, self._clock, settings, warm=warm) as sim:
                 sim.service.address = address = address_of(self._listener)
-                self._edge.leading = sim.app
+                self._edge.lead(sim.app)
                 try:
                     self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
                     await asyncio.to_thread(leadership.publish, address)
                     yield address
                 finally:
-                    self._edge.leading = None
+                    self._edge.lead(None)
         finally:
             await asyncio.to_thread(database.close)
 
