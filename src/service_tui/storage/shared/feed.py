@@ -125,7 +125,8 @@ class JournalFeed:
         if self._is_notified or raw.closed:
             return
         loop, came = asyncio.get_running_loop(), asyncio.Event()
-        ear = raw.fileno()
+        with as_shared_error():
+            ear = raw.fileno()
 
         def heard() -> None:
             # Once: the bytes stay there until they are read.
