@@ -409,6 +409,14 @@ async def test_a_leader_whose_line_to_the_database_is_cut_answers_nothing_stale(
             assert (await trader.held(cut))[0] == pytest.approx(trader.bought)
             await trader.buy(cut)
             assert (await trader.held(whole))[0] == pytest.approx(trader.bought)
+            # The same happens to it as a follower: it lives on, and follows again.
+            said["cut"].clear()
+            line.cut()
+            await until("cut", "waiting")
+            line.is_cut = False
+            await until("cut", "the database answers again")
+            await trader.buy(cut)
+            assert (await trader.held(cut))[0] == pytest.approx(trader.bought)
             ending.set()
     assert [row for row in epochs(place) if row > 2] == []
 

@@ -152,9 +152,9 @@ class SharedProcess:
         while True:
             try:
                 await self._follow_once()
-            except StorageError as error:
+            except* StorageError as ended:
                 # Reads are forwarded meanwhile.
-                log.warning("no copy of %s: %s", self._place, error)
+                log.warning("no copy of %s: %s", self._place, ended.exceptions[0])
             await self._clock.sleep(AGAIN_S)
 
     async def _follow_once(self) -> None:
