@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -373,18 +374,20 @@ async def test_what_waits_for_a_leader_that_stands_still_ends_with_its_lead() ->
         await edge.aclose()
 
 
+async def until_said(said: dict[str, list[str]], name: str, word: str) -> None:
+    """Wait for a line of a process that begins with a word; those before it are forgotten."""
+    async with asyncio.timeout(ANSWER_S):
+        while not any(one.startswith(word) for one in said[name]):  # noqa: ASYNC110 - another task says it
+            await asyncio.sleep(0.02)
+    said[name].clear()
+
+
 async def test_a_leader_whose_line_to_the_database_is_cut_answers_nothing_stale(
     place: WorldPlace, tmp_path: Path
 ) -> None:
     line = CutLine(postgres().folder)
     said: dict[str, list[str]] = {"cut": [], "whole": []}
-
-    async def until(name: str, word: str) -> None:
-        async with asyncio.timeout(ANSWER_S):
-            while not any(one.startswith(word) for one in said[name]):  # noqa: ASYNC110 - another task says it
-                await asyncio.sleep(0.02)
-        said[name].clear()
-
+    until = partial(until_said, said)
     ending, trader = asyncio.Event(), Trader()
     with bind() as one, bind() as other:
         cut, whole = address_of(one), address_of(other)
