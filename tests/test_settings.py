@@ -94,6 +94,7 @@ log_level = "debug"
 exchange = "v2"
 database = "postgresql://d@h/n"
 world = "w"
+worlds = "a,b"
 serve.port = 1
 [serve]
 limits = "off"
@@ -114,7 +115,7 @@ def test_every_kind_of_value_is_read(tmp_path: Path) -> None:
     assert found.problem == ""
     assert {*found.values} == {*BY_KEY} - {"profile", "wallet_key"}
     assert found.values["data_dir"] == Path("/tmp/d")  # noqa: S108
-    assert found.lines["serve.limits"] == 20
+    assert found.lines["serve.limits"] == 21
     assert "sk_1" not in repr(found)
 
 

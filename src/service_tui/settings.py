@@ -123,6 +123,8 @@ SETTINGS: Final = (
             "none: a world of the data directory", "--database", DATABASE_VARIABLE,
             is_secret=True, metavar="URL"),
     Setting("world", str, "world of that database", "main", "--world", metavar="NAME"),
+    Setting("worlds", str, "several worlds of it for one 'serve': all, or names with commas",
+            "the one of --world", "--worlds", metavar="NAMES"),
     Setting("web.port", int, "port of 'web'; 0 takes any free one", "0", "--port",
             high=PORT_MAX, metavar="N"),
     Setting("report.format", str, "of 'report'", "md", "--format", values=("md", "csv")),

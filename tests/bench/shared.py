@@ -1,7 +1,9 @@
-"""A shared desk on PostgreSQL: failovers under load, and durable trades beside SQLite.
+"""A shared desk on PostgreSQL: failovers, reads by followers, many worlds, trades beside SQLite.
 
     .venv/bin/python tests/bench/shared.py failovers [count]
     .venv/bin/python tests/bench/shared.py trades
+    .venv/bin/python tests/bench/shared.py reads
+    .venv/bin/python tests/bench/shared.py worlds
 
 `failovers`: two processes on one world, eight agents that trade on both. Each time the leader is
 killed (every fifth time it is stopped, every tenth the database is killed instead). Prints how long
@@ -9,6 +11,10 @@ nobody answered, and what must hold each time: every acknowledged share is held,
 carried out twice, the epochs of the journal never fall, the books add up.
 `trades`: durable trades a second with 1, 16 and 64 at a time, in process, on both databases. The
 server's disk is synced (`fsync=on`).
+`reads`: reads a second of the leader alone and of 1, 2 and 4 followers, asked by a process for each
+of them; then how far a follower lies behind what the leader has acknowledged, under trades.
+`worlds`: 8 worlds on 2 processes: the time until each leads 4, trades a second in all of them, and
+the time until one leads all 8 when the other is killed.
 """
 
 import asyncio
@@ -21,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -56,8 +63,9 @@ def free_port() -> int:
 class Process:
     """One process of the desk."""
 
-    def __init__(self, folder: Path, url: str) -> None:
+    def __init__(self, folder: Path, url: str, *words: str) -> None:
         self.folder, self.url, self.port = folder, url, free_port()
+        self.words = words or ("--world", WORLD)
         self.ops = free_port()
         self.running: subprocess.Popen[bytes] | None = None
 
@@ -68,7 +76,7 @@ class Process:
     def start(self) -> None:
         command = [
             *(sys.executable, "-m", "service_tui", "serve", "--data-dir", str(self.folder)),
-            *("--port", str(self.port), "--ops-port", str(self.ops), "--world", WORLD),
+            *("--port", str(self.port), "--ops-port", str(self.ops), *self.words),
             *("--limits", "off", "--seed", "7", "--speed", "1"),
         ]
         self.running = subprocess.Popen(
@@ -89,6 +97,13 @@ class Process:
         while await self.role(http) != role:
             assert time.monotonic() < deadline, f"not {role} within {UP_S:.0f} s"
             await asyncio.sleep(0.05)
+
+    @property
+    def cpu_s(self) -> float:
+        """What it has used of a processor so far."""
+        assert self.running is not None
+        stat = Path(f"/proc/{self.running.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
         if self.running is not None:
@@ -139,7 +154,7 @@ class Agent:
                     self.repeated += "idempotency-replayed" in reply.headers
                     self.answered_at.append(time.monotonic())
                     return
-                assert reply.status_code == 503, reply.text
+                assert reply.status_code in {502, 503}, reply.text
             await asyncio.sleep(0.02)
 
     async def check(self) -> None:
@@ -301,8 +316,214 @@ async def _traded(server: Postgres, name: str, at_once: int) -> float:
             return TRADES / (time.perf_counter() - began)
 
 
+# -- reads --------------------------------------------------------------------------------------
+
+
+async def reads() -> None:
+    server = Postgres("fsync=on")
+    with tempfile.TemporaryDirectory() as folder:
+        everyone = [Process(Path(folder) / str(number), server.url) for number in range(5)]
+        try:
+            async with httpx.AsyncClient(timeout=10) as http:
+                leader = everyone[0]
+                leader.start()
+                await leader.until(http, "leading")
+                agent = Agent(0, [leader.address])
+                listed = await http.post(
+                    f"{leader.address}/api/sdk/agents/register", json={"name": "looker"}
+                )
+                http.headers["Authorization"] = f"Bearer {listed.json()['api_key']}"
+                found = await http.get(f"{leader.address}/api/sdk/markets", params={"limit": 200})
+                rows = found.json()["markets"]
+                ends = sorted(rows, key=lambda one: one["resolves_at"], reverse=True)
+                await agent.register([one["id"] for one in ends])
+                await agent._once()
+                key = agent.http.headers["Authorization"]
+                print(f"leader alone: {await _read_by([leader], key)}", flush=True)
+                await _with_followers(everyone, http, key)
+                await _lag(agent, everyone[1])
+        finally:
+            for one in everyone:
+                one.end()
+            server.close()
+
+
+async def _with_followers(everyone: list[Process], http: httpx.AsyncClient, key: str) -> None:
+    started = 0
+    for count in (1, 2, 4):
+        for follower in everyone[1 + started : 1 + count]:
+            follower.start()
+            await follower.until(http, "standing by")
+        started = count
+        await asyncio.sleep(1.5)
+        rate = await _read_by(everyone[1 : 1 + count], key)
+        print(f"{count} followers: {rate}", flush=True)
+
+
+async def _read_by(processes: list[Process], key: str) -> str:
+    """Reads a second of all together, each asked by a process of its own."""
+    before = sum(one.cpu_s for one in processes)
+    callers = [
+        await asyncio.create_subprocess_exec(
+            sys.executable, __file__, "caller", str(one.port), key, stdout=subprocess.PIPE
+        )
+        for one in processes
+    ]
+    rates = [float((await caller.communicate())[0]) for caller in callers]
+    used = sum(one.cpu_s for one in processes) - before
+    of_core = 4.0 * sum(rates) / used
+    return f"{sum(rates):,.0f} reads/s ({of_core:,.0f} for a second of a core of theirs)"
+
+
+async def caller(port: int, key: str) -> None:
+    """Ask one port for four seconds over eight connections, and print the rate."""
+    request = (
+        f"GET /api/sdk/positions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: {key}\r\n\r\n"
+    ).encode()
+    count, ends, refused = 0, time.monotonic() + 4.0, Counter[str]()
+
+    async def ask() -> None:
+        nonlocal count
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while time.monotonic() < ends:
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            size = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            body = await reader.readexactly(int(size))
+            is_answer = head.startswith(b"HTTP/1.1 200")
+            count += is_answer
+            refused[body.decode()[:100]] += not is_answer
+        writer.close()
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(8):
+            tasks.create_task(ask())
+    # A machine that has fewer cores than processes may keep a leader waiting for its beat.
+    for why in (why for why, times in refused.items() if times):
+        print(f"{refused[why]} refused: {why}", file=sys.stderr)
+    print(count / 4.0)
+
+
+async def _lag(agent: Agent, follower: Process) -> None:
+    """How old what a follower answers is, beside what the leader has acknowledged."""
+    acknowledged: list[tuple[int, float]] = []
+    lags: list[float] = []
+    ends = time.monotonic() + 5.0
+    headers = {"Authorization": agent.http.headers["Authorization"]}
+
+    async def trade() -> None:
+        order = {"market_id": agent.market, "side": "yes", "venue": "sim", "amount": 0.1}
+        async with httpx.AsyncClient(timeout=10, headers=headers) as http:
+            while time.monotonic() < ends:
+                reply = await http.post(f"{agent.addresses[0]}/api/sdk/trade", json=order)
+                acknowledged.append((int(reply.headers["x-world-seq"]), time.monotonic()))
+
+    async def look() -> None:
+        async with httpx.AsyncClient(timeout=10, headers=headers) as http:
+            while time.monotonic() < ends:
+                asked = time.monotonic()
+                reply = await http.get(f"{follower.address}/api/sdk/positions")
+                seq = int(reply.headers["x-world-seq"])
+                missed = [at for row, at in acknowledged if row > seq and at < asked]
+                lags.append(asked - min(missed) if missed else 0.0)
+
+    async with asyncio.TaskGroup() as tasks:
+        for work in (trade, trade, trade, trade, look):
+            tasks.create_task(work())
+    lags.sort()
+    p50, p95 = lags[len(lags) // 2], lags[round(0.95 * (len(lags) - 1))]
+    print(
+        f"lag of a follower under {len(acknowledged) / 5:,.0f} trades/s: p50 {1e3 * p50:.1f} ms, "
+        f"p95 {1e3 * p95:.1f} ms, most {1e3 * lags[-1]:.1f} ms, {len(lags) / 5:,.0f} reads/s"
+    )
+
+
+# -- worlds -------------------------------------------------------------------------------------
+
+
+async def worlds() -> None:
+    server = Postgres("fsync=on")
+    names = [new_place(server.url).world for _ in range(8)]
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("--worlds", ",".join(names))
+        one, two = (Process(Path(folder) / name, server.url, *words) for name in ("a", "b"))
+        # Each world has the next port: two processes on one machine lie far enough apart.
+        two.port = one.port + 50 if one.port < 60_000 else one.port - 50
+        try:
+            async with httpx.AsyncClient(timeout=10) as http:
+                began = time.monotonic()
+                one.start()
+                await _until_led(http, one, 8)
+                print(f"one process leads 8 worlds after {time.monotonic() - began:.1f} s")
+                began = time.monotonic()
+                two.start()
+                await _until_led(http, two, 4)
+                await _until_led(http, one, 4)
+                print(f"a second one leads 4 of them after {time.monotonic() - began:.1f} s")
+                await asyncio.sleep(1.0)
+                await _trade_in_all(one, two)
+                began = time.monotonic()
+                one.end()
+                await _until_led(http, two, 8)
+                print(f"one is killed: the other leads all after {time.monotonic() - began:.1f} s")
+        finally:
+            one.end()
+            two.end()
+            server.close()
+
+
+async def _until_led(http: httpx.AsyncClient, process: Process, count: int) -> None:
+    deadline = time.monotonic() + UP_S
+    while time.monotonic() < deadline:
+        with suppress(httpx.TransportError):
+            reply = await http.get(f"http://127.0.0.1:{process.ops}/readyz")
+            if list(reply.json()["worlds"].values()).count("leading") == count:
+                return
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"does not lead {count} worlds")
+
+
+async def _trade_in_all(one: Process, two: Process) -> None:
+    """Trades a second in eight worlds, by either process."""
+    agents: list[Agent] = []
+    for number in range(8):
+        agent = Agent(0, [f"http://127.0.0.1:{one.port + number}"])
+        first = await agent.http.post(
+            f"{agent.addresses[0]}/api/sdk/agents/register", json={"name": "looker"}
+        )
+        key = {"Authorization": f"Bearer {first.json()['api_key']}"}
+        listed = await agent.http.get(
+            f"{agent.addresses[0]}/api/sdk/markets", params={"limit": 200}, headers=key
+        )
+        rows = sorted(listed.json()["markets"], key=lambda one: one["resolves_at"], reverse=True)
+        await agent.register([row["id"] for row in rows])
+        agent.addresses.append(f"http://127.0.0.1:{two.port + number}")
+        agents.append(agent)
+    going = asyncio.Event()
+    going.set()
+    async with asyncio.TaskGroup() as tasks:
+        trading = [tasks.create_task(agent.trade(going)) for agent in agents]
+        await asyncio.sleep(5.0)
+        going.clear()
+        # What is on its way is answered first: only then is known what must be held.
+        await asyncio.sleep(1.0)
+        for task in trading:
+            task.cancel()
+    for agent in agents:
+        await agent.check()
+    trades = sum(len(agent.answered_at) for agent in agents)
+    print(f"8 worlds on 2 processes: {trades / 5:,.0f} trades/s, one at a time in each world")
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["trades"]:
+    wanted = sys.argv[1:2]
+    if wanted == ["trades"]:
         asyncio.run(trades())
+    elif wanted == ["reads"]:
+        asyncio.run(reads())
+    elif wanted == ["worlds"]:
+        asyncio.run(worlds())
+    elif wanted == ["caller"]:
+        asyncio.run(caller(int(sys.argv[2]), sys.argv[3]))
     else:
         asyncio.run(failovers(int(sys.argv[2]) if len(sys.argv) > 2 else FAILOVERS))

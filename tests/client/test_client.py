@@ -651,3 +651,39 @@ def test_small_answers_and_more_than_a_few_are_not_kept() -> None:
     first = [same.decode(MarketsBody, raw)[0] for raw in raws]
     assert same.decode(MarketsBody, raws[-1])[0] is first[-1]
     assert same.decode(MarketsBody, raws[0])[0] is not first[0]
+
+
+# -- read your writes -----------------------------------------------------------------------------
+
+
+async def test_reads_ask_for_the_row_of_the_last_write_or_for_the_latest_after_a_doubt() -> None:
+    sent: list[str | None] = []
+    answers = iter([
+        (200, NO_MARKETS, "90"), (200, FILLED, "12"), (200, NO_MARKETS, "99"), (200, FILLED, "11"),
+        (200, NO_MARKETS, "99"), (502, {"error": "broke"}, ""), (200, NO_MARKETS, "99"),
+        (200, FILLED, "14"), (200, NO_MARKETS, "99"), (200, FILLED, "x" * 30),
+        (200, NO_MARKETS, "99"),
+    ])  # fmt: skip
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        status, body, seq = next(answers)
+        if request.method == "GET":
+            sent.append(request.headers.get("X-World-Seq"))
+        return httpx.Response(
+            status,
+            headers={"X-World-Seq": seq} if seq else {},
+            stream=httpx.ByteStream(json.dumps(body).encode()),
+        )
+
+    transport = httpx.MockTransport(answer)
+    async with Client(
+        transport, "http://127.0.0.1:1", Keys(Key("k-12345678", "http://127.0.0.1:1")),
+        clock=HastyClock(), rng=random.Random(1),
+    ) as client:  # fmt: skip
+        for number in range(11):
+            if number % 2 == 0:
+                await client.call(on.MARKETS)
+                continue
+            with suppress(OutcomeUnknownError):
+                await client.call(on.PLACE_TRADE, body=ORDER)
+    assert sent == [None, "12", "12", "latest", "14", "14"]

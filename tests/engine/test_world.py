@@ -12,6 +12,7 @@ import pytest
 
 from kit.engine.made import experiment
 from kit.engine.topics import TOPICS
+from kit.engine.traders import FIRST_CASH, Crowd, open_markets, registration
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.exchange import Order, open_shares
 from service_tui.engine.amm.market import Market
@@ -20,7 +21,6 @@ from service_tui.engine.codec import events as codec
 from service_tui.engine.codec import snapshot
 from service_tui.engine.errors import MakerBoundError, MarketNotFound, MarketNotOpen, Refusal
 from service_tui.engine.events import (
-    AgentRegistered,
     BreakerReset,
     ClientSeen,
     Event,
@@ -72,7 +72,6 @@ from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
 AT: Final = Timestamp(1_800_000_000.0)
 SEED: Final = 7
-FIRST_CASH: Final = 10_000 * ONE
 HOUR_S: Final = 3_600.0
 NIGHT_S: Final = 8 * HOUR_S
 TAPE: Final = Tape(SEED, TOPICS)
@@ -90,20 +89,6 @@ def new_world(speed: int = 1) -> World:
 def joined(world: World, name: str = "ada", plan: Plan = Plan.ELITE) -> Agent:
     world.register(registration(world, name, plan))
     return world.agents[name]
-
-
-def registration(world: World, name: str, plan: Plan = Plan.ELITE) -> AgentRegistered:
-    return AgentRegistered(
-        name, world.at, name, "", f"hash of {name}", f"reef-{name}", plan, Micros(FIRST_CASH)
-    )
-
-
-def open_markets(world: World) -> list[Market]:
-    return [
-        market
-        for market in world.markets.values()
-        if market.status(world.world_at) is MarketStatus.ACTIVE
-    ]
 
 
 def next_to_end(world: World, outcome: bool | None = None) -> Market:  # noqa: FBT001
@@ -489,66 +474,6 @@ def test_the_day_begins_with_the_equity_of_its_first_tick() -> None:
 
 
 # -- books and replay ----------------------------------------------------------------------
-
-
-class Crowd:
-    """Random traders: each call is one operation on a world, and its events."""
-
-    def __init__(self, world: World, seed: int) -> None:
-        self.world = world
-        self.rng = random.Random(seed)
-        self.cash: dict[str, int] = {}
-        self.refused = 0
-        self.open = open_markets(world)
-
-    def gather(self) -> list[Event]:
-        return [event for name in ("ada", "bea", "cyd", "dan") for event in self.register(name)]
-
-    def register(self, name: str) -> list[Event]:
-        self.cash[name] = FIRST_CASH
-        return self.world.register(registration(self.world, name))
-
-    def operate(self) -> list[Event]:
-        draw = self.rng.random()
-        if draw < 0.0012:
-            return self.advance()
-        if draw < 0.00125:
-            return self.register(f"agent{len(self.cash)}")
-        agent = self.rng.choice(list(self.world.agents.values()))
-        return self.trade(agent, sells=draw < 0.5)
-
-    def advance(self) -> list[Event]:
-        span_s = self.rng.choice((0.5, 1.0, 2.0, 4.0, 4.0, 400.0))
-        events = advance(self.world, Timestamp(self.world.at + span_s))
-        for event in events:
-            for paid in event.payouts if isinstance(event, MarketResolved) else ():
-                self.cash[paid.agent_id] += paid.payout
-            if isinstance(event, Fill):
-                # An exit of the service.
-                self.cash[event.agent_id] += event.money
-        self.open = open_markets(self.world)
-        return events
-
-    def trade(self, agent: Agent, *, sells: bool) -> list[Event]:
-        rng = self.rng
-        side = Side.YES if rng.random() < 0.5 else Side.NO
-        if sells and agent.positions:
-            market_id = rng.choice(list(agent.positions))
-            held = agent.positions[market_id].shares(side)
-            size = held if rng.random() < 0.5 else held // 20 * 10
-            order = Order(agent, market_id, side, Action.SELL, Micros(size))
-        else:
-            market_id = rng.choice(self.open).market_id
-            size = rng.randrange(1, 4_000) * 10_000
-            order = Order(agent, market_id, side, Action.BUY, Micros(size))
-        try:
-            fill = self.world.place(order, self.world.at)
-        except Refusal:
-            self.refused += 1
-            return []
-        came = fill.money if fill.action is Action.SELL else -fill.money
-        self.cash[agent.agent_id] += came
-        return [fill]
 
 
 def test_the_ledger_sums_to_zero_over_a_hundred_thousand_operations() -> None:

@@ -282,6 +282,7 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         database=_of_shared(arguments, "database"),
         world=_of_shared(arguments, "world") or "main",
         **(_of_network(arguments) if arguments.command == "serve" else {}),
+        worlds=_of_shared(arguments, "worlds") if arguments.command == "serve" else None,
     )
 
 

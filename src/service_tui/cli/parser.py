@@ -270,13 +270,13 @@ def _add_serve(command: Callable[..., Parser]) -> None:
         "serve",
         help="run the embedded service for agents, without a console",
         description="Serves agents from the world of the data directory; with --database from a "
-        "world in PostgreSQL, which several processes serve: one leads, the others stand by. See "
+        "world in PostgreSQL, which several processes serve: one leads, the others follow. See "
         "docs/shared-desk.md.",
         allow_abbrev=False,
     )
     _add_common(serve)
     for setting in SETTINGS:
-        if setting.command == "serve" or setting.key in {"database", "world"}:
+        if setting.command == "serve" or setting.key in {"database", "world", "worlds"}:
             _add_setting(serve, setting.key)
 
 

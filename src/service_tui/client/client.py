@@ -37,6 +37,7 @@ from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.public import HEALTH, HealthBody
 from service_tui.wire.payment import PAYMENT_HEADER
 from service_tui.wire.text import line, prose
+from service_tui.wire.world_seq import LATEST, WORLD_SEQ, seq_of
 
 PACE_S: Final = 0.2
 """Between two calls to a path that fails. Source: failures, T-12."""
@@ -190,6 +191,8 @@ class Client:
         self._gates = Gates(clock)
         self._refused = RefusedKeys()
         self._same = SameAnswers()
+        # What reads must include: the greatest row of our own writes, or what cannot be known.
+        self._wanted_seq = ""
         self.skew_s: float | None = None
         """Least lead of our clock over the service's, by the last answer with a date; seconds."""
 
@@ -408,7 +411,7 @@ class Client:
         key = self._key_of(pending.endpoint, pending.called)
         if key is not None:
             pending.request.headers["Authorization"] = key.authorization(pending.request.url)
-        answer = await self._send(pending)
+        answer = await self._sent_in_order(pending)
         if isinstance(answer, ServiceError):
             return answer
         log.debug("%s %s: %d", pending.called.method, pending.called.path, answer.status)
@@ -429,6 +432,29 @@ class Client:
         if self.offered is not None and isinstance(error, RateLimitedError) and is_offer:
             self.offered(error, partial(self._paid, pending))
         return error or _reply_of(pending, answer, self._same)
+
+    async def _sent_in_order(self, pending: _PendingCall[Answer]) -> RawAnswer | ServiceError:
+        """Raw answer; of a read one that includes our own writes, whoever gives it."""
+        if not pending.called.reads:
+            answer = await self._send(pending)
+            self._note_write(answer)
+            return answer
+        if self._wanted_seq:
+            pending.request.headers[WORLD_SEQ] = self._wanted_seq
+        return await self._send(pending)
+
+    def _note_write(self, answer: RawAnswer | ServiceError) -> None:
+        """Have reads include this write, whichever process of a shared desk answers them."""
+        if isinstance(answer, HeldBackError | UnreachableError):
+            return
+        seq = (
+            None if isinstance(answer, ServiceError) else seq_of(answer.headers.get(WORLD_SEQ, ""))
+        )
+        if seq is not None:
+            self._wanted_seq = str(max(seq, seq_of(self._wanted_seq) or 0))
+        elif isinstance(answer, ServiceError) or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            # It may be carried out still: only who leads knows. The next answered write ends this.
+            self._wanted_seq = LATEST
 
     async def _paid(self, pending: _PendingCall[Answer], payment: str) -> Answer:
         """The same read with a payment, sent once and never again.

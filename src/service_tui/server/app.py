@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import parse_qs
@@ -40,6 +40,7 @@ from service_tui.server.http.access import (
 from service_tui.server.http.direct import Answering, DirectRequest, Front, JsonText
 from service_tui.server.http.entrance import (
     IN_PROCESS,
+    Entrance,
     direct_peer_of,
     entrance_of,
     host_name,
@@ -66,6 +67,7 @@ from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.desk import DESK_CLAIM
 from service_tui.wire.endpoints.public import CLAIM_PAGE, HEALTH
+from service_tui.wire.world_seq import WORLD_SEQ
 
 FORM: Final = "application/x-www-form-urlencoded"
 FORM_MAX: Final = 1_024
@@ -134,6 +136,8 @@ DOCUMENT: Final = "/openapi.json"
 
 _READING: Final = frozenset({"GET", "HEAD"})
 
+_SEQ: Final = WORLD_SEQ.lower().encode()
+
 READ_TRIES: Final = 5
 """# ours: so often a reading begins again because the disk refused what it had seen."""
 
@@ -146,14 +150,12 @@ Pairs = list[tuple[str, str]]
 
 
 def create_app(service: Service, access: Access) -> Starlette:
-    """The app over one service; its lifespan runs the ticker."""
+    """The app over one service; its lifespan runs the ticker, unless the service only follows."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with asyncio.TaskGroup() as tasks:
-            works = (_beat, _digest) if service.is_scripted else (_tick, _beat, _digest)
-            running = [tasks.create_task(work(service)) for work in works]
-            running.append(tasks.create_task(service.courier.run()))
+            running = [tasks.create_task(work(service)) for work in _works(service)]
             yield
             service.world_store.events.close()
             for task in running:
@@ -200,6 +202,19 @@ class _Door:
                 await _encoded(denial.status, denial.body)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+def _works(service: Service) -> tuple[Callable[[Service], Coroutine[object, object, None]], ...]:
+    """What runs beside the calls."""
+    if service.follows:
+        return (_beat,)
+    works = (_beat, _digest, _deliver)
+    return works if service.is_scripted else (_tick, *works)
+
+
+async def _deliver(service: Service) -> None:
+    """Deliver to webhooks."""
+    await service.courier.run()
 
 
 async def _tick(service: Service) -> None:
@@ -273,13 +288,14 @@ def _answering(
 
     async def answer(call: DirectRequest) -> Response:
         speech = speech_of(call.headers.get("user-agent", ""))
+        # A refusal was made from this, or from more.
+        seq = service.world_store.written_seq
         try:
             entrance = entrance_of(call.scope)
             entrance.check(call.headers, direct_peer_of(call.scope))
             person = _person_of(service, access, endpoint, call)
             agent = _agent_of(service, access, endpoint, call.headers)
-            peer = "" if entrance.is_local else peer_of(call.scope, call.headers)
-            caller = Caller(agent, call.path, _is_inside(call), peer)
+            caller = _caller_of(call, entrance, agent)
             paid: dict[str, str] = {}
             if not reads_first:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
@@ -314,24 +330,31 @@ def _answering(
                 return await _answer_once(context, promise, handler, speech)
             # Whether the service answers is told while its disk does not.
             only_reads = rehearses or (endpoint.method in _READING and endpoint is not HEALTH)
-            reply = await (_read(context, handler) if only_reads else handler(context))
+            reply, seq = await (_read if only_reads else _write)(context, handler)
             context.headers.update(await charged(service, (endpoint, caller), call.headers))
+            context.headers[WORLD_SEQ] = str(seq)
             return _answered(speech, reply.model_dump_json(by_alias=True), context.headers)
         except Refusal as refusal:
-            return _refused(speech, from_refusal(refusal))
+            return _refused(speech, from_refusal(refusal), seq)
         except Denied as denial:
-            return _refused(speech, denial)
+            return _refused(speech, denial, seq)
         except StorageError as error:
             return _of_storage(error)
 
     return answer
 
 
-async def _read(request: RequestContext, handler: Handler) -> WireModel:
+async def _write(request: RequestContext, handler: Handler) -> tuple[WireModel, int]:
+    """The answer of a call that may change the world, and a row that is not before its own."""
+    reply = await handler(request)
+    return reply, request.service.world_store.written_seq
+
+
+async def _read(request: RequestContext, handler: Handler) -> tuple[WireModel, int]:
     """What stands on disk: memory is ahead of it while a commit is under way, or was refused.
 
     Returns:
-        The answer.
+        The answer, and the row up to which everything is in it.
 
     Raises:
         StorageError: what is on disk cannot be read, or the disk refuses again and again.
@@ -339,9 +362,11 @@ async def _read(request: RequestContext, handler: Handler) -> WireModel:
     world_store = request.service.world_store
     for _ in range(READ_TRIES):
         refusals = await world_store.on_disk()
+        # Before the work: what happens during it may be in one half of the answer only.
+        seq = world_store.seq
         reply = await handler(request)
         if refusals == await world_store.on_disk():
-            return reply
+            return reply, seq
     raise StorageError("the disk is full or read-only")
 
 
@@ -352,7 +377,7 @@ def _agent_of(
     if endpoint.operator:
         return None
     if endpoint.key_helps:
-        return access.known(service.world, headers)
+        return access.known(service, headers)
     return None if endpoint.keyless else access.agent(service, headers, endpoint)
 
 
@@ -387,6 +412,12 @@ def _act_of(endpoint: Endpoint[WireModel], request: RequestContext) -> OperatorA
     )
 
 
+def _caller_of(call: DirectRequest, entrance: Entrance, agent: Agent | None) -> Caller:
+    """Who calls, from where."""
+    peer = "" if entrance.is_local else peer_of(call.scope, call.headers)
+    return Caller(agent, call.path, _is_inside(call), peer)
+
+
 def _is_inside(call: DirectRequest) -> bool:
     """True for a call from the console of this process."""
     peer: Sequence[object] | None = call.scope.get("client")
@@ -415,21 +446,24 @@ async def _answer_once(
 ) -> Response:
     """Carry a write out, or give the answer that it got before under the same key."""
     async with request.service.repeats.turn(promise) as earlier:
+        world_store = request.service.world_store
         if earlier is not None:
-            return _answered(
-                speech, earlier.answer, request.headers | {idempotency.REPLAYED: "true"}
-            )
+            told = {idempotency.REPLAYED: "true", WORLD_SEQ: str(world_store.written_seq)}
+            return _answered(speech, earlier.answer, request.headers | told)
         request.promise = promise
         reply = await handler(request)
         if promise.kept is None:
             # The handler wrote nothing: its answer is all that there is to remember.
             await request.commit((), reply)
+    request.headers[WORLD_SEQ] = str(world_store.written_seq)
     return _answered(speech, promise.kept or "", request.headers)
 
 
-def _refused(speech: Speech, denial: Denied) -> Response:
+def _refused(speech: Speech, denial: Denied, seq: int) -> Response:
     text = speech.renamed(denial.body.model_dump_json(by_alias=True, exclude_none=True))
-    return JsonText(text, denial.status, denial.headers)
+    response = JsonText(text, denial.status, denial.headers)
+    response.raw_headers.append((_SEQ, b"%d" % seq))
+    return response
 
 
 def _answered(speech: Speech, text: str, headers: dict[str, str] | None = None) -> Response:

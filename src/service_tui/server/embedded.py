@@ -12,7 +12,7 @@ from service_tui.server.app import create_app
 from service_tui.server.http.access import Access, hash_of
 from service_tui.server.http.entrance import IN_PROCESS
 from service_tui.server.http.service import Service
-from service_tui.server.startup import BASE_URL, SimSettings, service_of
+from service_tui.server.startup import BASE_URL, SimSettings, WarmWorld, service_of
 from service_tui.storage.world_database import WorldDatabase
 
 # Whoever opens the service needs them as well.
@@ -30,10 +30,24 @@ class Sim:
 
 @asynccontextmanager
 async def open_sim(
-    database: WorldDatabase, clock: Clock, settings: SimSettings
+    database: WorldDatabase,
+    clock: Clock,
+    settings: SimSettings,
+    *,
+    warm: WarmWorld | None = None,
 ) -> AsyncGenerator[Sim]:
-    """Run the service of a data directory; the world first catches up with the time it missed."""
-    service = await service_of(database, clock, settings)
+    """Run the service of a data directory; the world first catches up with the time it missed.
+
+    Args:
+        database: where the world lies.
+        clock: time.
+        settings: how it is set up.
+        warm: the world as the database has it, where this process has it in memory already.
+
+    Yields:
+        The service.
+    """
+    service = await service_of(database, clock, settings, warm=warm)
     app = create_app(service, Access(settings.operator_hash or hash_of(settings.operator_key)))
     async with app.router.lifespan_context(app):
         try:

@@ -11,7 +11,7 @@ from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
 from service_tui.server.http.access import new_key
 from service_tui.server.http.entrance import EMBEDDED_HOST
-from service_tui.server.http.idempotency import recall
+from service_tui.server.http.idempotency import Repeats, recall
 from service_tui.server.http.people.invitation_book import InvitationBook
 from service_tui.server.http.people.roster import Roster
 from service_tui.server.http.service import Service
@@ -21,6 +21,7 @@ from service_tui.server.webhooks.post import Post
 from service_tui.server.world_store import WorldStore, begin, restore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.skills.package import BUNDLED
+from service_tui.storage.answers import Answers
 from service_tui.storage.invitations import read_invitations
 from service_tui.storage.people import read_people
 from service_tui.storage.world_database import WorldDatabase
@@ -28,6 +29,9 @@ from service_tui.terms import SIGNAL_TTL_S, Plan
 
 SKILLS: Final = "skills"
 """Where skills are installed, below the data directory, beside those that come with the program."""
+
+WarmWorld = tuple[World, int]
+"""A world, and the row of the journal up to which everything is in it."""
 
 BASE_URL: Final = f"http://{EMBEDDED_HOST}"
 """Where the console believes the app to be; requests never leave the process."""
@@ -73,7 +77,12 @@ def new_id() -> str:
 
 
 async def service_of(
-    database: WorldDatabase, clock: Clock, settings: SimSettings, *, is_brief: bool = False
+    database: WorldDatabase,
+    clock: Clock,
+    settings: SimSettings,
+    *,
+    is_brief: bool = False,
+    warm: WarmWorld | None = None,
 ) -> Service:
     """The service of a data directory; its world has caught up with the time that it missed.
 
@@ -82,12 +91,13 @@ async def service_of(
         clock: time.
         settings: how it is set up.
         is_brief: it is closed again at once, and takes no snapshot.
+        warm: the world as the database has it, where this process has it in memory already.
 
     Returns:
         The service.
     """
     now = clock.now()
-    found = await asyncio.to_thread(restore, database, settings.topics)
+    found = warm or await asyncio.to_thread(restore, database, settings.topics)
     if found is None:
         world_store = await begin(database, World(settings.seed, now, settings.topics))
     else:
@@ -99,6 +109,23 @@ async def service_of(
         if settings.speed is not None:
             await world_store.commit(change_speed(world_store.world, settings.speed, now))
         await world_store.advance(now)
+    service = service_on(world_store, database, clock, settings)
+    world_store.events.followers.append(service.courier.take)
+    service.repeats = await asyncio.to_thread(recall, database, now)
+    await read_who_operates(service, database)
+    return service
+
+
+async def read_who_operates(service: Service, database: WorldDatabase) -> None:
+    """Read people and invitations anew: they are tables, and no events."""
+    service.people = Roster(await asyncio.to_thread(read_people, database))
+    service.invitations = InvitationBook(await asyncio.to_thread(read_invitations, database))
+
+
+def service_on(
+    world_store: WorldStore, database: WorldDatabase, clock: Clock, settings: SimSettings
+) -> Service:
+    """What the handlers use of a world, without memory of what was answered before."""
     service: Service
 
     def allows_loopback(agent_id: str) -> bool:
@@ -113,7 +140,6 @@ async def service_of(
         post=settings.webhook_post,
         allows_loopback=allows_loopback,
     )
-    world_store.events.followers.append(courier.take)
     service = Service(
         world_store=world_store,
         clock=clock,
@@ -121,15 +147,13 @@ async def service_of(
         new_id=new_id,
         address=BASE_URL,
         plan=settings.plan or world_store.world.plan or Plan.PRO,
-        repeats=await asyncio.to_thread(recall, database, now),
+        repeats=Repeats(Answers(database), []),
         limits=settings.limits,
         signal_ttl_s=settings.signal_ttl_s,
         exchange=settings.exchange,
         skill_folders=(database.path.parent / SKILLS, BUNDLED),
         courier=courier,
         is_scripted=settings.is_scripted,
-        people=Roster(await asyncio.to_thread(read_people, database)),
-        invitations=InvitationBook(await asyncio.to_thread(read_invitations, database)),
         needs_invitation=settings.needs_invitation,
         world_name=settings.world_name,
     )

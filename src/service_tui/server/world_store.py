@@ -231,6 +231,11 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         """The row of what happened last, which may be on its way to the disk still."""
         return self._seq
 
+    @property
+    def written_seq(self) -> int:
+        """The last row that is known to be on disk."""
+        return self._written_seq
+
     async def on_disk(self) -> int:
         """Wait until memory holds nothing that is not on disk; what was refused is taken back.
 
@@ -437,16 +442,31 @@ def replay(journal: JournalStore, world: World, seq: int, *, until: int | None =
         if until is not None and row.seq > until:
             break
         seq = row.seq
-        if row.kind in REPEATED:
-            continue
-        try:
-            world.apply(codec.decode(row.kind, row.body))
-        except NewerJournalError:
-            raise
-        except _SENSELESS as error:
-            odd = f"row {seq} of the journal is invalid: {error}"
-            raise DamagedRowsError(odd, seq=seq) from error
+        apply_row(world, row)
     return seq
+
+
+def apply_row(world: World, row: JournalRow) -> Event | None:
+    """Let what a row of the journal records happen again.
+
+    Returns:
+        The event, None for a row that only repeats one for somebody.
+
+    Raises:
+        DamagedRowsError: the row makes no sense.
+        NewerJournalError: a newer program wrote it.
+    """
+    if row.kind in REPEATED:
+        return None
+    try:
+        event = codec.decode(row.kind, row.body)
+        world.apply(event)
+    except NewerJournalError:
+        raise
+    except _SENSELESS as error:
+        odd = f"row {row.seq} of the journal is invalid: {error}"
+        raise DamagedRowsError(odd, seq=row.seq) from error
+    return event
 
 
 async def begin(database: WorldDatabase, world: World) -> WorldStore:

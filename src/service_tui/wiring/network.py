@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.server.http.entrance import Entrance
+from service_tui.wiring.edge import LeaderTls
 from service_tui.wiring.options import LOOPBACK_HOSTS, Options
 
 ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (to be told from addresses with a name)
@@ -151,3 +152,23 @@ def _read(path: Path, what: str) -> str:
         raise NetworkError(f"cannot read the {what} {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise NetworkError(f"{path} is no {what} in PEM form") from None
+
+
+def leader_tls(options: Options) -> LeaderTls | None:
+    """How this process calls the one that leads its world; None where nothing is encrypted.
+
+    It trusts whom the system trusts, and its own certificate: processes of a desk share one.
+
+    Raises:
+        NetworkError: the certificate cannot be read.
+    """
+    if not options.is_on_network or options.trusted_proxy or options.tls_cert is None:
+        return None
+    context = ssl.create_default_context()
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    try:
+        context.load_verify_locations(options.tls_cert)
+    except (OSError, ssl.SSLError) as error:
+        raise NetworkError(f"cannot read the certificate {options.tls_cert}") from error
+    host = _address(options.host or "127.0.0.1", "--host")
+    return LeaderTls(context, _names(options, host)[0].strip("[]"))

@@ -1,10 +1,10 @@
 """Health and figures of a service process, for whoever looks after it, on a port of its own."""
 
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import generate_latest
@@ -16,6 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service_tui.server.embedded import Sim
 from service_tui.server.events.stream import STATE, OpenStreams
 from service_tui.server.http.loopback import bind_named, listen
+
+if TYPE_CHECKING:
+    # What follows knows the driver of the other database, which a data directory has no need of.
+    from service_tui.server.following import FollowingCopy
 
 BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Upper ends of the classes into which the time of an answer falls."""
@@ -37,6 +41,7 @@ class ProcessFigures:
         self._monotonic = monotonic
         self._role = Role.STARTING
         self._is_certain: Callable[[], bool] = lambda: True
+        self._copy: FollowingCopy | None = None
         self.registry = CollectorRegistry()
         self._calls = Counter(
             "service_tui_calls",
@@ -54,6 +59,10 @@ class ProcessFigures:
         self._leads = self._gauge("service_tui_leads", "1 while this process leads its world.")
         self._epoch = self._gauge("service_tui_epoch", "Number of the leader, of the first one 1.")
         self._row = self._gauge("service_tui_journal_row", "Last row of the journal.")
+        self._lag = self._gauge(
+            "service_tui_lag_seconds",
+            "Since this process is known to have had every row; 0 while it leads.",
+        )
         self._agents = self._gauge("service_tui_agents", "Agents of the world.")
         self._markets = self._gauge("service_tui_markets", "Markets in memory.")
         self._taken = Counter(
@@ -90,14 +99,25 @@ class ProcessFigures:
         self._row.set_function(lambda: service.world_store.seq)
         self._agents.set_function(lambda: len(service.world.agents))
         self._markets.set_function(lambda: len(service.world.markets))
+        self._lag.set_function(lambda: 0.0)
         self.turn(Role.LEADING)
+
+    def follow(self, copy: "FollowingCopy | None") -> None:
+        """Note the copy from which this process answers reads; None for none."""
+        self._copy = copy
+        if copy is not None:
+            store = copy.store
+            self._row.set_function(lambda: store.seq)
+            self._agents.set_function(lambda: len(store.world.agents))
+            self._markets.set_function(lambda: len(store.world.markets))
+            self._lag.set_function(lambda: copy.lag_s)
 
     @property
     def is_ready(self) -> bool:
-        """True if a call to this process is answered, by it or by the leader."""
+        """True for a leader that is certain, and for a follower within its bound of one."""
         if self._role is Role.LEADING:
             return self._is_certain()
-        return self._role is Role.STANDING_BY
+        return self._role is Role.STANDING_BY and self._copy is not None and self._copy.is_fresh
 
     def measured(self, app: ASGIApp) -> ASGIApp:
         """The app, with its answers counted and timed."""
@@ -117,11 +137,11 @@ class ProcessFigures:
 
 
 @asynccontextmanager
-async def ops_port(figures: ProcessFigures, port: int | None) -> AsyncGenerator[str]:
+async def ops_port(figures: Mapping[str, ProcessFigures], port: int | None) -> AsyncGenerator[str]:
     """Answer `/healthz`, `/readyz` and `/metrics` on loopback while the context lasts.
 
     Args:
-        figures: of this process.
+        figures: of this process, by world; at least one.
         port: 0 takes any free one; None answers nowhere.
 
     Yields:
@@ -135,15 +155,21 @@ async def ops_port(figures: ProcessFigures, port: int | None) -> AsyncGenerator[
         return
     app = Starlette()
     setattr(app.state, STATE, OpenStreams())
+    first = next(iter(figures))
 
     async def health(_: Request) -> Response:
         return _json(200, {"status": "ok"})
 
     async def ready(_: Request) -> Response:
-        return _json(200 if figures.is_ready else 503, {"role": figures.role.value})
+        roles = {world: one.role.value for world, one in figures.items()}
+        is_ready = all(one.is_ready for one in figures.values())
+        return _json(200 if is_ready else 503, {"role": roles[first], "worlds": roles})
 
-    async def metrics(_: Request) -> Response:
-        return Response(generate_latest(figures.registry), media_type=CONTENT_TYPE_LATEST)
+    async def metrics(request: Request) -> Response:
+        found = figures.get(request.query_params.get("world", first))
+        if found is None:
+            return _json(404, {"error": "no such world here"})
+        return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_LATEST)
 
     for path, answer in (("/healthz", health), ("/readyz", ready), ("/metrics", metrics)):
         app.add_route(path, answer, ["GET"])
@@ -151,5 +177,5 @@ async def ops_port(figures: ProcessFigures, port: int | None) -> AsyncGenerator[
         yield address
 
 
-def _json(status: int, body: dict[str, str]) -> Response:
+def _json(status: int, body: Mapping[str, object]) -> Response:
     return Response(json.dumps(body), status, media_type="application/json")

@@ -33,6 +33,7 @@ class Options:
     `host` is the address on which `serve` answers, `public_names` what callers may name it;
     `tls_cert` and `tls_key` encrypt, or `trusted_proxy` has done so before. `invitations` says
     whether agents need one, None: on a network they do.
+    `worlds` are several of them, by commas or `all`, in the place of the one.
     """
 
     data_dir: Path
@@ -79,3 +80,5 @@ class Options:
     def needs_invitation(self) -> bool:
         """True if an agent registers by an invitation alone; on a network unless told otherwise."""
         return self.is_on_network if self.invitations is None else self.invitations
+
+    worlds: str | None = None

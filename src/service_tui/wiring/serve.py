@@ -72,8 +72,10 @@ async def _until_signalled(
             return
         # Imported here: only a shared desk needs the other database's driver.
         from service_tui.wiring.shared_desk import run_shared  # noqa: PLC0415
+        from service_tui.wiring.worlds import run_worlds  # noqa: PLC0415
 
-        await run_shared(options, listener, ending, _print_lines)
+        run = run_worlds if options.worlds else run_shared
+        await run(options, listener, ending, _print_lines)
 
 
 async def _own_or_stand_by(
@@ -162,7 +164,7 @@ async def _watched(options: Options, clock: Clock) -> AsyncGenerator[Watching]:
     from service_tui.wiring.ops import ProcessFigures, ops_port  # noqa: PLC0415
 
     figures = ProcessFigures(clock.monotonic)
-    async with ops_port(figures, options.ops_port) as address:
+    async with ops_port({options.world: figures}, options.ops_port) as address:
 
         def took(sim: Sim) -> str:
             figures.lead(sim, 1, lambda: True)

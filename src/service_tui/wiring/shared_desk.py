@@ -1,28 +1,34 @@
-"""A process of a shared desk: it leads its world, or stands by and forwards to who leads it."""
+"""A process of a shared desk: it leads its world, or follows who leads it and answers reads."""
 
 import asyncio
 import logging
 import os
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Final
+
+from starlette.applications import Starlette
 
 from service_tui.clock import Clock, SystemClock
 from service_tui.server.embedded import open_sim
+from service_tui.server.events.stream import STATE, OpenStreams
+from service_tui.server.following import FollowingCopy, caught_up, open_copy
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.entrance import LOCAL, Entrance
 from service_tui.server.http.loopback import address_of, listen
+from service_tui.server.startup import WarmWorld
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
+from service_tui.storage.shared.feed import JournalFeed
 from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader, Leadership
 from service_tui.storage.shared.schema import ensure
-from service_tui.wiring.forward import forwarding
-from service_tui.wiring.keys import desk_keys
-from service_tui.wiring.network import entrance_on
+from service_tui.wiring.edge import Edge
+from service_tui.wiring.keys import DeskKeys, desk_keys
+from service_tui.wiring.network import entrance_on, leader_tls
 from service_tui.wiring.ops import ProcessFigures, Role, ops_port
 from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import sim_settings
@@ -36,6 +42,9 @@ TRY_S: Final = 0.3
 AGAIN_S: Final = 1.0
 """How long it waits where the database does not answer."""
 
+ALONE_S: Final = 10.0
+"""A world that nobody has led for so long is led by a process that leads its share already."""
+
 WORLD_FILE: Final = "world"
 """In whose folder a process keeps what is its own: skills, and rows that cannot be read."""
 
@@ -43,61 +52,152 @@ Say = Callable[[str], None]
 """Tells the person at the terminal one line."""
 
 
+@dataclass(frozen=True, slots=True)
+class ServedWorld:
+    """One world as a process serves it.
+
+    `listener` is where it answers, whoever leads; `figures` is what it counts of itself, and `keys`
+    are the operator's.
+    """
+
+    world: WorldPlace
+    listener: socket.socket
+    figures: ProcessFigures
+    keys: DeskKeys
+
+
 class SharedProcess:
     """One process on one world.
 
     Args:
-        options: of the start.
-        place: the world.
-        listener: where this process answers, whoever leads.
+        options: of the start; their folder is this world's own.
+        at: the world and where it is served.
         clock: time.
         say: tells the person what this process does now.
-        figures: what it counts of itself.
     """
 
-    def __init__(  # noqa: PLR0917 - what a process is made of
-        self,
-        options: Options,
-        place: WorldPlace,
-        listener: socket.socket,
-        clock: Clock,
-        say: Say,
-        figures: ProcessFigures,
-    ) -> None:
+    def __init__(self, options: Options, at: ServedWorld, clock: Clock, say: Say) -> None:
         self._options = options
-        self._place = place
-        self._listener = listener
+        self._place = at.world
+        self._listener = at.listener
         self._clock = clock
         self._say = say
-        self._figures = figures
-        self._entrance = entrance_at(options, listener)
-        self._keys = desk_keys(options.data_dir)
-        self._leadership = Leadership(place, holder_name(), clock.monotonic)
+        self._figures = at.figures
+        self._entrance = entrance_at(options, at.listener)
+        self._keys = at.keys
+        self._leadership = Leadership(at.world, holder_name(), clock.monotonic)
+        self._hands_over = False
+        self.has_room: Callable[[], bool] = lambda: True
+        """Whether this process may lead one world more."""
+
         self._leader: Leader | None = None
         self._trouble = ""
+        self._address = self._entrance.address or address_of(at.listener)
+        self._edge = Edge(self._target, leader_tls(options))
+        self._warm: WarmWorld | None = None
 
     async def run(self, ending: asyncio.Event) -> None:
-        """Stand by and lead by turns until the end."""
-        try:
-            while not ending.is_set():
-                if await self._stand_by(ending):
-                    await self._lead(ending)
-        finally:
-            await asyncio.to_thread(self._leadership.close)
+        """Follow and lead by turns until the end, and answer all the while."""
+        async with aclosing(self._edge), self._answering():
+            try:
+                while not ending.is_set():
+                    await self._turn(ending)
+            finally:
+                await asyncio.to_thread(self._leadership.close)
+
+    @property
+    def leads(self) -> bool:
+        """True while this process has the lead of the world."""
+        return self._leadership.epoch is not None
+
+    def hand_over(self) -> None:
+        """End the lead soon, for another process."""
+        self._hands_over = True
+
+    async def _turn(self, ending: asyncio.Event) -> None:
+        if await self._stand_by(ending):
+            await self._lead(ending)
+
+    def _answering(self) -> AbstractAsyncContextManager[str]:
+        """The port, open for as long as this process lives, whatever stands behind it."""
+        app = Starlette()
+        setattr(app.state, STATE, OpenStreams())
+        return listen(
+            app,
+            listener=self._listener.dup(),
+            around=lambda _: self._figures.measured(self._edge),
+            entrance=self._entrance,
+        )
 
     async def _stand_by(self, ending: asyncio.Event) -> bool:
-        """Forward to the leader until there is none.
+        """Follow the leader until there is none.
 
         Returns:
             True once this process has the lead, False at the end.
         """
         if await self._took_lead():
             return True
-        async with forwarding(self._listener, self._target):
+        async with self._following():
             while not await ends_within(ending, AGAIN_S if self._trouble else TRY_S):
                 if await self._took_lead():
                     return True
         return False
+
+    @asynccontextmanager
+    async def _following(self) -> AsyncGenerator[None]:
+        async with asyncio.TaskGroup() as tasks:
+            following = tasks.create_task(self._follow())
+            try:
+                yield
+            finally:
+                following.cancel()
+
+    async def _follow(self) -> None:
+        """Keep a copy of the world that follows its leader, and answer reads from it."""
+        while True:
+            try:
+                await self._follow_once()
+            except* StorageError as ended:
+                # Reads are forwarded meanwhile.
+                log.warning("no copy of %s: %s", self._place, ended.exceptions[0])
+            await self._clock.sleep(AGAIN_S)
+
+    async def _follow_once(self) -> None:
+        """Keep a copy until it is of no use any more, or until this process leads.
+
+        Raises:
+            StorageError: the database does not answer, or the copy has fallen too far behind.
+        """
+        leader = self._leader
+        if leader is None or not leader.operator_hash:
+            return
+        self._warm = None
+        settings = replace(
+            sim_settings(self._options, self._keys), operator_hash=leader.operator_hash
+        )
+        feed = JournalFeed(self._place)
+        path = self._options.data_dir / WORLD_FILE
+        database = await asyncio.to_thread(SharedDatabase, self._place, None, path)
+        try:
+            await asyncio.to_thread(feed.open)
+            async with open_copy(database, feed, self._clock, settings) as copy:
+                await self._answer_from(copy)
+        finally:
+            database.close()
+            feed.close()
+
+    async def _answer_from(self, copy: FollowingCopy) -> None:
+        """Answer reads from a copy while it follows."""
+        self._edge.copy = copy
+        self._figures.follow(copy)
+        try:
+            await copy.follow()
+        except asyncio.CancelledError:
+            self._warm = copy.store.hand_over()
+            raise
+        finally:
+            self._edge.copy = None
+            self._figures.follow(None)
 
     def _target(self) -> str | None:
         """Where the leader answers; None for one that is about to be replaced."""
@@ -107,7 +207,7 @@ class SharedProcess:
     async def _took_lead(self) -> bool:
         """Try to take the lead, and look who has it otherwise."""
         try:
-            if await asyncio.to_thread(self._leadership.try_lead) is not None:
+            if self._may_try() and await asyncio.to_thread(self._leadership.try_lead) is not None:
                 return True
             leader = await asyncio.to_thread(self._leadership.leader)
             if leader is not None and leader.silent_s > SILENT_S:
@@ -119,11 +219,17 @@ class SharedProcess:
             return False
         self._tell_trouble("")
         if leader is not None and (self._leader is None or self._leader.epoch != leader.epoch):
+            self._edge.leader_changed()
             self._say(f"standing by for {self._place}: {leader.holder} leads it")
         self._leader = leader
         has_leader = self._target() is not None
         self._figures.turn(Role.STANDING_BY if has_leader else Role.STARTING)
         return False
+
+    def _may_try(self) -> bool:
+        """True if there is room for one world more, or nobody else has led it for long."""
+        leader = self._leader
+        return self.has_room() or (leader is not None and leader.silent_s > ALONE_S)
 
     def _is_certain(self) -> bool:
         """True while it is certain that this process leads."""
@@ -142,6 +248,8 @@ class SharedProcess:
 
     async def _lead(self, ending: asyncio.Event) -> None:
         """Serve the world until the end, or until another process leads it."""
+        self._leader, self._hands_over = None, False
+        self._edge.take_lead()
         try:
             async with asyncio.TaskGroup() as tasks:
                 # From the first moment on: a long journal takes its time to be read.
@@ -149,7 +257,7 @@ class SharedProcess:
                 async with self._serving() as address:
                     epoch = self._leadership.epoch
                     self._say(f"leading {self._place} (epoch {epoch}), answering at {address}")
-                    await ending.wait()
+                    await self._over(ending)
                 beating.cancel()
         except* StorageError as ended:
             # What was not committed was not answered.
@@ -157,32 +265,37 @@ class SharedProcess:
             log.warning("the lead of %s ended: %s", self._place, why)
             self._say(f"the lead ended: {why}")
         finally:
+            self._edge.lead(None)
             self._figures.turn(Role.STARTING)
             await asyncio.to_thread(self._leadership.close)
+
+    async def _over(self, ending: asyncio.Event) -> None:
+        """Wait for the end, or until another process is to lead."""
+        while not self._hands_over and not await ends_within(ending, TRY_S):
+            pass
 
     @asynccontextmanager
     async def _serving(self) -> AsyncGenerator[str]:
         """The service of the world, open to callers."""
+        warm, self._warm = self._warm, None
         leadership, options = self._leadership, self._options
         operator = await asyncio.to_thread(leadership.operator_hash, hash_of(self._keys.operator))
         settings = replace(sim_settings(options, self._keys), operator_hash=operator)
         path = options.data_dir / WORLD_FILE
         database = await asyncio.to_thread(SharedDatabase, self._place, leadership, path)
         try:
-            async with (
-                open_sim(database, self._clock, settings) as sim,
-                listen(
-                    sim.app,
-                    listener=self._listener.dup(),
-                    around=self._figures.measured,
-                    entrance=self._entrance,
-                ) as address,
-            ):
-                sim.service.address = address
+            if warm is not None:
+                warm = await caught_up(database, warm)
+            async with open_sim(database, self._clock, settings, warm=warm) as sim:
+                sim.service.address = address = self._address
                 sim.service.leader, sim.service.epoch = holder_name(), leadership.epoch or 0
-                self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
-                await asyncio.to_thread(leadership.publish, self._entrance.link or address)
-                yield address
+                self._edge.lead(sim.app)
+                try:
+                    self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
+                    await asyncio.to_thread(leadership.publish, self._entrance.link or address)
+                    yield address
+                finally:
+                    self._edge.lead(None)
         finally:
             await asyncio.to_thread(database.close)
 
@@ -233,9 +346,10 @@ async def run_shared(
         answers_at = entrance_at(options, listener).address or address_of(listener)
         say(f"answering at {answers_at}, whoever leads")
         figures = ProcessFigures(clock.monotonic)
-        async with ops_port(figures, options.ops_port) as address:
+        async with ops_port({place.world: figures}, options.ops_port) as address:
             if address:
                 say(f"health and figures at {address}")
-            await SharedProcess(options, place, listener, clock, say, figures).run(ending)
+            at = ServedWorld(place, listener, figures, desk_keys(options.data_dir))
+            await SharedProcess(options, at, clock, say).run(ending)
     finally:
         lock.release()

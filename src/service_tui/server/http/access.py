@@ -9,7 +9,6 @@ from typing import Final
 from starlette.datastructures import Headers
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.world import World
 from service_tui.server.http.people.roster import THE_OWNER, Person
 from service_tui.server.http.rates import FIXED_RATES, rate_of
 from service_tui.server.http.refusals import Denied, denied, throttled, unauthenticated
@@ -139,10 +138,20 @@ class Access:
             return THE_OWNER
         return service.people.by_key(key)
 
-    def known(self, world: World, headers: Headers) -> Agent | None:
+    def known(self, service: Service, headers: Headers) -> Agent | None:
         """The agent whose key was sent, None where none was or it is not right."""
         try:
-            return world.by_key_hash(hash_of(key_of(headers)))
+            key = key_of(headers)
+        except Denied:
+            return None
+        agent = service.world.by_key_hash(hash_of(key))
+        person = None if agent is not None else self._by_key(service, key)
+        return agent if person is None else service.console_agent(person.name)
+
+    def operator(self, service: Service, headers: Headers) -> Person | None:
+        """The person whose key was sent, None where none was or it is nobody's."""
+        try:
+            return self._by_key(service, key_of(headers))
         except Denied:
             return None
 

@@ -55,6 +55,7 @@ class Service:
     `people` operate the world with keys of their own. With `needs_invitation` an agent registers by
     one of the `invitations` alone. `world_name` is what the world is called. `presence` is who has
     called lately. `leader` and `epoch` name the process of a shared desk that answers.
+    `follows`: another process leads the world; this one only answers reads.
     """
 
     world_store: WorldStore
@@ -87,6 +88,7 @@ class Service:
     presence: PeopleHere = field(default_factory=PeopleHere)
     leader: str = ""
     epoch: int = 0
+    follows: bool = False
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -138,12 +138,19 @@ class SharedConnection:
 
 
 class SharedPort:
-    """The writing connection of a leader: no transaction begins once its epoch is over."""
+    """The writing connection of a leader: no transaction begins once its epoch is over.
+
+    Args:
+        raw: a connection of its own.
+        epoch: of the leader.
+        committed: called after each commit; does not block.
+    """
 
     failures: tuple[type[Exception], ...] = (psycopg.Error,)
 
-    def __init__(self, raw: Raw, epoch: int) -> None:
+    def __init__(self, raw: Raw, epoch: int, committed: Callable[[], None]) -> None:
         self._raw = raw
+        self._committed = committed
         self.connection = SharedConnection(raw)
         raw.execute(f"SET service_tui.epoch = '{epoch:d}'".encode())
         # The row stays locked until the end of the transaction: a new leader waits for that.
@@ -178,6 +185,7 @@ class SharedPort:
 
     def confirm(self) -> None:
         """Nothing to confirm: what the server has committed is on its disk."""
+        self._committed()
 
     def is_final(self, error: Exception, *, is_committing: bool) -> bool:
         """True for a commit that failed, and for a line that is lost."""

@@ -23,6 +23,7 @@ from service_tui.storage.shared.connection import (
     connect,
 )
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
+from service_tui.storage.shared.feed import CommitNotifier
 from service_tui.storage.shared.leadership import Leadership
 from service_tui.storage.shared.statements import translated
 from service_tui.storage.world_database import READERS_MAX
@@ -45,6 +46,7 @@ class SharedDatabase:
         self._leadership = leadership
         self._engine = _reading_engine(place)
         self._reopening = Lock()
+        self._notifier: CommitNotifier | None = None
         self._writer = None if leadership is None else self._new_writer(leadership)
 
     def check(self) -> None:
@@ -100,6 +102,7 @@ class SharedDatabase:
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.close()
+        self._end_notifier()
 
     def _writing(self) -> Writer[SharedConnection]:
         if self._writer is None:
@@ -119,14 +122,21 @@ class SharedDatabase:
         epoch = leadership.epoch
         if epoch is None:
             raise NotLeadingError("this process does not lead the world")
+        self._end_notifier()
         raw = connect(self._place, "writer")
         try:
             leadership.note_writer(raw.info.backend_pid)
+            notifier = self._notifier = CommitNotifier(self._place)
             with as_shared_error():
-                return Writer(SharedPort(raw, epoch))
+                return Writer(SharedPort(raw, epoch, notifier.notify))
         except StorageError:
             raw.close()
             raise
+
+    def _end_notifier(self) -> None:
+        notifier, self._notifier = self._notifier, None
+        if notifier is not None:
+            notifier.close()
 
 
 def _reading_engine(place: WorldPlace) -> Engine:

@@ -28,12 +28,16 @@ CERTAIN_S: Final = 1.4
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """Who leads. `address` is None until it serves; `silent_s` since its last beat."""
+    """Who leads. `address` is None until it serves; `silent_s` since its last beat.
+
+    `operator_hash` is that of the operator's key of this world, empty before the first leader.
+    """
 
     epoch: int
     holder: str
     address: str | None
     silent_s: float
+    operator_hash: str = ""
 
 
 class Leadership:
@@ -137,10 +141,11 @@ class Leadership:
             StorageError: the database does not answer.
         """
         with as_shared_error():
-            epoch, holder, address, silent_s = _one(
+            epoch, holder, address, silent_s, operator_hash = _one(
                 self._connection(),
                 "SELECT world.epoch, holder, address, "
-                "extract(epoch FROM clock_timestamp() - beat.at)::float8 FROM world, beat",
+                "extract(epoch FROM clock_timestamp() - beat.at)::float8, "
+                "coalesce(operator_hash, '') FROM world, beat",
                 [],
             )
         found = Leader(
@@ -148,6 +153,7 @@ class Leadership:
             str(holder),
             None if address is None else str(address),
             cast("float", silent_s),
+            str(operator_hash),
         )
         return found if found.epoch else None
 

@@ -17,7 +17,7 @@ VERSION: Final = 2
 """Of the tables below and of those that both databases have. Version 2 has people, invitations, and
 finds who changed what."""
 
-_MAKING: Final = 0x5EB1CE
+MAKING: Final = 0x5EB1CE
 """The lock under which one process at a time makes or changes a schema."""
 
 _OWN: Final[tuple[LiteralString, ...]] = (
@@ -79,7 +79,7 @@ def ensure(place: WorldPlace, *, upgrade: bool = False) -> bool:
         NewerSchemaError: a newer program made them.
     """
     with connect(place, "schema") as raw, as_shared_error():
-        raw.execute("SELECT pg_advisory_lock(%s)", [_MAKING])
+        raw.execute("SELECT pg_advisory_lock(%s)", [MAKING])
         found = version_of(raw, place)
         if found is not None:
             if upgrade and found in _STEPS:
@@ -110,12 +110,12 @@ def version_of(raw: Raw, place: WorldPlace) -> int | None:
     return None if row is None else cast("int", row[0])
 
 
-def worlds_in(place: WorldPlace) -> tuple[str, ...]:
-    """The names of all worlds of the database, by name. Blocks."""
+def worlds_in(place: WorldPlace, *, by_age: bool = False) -> tuple[str, ...]:
+    """The names of all worlds of the database, by name or the oldest first. Blocks."""
+    order = "oid" if by_age else "nspname"
+    query = f"SELECT nspname FROM pg_namespace WHERE nspname LIKE 'world\\_%' ORDER BY {order}"  # noqa: S608 - a column
     with connect(place, "list") as raw, as_shared_error():
-        rows = raw.execute(
-            "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'world\\_%' ORDER BY nspname"
-        ).fetchall()
+        rows = raw.execute(query.encode()).fetchall()
     return tuple(str(name).removeprefix("world_") for (name,) in rows)
 
 
