@@ -165,10 +165,15 @@ async def test_a_follower_that_is_asked_to_write_refuses(
         await read_everything(copy.app)
         assert text_of(store.world) == before == text_of(journal.world)
         store.check_following()
-        # A handler that comes here in spite of it is refused, and the copy is trusted no longer.
+        # A handler that comes here in spite of it is refused.
         async with caller_of(copy.app) as http:
             reply = await http.post("/api/sdk/agents/register", json={"name": "heron"})
         assert reply.status_code == 503
+        store.check_following()
+        # One that has changed something before it asked costs the copy.
+        changed = store.world.change(store.world.agents["ada"], {"plan": Plan.FREE}, AT)
+        with pytest.raises(NotLeadingError, match="it writes nothing"):
+            await store.commit(changed)
         with pytest.raises(StorageError, match="made anew"):
             await copy.follow()
         assert store.hand_over() is None
@@ -444,7 +449,7 @@ def test_a_store_that_follows_has_no_way_to_write_but_those_that_refuse() -> Non
     ways = {name for name in vars(WorldStore) if not name.startswith("_")}
     reads = {
         "history", "seq", "written_seq", "rows_of_agents", "ends_before", "ends", "distrust",
-        "close", "place",
+        "close", "place", "acts",
     }  # fmt: skip
     assert ways - reads == {one for one in vars(FollowingStore) if not one.startswith("_")} - {
         "take",
