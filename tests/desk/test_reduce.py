@@ -96,6 +96,7 @@ from service_tui.desk.slices.risk import (
     MonitorView,
     PriceAlertView,
 )
+from service_tui.desk.slices.team import TeamView
 from service_tui.desk.slices.wallet import (
     AutoChanged,
     PayView,
@@ -104,7 +105,7 @@ from service_tui.desk.slices.wallet import (
 )
 from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, HeldStatus, MarketStatus, Side, Venue
+from service_tui.terms import Action, HeldStatus, MarketStatus, PersonRole, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 SAMPLE = replace(sample_state(40), reactor=reactor(sample_state(40)))
@@ -264,6 +265,9 @@ FACTS = {
         lambda one, policy: WalletChosen(WalletChoice(one.wallet, "x", policy)),
         st.sampled_from(SIGNALS),
         st.sampled_from(Policy),
+    ),
+    (Changed, TeamView): st.builds(
+        Changed, st.builds(TeamView, texts, st.sampled_from(PersonRole), texts, leader=texts)
     ),
     (Changed, WebhooksView): (
         st.just(Removed(WebhooksView))

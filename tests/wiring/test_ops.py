@@ -15,7 +15,7 @@ async def test_a_process_shows_its_health_its_role_and_its_figures(tmp_path: Pat
     figures = ProcessFigures(lambda: now)
     async with (
         open_stage(tmp_path) as stage,
-        ops_port(figures, 0) as address,
+        ops_port({"main": figures}, 0) as address,
         httpx.AsyncClient(base_url=address, timeout=ANSWER_S, trust_env=False) as http,
     ):
 

@@ -22,7 +22,7 @@ SLOW_OPENING_S: Final = 2.0
 """A longer wait shows its duration. Source: ux, "Manners"."""
 
 PROBLEM_MAX: Final = 200
-NAME_MAX: Final = 24
+HALTER_MAX: Final = 24
 """Letters of a service's failure message; the line itself is cut at its width."""
 
 OPTIONAL: Final = frozenset({Topic.ORDERS, Topic.REACTOR, Topic.RESEARCH, Topic.DETAIL})
@@ -145,7 +145,7 @@ def _halter(state: DeskState) -> str:
     acts = () if state.team is None else state.team.acts
     halts = (act.person for act in acts if act.action == HALT_CALL)
     name = next(halts, "")
-    return formats.plain(name, NAME_MAX).plain if name else "another program"
+    return formats.plain(name, HALTER_MAX).plain if name else "another program"
 
 
 def _halt(state: DeskState) -> Iterator[LastingCondition]:
