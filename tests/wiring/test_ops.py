@@ -1,6 +1,7 @@
 """Health and figures of a service process."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 from starlette.types import Message
@@ -26,7 +27,14 @@ async def test_a_process_shows_its_health_its_role_and_its_figures(tmp_path: Pat
         assert (await http.get("/healthz")).json() == {"status": "ok"}
         assert await ready() == (503, "starting")
         figures.turn(Role.STANDING_BY)
+        # A follower is ready while its copy is not older than a leader's answer would be.
+        assert await ready() == (503, "standing by")
+        copy = SimpleNamespace(store=stage.sim.service.world_store, lag_s=0.2, is_fresh=True)
+        figures.follow(copy)  # pyright: ignore[reportArgumentType]
         assert await ready() == (200, "standing by")
+        copy.is_fresh = False
+        assert await ready() == (503, "standing by")
+        figures.follow(None)
         figures.lead(stage.sim, 3, lambda: certain)
         assert await ready() == (200, "leading")
         certain = False
@@ -57,7 +65,7 @@ async def test_a_process_shows_its_health_its_role_and_its_figures(tmp_path: Pat
 
 
 async def test_without_a_port_nothing_answers() -> None:
-    async with ops_port(ProcessFigures(lambda: 0.0), None) as address:
+    async with ops_port({"main": ProcessFigures(lambda: 0.0)}, None) as address:
         assert address == ""
 
 

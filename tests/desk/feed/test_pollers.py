@@ -450,9 +450,7 @@ async def test_an_answer_that_cannot_be_translated_is_a_problem_and_ends_nothing
 
 async def test_each_topic_is_asked_in_its_own_time(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
-        # Of a team only on a shared desk.
-        alone = {topic: one for topic, one in pollers.PERIODS.items() if topic is not Topic.TEAM}
-        assert desk.state.polls == alone
+        assert desk.state.polls == pollers.PERIODS
         # Nobody looks at a market, so nothing is asked about one.
         await until(desk, lambda s: set(Topic) - {Topic.DETAIL, Topic.TEAM} <= set(s.seen), stage)
         assert Topic.DETAIL not in desk.state.seen
