@@ -26,15 +26,6 @@ async def test_a_process_shows_its_health_its_role_and_its_figures(tmp_path: Pat
 
         assert (await http.get("/healthz")).json() == {"status": "ok"}
         assert await ready() == (503, "starting")
-        figures.turn(Role.STANDING_BY)
-        # A follower is ready while its copy is not older than a leader's answer would be.
-        assert await ready() == (503, "standing by")
-        copy = SimpleNamespace(store=stage.sim.service.world_store, lag_s=0.2, is_fresh=True)
-        figures.follow(copy)  # pyright: ignore[reportArgumentType]
-        assert await ready() == (200, "standing by")
-        copy.is_fresh = False
-        assert await ready() == (503, "standing by")
-        figures.follow(None)
         figures.lead(stage.sim, 3, lambda: certain)
         assert await ready() == (200, "leading")
         certain = False
@@ -85,3 +76,15 @@ async def test_what_is_no_call_passes_unmeasured() -> None:
 
     await ProcessFigures(lambda: 0.0).measured(app)({"type": "lifespan"}, nothing, drop)
     assert seen == ["lifespan"]
+
+
+async def test_a_follower_is_ready_while_its_copy_is_as_fresh_as_an_answer_must_be() -> None:
+    figures = ProcessFigures(lambda: 0.0)
+    figures.turn(Role.STANDING_BY)
+    assert not figures.is_ready
+    store = SimpleNamespace(seq=7, world=SimpleNamespace(agents=(), markets=()))
+    copy = SimpleNamespace(store=store, lag_s=0.2, is_fresh=True)
+    figures.follow(copy)  # pyright: ignore[reportArgumentType]
+    assert figures.is_ready
+    copy.is_fresh = False
+    assert not figures.is_ready

@@ -192,7 +192,7 @@ async def test_every_endpoint_but_the_keyless_wants_its_own_key(tmp_path: Path) 
             )
             assert "operator" in body["error"]
         for endpoint in OF_AGENTS:
-            body_of(await ask(stage, endpoint.method, path_of(endpoint), bearer(OPERATOR)), 401)
+            body_of(await ask(stage, endpoint.method, path_of(endpoint), bearer(OPERATOR)), 409)
         assert world_of(stage) == before
 
 
