@@ -5,6 +5,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import httpx
+import pytest
+
 from kit.service.stage import Stage, open_stage
 from service_tui.desk.commands.settings import Refresh
 from service_tui.desk.commands.trading import PlaceTrade
@@ -15,7 +18,8 @@ from service_tui.server.http.loopback import bind, listen
 from service_tui.server.http.people.roster import THE_OWNER
 from service_tui.terms import PERSON_KEY_PREFIX, Action, PersonRole, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wiring import live
+from service_tui.wiring import halt_command, live
+from service_tui.wiring.halt_command import halt
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
 
@@ -95,3 +99,36 @@ async def test_a_service_that_comes_later_is_found(tmp_path: Path) -> None:
         state = await until(desk, ready)
         assert state.service.phase is Phase.ONLINE
         assert stage.sim.service.console_agent("ada") is not None
+
+
+@pytest.mark.parametrize(
+    ("role", "is_done"), [(PersonRole.SUPERVISOR, True), (PersonRole.TRADER, False)]
+)
+async def test_a_halt_from_the_shell_is_as_good_as_the_role(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: PersonRole, *, is_done: bool
+) -> None:
+    monkeypatch.setattr(halt_command, "ANSWERS_S", 1.0)
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(bind(0))
+        stage = await stack.enter_async_context(open_stage(tmp_path / "service"))
+        url = await stack.enter_async_context(listen(stage.sim.app, listener=listener.dup()))
+        asked = options(tmp_path, url, key_of(stage, "ada", role))
+        async with asyncio.timeout(WAIT_S):
+            report = await asyncio.to_thread(halt, asked)
+        assert report.is_done is is_done, report.lines
+        assert (stage.world.halt.since is not None) is is_done
+        needs = "needs the role supervisor; ada is trader"
+        assert is_done or any(needs in line for line in report.lines)
+
+
+async def test_two_consoles_of_one_person_are_not_held_back_by_each_other(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        stage.sim.service.limits = True
+        headers = {"Authorization": f"Bearer {key_of(stage, 'ada', PersonRole.TRADER)}"}
+        transport = httpx.ASGITransport(stage.sim.app)
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1", headers=headers
+        ) as http:
+            assert (await http.post("/api/desk/me/agent")).status_code == 200
+            asked = [(await http.get("/api/sdk/positions")).status_code for _ in range(400)]
+        assert set(asked) == {200}

@@ -135,7 +135,7 @@ async def opened(stack: AsyncExitStack, options: Options) -> Desk:
     """The desk, attached to the directory's owner, even one that does not answer."""
     initial = first_state(options)
     if options.url is not None:
-        return await stack.enter_async_context(live.remote_desk(options, initial))
+        return await stack.enter_async_context(live.open_desk_of(options, initial))
     means = SystemClock(), random.SystemRandom()
     try:
         return await stack.enter_async_context(live.embedded_parts(options, initial, *means))

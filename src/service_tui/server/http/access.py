@@ -78,6 +78,9 @@ def _is_own_desk(service: Service, endpoint: Endpoint[WireModel], caller: Caller
     # is not counted, nor what the person's own agent reads from another console on this machine.
     if caller.agent is None:
         return caller.in_process
+    if endpoint.reads and caller.agent.settings.console_of:
+        # Nor what the consoles of a person read, from wherever: their other calls are not counted.
+        return True
     is_here = caller.in_process or (endpoint.reads and not caller.peer)
     return caller.agent.agent_id == service.operator_agent and is_here
 
