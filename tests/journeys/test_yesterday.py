@@ -39,9 +39,7 @@ async def test_every_figure_of_yesterday_is_shown_as_it_was(tmp_path: Path) -> N
         for row in now[redemptions][1]["redemptions"]:
             # Nor did it note when a position became ready, by the wall's clock.
             assert row.pop("ready_at") is None
-    for row in now["operator agents"][1]["agents"]:
-        # Nor did it have people: the agent of the console is the owner's, the other is nobody's.
-        assert row.pop("owner") == ("owner" if row["is_own"] else "")
+    _without_owners(now["operator agents"][1]["agents"])
     assert now == known["figures"]
     assert {what: len(now[f"second {what}"][1][what]) for what in HELD} == HELD
     assert sum(now["ledger"].values()) == 0
@@ -52,6 +50,12 @@ def _without_new_paths(agent: dict[str, Any], before: dict[str, Any]) -> None:
     rates, known = agent["rate_limits"]["endpoints"], before["rate_limits"]["endpoints"]
     for path in rates.keys() - known.keys():
         del rates[path]
+
+
+def _without_owners(agents: list[dict[str, Any]]) -> None:
+    """Leave out whose an agent is: the console's the owner's, the other nobody's."""
+    for row in agents:
+        assert row.pop("owner") == ("owner" if row["is_own"] else "")
 
 
 async def test_a_redemption_that_was_under_way_yesterday_comes_to_its_end(tmp_path: Path) -> None:

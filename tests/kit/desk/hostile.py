@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ import httpx
 from kit.desk.faults import Fault, Line, breaking, said, until
 from kit.desk.redeeming import CountingSigner, Won, open_wallet_desk, settled
 from kit.service.hostile import Bytes, Way
-from kit.service.stage import Stage
+from kit.service.stage import Stage, first_state
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.desk import Desk
 from service_tui.desk.reading_failures import READING
@@ -129,7 +129,11 @@ async def lied_to(path: Path) -> AsyncGenerator[Told]:
         stage, line = breaking(whole)
         lied = Lied(line.inner)
         line.inner, line.looks, line.fault = lied, 0, lied.answer
-        async with open_wallet_desk(stage, CountingSigner(), client=stage.client) as desk:
+        plain = first_state()
+        # Of several people: who is here, and who did what, may be lies as well.
+        shared = replace(plain, service=replace(plain.service, shared=True))
+        signer = CountingSigner()
+        async with open_wallet_desk(stage, signer, client=stage.client, initial=shared) as desk:
             desk.submit(WatchMarket(market.market_id))
             told = Told(desk, stage, line, lied, won)
             await until(desk, lambda state: set(state.seen) >= set(Topic), stage)
