@@ -140,7 +140,9 @@ class Agent:
     async def _once(self) -> None:
         self.count += 1
         sells = self.held > 20 and self.rng.random() < 0.5
-        size = {"action": "sell", "shares": 1.0} if sells else {"amount": 1.0}
+        # Half of it: what is held stays within the limit of a market, however long this takes.
+        half = float(int(self.held / 2))
+        size = {"action": "sell", "shares": half} if sells else {"amount": 1.0}
         order = {"market_id": self.market, "side": "yes", "venue": "sim", **size}
         key = {"Idempotency-Key": f"{self.number}-{self.count}"}
         while True:

@@ -286,6 +286,24 @@ async def test_what_a_follower_cannot_answer_for_certain_the_leader_answers(
         assert (await trader.http.get(f"{one}/api/sdk/markets", headers=page)).status_code == 403
 
 
+async def test_every_read_is_answered_through_a_follower_as_by_the_leader(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    async with desk(place, tmp_path) as (led, (one, _), trader):
+        await trader.buy(one)
+        agent = trader.http.headers["Authorization"]
+        for key in (agent, f"Bearer {OPERATOR}"):
+            for endpoint in (found for found in ROUTES if found.reads):
+                path = re.sub(r"{\w+}", "none", endpoint.path)
+                headers = {"Authorization": key}
+                mine, its = [
+                    await trader.http.get(f"{address}{path}", headers=headers)
+                    for address in (led.address, one)
+                ]
+                assert its.status_code == mine.status_code, (path, its.text)
+                assert its.status_code < 500, (path, its.text)
+
+
 async def test_events_come_from_a_follower_and_go_on_at_another(
     place: WorldPlace, tmp_path: Path
 ) -> None:

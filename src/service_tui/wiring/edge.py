@@ -15,7 +15,7 @@ from typing import Final
 
 import httpx
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service_tui.client.stream import NOT_SENT
 from service_tui.server.following import FRESH_S, FollowingCopy
@@ -42,6 +42,9 @@ TAKING_S: Final = 5.0
 
 ANSWER_S: Final = 60.0
 """How long the leader may take for an answer; a stream of events ends by its own silence."""
+
+UNAVAILABLE: Final = 503
+"""Status of a call that a copy cannot answer."""
 
 IDLE_S: Final = 2.0
 """How long an idle connection to the leader is kept; less than the five seconds of the leader, so
@@ -178,8 +181,11 @@ class Edge:
         may = copy is not None and _is_read(scope, headers) and not self._forwarder.is_in_doubt
         call, least = (scope["path"], headers), self._forwarder.written_seq
         if may and copy is not None and await _has(copy, call, least):
-            await copy.app(scope, receive, send)
-        elif FORWARDED in headers:
+            if await _answered(copy, scope, receive, send):
+                return
+            # It was to write something down, or the copy is over: the leader may answer.
+            receive = _without_body(receive)
+        if FORWARDED in headers:
             # Whoever forwarded it knows an older leader: no call goes round in a circle.
             await NO_LEADER.give(send)
         else:
@@ -203,6 +209,35 @@ class Edge:
         """Close the connections to the leader."""
         self.leader_changed()
         await self._forwarder.aclose()
+
+
+async def _answered(copy: FollowingCopy, scope: Scope, receive: Receive, send: Send) -> bool:
+    """Answer from a copy; False, with nothing sent, where it cannot."""
+    cannot = False
+
+    async def passed(message: Message) -> None:
+        nonlocal cannot
+        if message["type"] == "http.response.start":
+            cannot = message["status"] == UNAVAILABLE
+        if not cannot:
+            await send(message)
+
+    await copy.app(scope, receive, passed)
+    return not cannot
+
+
+def _without_body(receive: Receive) -> Receive:
+    """What is still to come of a read whose body, an empty one, was taken before."""
+    is_taken = False
+
+    async def received() -> Message:
+        nonlocal is_taken
+        if is_taken:
+            return await receive()
+        is_taken = True
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    return received
 
 
 def _is_read(scope: Scope, headers: SentHeaders) -> bool:
