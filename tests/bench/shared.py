@@ -1,6 +1,6 @@
 """A shared desk on PostgreSQL: failovers, reads by followers, many worlds, trades beside SQLite.
 
-    .venv/bin/python tests/bench/shared.py failovers [count]
+    .venv/bin/python tests/bench/shared.py failovers [count [seconds of a stop]]
     .venv/bin/python tests/bench/shared.py trades
     .venv/bin/python tests/bench/shared.py reads
     .venv/bin/python tests/bench/shared.py worlds
@@ -53,6 +53,7 @@ FAILOVERS = 50
 AT_ONCE = (1, 16, 64)
 TRADES = 4_000
 UP_S = 60.0
+STOPPED_S = float(sys.argv[3]) if sys.argv[1:2] == ["failovers"] and len(sys.argv) > 3 else 4.0
 
 
 def free_port() -> int:
@@ -218,7 +219,7 @@ async def _fail(  # noqa: PLR0912 - one long story
                 server.start()
             else:
                 lead.running.send_signal(signal.SIGKILL if how == "killed" else signal.SIGSTOP)
-            await asyncio.sleep(4.0 if how == "stopped" else 2.0)
+            await asyncio.sleep(STOPPED_S if how == "stopped" else 2.0)
             after = [at for agent in agents for at in agent.answered_at if at > began + 0.05]
             while not after:
                 await asyncio.sleep(0.1)
