@@ -252,7 +252,8 @@ def _streaming(
     """The handler of a call that is answered with events until either side ends it."""
 
     async def answer(request: Request) -> Response:
-        access.person(service, endpoint, request.headers)
+        person, streams = access.person(service, endpoint, request.headers), streams_of(request.app)
+        streams.check_room(person.name)
         context = RequestContext(service=service, caller=None, now=service.clock.now())
         subscription = opener(context, last_event_seen(request.headers))
 
@@ -264,7 +265,7 @@ def _streaming(
                 return False
             return True
 
-        return EventStream(subscription, streams_of(request.app), may_listen)
+        return EventStream(subscription, streams, may_listen, person.name)
 
     return answer
 
