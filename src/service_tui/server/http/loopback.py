@@ -147,8 +147,8 @@ async def listen(
     from service_tui.server.http.loopback import Turns  # noqa: PLC0415
 
     listener = listener or bind(port)
-    entered = entrance.around(app)
-    served: ASGIApp = entered if around is None else around(entered)
+    # Outermost: what stands around the app may answer in its place.
+    served = entrance.around(app if around is None else around(app))
     config = uvicorn.Config(
         Turns(served) if by_turns else served,
         lifespan="off",
