@@ -12,10 +12,11 @@ import httpx
 import pytest
 
 from kit.clock import leap
-from kit.service.stage import OPERATOR, Stage, open_stage
+from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.events import LeashSet
 from service_tui.server.embedded import BASE_URL
+from service_tui.server.http.loopback import listen
 from service_tui.server.http.people.here import HERE_S
 from service_tui.server.http.people.roster import OWNER, Person, Roster
 from service_tui.server.http.people.secret_keys import new_secret
@@ -309,6 +310,30 @@ async def test_keys_are_shown_once_and_kept_as_hashes(
             assert str(hidden) not in shown + inside
     assert new_secret("op_").salt != new_secret("op_").salt
     assert "op_" not in repr(new_secret("op_"))
+
+
+async def test_who_ends_while_a_body_is_on_its_way_changes_nothing(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        key = (await owner_of(stage).post("desk/people", {"name": "eve", "role": "owner"}))["key"]
+
+        async def me() -> dict[str, Any]:
+            return await owner_of(stage).get("desk/me")
+
+        async def slow() -> AsyncGenerator[bytes]:
+            yield b'{"name": "a sock", '
+            while "eve" not in [one["name"] for one in (await me())["here"]]:  # noqa: ASYNC110 - no event of its own
+                await asyncio.sleep(0.005)
+            await owner_of(stage).post("desk/people/end", {"name": "eve"})
+            yield b'"role": "owner"}'
+
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        async with (
+            listen(stage.sim.app) as url,
+            httpx.AsyncClient(base_url=url, headers=headers, timeout=ANSWER_S) as eve,
+        ):
+            answer = await eve.post("/api/desk/people", content=slow())
+        assert answer.status_code == 401
+        assert [one.name for one in stage.sim.service.people.records] == ["eve"]
 
 
 async def test_a_renewed_key_and_an_ended_person_are_refused_at_once(tmp_path: Path) -> None:

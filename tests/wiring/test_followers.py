@@ -5,7 +5,7 @@ import json
 import random
 import re
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.server.events.listeners import WAITING_MAX
 from service_tui.server.following import FollowingStore, caught_up, open_copy
+from service_tui.server.http.entrance import Entrance
 from service_tui.server.http.loopback import address_of, bind
 from service_tui.server.routes.table import ROUTES
 from service_tui.server.world_store import WorldStore, begin
@@ -222,6 +223,35 @@ async def test_a_follower_far_behind_answers_nothing_until_it_has_every_row(
         assert [body.kind async for body in slow] == ["reset"]
 
 
+async def test_a_person_who_ended_opens_no_copy_that_has_the_row_of_it(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    async with (
+        open_leader(place, tmp_path) as led,
+        open_follower(place, tmp_path, lambda: led.address) as follower,
+        httpx.AsyncClient(timeout=ANSWER_S, headers={"Authorization": f"Bearer {OPERATOR}"}) as own,
+        httpx.AsyncClient(timeout=ANSWER_S) as ada,
+    ):
+        people = f"{led.address}/api/desk/people"
+        made = await own.post(people, json={"name": "ada", "role": "owner"})
+        ada.headers["Authorization"] = f"Bearer {made.json()['key']}"
+        renew, begun, may = follower.copy._renew, asyncio.Event(), asyncio.Event()
+
+        async def late() -> None:
+            begun.set()
+            await may.wait()
+            await renew()
+
+        assert await follower.copy.reaches(led.seq)
+        follower.copy._renew = late
+        await own.post(f"{people}/end", json={"name": "ada"})
+        await asyncio.wait_for(begun.wait(), ANSWER_S)
+        for _ in range(2):
+            answer = await ada.get(f"{follower.address}/api/desk/audit")
+            assert answer.status_code == 401
+            may.set()
+
+
 # -- at the port --------------------------------------------------------------------------------
 
 
@@ -371,6 +401,37 @@ async def test_a_write_is_sent_once_and_the_caller_learns_whether_it_was() -> No
         assert large.status_code == 413
         assert len(taken) == 2
         await edge.aclose()
+
+
+async def test_a_call_is_known_by_its_own_port_before_it_goes_on() -> None:
+    async def nobody(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken.append(await reader.readline())
+        writer.close()
+
+    taken: list[bytes] = []
+    server = await asyncio.start_server(nobody, "127.0.0.1", 0)
+    leader = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    named = Entrance(frozenset({"desk.example"}), "https")
+    async with server, aclosing(Edge(lambda: leader)) as edge:
+        async with at_port(edge) as address:
+            for hosts in ("", "Host: localhost\r\nHost: 127.0.0.1\r\n", "Host: evil.test\r\n"):
+                assert await status_of(address, hosts) in {400, 403}
+        async with at_port(edge, entrance=named) as address:
+            assert await status_of(address, "Host: localhost\r\n") == 403
+            assert await status_of(address, "Host: desk.example\r\nOrigin: null\r\n") == 403
+            assert taken == []
+            assert await status_of(address, "Host: desk.example\r\n") == 502
+    assert taken == [b"POST /api/desk/halt HTTP/1.1\r\n"]
+
+
+async def status_of(address: str, hosts: str) -> int:
+    """Of the answer to a call with these headers, to the letter."""
+    host, port = address.removeprefix("https://").removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(f"POST /api/desk/halt HTTP/1.1\r\n{hosts}\r\n".encode())
+    status = await reader.readline()
+    writer.close()
+    return int(status.split()[1])
 
 
 async def test_what_waits_for_a_leader_that_stands_still_ends_with_its_lead() -> None:

@@ -1,5 +1,6 @@
 """A service on a network: what may start, who gets in by which name, and what stays at home."""
 
+import asyncio
 import os
 import ssl
 import subprocess
@@ -17,6 +18,7 @@ from kit.service.certificates import Certificate, certificate
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server.embedded import SimSettings, open_sim
+from service_tui.server.http import lines
 from service_tui.server.http.entrance import LOCAL, Entrance, plain_address
 from service_tui.server.http.loopback import bind, listen
 from service_tui.wiring.network import NetworkError, check_network, entrance_on
@@ -133,12 +135,37 @@ async def test_a_call_goes_and_comes_back_encrypted(tmp_path: Path, made: Certif
         assert await ready(http)
 
 
+async def test_who_never_begins_to_encrypt_takes_no_room(
+    tmp_path: Path, made: Certificate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "backlog", lambda: 4)
+    monkeypatch.setattr(lines, "HANDSHAKE_S", 0.3)
+    async with open_stage(tmp_path / "d") as stage, encrypted(stage, made) as http:
+        port = http.base_url.port or 0
+        held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(12)]
+        async with asyncio.timeout(ANSWER_S):
+            # Of too many the oldest go at once, the others a moment later.
+            assert [await rest_of(pair) for pair in held] == [b""] * 12
+        assert (await http.get("/api/sdk/health")).status_code == 200
+
+
+async def rest_of(pair: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> bytes:
+    """What comes until the line ends, by whichever way."""
+    reader, writer = pair
+    try:
+        return await reader.read()
+    except ConnectionError:
+        return b""
+    finally:
+        writer.transport.abort()
+
+
 async def ready(http: httpx.AsyncClient) -> bool:
     """Whether the stream of events begins."""
     operator = {"Authorization": f"Bearer {OPERATOR}"}
     async with http.stream("GET", "/api/desk/events", headers=operator) as events:
-        lines = events.aiter_lines()
-        return "event: ready" in [await anext(lines) for _ in range(4)]
+        told = events.aiter_lines()
+        return "event: ready" in [await anext(told) for _ in range(4)]
 
 
 async def test_what_is_not_encrypted_is_not_answered(tmp_path: Path, made: Certificate) -> None:

@@ -316,7 +316,8 @@ def test_a_world_is_copied_into_the_database_and_back_row_by_row(
 
 async def test_people_and_agents_come_by_either_process_over_tls(tmp_path: Path) -> None:
     made = certificate(tmp_path / "tls", "localhost")
-    tls = ("--tls-cert", str(made.cert), "--tls-key", str(made.key), "--public-name", "localhost")
+    names = ("--public-name", "localhost", "--public-name", "desk.example")
+    tls = ("--tls-cert", str(made.cert), "--tls-key", str(made.key), *names)
     async with (
         desk(tmp_path, *tls) as (_, first, second),
         httpx.AsyncClient(verify=made.trusted(), timeout=ANSWER_S) as http,
@@ -324,6 +325,10 @@ async def test_people_and_agents_come_by_either_process_over_tls(tmp_path: Path)
         near, far = (f"https://localhost:{one.port}/api" for one in (first, second))
         key = json.loads((first.folder / "keys.json").read_text())["operator"]
         owner = {"Authorization": f"Bearer {key}"}
+        for at, status in (("desk.example", 200), ("127.0.0.1", 403)):
+            for one in (near, far):
+                reply = await http.get(f"{one}/desk/audit", headers=owner | {"Host": at})
+                assert reply.status_code == status, reply.text
         person = {"name": "ada", "role": "trader"}
         added = await http.post(f"{far}/desk/people", json=person, headers=owner)
         of_ada = {"Authorization": f"Bearer {added.json()['key']}"}

@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -148,6 +149,9 @@ RETRY_S: Final = 4.0
 Pairs = list[tuple[str, str]]
 """Names and values, as a query holds them."""
 
+_Who = tuple[Person | None, Agent | None]
+"""Who makes a call: a person, an agent, or nobody who is known."""
+
 
 def create_app(service: Service, access: Access) -> Starlette:
     """The app over one service; its lifespan runs the ticker, unless the service only follows."""
@@ -252,7 +256,8 @@ def _streaming(
     """The handler of a call that is answered with events until either side ends it."""
 
     async def answer(request: Request) -> Response:
-        access.person(service, endpoint, request.headers)
+        person, streams = access.person(service, endpoint, request.headers), streams_of(request.app)
+        streams.check_room(person.name)
         context = RequestContext(service=service, caller=None, now=service.clock.now())
         subscription = opener(context, last_event_seen(request.headers))
 
@@ -264,7 +269,7 @@ def _streaming(
                 return False
             return True
 
-        return EventStream(subscription, streams_of(request.app), may_listen)
+        return EventStream(subscription, streams, may_listen, person.name)
 
     return answer
 
@@ -285,16 +290,15 @@ def _answering(
     may_rehearse = endpoint.request is not None and "dry_run" in endpoint.request.model_fields
     # A body that cannot be read is refused before it is counted, or paid for.
     reads_first = may_rehearse or bool(endpoint.price)
+    who = partial(_who_calls, service, access, endpoint)
 
     async def answer(call: DirectRequest) -> Response:
         speech = speech_of(call.headers.get("user-agent", ""))
         # A refusal was made from this, or from more.
         seq = service.world_store.written_seq
         try:
-            entrance = entrance_of(call.scope)
-            entrance.check(call.headers, direct_peer_of(call.scope))
-            person = _person_of(service, access, endpoint, call)
-            agent = _agent_of(service, access, endpoint, call.headers)
+            entrance = _entered(call)
+            person, agent = who(call)
             caller = _caller_of(call, entrance, agent)
             paid: dict[str, str] = {}
             if not reads_first:
@@ -303,6 +307,7 @@ def _answering(
             rehearses: bool = getattr(body, "is_quote", False)
             if reads_first and not rehearses:
                 paid = await admitted(service, access, (endpoint, caller), call.headers)
+            person, agent = _after(body, (person, agent), partial(who, call))
             pairs = _pairs_of(call)
             context = RequestContext(
                 service=service,
@@ -368,6 +373,29 @@ async def _read(request: RequestContext, handler: Handler) -> tuple[WireModel, i
         if refusals == await world_store.on_disk():
             return reply, seq
     raise StorageError("the disk is full or read-only")
+
+
+def _entered(call: DirectRequest) -> Entrance:
+    """The way by which a call came, if it may; else Denied."""
+    entrance = entrance_of(call.scope)
+    entrance.check(call.headers, direct_peer_of(call.scope))
+    return entrance
+
+
+def _after(body: WireModel | None, before: _Who, who: Callable[[], _Who]) -> _Who:
+    """Who calls, asked again where a body was waited for; Denied as then.
+
+    It may have been long in coming: people end meanwhile, roles change, and keys are renewed.
+    """
+    return before if body is None else who()
+
+
+def _who_calls(
+    service: Service, access: Access, endpoint: Endpoint[WireModel], call: DirectRequest
+) -> _Who:
+    """The person or the agent who calls and may; Denied as of the two below."""
+    person = _person_of(service, access, endpoint, call)
+    return person, _agent_of(service, access, endpoint, call.headers)
 
 
 def _agent_of(

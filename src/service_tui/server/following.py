@@ -183,6 +183,8 @@ class FollowingCopy:
             rows = await asyncio.to_thread(self._feed.rows_after, self.store.seq)
             self.store.check_following()
             if self.store.take(rows):
+                # Until then a person whose end is in these rows would still be let in.
+                self._fresh_at = float("-inf")
                 await self._renew()
             moved, self._moved = self._moved, asyncio.Event()
             moved.set()

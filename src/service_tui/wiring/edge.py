@@ -18,11 +18,14 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service_tui.client.stream import NOT_SENT
+from service_tui.server.app import is_own_form
 from service_tui.server.following import FRESH_S, FollowingCopy
 from service_tui.server.http.access import BODY_MAX
 from service_tui.server.http.direct import SentHeaders
+from service_tui.server.http.entrance import direct_peer_of, entrance_of
 from service_tui.server.http.lines import lines_max
 from service_tui.server.http.names import sdk_version
+from service_tui.server.http.refusals import Denied
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.wire.endpoint import DESK
 from service_tui.wire.endpoints.desk import DESK_ACCOUNT, DESK_AGENTS
@@ -30,6 +33,7 @@ from service_tui.wire.endpoints.notify import WEBHOOKS
 from service_tui.wire.endpoints.people import DESK_ME, INVITATIONS, PEOPLE
 from service_tui.wire.endpoints.public import HEALTH, OWN_SKILLS, SETTINGS, SKILLS
 from service_tui.wire.endpoints.wallet import LINK_CHALLENGE
+from service_tui.wire.errors import ErrorBody
 from service_tui.wire.payment import PAYMENT_HEADER
 from service_tui.wire.world_seq import WORLD_SEQ, seq_of
 
@@ -188,6 +192,8 @@ class Edge:
         if FORWARDED in headers:
             # Whoever forwarded it knows an older leader: no call goes round in a circle.
             await NO_LEADER.give(send)
+        elif (refusal := _refusal(scope, headers)) is not None:
+            await refusal.give(send)
         else:
             await self._forwarder.forward(scope, receive, send)
 
@@ -238,6 +244,18 @@ def _without_body(receive: Receive) -> Receive:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     return received
+
+
+def _refusal(scope: Scope, headers: SentHeaders) -> Sentence | None:
+    """What this port refuses by itself: sent on, a call would come by the name of another one."""
+    is_form = is_own_form(scope["method"], scope["path"])
+    try:
+        entrance_of(scope).check(headers, direct_peer_of(scope), own_page=is_form)
+    except Denied as no:
+        said = no.body if isinstance(no.body, ErrorBody) else None
+        error, fix = ("refused", "") if said is None else (said.error, said.fix or "")
+        return Sentence(no.status, error, fix)
+    return None
 
 
 def _is_read(scope: Scope, headers: SentHeaders) -> bool:

@@ -20,7 +20,8 @@ from service_tui.server.embedded import Sim, SimSettings, open_sim
 from service_tui.server.events.stream import STATE, OpenStreams
 from service_tui.server.following import FollowingCopy, open_copy
 from service_tui.server.http.access import hash_of
-from service_tui.server.http.loopback import bind, listen
+from service_tui.server.http.entrance import LOCAL, Entrance
+from service_tui.server.http.loopback import address_of, bind, listen
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.feed import JournalFeed
@@ -100,11 +101,13 @@ async def open_follower(
 
 
 @asynccontextmanager
-async def at_port(edge: Edge, listener: socket.socket | None = None) -> AsyncGenerator[str]:
-    app = Starlette()
+async def at_port(
+    edge: Edge, listener: socket.socket | None = None, entrance: Entrance = LOCAL
+) -> AsyncGenerator[str]:
+    app, listener = Starlette(), listener or bind()
     setattr(app.state, STATE, OpenStreams())
-    async with listen(app, listener=listener or bind(), around=lambda _: edge) as address:
-        yield address
+    async with listen(app, listener=listener, around=lambda _: edge, entrance=entrance):
+        yield address_of(listener)
 
 
 class Trader:

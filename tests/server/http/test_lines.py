@@ -10,6 +10,7 @@ import pytest
 
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.events import AgentChanged
+from service_tui.server.events import stream
 from service_tui.server.events.stream import streams_of
 from service_tui.server.http import lines
 from service_tui.server.http.loopback import listen
@@ -24,6 +25,7 @@ UNENDED: Final = (
     "Content-Type: application/json\r\n\r\n{"
 ).encode()
 HALF_A_HEAD: Final = b"GET /api/sdk/health HTTP/1.1\r\nHost: local"
+NO_KEY: Final = UNENDED.replace(TROUBLESHOOT.path.encode(), b"/api/sdk/trade")
 STREAM: Final = (
     f"GET {EVENTS.path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {OPERATOR}\r\n\r\n"
 ).encode()
@@ -83,6 +85,41 @@ async def test_idle_lines_make_room_for_who_asks(
         async with asyncio.timeout(WAIT_S):
             await asking[0].readuntil(b"beat")
         for _, writer in (asking, *idle):
+            writer.close()
+
+
+@pytest.mark.parametrize("said", [UNENDED, HEALTHY, HALF_A_HEAD, NO_KEY])
+async def test_whoever_holds_lines_open_keeps_nobody_from_asking(
+    said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "lines_max", lambda: 16)
+    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+        held = [await opened(url, said) for _ in range(20)]
+        for _ in range(3):
+            assert await healthy(url)
+        for _, writer in held:
+            writer.close()
+
+
+async def test_a_person_has_so_many_streams_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "STREAMS_MAX", 3)
+    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+        held = [await opened(url, STREAM) for _ in range(stream.STREAMS_MAX)]
+        for reader, _ in held:
+            await reader.readuntil(b"ready")
+        more = await opened(url, STREAM)
+        assert b" 429 " in await more[0].readuntil(b"\r\n")
+        # Others are not held back by them, and one that ended makes room.
+        assert await healthy(url)
+        held[0][1].transport.abort()
+        async with asyncio.timeout(WAIT_S):
+            while len(streams_of(stage.sim.app)) == len(held):  # noqa: ASYNC110 - no event of its own
+                await asyncio.sleep(0.01)
+        again = await opened(url, STREAM)
+        assert b" 200 " in await again[0].readuntil(b"\r\n")
+        for _, writer in (*held, more, again):
             writer.close()
 
 

@@ -9,6 +9,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from service_tui.server.events.listeners import Subscription
+from service_tui.server.http.refusals import denied
 from service_tui.wire.events import EventBody
 
 MEDIA_TYPE: Final = "text/event-stream"
@@ -17,6 +18,10 @@ RETRY_MS: Final = 1_000
 
 FRAMES_MAX: Final = 64
 """Events that go out together: to send is dearer than to write, and trades come in groups."""
+
+STREAMS_MAX: Final = 32
+"""ours: streams of one person over HTTP at one time. A line that is being answered is never let go
+to make room for another, and there are 512 of them for everybody."""
 
 STATE: Final = "streams"
 """Where the app keeps them."""
@@ -35,14 +40,16 @@ class EventStream(StreamingResponse):
         subscription: Subscription,
         streams: "OpenStreams",
         may_listen: Callable[[], bool],
+        who: str = "",
     ) -> None:
         super().__init__(_frames(subscription, may_listen), headers={"Cache-Control": "no-store"})
         self._subscription = subscription
         self._streams = streams
+        self._who = who
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until it ends; nothing is kept after the listener hangs up."""
-        self._streams.add(self._subscription)
+        self._streams.add(self._subscription, self._who)
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -53,19 +60,30 @@ class OpenStreams:
     """What goes out over HTTP now: a server that ends has to end these first, or it waits."""
 
     def __init__(self) -> None:
-        self._open: set[Subscription] = set()
+        self._open: dict[Subscription, str] = {}
 
     def __len__(self) -> int:
         """How many there are."""
         return len(self._open)
 
-    def add(self, subscription: Subscription) -> None:
-        """One more is on its way."""
-        self._open.add(subscription)
+    def check_room(self, who: str) -> None:
+        """Refuse one stream more than a person may have.
+
+        Raises:
+            Denied: 429.
+        """
+        if sum(one == who for one in self._open.values()) >= STREAMS_MAX:
+            raise denied(
+                429, f"{who} has {STREAMS_MAX} streams of events already", "end one that is open"
+            )
+
+    def add(self, subscription: Subscription, who: str = "") -> None:
+        """One more is on its way, of a person."""
+        self._open[subscription] = who
 
     def remove(self, subscription: Subscription) -> None:
         """One is over."""
-        self._open.discard(subscription)
+        self._open.pop(subscription, None)
         subscription.end()
 
     def end(self) -> None:

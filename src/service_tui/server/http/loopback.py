@@ -143,12 +143,12 @@ async def listen(
     # After the first paint only: it costs a tenth of a second.
     import uvicorn  # noqa: PLC0415
 
-    from service_tui.server.http.lines import BoundedLine, backlog, sweep  # noqa: PLC0415
+    from service_tui.server.http.lines import BoundedLine, backlog, encrypted_lines, sweep  # noqa: PLC0415
     from service_tui.server.http.loopback import Turns  # noqa: PLC0415
 
     listener = listener or bind(port)
-    entered = entrance.around(app)
-    served: ASGIApp = entered if around is None else around(entered)
+    # Outermost: what stands around the app may answer in its place.
+    served = entrance.around(app if around is None else around(app))
     config = uvicorn.Config(
         Turns(served) if by_turns else served,
         lifespan="off",
@@ -166,8 +166,10 @@ async def listen(
         proxy_headers=False,
     )
     config.load()
-    # Not by uvicorn's own options: they would let in more ciphers than Python's defaults.
-    config.ssl = entrance.tls
+    if entrance.tls is not None:
+        # Not by uvicorn's own options: they would let in more ciphers than Python's defaults, and
+        # lines without number that never begin to encrypt.
+        setattr(config, "http_protocol_class", encrypted_lines(entrance.tls))  # noqa: B010
     ending = asyncio.Event()
     loop = asyncio.get_running_loop()
 
