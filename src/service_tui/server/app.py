@@ -26,6 +26,7 @@ from service_tui.server.document import document
 from service_tui.server.events.listeners import BEAT_S
 from service_tui.server.events.stream import (
     STATE,
+    STREAMS_MAX,
     EventStream,
     OpenStreams,
     last_event_seen,
@@ -257,7 +258,9 @@ def _streaming(
 
     async def answer(request: Request) -> Response:
         person, streams = access.person(service, endpoint, request.headers), streams_of(request.app)
-        streams.check_room(person.name)
+        if not streams.has_room(person.name):
+            why = f"{person.name} has {STREAMS_MAX} streams of events already"
+            raise denied(429, why, "end one that is open")
         context = RequestContext(service=service, caller=None, now=service.clock.now())
         subscription = opener(context, last_event_seen(request.headers))
 

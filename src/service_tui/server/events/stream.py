@@ -9,7 +9,6 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from service_tui.server.events.listeners import Subscription
-from service_tui.server.http.refusals import denied
 from service_tui.wire.events import EventBody
 
 MEDIA_TYPE: Final = "text/event-stream"
@@ -66,16 +65,9 @@ class OpenStreams:
         """How many there are."""
         return len(self._open)
 
-    def check_room(self, who: str) -> None:
-        """Refuse one stream more than a person may have.
-
-        Raises:
-            Denied: 429.
-        """
-        if sum(one == who for one in self._open.values()) >= STREAMS_MAX:
-            raise denied(
-                429, f"{who} has {STREAMS_MAX} streams of events already", "end one that is open"
-            )
+    def has_room(self, who: str) -> bool:
+        """True if a person may have one more."""
+        return sum(one == who for one in self._open.values()) < STREAMS_MAX
 
     def add(self, subscription: Subscription, who: str = "") -> None:
         """One more is on its way, of a person."""
