@@ -116,6 +116,10 @@ def test_amounts_in_what_was_sent_are_masked() -> None:
         (ActView(1, NOW, "a", "POST /api/desk/people", "", '{"name":"eve","role":null}'),
          "added a person: name eve"),
         (ActView(1, NOW, "a", "POST /api/desk/halt", "", "no json"), "halted trading: no json"),
+        (ActView(1, NOW, "a", "PATCH /api/desk/chain", "", '{"faults":["drop","revert"],"x":[]}'),
+         "PATCH /api/desk/chain: faults drop revert"),
+        (ActView(1, NOW, "a", "POST /x", "", '{"a":{"b":1}}'), "POST /x: a {'b': 1}"),
+        (ActView(1, NOW, "a", "POST /x", "", "[" * 9_000), "POST /x: " + "[" * 9_000),
     ],
 )  # fmt: skip
 def test_a_change_reads_as_a_sentence(act: ActView, text: str) -> None:

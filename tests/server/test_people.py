@@ -353,7 +353,7 @@ async def test_a_renewed_key_and_an_ended_person_are_refused_at_once(tmp_path: P
         )
 
 
-@pytest.mark.parametrize("name", ["ada", "ADA", "owner", "Owner"])
+@pytest.mark.parametrize("name", ["ada", "ADA", "owner", "Owner", "a da", "\uff4fwner"])
 async def test_a_name_is_given_once(tmp_path: Path, name: str) -> None:
     async with open_stage(tmp_path) as stage:
         await added(stage, "ada", PersonRole.OBSERVER)

@@ -44,9 +44,17 @@ def _detail(sent: str) -> str:
     """What was sent with a call, as a person reads it: names and values."""
     try:
         body: object = json.loads(sent) if sent else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return sent
     if not isinstance(body, dict):
         return sent
     values = cast("dict[str, object]", body).items()
-    return ", ".join(f"{name} {value}" for name, value in values if value not in {None, ""})
+    pairs = ((name, _plain(value)) for name, value in values)
+    return ", ".join(f"{name} {value}" for name, value in pairs if value)
+
+
+def _plain(value: object) -> str:
+    """A value of what was sent, a list with blanks between; empty for none."""
+    if isinstance(value, list):
+        return " ".join(map(_plain, cast("list[object]", value)))
+    return "" if value is None else str(value)

@@ -271,6 +271,8 @@ def test_tables_are_made_once_and_another_version_is_refused(place: WorldPlace) 
     [
         ("sqlite:///x", "main", "no address of a database"),
         ("postgresql://[", "main", "no address of a database"),
+        ("postgresql://u:se@cret@h/d", "main", "an @ too many; in a password write %40"),
+        ("postgresql://u:se/cret@h/d", "main", "an @ too many; in a password write %40"),
         ("postgresql://desk:hush@127.0.0.1/x", "Main; DROP", "no name of a world"),
         ("postgresql://desk:hush@127.0.0.1/x", "w" * 41, "no name of a world"),
     ],

@@ -55,11 +55,17 @@ class WorldPlace:
             )
         try:
             is_known = urlsplit(self.url).scheme in _SCHEMES
-            conninfo.conninfo_to_dict(self.url)
+            shown = {**conninfo.conninfo_to_dict(self.url), "password": ""}
         except (ValueError, psycopg.Error):
-            is_known = False
+            is_known, shown = False, {}
         if not is_known:
             raise StorageError("no address of a database; write postgresql://user@host/name")
+        # A part of a password that was taken for a host or a name would be shown with it.
+        if any("@" in str(part) for part in shown.values()):
+            raise StorageError(
+                "the address of the database has an @ too many; in a password write %40 for @, "
+                "%2F for /, %3A for :, %3F for ? and %23 for #"
+            )
 
     def __repr__(self) -> str:
         return f"WorldPlace({self})"

@@ -1,5 +1,6 @@
 """Who operates a world: the owner of its data directory, and the people who were added."""
 
+import unicodedata
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -30,6 +31,11 @@ class Person:
 THE_OWNER: Final = Person(OWNER, PersonRole.OWNER)
 
 
+def _look(name: str) -> str:
+    """A name without what is easily overlooked: the case, blanks, and other widths of a letter."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
 class Roster:
     """The people of a world. Like the world it changes in memory first; the caller writes it."""
 
@@ -58,10 +64,10 @@ class Roster:
         Raises:
             Denied: 409 for a name that somebody has or had.
         """
-        # ours: also of ended ones, or who comes later would own their agents; without the case, or
-        # two people would look the same in the audit log.
-        taken = {one.casefold() for one in (OWNER, *self._records)}
-        if name.casefold() in taken:
+        # ours: also of ended ones, or who comes later would own their agents; by how they look,
+        # or two people would be the same in the audit log.
+        taken = {_look(one) for one in (OWNER, *self._records)}
+        if _look(name) in taken:
             raise denied(409, f"the name {name!r} is or was given", "choose another name")
         fresh = new_secret(PERSON_KEY_PREFIX)
         self._records[name] = PersonRecord(name, role, fresh.salt, fresh.digest, at, by.name)
