@@ -65,6 +65,7 @@ class Running(Threaded):
         self.others: list[str] = []
         self.importable: dict[str, str] = {}
         self.held = 0
+        self.people = 0
 
     def open(self, path: Path, plan: Plan = Plan.ELITE) -> None:
         super().open(path, plan)
@@ -244,6 +245,30 @@ SIGNER: Final = LocalSigner("5e" * 32)
 RUNNING = Running()
 
 
+async def invited() -> dict[str, str]:
+    """A person who is here, and an invitation that waits to be ended."""
+    desk = {"Authorization": f"Bearer {OPERATOR}"}
+    RUNNING.people += 1
+    name = f"person {RUNNING.people}"
+    async with RUNNING.line() as line:
+        await line.post("/api/desk/people", json={"name": name, "role": "trader"}, headers=desk)
+        made = await line.post("/api/desk/invitations", json={}, headers=desk)
+    return {"name": name, "invitation_id": made.json()["invitation"]["invitation_id"]}
+
+
+def help_on_people(case: "Case", known: dict[str, Any]) -> None:
+    """Somebody who is here, and an invitation that is open."""
+    if "/desk/invitations" in case.path or "/desk/people" in case.path:
+        known |= RUNNING.run(invited())
+    if isinstance(case.body, dict):
+        if case.path.startswith("/api/desk/people") and not (
+            case.method == "POST" and case.path.endswith("/people")
+        ):
+            case.body["name"] = known["name"]
+        if "person" in case.body:
+            case.body["person"] = known["name"]
+
+
 async def notify() -> dict[str, str]:
     """A price alert and a webhook that wait to be removed."""
     market_id = RUNNING.stage.open_markets()[0].market_id
@@ -317,6 +342,7 @@ def help_on(case: "Case") -> None:
             else:
                 case.body |= {"side": "yes", "venue": "sim"}
         help_on_wallets(case, known)
+        help_on_people(case, known)
         for name in case.path_parameters or {}:
             case.path_parameters[name] = known.get(name, case.path_parameters[name])
         if isinstance(case.body, dict) and "market_id" in case.body:

@@ -97,7 +97,9 @@ def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     assert all(one["required"] is True for one in in_path.values())
     headers = [one["name"] for one in parameters if one["in"] == "header"]
     assert headers == (["Idempotency-Key"] if endpoint.once else [])
-    governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
+    fields = endpoint.request.model_fields if endpoint.request is not None else {}
+    is_about_one = "{" in endpoint.path or bool({"name", "person"} & set(fields))
+    governs = endpoint.operator and not endpoint.reads and is_about_one
     is_state = endpoint.once or governs or endpoint.refuses == 409
     assert ("409" in operation["responses"]) == is_state
     assert ("429" in operation["responses"]) == (not endpoint.operator)

@@ -56,6 +56,9 @@ _ID: Final = re.compile(r"{(\w+)}")
 _ID_SCHEMA: Final[Schema] = {"type": "string", "pattern": rf"^{ID_PATTERN}$"}
 
 
+PERSON: Final = frozenset({"name", "person"})
+"""Fields by which a call of an operator means a person."""
+
 NAMING: Final = frozenset({
     *("market_id", "agent_id", "symbol", "webhook_id", "quote_id"),
     *("polymarket_url", "kalshi_url", "event_ticker"),
@@ -77,13 +80,15 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, AnswerModel]:
         name for model in (endpoint.request, endpoint.query) if model for name in model.model_fields
     }
     names_market = "{" in endpoint.path or not NAMING.isdisjoint(fields)
-    governs = endpoint.operator and not endpoint.reads and "{" in endpoint.path
+    changes = endpoint.operator and not endpoint.reads
+    names_person = changes and not PERSON.isdisjoint(fields)
+    governs = changes and ("{" in endpoint.path or names_person)
     is_paid = not (endpoint.operator or endpoint.keyless)
     refusals = (
         (400, has_body, "The body ended early, or the request contradicts itself"),
         (401, not endpoint.keyless, "The key is missing, malformed, sent twice, or not known here"),
         (403, True, "Not from this host or page, or not with this plan or in this state"),
-        (404, names_market, "Nothing has this id"),
+        (404, names_market or names_person, "Nothing has this id, nobody this name"),
         (409, endpoint.once or governs, "Not in this state, or this key stood for another call"),
         (413, has_body, "The body is too large"),
         (415, has_body, "The body is not JSON"),
