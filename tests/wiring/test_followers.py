@@ -34,7 +34,7 @@ from service_tui.engine.codec import snapshot
 from service_tui.engine.tick import advance
 from service_tui.engine.world import World
 from service_tui.server.events.listeners import WAITING_MAX
-from service_tui.server.following import FollowingStore, caught_up, open_copy
+from service_tui.server.following import FRESH_S, FollowingStore, caught_up, open_copy
 from service_tui.server.http.entrance import Entrance
 from service_tui.server.http.loopback import address_of, bind
 from service_tui.server.routes.table import ROUTES
@@ -487,10 +487,7 @@ async def test_a_leader_whose_line_to_the_database_is_cut_answers_nothing_stale(
             line.cut()
             await until("whole", "leading")
             await trader.buy(whole)
-            # Whoever asks the former leader hears nothing, not even what was true a moment ago.
-            for path in ("positions", "markets", "health"):
-                reply = await trader.http.get(f"{cut}/api/sdk/{path}")
-                assert reply.status_code == 503, reply.text
+            await nothing_stale(trader, cut)
             line.is_cut = False
             await until("cut", "standing by")
             assert (await trader.held(cut))[0] == pytest.approx(trader.bought)
@@ -506,6 +503,17 @@ async def test_a_leader_whose_line_to_the_database_is_cut_answers_nothing_stale(
             assert (await trader.held(cut))[0] == pytest.approx(trader.bought)
             ending.set()
     assert [row for row in epochs(place) if row > 2] == []
+
+
+async def nothing_stale(trader: Trader, former: str) -> None:
+    """A former leader answers nobody who has seen a row of the new one, and soon nobody at all."""
+    seen = {WORLD_SEQ: str(trader.seq)}
+    reply = await trader.http.get(f"{former}/api/sdk/positions", headers=seen)
+    assert reply.status_code == 503, reply.text
+    await asyncio.sleep(FRESH_S)
+    for path in ("positions", "markets", "health"):
+        reply = await trader.http.get(f"{former}/api/sdk/{path}")
+        assert reply.status_code == 503, reply.text
 
 
 def epochs(place: WorldPlace) -> list[int]:

@@ -117,6 +117,11 @@ class Sentence:
     fix: str
     retryable: bool = False
 
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer any call with it."""
+        del scope, receive
+        await self.give(send)
+
     async def give(self, send: Send) -> None:
         """Send it."""
         said = {"error": self.error, "fix": self.fix, "retryable": self.retryable}
@@ -165,6 +170,7 @@ class Edge:
     def __init__(self, find: Callable[[], str | None], tls: LeaderTls | None = None) -> None:
         self._forwarder = Forwarder(find, tls)
         self._leading: ASGIApp | None = None
+        self._seq: Callable[[], int] = lambda: 0
         self._is_settled = asyncio.Event()
         self._is_settled.set()
         self.copy: FollowingCopy | None = None
@@ -177,10 +183,12 @@ class Edge:
             with suppress(TimeoutError):
                 async with asyncio.timeout(TAKING_S):
                     await self._is_settled.wait()
-        if self._leading is not None:
-            await self._leading(scope, receive, send)
-            return
         headers = SentHeaders(scope)
+        if self._leading is not None:
+            # Whoever has seen more than the leader has, has seen its successor.
+            app = NO_LEADER.app if _wanted(headers) > self._seq() else self._leading
+            await app(scope, receive, send)
+            return
         copy = self.copy
         may = copy is not None and _is_read(scope, headers) and not self._forwarder.is_in_doubt
         call, least = (scope["path"], headers), self._forwarder.written_seq
@@ -202,9 +210,14 @@ class Edge:
         self._is_settled.clear()
         self.leader_changed()
 
-    def lead(self, app: ASGIApp | None) -> None:
-        """Answer by the app of this process; None: it leads no longer, or could not begin."""
-        self._leading = app
+    def lead(self, app: ASGIApp | None, seq: Callable[[], int] = lambda: 0) -> None:
+        """Answer by the app of this process; None: it leads no longer, or could not begin.
+
+        Args:
+            app: the app.
+            seq: the last row of its world.
+        """
+        self._leading, self._seq = app, seq
         self._is_settled.set()
 
     def leader_changed(self) -> None:
@@ -256,6 +269,11 @@ def _refusal(scope: Scope, headers: SentHeaders) -> Sentence | None:
         error, fix = ("refused", "") if said is None else (said.error, said.fix or "")
         return Sentence(no.status, error, fix)
     return None
+
+
+def _wanted(headers: SentHeaders) -> int:
+    """The row that a caller wants to be included; 0 for none that is a number."""
+    return max((seq_of(text) or 0 for text in headers.getlist(WORLD_SEQ)), default=0)
 
 
 def _is_read(scope: Scope, headers: SentHeaders) -> bool:

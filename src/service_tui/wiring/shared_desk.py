@@ -289,7 +289,8 @@ class SharedProcess:
             async with open_sim(database, self._clock, settings, warm=warm) as sim:
                 sim.service.address = address = self._address
                 sim.service.leader, sim.service.epoch = holder_name(), leadership.epoch or 0
-                self._edge.lead(sim.app)
+                store = sim.service.world_store
+                self._edge.lead(sim.app, lambda: store.seq)
                 try:
                     self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
                     await asyncio.to_thread(leadership.publish, self._entrance.link or address)
