@@ -158,6 +158,11 @@ class PersonRole(StrEnum):
     SUPERVISOR = "supervisor"
     OWNER = "owner"
 
+    def reaches(self, least: "PersonRole") -> bool:
+        """True if this role may do what asks for `least`."""
+        roles = list(PersonRole)
+        return roles.index(self) >= roles.index(least)
+
 
 class LeashMode(StrEnum):
     """Freedom of an agent or one of its skills.

@@ -435,7 +435,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Perform an action, unless it is one that a recorded state cannot take."""
+        """Perform an action, unless a recorded state or the person's role bars it."""
         key = _APP_KEYS.get(action) if isinstance(action, str) else None
         why = "" if key is None else barred_reason(self.desk_state, key.ident)
         if not why:

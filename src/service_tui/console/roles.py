@@ -39,8 +39,6 @@ ROLE_OF: Final[Mapping[str, PersonRole]] = {
 }
 """The least role of a key; one that is not named only looks, or changes nothing of the service."""
 
-_RANK: Final = {role: rank for rank, role in enumerate(PersonRole)}
-
 
 def role_reason(state: DeskState, ident: str) -> str:
     """Why a person's role forbids a key, in one sentence; empty if it does not.
@@ -50,6 +48,6 @@ def role_reason(state: DeskState, ident: str) -> str:
         ident: id of the key in `keys.py`.
     """
     team, needed = state.team, ROLE_OF.get(ident)
-    if team is None or needed is None or _RANK[team.role] >= _RANK[needed]:
+    if team is None or needed is None or team.role.reaches(needed):
         return ""
     return f"needs the role {needed.value}; yours is {team.role.value}"

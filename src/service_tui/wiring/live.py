@@ -39,8 +39,6 @@ from service_tui.wiring.team_desk import team_desk
 from service_tui.wiring.waiting import until
 from service_tui.wiring.wallet_keys import vault_of
 
-KEEPALIVE_S: Final = 4.0
-
 FIRST_ANSWER_S: Final = 2.0
 """ours: agents wait so long at most for a desk that has no answer of its own service."""
 
@@ -158,9 +156,7 @@ def _is_answered(state: DeskState) -> bool:
 async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk]:
     """A desk on another service."""
     clock = SystemClock()
-    # Shorter than the usual five seconds of servers: a write on a connection that is just being
-    # closed would end as unknown.
-    limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
+    limits = httpx.Limits(keepalive_expiry=attached.KEEPALIVE_S)
     transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
     url = options.url or ""
     async with (

@@ -23,6 +23,7 @@ from service_tui.signing.policy import SigningPolicy
 from service_tui.wire.endpoints.desk import EVENTS
 from service_tui.wire.endpoints.people import MY_AGENT
 from service_tui.wire.events import EventBody
+from service_tui.wiring.attached import KEEPALIVE_S
 from service_tui.wiring.data import open_data_of
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.options import Options
@@ -31,7 +32,6 @@ from service_tui.wiring.wallet_keys import vault_of
 
 log = logging.getLogger(__name__)
 
-KEEPALIVE_S: Final = 4.0
 FIRST_S: Final = 3.0
 """How long the first answer may take before the desk opens without it."""
 

@@ -78,8 +78,7 @@ def _pair(label: str, value: Text) -> Text:
 def _here(team: TeamView) -> Text:
     lines: list[Text] = []
     for person in team.here:
-        name = formats.plain(person.name, _NAME - 1)
-        name.append(" " * (_NAME - name.cell_len))
+        name = _padded(person.name)
         seen = "you" if person.name == team.name else f"{person.seconds_ago:.0f} s ago"
         lines.append(Text.assemble(name, person.role.value.ljust(_ROLE), (seen, "muted")))
     return Text("\n").join(lines) if lines else Text("nobody", "muted")
@@ -95,7 +94,12 @@ def _act(act: ActView, now: Timestamp, *, masked: bool) -> Text:
     age = formats.age(act.at, now)
     age.stylize("muted")
     age.pad_left(max(0, 7 - age.cell_len))
-    name = formats.plain(act.person, _NAME - 1)
-    name.append(" " * (_NAME - name.cell_len))
     words = formats.plain(without_amounts(act_text(act), masked=masked), _DETAIL)
-    return Text.assemble(age, "  ", name, words)
+    return Text.assemble(age, "  ", _padded(act.person), words)
+
+
+def _padded(person: str) -> Text:
+    """A name in the cells of its column."""
+    name = formats.plain(person, _NAME - 1)
+    name.append(" " * (_NAME - name.cell_len))
+    return name

@@ -13,8 +13,6 @@ from service_tui.units import Timestamp
 OWNER: Final = "owner"
 """Name of whoever has the operator's key of the data directory; no row, no end."""
 
-_RANK: Final = {role: rank for rank, role in enumerate(PersonRole)}
-
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -25,7 +23,7 @@ class Person:
 
     def reaches(self, role: PersonRole) -> bool:
         """True if this person may do what asks for `role`."""
-        return _RANK[self.role] >= _RANK[role]
+        return self.role.reaches(role)
 
 
 THE_OWNER: Final = Person(OWNER, PersonRole.OWNER)
