@@ -4,7 +4,7 @@ Must stay free of logic, I/O and numbers that change.
 """
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 NEW_AGENT_CASH_SIM: Final = 10_000
 """$SIM that every new agent receives. Source: spec, "Venues"."""
@@ -343,6 +343,62 @@ STOP_MAX: Final = 1
 TARGET_MAX: Final = 1_000
 TRAIL_MAX: Final = 1
 """Fractions of the entry. # ours: a thousandfold is beyond every price."""
+
+
+class ThresholdUnit(StrEnum):
+    """Unit of a threshold: a fraction, points of price as a fraction of 1, or Unix seconds."""
+
+    FRACTION = "fraction"
+    POINTS = "points"
+    MOMENT = "moment"
+
+
+class ThresholdKind(NamedTuple):
+    """One kind of threshold of a monitor: its field on each floor, and its bounds.
+
+    It is above 0 and at most `most`, or below it if `is_open`; `bounds` says so, empty if only the
+    service can tell. `label` is its name in plain English.
+    """
+
+    wire: str
+    engine: str
+    desk: str
+    label: str
+    unit: ThresholdUnit
+    most: float
+    bounds: str
+    is_open: bool = False
+
+
+THRESHOLDS: Final = (
+    ThresholdKind(
+        "stop_loss_pct", "stop_loss_pct", "stop_pct", "stop", ThresholdUnit.FRACTION,
+        STOP_MAX, f"above 0 %, at most {100 * STOP_MAX} %",
+    ),
+    ThresholdKind(
+        "take_profit_pct", "take_profit_pct", "target_pct", "target", ThresholdUnit.FRACTION,
+        TARGET_MAX, f"above 0 %, at most {100 * TARGET_MAX:,} %",
+    ),
+    # ours: a trailing stop, of one of two kinds, and a time stop; the spec has neither.
+    ThresholdKind(
+        "trailing_stop_pct", "trail_pct", "trail_pct", "trailing stop", ThresholdUnit.FRACTION,
+        TRAIL_MAX, f"above 0, below {100 * TRAIL_MAX} %", is_open=True,
+    ),
+    ThresholdKind(
+        "trailing_stop_points", "trail_points", "trail_points", "trailing stop",
+        ThresholdUnit.POINTS, TRAIL_MAX, f"above 0, below {100 * TRAIL_MAX} %", is_open=True,
+    ),
+    ThresholdKind(
+        "exit_at", "exit_at", "exit_at", "time stop", ThresholdUnit.MOMENT, float("inf"), ""
+    ),
+)  # fmt: skip
+"""What a monitor may watch: wire, service and desk read their lists from here.
+
+The published service has the first two. The order is that of the journal: a new kind comes last.
+"""
+
+PUBLISHED_THRESHOLDS: Final = 2
+"""How many of them every service has."""
 
 DAY_BUYS_MAX: Final = 1_000_000
 """Buys of a day that may be set; the plans have lower ceilings."""

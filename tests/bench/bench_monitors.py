@@ -122,7 +122,9 @@ async def bench_exit(folder: Path) -> None:
             await world_store.place(order, at)
             trades.append(perf_counter() - began)
             # A buy is worth more than it cost: this is reached at the next tick.
-            wanted = ThresholdRequest(Spot(market_id, Side.YES), None, 0.0001)
+            wanted = ThresholdRequest(
+                Spot(market_id, Side.YES), {"stop_loss_pct": None, "take_profit_pct": 0.0001}
+            )
             event, _ = set_monitor(world, agent, wanted, at)
             await world_store.commit((event,))
             at = Timestamp(at + 1.0)

@@ -118,9 +118,8 @@ async def test_thresholds_of_a_monitor_are_changed_one_at_a_time() -> None:
     stop, target = desk.given
     assert isinstance(stop, SetMonitor)
     assert isinstance(target, SetMonitor)
-    assert (stop.stop_pct, stop.target_pct) == (0.15, one.target_pct)
-    assert (target.stop_pct, target.target_pct) == (one.stop_pct, 0.5)
-    assert (stop.trail_pct, stop.exit_at) == (one.trail_pct, one.exit_at)
+    assert stop.thresholds == replace(one.thresholds, stop_pct=0.15)
+    assert target.thresholds == replace(one.thresholds, target_pct=0.5)
     for line in ("stop 1", "stop 1 -5", "stop 1 200", "stop 1 much", "stop x 5", "stop 99 5"):
         said_of = await said(desk, rows, line)
         assert len(desk.given) == 2, line

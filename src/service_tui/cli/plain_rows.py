@@ -6,7 +6,7 @@ A number means the row of the list as it was last printed, and no other one that
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import wrap
 from types import MappingProxyType
@@ -203,20 +203,11 @@ def _threshold(name: str, state: DeskState, key: str, words: Sequence[str]) -> C
         value = None if words[0] == "off" else parse_percent(words[0], rule)
     except FieldError as error:
         raise PlainError(str(error)) from error
-    stop, target = (value, one.target_pct) if name == "stop" else (one.stop_pct, value)
-    if all(each is None for each in (stop, target, one.trail_pct, one.trail_points, one.exit_at)):
+    known = one.thresholds
+    wanted = replace(known, stop_pct=value) if name == "stop" else replace(known, target_pct=value)
+    if wanted.is_empty:
         return RemoveMonitor(one.market_id, one.side, one.venue, one.question)
-    return SetMonitor(
-        one.market_id,
-        one.side,
-        one.venue,
-        stop,
-        target,
-        one.question,
-        one.trail_pct,
-        one.trail_points,
-        one.exit_at,
-    )
+    return SetMonitor(one.market_id, one.side, one.venue, wanted, one.question)
 
 
 def _waiting(state: DeskState, key: str) -> SignalView:

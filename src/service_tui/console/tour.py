@@ -6,7 +6,6 @@ from typing import Final
 
 from service_tui.desk.slices.reactor import SignalState, SignalView
 from service_tui.desk.slices.records import TicketState
-from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -53,21 +52,10 @@ def _bought(view: TourView) -> bool:
     )
 
 
-def _thresholds(monitor: MonitorView) -> tuple[object, ...]:
-    return (
-        monitor.stop_pct,
-        monitor.target_pct,
-        monitor.trail_pct,
-        monitor.trail_points,
-        monitor.exit_at,
-    )
-
-
 def _has_new_stop(view: TourView) -> bool:
-    before = {one.key: _thresholds(one) for one in view.start.risk.monitors}
+    before = {one.key: one.thresholds for one in view.start.risk.monitors}
     return any(
-        before.get(one.key, _thresholds(one)) != _thresholds(one)
-        for one in view.state.risk.monitors
+        before.get(one.key, one.thresholds) != one.thresholds for one in view.state.risk.monitors
     )
 
 

@@ -18,8 +18,7 @@ from service_tui.desk.slices.records import (
 from service_tui.desk.slices.risk import (
     BY_MONITOR,
     EXIT,
-    STOP_LOSS,
-    TAKE_PROFIT,
+    REASONS,
     AlertsSeen,
     AlertState,
     AlertView,
@@ -32,7 +31,7 @@ from service_tui.desk.slices.risk import (
     RiskView,
 )
 from service_tui.desk.slices.rows import in_place
-from service_tui.terms import MONEY_OF, Action, Venue, venue_marked
+from service_tui.terms import MONEY_OF, Action, ExitReason, Venue, venue_marked
 from service_tui.units import ONE, Micros
 
 ALERTS_MAX: Final = 200
@@ -105,6 +104,8 @@ def marked(
 def _spent(alert: AlertView) -> MonitorView:
     """The monitor of an alert: a service forgets it at the breach, the person wants to see it."""
     known = alert.entry is not None and alert.shares
+    by_stop = alert.reason == REASONS[ExitReason.STOP_LOSS]
+    by_target = alert.reason == REASONS[ExitReason.TAKE_PROFIT]
     return MonitorView(
         market_id=alert.market_id,
         question=alert.question,
@@ -115,8 +116,8 @@ def _spent(alert: AlertView) -> MonitorView:
         entry=alert.entry,
         mark=alert.trigger_price,
         exit_value=None,
-        stop_pct=alert.threshold_pct if alert.reason == STOP_LOSS else None,
-        target_pct=alert.threshold_pct if alert.reason == TAKE_PROFIT else None,
+        stop_pct=alert.threshold_pct if by_stop else None,
+        target_pct=alert.threshold_pct if by_target else None,
         is_spent=True,
     )
 

@@ -13,7 +13,7 @@ from service_tui.engine.errors import MarketNotOpen, Refusal
 from service_tui.engine.events import AlertEnded, Breached, Event, Note, PeakRaised
 from service_tui.engine.exit_values import met_at, prices_of
 from service_tui.engine.risk.alerts import RiskAlert
-from service_tui.engine.risk.monitors import Crossed, Ladder, MonitoredSide
+from service_tui.engine.risk.monitors import BREACH_TEXTS, Crossed, Ladder, MonitoredSide
 from service_tui.engine.world import World
 from service_tui.terms import (
     Action,
@@ -26,20 +26,8 @@ from service_tui.terms import (
 )
 from service_tui.units import Micros, Timestamp
 
-SOURCES: Final = {
-    ExitReason.STOP_LOSS: "risk:stop_loss",
-    ExitReason.TAKE_PROFIT: "risk:take_profit",
-    ExitReason.TRAILING_STOP: "risk:trailing_stop",
-    ExitReason.TIME_STOP: "risk:time_stop",
-}
+SOURCES: Final = {reason: f"risk:{reason.value}" for reason in ExitReason}
 """Trade sources of exits. # ours: the spec names none."""
-
-_WORDS: Final = {
-    ExitReason.STOP_LOSS: ("stop-loss", "{} fell to {:.4f}", "below"),
-    ExitReason.TAKE_PROFIT: ("take-profit", "{} sells for {:.4f} a share", "above"),
-    ExitReason.TRAILING_STOP: ("trailing stop", "{} fell to {:.4f}", "below"),
-}
-
 
 _POINTS: Final = 100
 """Points of a price of 1."""
@@ -144,12 +132,6 @@ def _crossed_by_price(world: World, times: Times) -> Iterator[Crossed]:
 
 def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
     monitor, held = crossed.monitor, crossed.monitor.held
-    threshold = {
-        ExitReason.STOP_LOSS: monitor.stop_loss_pct,
-        ExitReason.TAKE_PROFIT: monitor.take_profit_pct,
-        ExitReason.TRAILING_STOP: monitor.trail_distance,
-        ExitReason.TIME_STOP: None,
-    }[crossed.reason]
     return Breached(
         f"a{world.risk.alert_count + 1}",
         held.agent_id,
@@ -158,7 +140,7 @@ def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
         held.market_id,
         held.side,
         crossed.reason,
-        threshold or 0.0,
+        monitor.distance(crossed.reason),
         crossed.level,
         monitor.entry,
         crossed.price,
@@ -172,7 +154,7 @@ def reason_of(breach: Breached) -> str:
     side = breach.side.value.upper()
     if breach.reason is ExitReason.TIME_STOP:
         return f"time stop: {side} at {breach.price:.4f} (entry {breach.entry:.4f})"
-    name, moved, beyond = _WORDS[breach.reason]
+    name, moved, beyond = BREACH_TEXTS[breach.reason]
     points = f"{_POINTS * breach.threshold_pct:.4g} pt"
     distance = points if breach.in_points else f"{breach.threshold_pct:.1%}"
     return (

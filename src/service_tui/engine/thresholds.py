@@ -3,7 +3,8 @@
 Each makes its event, applies it, and returns it to be written down.
 """
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.errors import (
@@ -19,7 +20,7 @@ from service_tui.engine.exit_values import mark_of
 from service_tui.engine.risk.alerts import RiskAlert
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.world import World
-from service_tui.terms import AlertStatus, Side, Venue
+from service_tui.terms import THRESHOLDS, AlertStatus, Side, Venue
 from service_tui.units import Timestamp
 
 
@@ -32,19 +33,13 @@ class Spot(NamedTuple):
 
 
 class ThresholdRequest(NamedTuple):
-    """Thresholds for a side, fractions of its average cost; None removes one.
+    """Thresholds for a side, by their names in the engine.
 
-    Those that `kept` names were not sent: they stay as they are. A trailing stop is a fraction of
-    the highest mark, or points of price; `exit_at` is wall time.
+    None removes one; one that is left out stays as it is.
     """
 
     spot: Spot
-    stop_loss_pct: float | None
-    take_profit_pct: float | None
-    kept: frozenset[str] = frozenset()
-    trail_pct: float | None = None
-    trail_points: float | None = None
-    exit_at: Timestamp | None = None
+    terms: Mapping[str, float | None]
 
 
 def _venues_of(world: World, spot: Spot) -> tuple[Venue, ...]:
@@ -84,10 +79,11 @@ def set_monitor(
         held = MonitoredSide(agent.agent_id, venue, spot.market_id, spot.side)
         if risk.held_on(held).shares:
             known = risk.monitors.get(held)
-            if request.exit_at is not None and not request.exit_at > at:
+            exit_at = request.terms.get("exit_at")
+            if exit_at is not None and not exit_at > at:
                 raise TimeStopPast("the time stop is not in the future")
-            thresholds = _thresholds(request, known, agent.settings.stop_loss_pct)
-            event = MonitorSet(agent.agent_id, at, venue, spot.market_id, spot.side, *thresholds)
+            terms = _terms(request, known, agent.settings.stop_loss_pct)
+            event = MonitorSet(agent.agent_id, at, venue, spot.market_id, spot.side, **terms)
             event = event._replace(peak=_peak(world, event, known))
             _check_trail(request, event.peak)
             risk.apply(event)
@@ -118,43 +114,26 @@ def _peak(world: World, event: MonitorSet, known: Monitor | None) -> float:
 def _check_trail(request: ThresholdRequest, peak: float) -> None:
     """Refuse points of price that reach from the peak to 0 or below."""
     # ours: the wire bounds the points by 1 alone; such a stop would never sell at this price.
-    points = None if "trail_points" in request.kept else request.trail_points
+    points = request.terms.get("trail_points")
     if points is not None and not points < peak:
         raise TrailingStopTooWide(
             f"the trailing stop of {points:g} reaches below 0: the highest price is {peak:.4f}"
         )
 
 
-class _Terms(NamedTuple):
-    """Every threshold of a monitor, in the order of its event."""
-
-    stop_loss_pct: float | None
-    take_profit_pct: float | None
-    trail_pct: float | None
-    trail_points: float | None
-    exit_at: Timestamp | None
-
-
-TERMS: Final = _Terms._fields
-"""Names of the thresholds, which a request may keep."""
-
-
-def _thresholds(
+def _terms(
     request: ThresholdRequest, known: Monitor | None, default_stop: float | None
-) -> _Terms:
-    """The thresholds that a monitor has from now on."""
-    before = _Terms(default_stop, None, None, None, None)
-    if known is not None:
-        before = _Terms(*(getattr(known, name) for name in _Terms._fields))
-    terms = _Terms(
-        *(getattr(before if name in request.kept else request, name) for name in _Terms._fields)
-    )
+) -> dict[str, Any]:
+    """The thresholds that a monitor has from now on, by name."""
+    first = {kind.engine: None for kind in THRESHOLDS} | {"stop_loss_pct": default_stop}
+    before: dict[str, Any] = first if known is None else known.terms()
+    terms = {**before, **request.terms}
     # There is one trailing stop: a distance of the one kind replaces one of the other.
-    if request.trail_pct is not None:
-        terms = terms._replace(trail_points=None)
-    elif request.trail_points is not None:
-        terms = terms._replace(trail_pct=None)
-    if all(term is None for term in terms):
+    if request.terms.get("trail_pct") is not None:
+        terms["trail_points"] = None
+    elif request.terms.get("trail_points") is not None:
+        terms["trail_pct"] = None
+    if all(term is None for term in terms.values()):
         spot = request.spot
         removes = f"DELETE /api/sdk/positions/{spot.market_id}/monitor?side={spot.side.value}"
         raise NothingWatched(

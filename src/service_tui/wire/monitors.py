@@ -5,7 +5,14 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from service_tui.terms import STOP_MAX, TARGET_MAX, TRAIL_MAX, Side
+from service_tui.terms import (
+    PUBLISHED_THRESHOLDS,
+    STOP_MAX,
+    TARGET_MAX,
+    THRESHOLDS,
+    TRAIL_MAX,
+    Side,
+)
 from service_tui.wire.base import (
     EXPIRATION_MAX,
     Amount,
@@ -33,24 +40,18 @@ TrailDistance = Annotated[float, Field(gt=0, lt=TRAIL_MAX)]
 ExitMoment = Annotated[float, Field(gt=0, le=EXPIRATION_MAX)]
 """Unix seconds."""
 
-THRESHOLDS: Final = (
-    "stop_loss_pct",
-    "take_profit_pct",
-    "trailing_stop_pct",
-    "trailing_stop_points",
-    "exit_at",
-)
+_NAMES: Final = tuple(kind.wire for kind in THRESHOLDS)
 """What a monitor watches; it has one of these at least."""
 
-_PUBLISHED: Final = frozenset(THRESHOLDS[:2])
+_PUBLISHED: Final = _NAMES[:PUBLISHED_THRESHOLDS]
 
 _ONE_AT_LEAST: JsonDict = {
-    "anyOf": [{"required": [name]} for name in THRESHOLDS],
+    "anyOf": [{"required": [name]} for name in _NAMES],
     "not": {
         "anyOf": [
             {
-                "required": [*THRESHOLDS[:2]],
-                "properties": {name: {"type": "null"} for name in THRESHOLDS},
+                "required": [*_PUBLISHED],
+                "properties": {name: {"type": "null"} for name in _NAMES},
             },
             {
                 "required": ["trailing_stop_pct", "trailing_stop_points"],
@@ -75,7 +76,6 @@ class MonitorRequest(NamingModel):
     side: Side
     stop_loss_pct: StopFraction | None = None
     take_profit_pct: TakeFraction | None = None
-    # ours: a trailing stop, of one of two kinds, and a time stop; the spec has neither.
     trailing_stop_pct: TrailDistance | None = None
     trailing_stop_points: TrailDistance | None = None
     exit_at: ExitMoment | None = None
@@ -85,10 +85,10 @@ class MonitorRequest(NamingModel):
     @model_validator(mode="after")
     def _one_at_least(self) -> Self:
         """A monitor watches something."""
-        sent = self.model_fields_set.intersection(THRESHOLDS)
+        sent = self.model_fields_set.intersection(_NAMES)
         if not sent:
             raise ValueError("give stop_loss_pct, take_profit_pct or both")
-        if sent >= _PUBLISHED and all(getattr(self, name) is None for name in sent):
+        if sent.issuperset(_PUBLISHED) and all(getattr(self, name) is None for name in sent):
             raise ValueError("both are null: DELETE removes a monitor")
         if self.trailing_stop_pct is not None and self.trailing_stop_points is not None:
             raise ValueError("give trailing_stop_pct or trailing_stop_points, not both")

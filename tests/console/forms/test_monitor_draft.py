@@ -165,7 +165,9 @@ def test_what_cannot_be_guarded_is_refused(state: MonitorState) -> None:
 def test_many_keep_what_is_not_typed_and_only_the_changed_are_returned() -> None:
     same = replace(OTHER, market_id="m-y", stop_pct=0.1)
     changes = read_changes((MONITOR, OTHER, same), "10", "")
-    assert [(c.monitor.market_id, c.stop_pct, c.target_pct) for c in changes] == [
+    assert [
+        (c.monitor.market_id, c.thresholds.stop_pct, c.thresholds.target_pct) for c in changes
+    ] == [
         (MONITOR.market_id, 0.1, MONITOR.target_pct),
         ("m-x", 0.1, 0.5),
     ]
@@ -186,9 +188,11 @@ def test_a_threshold_that_the_mark_has_passed_says_which() -> None:
     entry, mark = MONITOR.entry, MONITOR.mark
     assert entry is not None
     assert mark is not None
-    assert Change(replace(MONITOR, mark=entry * 0.7), 0.2, None).exits_at_once == "stop"
-    assert Change(replace(MONITOR, mark=entry * 1.3), None, 0.2).exits_at_once == "target"
-    assert Change(replace(MONITOR, mark=entry), 0.2, 0.2).exits_at_once == ""
+    assert Change(replace(MONITOR, mark=entry * 0.7), Thresholds(0.2)).exits_at_once == "stop"
+    assert (
+        Change(replace(MONITOR, mark=entry * 1.3), Thresholds(None, 0.2)).exits_at_once == "target"
+    )
+    assert Change(replace(MONITOR, mark=entry), Thresholds(0.2, 0.2)).exits_at_once == ""
 
 
 def test_an_exit_brings_less_than_the_mark_and_less_at_a_lower_price() -> None:
@@ -261,7 +265,7 @@ def change_with(trail: str = "", exit_at: str = "", *, kept: Thresholds = NO_THR
 
 
 def test_a_time_stop_alone_is_a_monitor_and_nothing_is_none() -> None:
-    assert change_with(exit_at="45m").command.exit_at == NOW + 2_700
+    assert change_with(exit_at="45m").command.thresholds.exit_at == NOW + 2_700
     assert change_with(trail="5%").thresholds == Thresholds(trail_pct=0.05)
     with pytest.raises(FieldError, match="Enter a stop"):
         change_with()
@@ -278,9 +282,9 @@ def test_an_untouched_text_keeps_its_threshold_to_the_digit() -> None:
 
 def test_a_monitor_that_trails_keeps_its_peak_so_that_a_closer_stop_may_sell_at_once() -> None:
     trails = replace(MONITOR, mark=0.6, peak=0.7, trail_pct=0.2, trail_price=0.56)
-    closer = Change(trails, None, None, trail_pct=0.1)
+    closer = Change(trails, Thresholds(trail_pct=0.1))
     assert closer.exits_at_once == "trailing stop"
-    assert not replace(closer, trail_pct=0.15).exits_at_once
+    assert not replace(closer, thresholds=Thresholds(trail_pct=0.15)).exits_at_once
     assert not replace(closer, monitor=replace(trails, peak=None)).exits_at_once
 
 

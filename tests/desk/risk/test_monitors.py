@@ -207,8 +207,14 @@ async def held(desk: Desk, stage: Stage) -> str:
     return market.market_id
 
 
-def wish(market_id: str, stop: float | None = 0.3, target: float | None = None) -> SetMonitor:
-    return SetMonitor(market_id, Side.YES, Venue.SIM, stop, target)
+def wish(
+    market_id: str,
+    stop: float | None = 0.3,
+    target: float | None = None,
+    **others: float | Timestamp | None,
+) -> SetMonitor:
+    thresholds = replace(Thresholds(stop, target), **others)
+    return SetMonitor(market_id, Side.YES, Venue.SIM, thresholds)
 
 
 async def test_thresholds_are_set_and_removed(tmp_path: Path) -> None:
@@ -239,7 +245,7 @@ BAD = [
     (math.nan, None, "at most 100 %"), (math.inf, None, "at most 100 %"),
     (0.2, 0.0, "above 0 %"), (0.2, -1.0, "above 0 %"), (None, math.nan, "above 0 %"),
     (None, math.inf, "above 0 %"), (None, None, "at least one"),
-    (None, 5_000.0, "invalid thresholds"),
+    (None, 5_000.0, "target: above 0 %, at most 100,000 %"),
 ]  # fmt: skip
 
 
@@ -290,9 +296,9 @@ async def test_monitors_are_asked_for_with_their_age(tmp_path: Path) -> None:
 
 
 def test_the_order_for_a_monitor_says_its_limits_to_a_tenth_of_a_percent() -> None:
-    asked = SetMonitor("m", Side.YES, Venue.SIM, 0.125, 0.375)
+    asked = SetMonitor("m", Side.YES, Venue.SIM, Thresholds(0.125, 0.375))
     assert asked.describe() == "monitor YES: stop 12.5% down, target 37.5% up"
-    off = SetMonitor("m", Side.NO, Venue.SIM, None, 0.5)
+    off = SetMonitor("m", Side.NO, Venue.SIM, Thresholds(None, 0.5))
     assert off.describe() == "monitor NO: no stop, target 50.0% up"
 
 
@@ -310,12 +316,12 @@ def test_the_higher_floor_counts_and_the_distance_to_a_trailing_stop_begins_at_t
 
 def test_the_command_says_trailing_and_time_stop() -> None:
     at = Timestamp(1_800_003_600.0)
-    given = SetMonitor("m", Side.YES, Venue.SIM, None, None, "", 0.05, None, at)
+    given = SetMonitor("m", Side.YES, Venue.SIM, Thresholds(trail_pct=0.05, exit_at=at))
     assert given.describe() == (
         "monitor YES: no stop, no target, trailing stop 5.0% below the peak, "
         "time stop 15 Jan 09:00 UTC wall time"
     )
-    points = replace(given, trail_pct=None, trail_points=0.03, exit_at=None)
+    points = replace(given, thresholds=Thresholds(trail_points=0.03))
     assert points.describe().endswith("trailing stop 3.0 pt below the peak")
 
 
@@ -323,14 +329,14 @@ async def test_trailing_and_time_stop_are_set_changed_and_removed(tmp_path: Path
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = await held(desk, stage)
         at = Timestamp(float(int(stage.clock.now()) + 7_200))
-        wanted = replace(wish(market_id, 0.3, None), trail_pct=0.05, exit_at=at)
+        wanted = wish(market_id, 0.3, None, trail_pct=0.05, exit_at=at)
         desk.submit(wanted)
         state = await until(desk, lambda s: s.risk.monitors[0].exit_at, stage, step_s=0.05)
         (monitor,) = state.risk.monitors
         assert monitor.thresholds == wanted.thresholds
         assert monitor.peak == pytest.approx(state.markets[market_id].price, abs=1e-4)
         assert monitor.trail_price == pytest.approx(monitor.peak * 0.95, abs=1e-4)
-        desk.submit(replace(wish(market_id, 0.3, None), trail_points=0.02))
+        desk.submit(wish(market_id, 0.3, None, trail_points=0.02))
         state = await until(desk, lambda s: s.risk.monitors[0].trail_points, stage, step_s=0.05)
         thresholds = state.risk.monitors[0].thresholds
         assert (thresholds.trail_pct, thresholds.exit_at) == (None, None)
@@ -359,7 +365,7 @@ async def test_a_time_stop_sells_and_says_why(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = await held(desk, stage)
         at = Timestamp(float(int(stage.clock.now()) + 30))
-        desk.submit(replace(wish(market_id, None, None), exit_at=at))
+        desk.submit(wish(market_id, None, None, exit_at=at))
         await until(desk, lambda s: s.risk.monitors[0].exit_at, stage, step_s=0.05)
         await stage.clock.advance(40)
         state = await until(desk, lambda s: s.risk.exits, stage)
@@ -374,7 +380,7 @@ async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(
 ) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
-        desk.submit(replace(wish(market_id), trail_pct=trail))
+        desk.submit(wish(market_id, trail_pct=trail))
         await until(desk, lambda s: "trailing stop: above 0" in warned(s), stage)
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
 
@@ -420,7 +426,7 @@ async def test_a_monitor_that_differs_from_the_requested_one_is_reported(
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
         at = Timestamp(1_800_003_600.0)
-        order = replace(wish(market_id, 0.3, 0.5), trail_pct=0.05, exit_at=at)
+        order = wish(market_id, 0.3, 0.5, trail_pct=0.05, exit_at=at)
         same = {
             "market_id": market_id, "stop_loss_pct": 0.3, "take_profit_pct": 0.5,
             "trailing_stop_pct": 0.05, "exit_at": "2027-01-15T09:00:00Z",
@@ -443,6 +449,6 @@ async def test_an_answer_that_leaves_out_stop_and_target_proves_nothing(tmp_path
         desk.submit(wish(market_id, 0.3))
         await until(desk, lambda s: any(n.tone == "good" for n in s.notices), stage, step_s=0.01)
         assert desk.state.risk.monitors[0].stop_pct == before[0].stop_pct
-        desk.submit(replace(wish(market_id, 0.3), trail_points=0.02))
+        desk.submit(wish(market_id, 0.3, trail_points=0.02))
         text = "the service set no trailing stop (requested 2 pt)"
         await until(desk, lambda s: text in warned(s), stage, step_s=0.05)

@@ -25,6 +25,7 @@ from kit.engine.guarded import (
     read_back,
     replayed,
     sell,
+    stop_and_target,
     text_of,
     tick,
 )
@@ -156,7 +157,9 @@ def waiting() -> tuple[World, Market]:
     market = open_markets(world, Venue.SOL, 12 * HOUR)[0]
     order_on(world, market, Action.BUY, 10)
     spot = Spot(market.market_id, YES)
-    set_monitor(world, world.agents["ada"], ThresholdRequest(spot, HAIR, None), world.at)
+    set_monitor(
+        world, world.agents["ada"], ThresholdRequest(spot, stop_and_target(HAIR, None)), world.at
+    )
     return world, market
 
 
@@ -172,7 +175,9 @@ def watched(
     market = open_markets(world, Venue.SIM, 7_200.0)[0]
     buy(world, "ada", market, 20, side)
     spot = Spot(market.market_id, side)
-    set_monitor(world, world.agents["ada"], ThresholdRequest(spot, stop, take), world.at)
+    set_monitor(
+        world, world.agents["ada"], ThresholdRequest(spot, stop_and_target(stop, take)), world.at
+    )
     return market
 
 
@@ -245,7 +250,7 @@ def test_a_later_breach_of_the_same_side_is_another_alert() -> None:
     set_monitor(
         world,
         world.agents["ada"],
-        ThresholdRequest(Spot(market.market_id, YES), HAIR, None),
+        ThresholdRequest(Spot(market.market_id, YES), stop_and_target(HAIR, None)),
         world.at,
     )
     tick(world)
@@ -306,7 +311,7 @@ def test_a_monitor_follows_the_average_cost_and_goes_with_the_last_share() -> No
     set_monitor(
         world,
         world.agents["ada"],
-        ThresholdRequest(Spot(market.market_id, YES), 0.5, None),
+        ThresholdRequest(Spot(market.market_id, YES), stop_and_target(0.5, None)),
         world.at,
     )
     sell(world, "ada", market, world.agents["ada"].positions[market.market_id].yes.shares)
@@ -321,7 +326,12 @@ def test_turning_the_automatic_off_keeps_what_was_set_by_hand() -> None:
     for market in (first, second):
         buy(world, "ada", market)
     agent = world.agents["ada"]
-    set_monitor(world, agent, ThresholdRequest(Spot(first.market_id, YES), 0.3, 0.4), world.at)
+    set_monitor(
+        world,
+        agent,
+        ThresholdRequest(Spot(first.market_id, YES), stop_and_target(0.3, 0.4)),
+        world.at,
+    )
     assert [one.held.market_id for one in world.risk.automatic_of(agent)] == [second.market_id]
     world.change(agent, OFF, world.at)
     (kept,) = world.risk.monitors_of("ada")
@@ -339,12 +349,15 @@ def test_what_cannot_be_watched_is_refused_with_what_to_do() -> None:
         (Spot(market.market_id, YES, Venue.EVM), PositionNotFound),
     ):
         with pytest.raises(kind) as caught:
-            set_monitor(world, agent, ThresholdRequest(spot, 0.5, None), world.at)
+            set_monitor(world, agent, ThresholdRequest(spot, stop_and_target(0.5, None)), world.at)
         assert caught.value.fix
     world.apply(resolution_of(market, world.venues, world.at))
     with pytest.raises(MarketNotOpen):
         set_monitor(
-            world, agent, ThresholdRequest(Spot(market.market_id, YES), 0.5, None), world.at
+            world,
+            agent,
+            ThresholdRequest(Spot(market.market_id, YES), stop_and_target(0.5, None)),
+            world.at,
         )
     with pytest.raises(MonitorNotFound):
         delete_monitor(world, agent, Spot(market.market_id, YES), world.at)
@@ -368,7 +381,9 @@ def test_on_a_book_the_mid_decides_and_the_exit_takes_what_there_is(venue: Venue
     order_on(world, market, Action.SELL, half, order_type=OrderType.GTC, price=Micros(990_000))
     mid = world.venues.book(market.market_id).mid(times)
     # So near that the middle of the book is there already, which is below what was paid.
-    wanted = ThresholdRequest(Spot(market.market_id, YES), 1.0 - mid / monitor.entry - 1e-9, None)
+    wanted = ThresholdRequest(
+        Spot(market.market_id, YES), stop_and_target(1.0 - mid / monitor.entry - 1e-9, None)
+    )
     event, _ = set_monitor(world, world.agents["ada"], wanted, world.at)
     assert event.venue is venue
     events = tick(world)
@@ -399,7 +414,7 @@ def test_an_alert_over_a_remainder_ends_and_says_so(wallet: WalletKind) -> None:
     set_monitor(
         world,
         world.agents["ada"],
-        ThresholdRequest(Spot(market.market_id, YES), HAIR, None),
+        ThresholdRequest(Spot(market.market_id, YES), stop_and_target(HAIR, None)),
         world.at,
     )
     breach, ended = tick(world)
@@ -455,11 +470,11 @@ def test_a_target_is_measured_by_what_selling_all_of_it_brings(dollars: int, sid
     market = open_markets(world, Venue.SIM, 7_200.0)[0]
     bought = buy(world, "ada", market, dollars, side)
     agent, spot = world.agents["ada"], Spot(market.market_id, side)
-    set_monitor(world, agent, ThresholdRequest(spot, None, 1e-6), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, stop_and_target(None, 1e-6)), world.at)
     # Its own impact has lifted the price above what was paid.
     assert market.price_of(side) > bought.money / bought.shares
     assert tick(world) == []
-    set_monitor(world, agent, ThresholdRequest(spot, None, 0.03), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, stop_and_target(None, 0.03)), world.at)
     push(world, market, side, 1)
     while market.exit_value(side, bought.shares) < bought.money * 1.03:
         assert tick(world) == []
@@ -553,8 +568,7 @@ def _trailing(world: World, market: Market, **terms: float) -> Event:
     """A position of ada with these thresholds alone."""
     buy(world, "ada", market)
     spot = Spot(market.market_id, YES)
-    kept = frozenset({"take_profit_pct"})
-    request = ThresholdRequest(spot, None, None, kept, **terms)  # type: ignore[arg-type]
+    request = ThresholdRequest(spot, {"stop_loss_pct": None, **terms})
     return set_monitor(world, world.agents["ada"], request, world.at)[0]
 
 
@@ -598,7 +612,9 @@ def test_the_higher_one_of_stop_and_trailing_stop_sells_and_is_named() -> None:
     world = new_world("ada", speed=0, **OFF)
     market = open_markets(world)[0]
     buy(world, "ada", market)
-    request = ThresholdRequest(Spot(market.market_id, YES), 0.02, None, trail_pct=0.5)
+    request = ThresholdRequest(
+        Spot(market.market_id, YES), stop_and_target(0.02, None) | {"trail_pct": 0.5}
+    )
     set_monitor(world, world.agents["ada"], request, world.at)
     push(world, market, NO, 300)
     (breach,) = of(tick(world), Breached)
@@ -615,8 +631,7 @@ def test_a_monitor_that_trails_already_keeps_its_peak_when_it_is_changed() -> No
     push(world, market, NO, 100)
     assert market.price() < high
     spot, agent = Spot(market.market_id, YES), world.agents["ada"]
-    kept = frozenset({"stop_loss_pct", "take_profit_pct", "trail_pct", "exit_at"})
-    set_monitor(world, agent, ThresholdRequest(spot, None, None, kept, trail_points=0.4), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, {"trail_points": 0.4}), world.at)
     (monitor,) = world.risk.monitors_of("ada")
     assert (monitor.peak, monitor.trail_pct, monitor.trail_points) == (high, None, 0.4)
     assert monitor.stop_loss_pct is None
@@ -655,14 +670,13 @@ def test_a_trailing_stop_below_zero_is_refused_and_changes_nothing() -> None:
     buy(world, "ada", market)
     agent, spot, mark = world.agents["ada"], Spot(market.market_id, YES), market.price()
     for points in (mark, 0.99):
-        request = ThresholdRequest(spot, None, None, trail_points=points)
+        request = ThresholdRequest(spot, stop_and_target(None, None) | {"trail_points": points})
         with pytest.raises(TrailingStopTooWide, match="below 0"):
             set_monitor(world, agent, request, world.at)
     assert not world.risk.monitors_of("ada")
     _trailing(world, market, trail_points=mark / 2)
     # What the monitor has already is not judged again.
-    kept = frozenset({"trail_pct", "trail_points", "exit_at"})
-    set_monitor(world, agent, ThresholdRequest(spot, 0.5, None, kept), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, stop_and_target(0.5, None)), world.at)
     assert world.risk.monitors_of("ada")[0].trail_points == mark / 2
 
 
@@ -722,9 +736,8 @@ def test_a_buy_sets_the_monitor_that_it_names_and_keeps_a_trailing_stop() -> Non
     (monitor,) = world.risk.monitors_of("ada")
     assert (monitor.stop_loss_pct, monitor.take_profit_pct) == (0.1, 0.4)
     assert not monitor.automatic
-    kept = frozenset({"stop_loss_pct", "take_profit_pct"})
     spot = Spot(market.market_id, YES)
-    set_monitor(world, agent, ThresholdRequest(spot, None, None, kept, trail_pct=0.3), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, {"trail_pct": 0.3}), world.at)
     note = Note(stop_loss_pct=0.25)
     world.place(
         Order(agent, market.market_id, YES, Action.BUY, Micros(5 * ONE), note=note), world.at
@@ -795,7 +808,12 @@ def test_an_order_that_rests_sets_its_stop_with_its_first_fill_alone() -> None:
             (monitor,) = world.risk.monitors_of("ada")
             assert (monitor.stop_loss_pct, monitor.take_profit_pct) == (0.3, 0.5)
             spot = Spot(market.market_id, YES)
-            set_monitor(world, world.agents["ada"], ThresholdRequest(spot, 0.9, None), world.at)
+            set_monitor(
+                world,
+                world.agents["ada"],
+                ThresholdRequest(spot, stop_and_target(0.9, None)),
+                world.at,
+            )
         if fills > 1:
             break
     assert fills > 1, "one fill proves nothing about the second"

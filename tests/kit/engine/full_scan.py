@@ -19,6 +19,7 @@ from kit.engine.guarded import (
     of,
     open_markets,
     replayed,
+    stop_and_target,
     text_of,
 )
 from service_tui.engine.agents.agents import Agent
@@ -221,7 +222,7 @@ class Driver:  # noqa: PLR0904  (an act each)
             market_id, side = self.rng.choice(sorted(held))
         stop = self.rng.choice((None, 0.02, 0.1, 0.5, 1.0))
         take = self.rng.choice((0.01, 0.05, 0.3, 9.0) if stop is None else (None, 0.02, 0.2))
-        wanted = ThresholdRequest(Spot(market_id, side), stop, take)
+        wanted = ThresholdRequest(Spot(market_id, side), stop_and_target(stop, take))
         event, _ = set_monitor(self.world, agent, wanted, self.at())
         self.did(event)
         assert (market_id, side) in held

@@ -107,3 +107,7 @@ def replayed(text: str, events: list[Event]) -> World:
     for event in events:
         world.apply(codec.decode(kind_of(event), codec.encode(event)))
     return world
+
+
+def stop_and_target(stop: float | None, target: float | None) -> dict[str, float | None]:
+    return {"stop_loss_pct": stop, "take_profit_pct": target}

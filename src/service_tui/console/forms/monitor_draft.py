@@ -1,7 +1,7 @@
 """Parsing of typed thresholds: stop, target, trailing stop, time stop; or the problem."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.console.fields import (
@@ -94,21 +94,10 @@ NO_EXITS: Final = TypedExits()
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The new thresholds of one monitor. Fractions; None is off."""
+    """The new thresholds of one monitor."""
 
     monitor: MonitorView
-    stop_pct: float | None
-    target_pct: float | None
-    trail_pct: float | None = None
-    trail_points: float | None = None
-    exit_at: Timestamp | None = None
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """What the monitor will watch."""
-        return Thresholds(
-            self.stop_pct, self.target_pct, self.trail_pct, self.trail_points, self.exit_at
-        )
+    thresholds: Thresholds
 
     @property
     def command(self) -> SetMonitor:
@@ -123,8 +112,8 @@ class Change:
     def exits_at_once(self) -> str:
         """The threshold that the mark has passed already; empty if none."""
         about = self.monitor
-        stop = stop_price(about.entry, self.stop_pct)
-        target = target_price(about.entry, self.target_pct)
+        stop = stop_price(about.entry, self.thresholds.stop_pct)
+        target = target_price(about.entry, self.thresholds.target_pct)
         if about.mark is not None and stop is not None and about.mark <= stop:
             return "stop"
         if about.mark is not None and target is not None and about.mark >= target:
@@ -138,17 +127,7 @@ class Change:
 
 def monitor_command(about: MonitorView, wanted: Thresholds) -> SetMonitor:
     """The command that gives a position these thresholds."""
-    return SetMonitor(
-        about.market_id,
-        about.side,
-        about.venue,
-        wanted.stop_pct,
-        wanted.target_pct,
-        about.question,
-        wanted.trail_pct,
-        wanted.trail_points,
-        wanted.exit_at,
-    )
+    return SetMonitor(about.market_id, about.side, about.venue, wanted, about.question)
 
 
 def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
@@ -239,7 +218,7 @@ def _exits(typed: TypedExits, now: Timestamp) -> Thresholds:
     exit_at = kept.exit_at
     if typed.exit_at.strip() != typed.kept_exit_at:
         exit_at = None if is_off(typed.exit_at) else read_moment(typed.exit_at, now)
-    return Thresholds(None, None, *trail, exit_at)
+    return replace(kept, trail_pct=trail[0], trail_points=trail[1], exit_at=exit_at)
 
 
 def read_change(
@@ -268,15 +247,12 @@ def read_change(
     why = monitor_block_reason(monitor)
     if why:
         raise FieldError(why)
-    more = _exits(exits, now)
-    change = Change(
-        monitor,
-        read_stop(stop, monitor.entry),
-        read_target(target, monitor.entry),
-        more.trail_pct,
-        more.trail_points,
-        more.exit_at,
+    thresholds = replace(
+        _exits(exits, now),
+        stop_pct=read_stop(stop, monitor.entry),
+        target_pct=read_target(target, monitor.entry),
     )
+    change = Change(monitor, thresholds)
     if change.thresholds.is_empty:
         is_set = not monitor.thresholds.is_empty
         raise FieldError(with_keys(_NONE_LEFT) if is_set else _NEITHER)
@@ -310,11 +286,11 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
     changes = [
         Change(
             monitor,
-            new_stop if stop.strip() else monitor.stop_pct,
-            new_target if target.strip() else monitor.target_pct,
-            monitor.trail_pct,
-            monitor.trail_points,
-            monitor.exit_at,
+            replace(
+                monitor.thresholds,
+                stop_pct=new_stop if stop.strip() else monitor.stop_pct,
+                target_pct=new_target if target.strip() else monitor.target_pct,
+            ),
         )
         for monitor in monitors
         if not monitor_block_reason(monitor)

@@ -189,7 +189,11 @@ class MonitorForm(Form[Change]):
         return row
 
     def _hint(self, result: Change | None) -> Text:
-        target = None if result is None else target_price(self._monitor.entry, result.target_pct)
+        target = (
+            None
+            if result is None
+            else target_price(self._monitor.entry, result.thresholds.target_pct)
+        )
         if target is not None and target >= 1:
             return Text("Target above 1: never reached.", "warn")
         if result is not None and (text := _exits_text(result, self.state)):
@@ -207,7 +211,7 @@ def _floor(change: Change) -> float | None:
     """The higher one of the stop and of where the trailing stop begins."""
     about = change.monitor
     floors = (
-        stop_price(about.entry, change.stop_pct),
+        stop_price(about.entry, change.thresholds.stop_pct),
         change.thresholds.trail_price(peak_of(about)),
     )
     return max((price for price in floors if price is not None), default=None)
@@ -218,8 +222,10 @@ def _exits_text(change: Change, state: DeskState) -> str:
     parts: list[str] = []
     if change.thresholds.trails:
         parts.append("The trailing stop rises with the mark and never falls.")
-    if change.exit_at is not None:
-        parts.append(f"Sells all {moment_text(change.exit_at)}{of_wall(state)} at the latest.")
+    if change.thresholds.exit_at is not None:
+        parts.append(
+            f"Sells all {moment_text(change.thresholds.exit_at)}{of_wall(state)} at the latest."
+        )
     return " ".join(parts)
 
 

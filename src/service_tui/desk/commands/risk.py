@@ -7,35 +7,19 @@ from service_tui.desk.command import Command
 from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.risk import Condition, Thresholds
 from service_tui.terms import Side, Venue, counted
-from service_tui.units import Timestamp
 
 
 @dataclass(frozen=True, slots=True)
 class SetMonitor(Command):
-    """Have a position monitored, with these thresholds alone.
-
-    `stop_pct` is in (0, 1], `target_pct` above 0; `trail_pct` or `trail_points` is in (0, 1), and
-    `exit_at` in the future. None is off, and one of them is needed. See `Thresholds`.
-    """
+    """Have a position monitored, with these thresholds alone: at least one."""
 
     kind: ClassVar[str] = "monitor"
 
     market_id: str
     side: Side
     venue: Venue
-    stop_pct: float | None
-    target_pct: float | None
+    thresholds: Thresholds
     question: str = ""
-    trail_pct: float | None = None
-    trail_points: float | None = None
-    exit_at: Timestamp | None = None
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """What the monitor watches."""
-        return Thresholds(
-            self.stop_pct, self.target_pct, self.trail_pct, self.trail_points, self.exit_at
-        )
 
     def describe(self) -> str:
         """Describe the command in plain English."""

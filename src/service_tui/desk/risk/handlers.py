@@ -1,6 +1,5 @@
 """SetMonitor, SetMonitors and RemoveMonitor: thresholds that the service watches."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
@@ -18,7 +17,13 @@ from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import NO_THRESHOLDS, POINTS, MonitorView, Thresholds
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import UNTRANSLATABLE
-from service_tui.terms import STOP_MAX, TRAIL_MAX, Venue
+from service_tui.terms import (
+    PUBLISHED_THRESHOLDS,
+    THRESHOLDS,
+    ThresholdKind,
+    ThresholdUnit,
+    Venue,
+)
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import DELETE_MONITOR, SET_MONITOR
 from service_tui.wire.monitors import MonitorQuery, MonitorSetBody, SentMonitorRequest
@@ -30,17 +35,12 @@ def objection(state: DeskState, order: SetMonitor) -> str:
 
 
 def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
-    """Limits are written so that a number that is none fails them."""
-    stop, target = order.stop_pct, order.target_pct
     if order.thresholds.is_empty:
         yield "set at least one threshold"
-    trails = (order.trail_pct, order.trail_points)
-    if not all(trail is None or 0 < trail < TRAIL_MAX for trail in trails):
-        yield f"trailing stop: above 0, below {100 * TRAIL_MAX} %"
-    if stop is not None and not 0 < stop <= STOP_MAX:
-        yield f"stop: above 0 %, at most {100 * STOP_MAX} %"
-    if target is not None and not (target > 0 and math.isfinite(target)):
-        yield "target: above 0 %"
+    for kind in THRESHOLDS:
+        value = getattr(order.thresholds, kind.desk)
+        if kind.bounds and value is not None and not _is_within(kind, value):
+            yield f"{kind.label}: {kind.bounds}"
     market = state.markets.get(order.market_id)
     if market is not None and not market.is_open:
         yield "market ended: nothing to monitor"
@@ -48,6 +48,11 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
     held = state.position(holding_key(order.market_id, order.side, order.venue))
     if order.venue is Venue.SIM and Topic.POSITIONS in state.seen and held is None:
         yield "no position on this side: buy first"
+
+
+def _is_within(kind: ThresholdKind, value: float) -> bool:
+    """Whether a threshold is within its bounds; NaN is not."""
+    return 0 < value < kind.most or (value == kind.most and not kind.is_open)
 
 
 async def set_monitor(order: SetMonitor, ports: Ports) -> None:
@@ -126,40 +131,33 @@ def _taken(order: SetMonitor, answer: MonitorSetBody, ports: Ports) -> str:
         return "set, answer unreadable; reloading the monitors"
     requested = order.thresholds
     # Published services may leave stop and target out of the answer: the list then shows them.
-    left_out = {term for term, name in _PUBLISHED.items() if name not in answer.model_fields_set}
-    if not any(getattr(requested, term) is not None for term in left_out):
+    left_out = [kind for kind in _PUBLISHED if kind.wire not in answer.model_fields_set]
+    if not any(getattr(requested, kind.desk) is not None for kind in left_out):
         ports.emit(Changed(monitor))
-    terms = (term for term in _TERMS if term not in left_out)
-    parts = (_difference(term, requested, monitor.thresholds) for term in terms)
+    kinds = (kind for kind in THRESHOLDS if kind not in left_out)
+    parts = (_difference(kind, requested, monitor.thresholds) for kind in kinds)
     text = ", ".join(filter(None, parts))
     return f"the service set {text}" if text else ""
 
 
-def _difference(term: str, requested: Thresholds, reported: Thresholds) -> str:
+def _difference(kind: ThresholdKind, requested: Thresholds, reported: Thresholds) -> str:
     """One threshold as the service reports it, and as requested; empty if both are the same."""
-    wanted, found = getattr(requested, term), getattr(reported, term)
+    wanted, found = getattr(requested, kind.desk), getattr(reported, kind.desk)
     if is_same(wanted, found):
         return ""
-    name, text = _TERMS[term]
-    found_text = f"no {name}" if found is None else f"{name} {text(found)}"
+    text = _FIGURES[kind.unit]
+    found_text = f"no {kind.label}" if found is None else f"{kind.label} {text(found)}"
     return f"{found_text} (requested {'none' if wanted is None else text(wanted)})"
 
 
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.4g}%"
-
-
-_TERMS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
-    "stop_pct": ("stop", _percent),
-    "target_pct": ("target", _percent),
-    "trail_pct": ("trailing stop", _percent),
-    "trail_points": ("trailing stop", lambda points: f"{POINTS * points:.4g} pt"),
-    "exit_at": ("time stop", lambda at: moment_text(Timestamp(at))),
+_FIGURES: Final[Mapping[ThresholdUnit, Callable[[float], str]]] = {
+    ThresholdUnit.FRACTION: lambda fraction: f"{100 * fraction:.4g}%",
+    ThresholdUnit.POINTS: lambda points: f"{POINTS * points:.4g} pt",
+    ThresholdUnit.MOMENT: lambda at: moment_text(Timestamp(at)),
 }
-"""Name and figure of each threshold."""
 
-_PUBLISHED: Final = {"stop_pct": "stop_loss_pct", "target_pct": "take_profit_pct"}
-"""The thresholds of every service, with their names on the wire."""
+_PUBLISHED: Final = THRESHOLDS[:PUBLISHED_THRESHOLDS]
+"""The thresholds of every service."""
 
 
 def monitor_request(
@@ -169,16 +167,13 @@ def monitor_request(
 
     Another one may know stop and target alone: it is sent the others where they are set or removed.
     """
-    sent: dict[str, float | None] = {
-        "stop_loss_pct": order.stop_pct,
-        "take_profit_pct": order.target_pct,
-    }
     wanted, before = order.thresholds, NO_THRESHOLDS if known is None else known.thresholds
-    if has_all or wanted.trails or before.trails:
-        sent["trailing_stop_pct"] = wanted.trail_pct
-        sent["trailing_stop_points"] = wanted.trail_points
-    if has_all or (wanted.exit_at, before.exit_at) != (None, None):
-        sent["exit_at"] = wanted.exit_at
+    labels = {kind.label for kind in _PUBLISHED}
+    for kind in THRESHOLDS:
+        if has_all or any(getattr(one, kind.desk) is not None for one in (wanted, before)):
+            labels.add(kind.label)
+    # Two kinds of one label, as a trailing stop has, go together: one of them replaces the other.
+    sent = {kind.wire: getattr(wanted, kind.desk) for kind in THRESHOLDS if kind.label in labels}
     return SentMonitorRequest.model_validate({"side": order.side, "venue": order.venue, **sent})
 
 

@@ -1,7 +1,8 @@
 """Monitors and alerts of the wire as views."""
 
 from collections.abc import Iterable
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
 from service_tui.desk.reduce_risk import EXPIRED_TEXT
 from service_tui.desk.slices.risk import (
@@ -15,7 +16,7 @@ from service_tui.desk.slices.risk import (
     exit_name,
 )
 from service_tui.desk.translate import amount
-from service_tui.terms import AlertStatus, ExitReason, Venue
+from service_tui.terms import THRESHOLDS, AlertStatus, ExitReason, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
@@ -52,15 +53,16 @@ def monitor_view(body: MonitorBody) -> MonitorView:
         entry=entry,
         mark=body.current_price,
         exit_value=amount(body.exit_value) if "exit_value" in body.model_fields_set else None,
-        stop_pct=body.stop_loss_pct or None,
-        target_pct=body.take_profit_pct or None,
         automatic=body.automatic,
-        trail_pct=body.trailing_stop_pct or None,
-        trail_points=body.trailing_stop_points or None,
         trail_price=body.trailing_stop_price,
         peak=body.peak_price,
-        exit_at=None if body.exit_at is None else timestamp(body.exit_at),
+        **{kind.desk: _threshold(getattr(body, kind.wire)) for kind in THRESHOLDS},
     )
+
+
+def _threshold(value: float | datetime | None) -> Any:  # noqa: ANN401 - a field of the view
+    """A threshold of the wire; 0 is off."""
+    return timestamp(value) if isinstance(value, datetime) else value or None
 
 
 def alert_view(body: RiskAlertBody, now: Timestamp) -> AlertView:

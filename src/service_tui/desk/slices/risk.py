@@ -9,24 +9,14 @@ from typing import Final
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import limit_text, moment_text
-from service_tui.terms import ExitReason, Side, Venue
+from service_tui.terms import THRESHOLDS, ExitReason, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 ALERT_LIFE_S: Final = 3_600.0
 """Source: spec, "Risk alert lifecycle"."""
 
-STOP_LOSS: Final = "stop loss"
-TAKE_PROFIT: Final = "take profit"
-TRAILING_STOP: Final = "trailing stop"
-TIME_STOP: Final = "time stop"
-"""Reasons of an alert that the desk has a word for."""
-
-REASONS: Final = {
-    ExitReason.STOP_LOSS: STOP_LOSS,
-    ExitReason.TAKE_PROFIT: TAKE_PROFIT,
-    ExitReason.TRAILING_STOP: TRAILING_STOP,
-    ExitReason.TIME_STOP: TIME_STOP,
-}
+REASONS: Final = {reason: reason.value.replace("_", " ") for reason in ExitReason}
+"""Known reasons of an alert, in plain English."""
 
 BY_MONITOR: Final = "risk:"
 """Begins the source of the trades by which a service exits."""
@@ -213,9 +203,7 @@ class MonitorView:
     @property
     def thresholds(self) -> Thresholds:
         """What it watches."""
-        return Thresholds(
-            self.stop_pct, self.target_pct, self.trail_pct, self.trail_points, self.exit_at
-        )
+        return Thresholds(**{kind.desk: getattr(self, kind.desk) for kind in THRESHOLDS})
 
     @property
     def stop_price(self) -> float | None:

@@ -1,12 +1,16 @@
 """Monitors and alerts as JSON-able values and back: their part of the snapshot."""
 
 from service_tui.engine.codec.events import Fields, Named, breach_of
+from service_tui.engine.events import MonitorSet
 from service_tui.engine.risk.alerts import RiskAlert
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.risk.risk import Risk
 from service_tui.terms import AlertStatus, Side, Venue
 
 _ALERT: tuple[str, ...] = tuple(RiskAlert.__slots__)
+
+_LATE: tuple[str, ...] = MonitorSet._fields[7:]
+"""What came after stop and target, in the order of the journal."""
 
 
 def risk_fields(risk: Risk) -> Named:
@@ -32,10 +36,10 @@ def risk_fields(risk: Risk) -> Named:
 
 
 def _late_fields(monitor: Monitor) -> Fields:
-    """What only a monitor with a trailing or a time stop has: others stay as they were written."""
-    if monitor.trail_distance is None and monitor.exit_at is None:
-        return []
-    return [monitor.trail_pct, monitor.trail_points, monitor.exit_at, monitor.peak]
+    """What only a monitor with more than stop and target has: others stay as they were written."""
+    late = [getattr(monitor, name) for name in _LATE]
+    is_set = any(getattr(monitor, name) is not None for name in _LATE if name != "peak")
+    return late if is_set else []
 
 
 def restore_risk(risk: Risk, fields: Named | None) -> None:
@@ -47,18 +51,9 @@ def restore_risk(risk: Risk, fields: Named | None) -> None:
         held = MonitoredSide(agent_id, Venue(venue), market_id, Side(side))
         stop, take, automatic, set_at, *late = rest
         if risk.held_on(held).shares:
-            trail_pct, trail_points, exit_at, peak = late or (None, None, None, 0.0)
-            monitor = Monitor(
-                held,
-                stop,
-                take,
-                automatic=automatic,
-                set_at=set_at,
-                trail_pct=trail_pct,
-                trail_points=trail_points,
-                exit_at=exit_at,
-                peak=peak,
-            )
+            # A snapshot of an older program ends earlier: what it did not know has its default.
+            known: Named = dict(zip(_LATE, late, strict=False))
+            monitor = Monitor(held, stop, take, automatic=automatic, set_at=set_at, **known)
             risk.monitors.add(monitor)
             risk.put_back(monitor)
     for row in fields["pending"]:

@@ -12,10 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from service_tui.terms import ExitReason, Side, Venue
+from service_tui.terms import THRESHOLDS, ExitReason, Side, Venue
 from service_tui.units import Timestamp
+
+BREACH_TEXTS: Final = {
+    ExitReason.STOP_LOSS: ("stop-loss", "{} fell to {:.4f}", "below"),
+    ExitReason.TAKE_PROFIT: ("take-profit", "{} sells for {:.4f} a share", "above"),
+    ExitReason.TRAILING_STOP: ("trailing stop", "{} fell to {:.4f}", "below"),
+}
+"""A breach by price in plain English: name, what moved, on which side of the level."""
 
 SWEEP_MIN: Final = 64
 """Rungs below which a heap is not worth sweeping."""
@@ -55,6 +62,10 @@ class Monitor:
     exit_at: Timestamp | None = None
     peak: float = 0.0
 
+    def terms(self) -> dict[str, Any]:
+        """Its thresholds by name; None is off."""
+        return {kind.engine: getattr(self, kind.engine) for kind in THRESHOLDS}
+
     @property
     def trail_distance(self) -> float | None:
         """How far its trailing stop is below the peak, as it was set; None without one."""
@@ -73,6 +84,15 @@ class Monitor:
         if trail is not None and (stop is None or trail > stop):
             return trail, ExitReason.TRAILING_STOP
         return None if stop is None else (stop, ExitReason.STOP_LOSS)
+
+    def distance(self, reason: ExitReason) -> float:
+        """The threshold that a breach crossed, as it was set; 0 for a time."""
+        crossed = {
+            ExitReason.STOP_LOSS: self.stop_loss_pct,
+            ExitReason.TAKE_PROFIT: self.take_profit_pct,
+            ExitReason.TRAILING_STOP: self.trail_distance,
+        }
+        return crossed.get(reason) or 0.0
 
     def stop_price(self) -> float | None:
         """The price at or below which to close."""

@@ -6,7 +6,7 @@ else they depend on, settings and outcomes, comes through here and lets them loo
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm import lmsr
@@ -24,7 +24,7 @@ from service_tui.engine.events import (
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.risk.alerts import Alerts, RiskAlert, Sale
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide, Monitors
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import THRESHOLDS, Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 UNSEEN_MAX: Final = 512
@@ -219,18 +219,12 @@ class Risk:
         match event:
             case MonitorSet():
                 held = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
-                monitor = Monitor(
-                    held,
-                    event.stop_loss_pct,
-                    event.take_profit_pct,
-                    automatic=False,
-                    set_at=event.at,
-                    trail_pct=event.trail_pct,
-                    trail_points=event.trail_points,
-                    exit_at=event.exit_at,
-                    peak=event.peak,
+                terms: dict[str, Any] = {
+                    kind.engine: getattr(event, kind.engine) for kind in THRESHOLDS
+                }
+                self.monitors.add(
+                    Monitor(held, **terms, automatic=False, set_at=event.at, peak=event.peak)
                 )
-                self.monitors.add(monitor)
                 self._put_up(held)
             case PeakRaised():
                 held = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)

@@ -1,6 +1,6 @@
 """Monitors and alerts as wire bodies."""
 
-from typing import Final
+from typing import Any, Final
 
 from service_tui.engine.books import orders
 from service_tui.engine.books.book import Times
@@ -18,8 +18,16 @@ from service_tui.engine.risk.monitors import Monitor
 from service_tui.engine.world import World
 from service_tui.server.projections.venues import chain_ids
 from service_tui.server.results.venues import question_of
-from service_tui.terms import AlertStatus, ExitReason, Side, Venue
-from service_tui.units import Micros, decimal
+from service_tui.terms import (
+    THRESHOLDS,
+    AlertStatus,
+    ExitReason,
+    Side,
+    ThresholdKind,
+    ThresholdUnit,
+    Venue,
+)
+from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 from service_tui.wire.settings import RemovedMonitorBody
@@ -43,8 +51,6 @@ def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
         side=held.side,
         venue=held.venue,
         question=question_of(world, held.market_id),
-        stop_loss_pct=monitor.stop_loss_pct,
-        take_profit_pct=monitor.take_profit_pct,
         shares=decimal(position.shares),
         cost_basis=decimal(position.cost),
         stop_price=_price(monitor.stop_price()),
@@ -56,12 +62,17 @@ def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
         automatic=monitor.automatic,
         set_at=moment(monitor.set_at),
         simulated=held.venue is not Venue.SIM,
-        trailing_stop_pct=monitor.trail_pct,
-        trailing_stop_points=monitor.trail_points,
         trailing_stop_price=_price(monitor.trail_price()),
         peak_price=None if monitor.trail_distance is None else _price(monitor.peak),
-        exit_at=None if monitor.exit_at is None else moment(monitor.exit_at),
+        **{kind.wire: _threshold(kind, getattr(monitor, kind.engine)) for kind in THRESHOLDS},
     )
+
+
+def _threshold(kind: ThresholdKind, value: float | None) -> Any:  # noqa: ANN401 - a field of a body
+    """A threshold as its field of the wire."""
+    if value is None or kind.unit is not ThresholdUnit.MOMENT:
+        return value
+    return moment(Timestamp(value))
 
 
 def removed_body(world: World, monitor: Monitor) -> RemovedMonitorBody:

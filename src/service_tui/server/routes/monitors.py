@@ -4,7 +4,6 @@ from typing import Final
 
 from service_tui.engine.books.book import Times
 from service_tui.engine.thresholds import (
-    TERMS,
     Spot,
     ThresholdRequest,
     acknowledge,
@@ -14,8 +13,7 @@ from service_tui.engine.thresholds import (
 from service_tui.server.http.refusals import invalid_items
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.risk import alert_body, monitor_body
-from service_tui.terms import AlertStatus, Side
-from service_tui.units import Timestamp
+from service_tui.terms import THRESHOLDS, AlertStatus, Side
 from service_tui.wire.endpoints.public import (
     DELETE_MONITOR,
     END_RISK_ALERT,
@@ -24,7 +22,6 @@ from service_tui.wire.endpoints.public import (
     SET_MONITOR,
 )
 from service_tui.wire.monitors import (
-    THRESHOLDS,
     MonitorQuery,
     MonitorRemovedBody,
     MonitorRequest,
@@ -35,9 +32,6 @@ from service_tui.wire.monitors import (
     RiskAlertsBody,
     RiskAlertsQuery,
 )
-
-_ENGINE: Final = dict(zip(THRESHOLDS, TERMS, strict=True))
-"""The engine's name of each threshold."""
 
 _SIDES: Final = {side.value: side for side in Side}
 
@@ -53,12 +47,11 @@ async def write(request: RequestContext) -> MonitorSetBody:
     world_store.check_whole()
     thresholds = ThresholdRequest(
         Spot(request.path["market_id"], sent.side, sent.venue),
-        sent.stop_loss_pct,
-        sent.take_profit_pct,
-        frozenset(_ENGINE[name] for name in THRESHOLDS if name not in sent.model_fields_set),
-        sent.trailing_stop_pct,
-        sent.trailing_stop_points,
-        None if sent.exit_at is None else Timestamp(sent.exit_at),
+        {
+            kind.engine: getattr(sent, kind.wire)
+            for kind in THRESHOLDS
+            if kind.wire in sent.model_fields_set
+        },
     )
     event, monitor = set_monitor(request.world, request.agent, thresholds, request.now)
     body = monitor_body(request.world, monitor, times_of(request))

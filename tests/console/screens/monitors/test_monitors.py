@@ -55,6 +55,7 @@ from service_tui.desk.slices.risk import (
     MonitorView,
     PriceAlertView,
     RiskView,
+    Thresholds,
 )
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
@@ -179,11 +180,11 @@ async def test_edit_sets_what_was_typed_for_the_row_that_was_highlighted() -> No
         await view.write("stop-percent", "17.5")
         await view.press("enter")
         assert view.orders == [
-            SetMonitor(row.market_id, row.side, row.venue, 0.175, 0.5, row.question)
+            SetMonitor(row.market_id, row.side, row.venue, Thresholds(0.175, 0.5), row.question)
         ]
         await view.press("u")
         assert view.orders[-1] == SetMonitor(
-            row.market_id, row.side, row.venue, 0.2, 0.5, row.question
+            row.market_id, row.side, row.venue, Thresholds(0.2, 0.5), row.question
         )
         await view.press("u")
         assert "nothing to undo" in view.app.said[-1]
@@ -295,8 +296,8 @@ async def test_typing_a_percentage_shows_the_price_and_typing_a_price_the_percen
         await view.press("enter")
         order = view.orders[-1]
         assert isinstance(order, SetMonitor)
-        assert order.stop_pct == pytest.approx(1 - 0.1 / view.here.entry)
-        assert order.target_pct is None
+        assert order.thresholds.stop_pct == pytest.approx(1 - 0.1 / view.here.entry)
+        assert order.thresholds.target_pct is None
 
 
 async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
@@ -445,15 +446,15 @@ async def test_marked_rows_are_set_together_after_saying_exactly_what_changes() 
         await view.confirm()
         given = view.orders[0]
         assert isinstance(given, SetMonitors)
-        assert [(each.market_id, each.stop_pct, each.target_pct) for each in given.monitors] == [
-            (first.market_id, 0.3, first.target_pct),
-            (second.market_id, 0.3, second.target_pct),
+        assert [(each.market_id, each.thresholds) for each in given.monitors] == [
+            (first.market_id, Thresholds(0.3, first.target_pct)),
+            (second.market_id, Thresholds(0.3, second.target_pct)),
         ]
         assert not view.screen.table.order.marked
         await view.press("u")
         undone = view.orders[1]
         assert isinstance(undone, SetMonitors)
-        assert [each.stop_pct for each in undone.monitors] == [0.2, 0.2]
+        assert [each.thresholds.stop_pct for each in undone.monitors] == [0.2, 0.2]
 
 
 async def test_all_that_are_shown_are_set_and_no_other() -> None:
@@ -469,7 +470,7 @@ async def test_all_that_are_shown_are_set_and_no_other() -> None:
         assert isinstance(given, SetMonitors)
         wanted = {row.market_id for row in SETTABLE if row.automatic}
         assert {each.market_id for each in given.monitors} == wanted
-        assert {each.target_pct for each in given.monitors} == {0.6}
+        assert {each.thresholds.target_pct for each in given.monitors} == {0.6}
 
 
 async def test_what_would_be_sold_at_once_is_said_before_many_are_set() -> None:
@@ -501,7 +502,7 @@ async def test_removing_one_asks_nothing_and_can_be_undone() -> None:
         assert view.orders == [RemoveMonitor(row.market_id, row.side, row.venue, row.question)]
         await view.press("u")
         assert view.orders[1] == SetMonitor(
-            row.market_id, row.side, row.venue, row.stop_pct, row.target_pct, row.question
+            row.market_id, row.side, row.venue, row.thresholds, row.question
         )
 
 
@@ -875,8 +876,8 @@ async def test_a_position_is_guarded_from_the_portfolio() -> None:
         await pilot.press("enter")
         await pilot.pause()
         orders = [each for each in app.given if isinstance(each, SetMonitor)]
-        assert [(each.market_id, each.side, each.stop_pct, each.target_pct) for each in orders] == [
-            (bare.market_id, bare.side, 0.2, None)
+        assert [(each.market_id, each.side, each.thresholds) for each in orders] == [
+            (bare.market_id, bare.side, Thresholds(0.2))
         ]
         await pilot.press("a")
         await pilot.pause()
