@@ -11,13 +11,12 @@ from kit.desk.redeeming import CountingSigner, open_wallet_desk
 from kit.service.stage import first_state
 from service_tui.desk.redemption.handlers import ALLOWED
 from service_tui.desk.slices.redemption import ChainRunState
+from service_tui.terms import PUBLISHED_THRESHOLDS, THRESHOLDS
 
 NEWER = (
-    "trailing_stop_pct",
-    "trailing_stop_points",
+    *(kind.wire for kind in THRESHOLDS[PUBLISHED_THRESHOLDS:]),
     "trailing_stop_price",
     "peak_price",
-    "exit_at",
 )
 
 HELD = {"positions": 4, "orders": 1, "monitors": 4, "experiments": 3, "trades": 6}

@@ -18,7 +18,7 @@ from service_tui.engine.events import LeashSet
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.access import BODY_MAX
 from service_tui.server.http.people.roster import Person
-from service_tui.terms import LeashMode, PersonRole, Venue
+from service_tui.terms import LINE_MAX, PROSE_MAX, LeashMode, PersonRole, Venue
 from service_tui.units import Micros
 from service_tui.wire.base import OperatorModel, WireModel
 from service_tui.wire.endpoint import Endpoint
@@ -143,10 +143,18 @@ def long(count: int) -> str:
     return json.dumps("a" * count)
 
 
-NAME: Final = (*TEXT, long(201), '""', '"   "', '"\\u001b[31m"', '"\\u0000\\u0007"', '"\\u200b"')
-LINE: Final = (*TEXT, long(201))
+NAME: Final = (
+    *TEXT,
+    long(LINE_MAX + 1),
+    '""',
+    '"   "',
+    '"\\u001b[31m"',
+    '"\\u0000\\u0007"',
+    '"\\u200b"',
+)
+LINE: Final = (*TEXT, long(LINE_MAX + 1))
 NAMES_OF_PEOPLE: Final = (*TEXT, *NEVER_NULL, '""', '" "', long(61))
-PROSE: Final = (*TEXT, long(4_001))
+PROSE: Final = (*TEXT, long(PROSE_MAX + 1))
 ADDRESS: Final = (
     *TEXT, '""', '" "', '"not an address"', '"ftp://evm-venue.example/event/a-1-2"',
     '"https://elsewhere.example/event/a-1-2"', '"https://evm-venue.example/event/a-1-2"',
@@ -430,7 +438,7 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
             '[{"content":1}]',
             '[{"role":"a"}]',
             json.dumps([{"content": "a"}] * 11),
-            f'[{{"content":{long(4_001)}}}]',
+            f'[{{"content":{long(PROSE_MAX + 1)}}}]',
         ),
     },
     DESK_PATCH_AGENT: {
@@ -596,7 +604,7 @@ BAD_BODIES |= {
     SET_WEBHOOK: {
         "url": (*BAD_URL, *NEVER_NULL),
         "events": ('"trade.executed"', "[]", "[1]", '["trade"]', "1", "{}", *NEVER_NULL),
-        "secret": (*TEXT, '""', '"short"', long(201), '"eight\\u0000le"'),
+        "secret": (*TEXT, '""', '"short"', long(LINE_MAX + 1), '"eight\\u0000le"'),
     },
     TEST_WEBHOOKS: {"webhook_id": (*TEXT, '""', '"a b"', '"../x"', long(129))},
     SOL_QUOTE: {
@@ -627,7 +635,7 @@ BAD_BODIES |= {
         "max_trades": (*WHOLE, "0", "31"),
         "venue": (*WORD, *NEVER_NULL),
     },
-    IMPORT_TICKER_EVENT: {"event_ticker": (*TEXT, *NEVER_NULL, '""', long(201))},
+    IMPORT_TICKER_EVENT: {"event_ticker": (*TEXT, *NEVER_NULL, '""', long(LINE_MAX + 1))},
     REGISTER_AGENT_WALLET: {"agent_id": (*TEXT, '""', '"a b"', '"../x"', long(129))},
     UPDATE_AGENT_CREDS: {"agent_id": (*TEXT, '""', '"a b"', '"../x"', long(129))},
     FORECAST: {"market_id": (*TEXT, *NEVER_NULL, '""', '"a b"', '"../x"', long(129))},
@@ -706,7 +714,7 @@ MOMENTS: Final = (
 )  # fmt: skip
 
 VERSIONS: Final = (
-    "a" * 4_001, "", "null", "[]", "1", "{", "{}x", '{"a":1}', '{"a":null}', '{"a":{}}',
+    "a" * (PROSE_MAX + 1), "", "null", "[]", "1", "{", "{}x", '{"a":1}', '{"a":null}', '{"a":{}}',
     '{"a b":"1"}', '{"":"1"}', '{"a":""}', '{"a":"1\\u001b[2J"}', "NaN", "[" * 4_000,
     json.dumps({f"s{n}": "1" for n in range(101)}),
 )  # fmt: skip
@@ -718,7 +726,7 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "offset": (*COUNTS, "1000001"),
         "venue": (*WORDS, "moon"),
         "import_source": (*WORDS, "moon"),
-        "q": ("", "x", "a" * 201),
+        "q": ("", "x", "a" * (LINE_MAX + 1)),
         "tags": ("a" * 401,),
         "ids": ("a" * 8_001,),
         "sort": (*WORDS, "price"),
@@ -732,12 +740,12 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "limit": (*COUNTS, "0", "101"),
         "category": ("a" * 101,),
         "venue": (*WORDS, "moon"),
-        "q": ("", "x", "a" * 201),
+        "q": ("", "x", "a" * (LINE_MAX + 1)),
     },
     CHECK_MARKET: {
         "url": ("", "a" * 501),
-        "condition_id": ("", "a" * 201),
-        "ticker": ("", "a" * 201),
+        "condition_id": ("", "a" * (LINE_MAX + 1)),
+        "ticker": ("", "a" * (LINE_MAX + 1)),
     },
     MARKET_HISTORY: {
         "hours": (*COUNTS, "0", "169"),
@@ -759,7 +767,7 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     },
     POSITIONS: {
         "venue": (*WORDS, "moon"),
-        "source": ("a" * 201,),
+        "source": ("a" * (LINE_MAX + 1),),
         "status": (*WORDS, "open"),
         "limit": (*COUNTS, "100001"),
         "offset": (*COUNTS, "10000001"),
@@ -795,14 +803,14 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
     },
     LEADERS: {"limit": (*COUNTS, "0", "51")},
     SDK_LEADERS: {"limit": (*COUNTS, "0", "51")},
-    SKILLS: {"category": ("", "a" * 201)},
+    SKILLS: {"category": ("", "a" * (LINE_MAX + 1))},
     CANCEL_MARKET_ORDERS: {"side": (*WORDS, "YES", "both")},
     EXECUTABLE_PRICE: {
         "side": (*WORDS, "YES", "both"),
         "action": (*WORDS, "BUY", "hold"),
         "apply_buffer": ("maybe", "2", ""),
     },
-    PENDING_SIGNALS: {"caps": ("a" * 201,)},
+    PENDING_SIGNALS: {"caps": ("a" * (LINE_MAX + 1),)},
     REACTIONS: {"limit": (*COUNTS, "0", "201")},
     LINK_CHALLENGE: {"address": ("", "0x", "0x12", "x" * 42, "0x" + "g" * 40, "1" * 42)},
     ALLOWANCES: {
@@ -820,7 +828,7 @@ BAD_QUERIES |= {
         "min_divergence": ("-1", "NaN", "Infinity", "ten", "", "1.1"),
     },
     FAST_MARKETS: {
-        "asset": ("", "a" * 201),
+        "asset": ("", "a" * (LINE_MAX + 1)),
         "window": (*WORDS, "2h"),
         "venue": (*WORDS, "moon"),
         "limit": (*COUNTS, "0", "201"),
@@ -828,7 +836,7 @@ BAD_QUERIES |= {
         "market_status": (*WORDS, "gone"),
     },
     BROWSE: {
-        "q": ("", "x", "a" * 201),
+        "q": ("", "x", "a" * (LINE_MAX + 1)),
         "limit": (*COUNTS, "0", "201"),
         "status": (*WORDS, "open"),
         "tags": ("a" * 401,),

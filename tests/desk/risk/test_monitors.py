@@ -27,7 +27,7 @@ from service_tui.desk.slices.risk import (
     exit_name,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.terms import THRESHOLDS, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import MONITORS, SET_MONITOR
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody
@@ -358,7 +358,7 @@ def test_a_service_with_stop_and_target_alone_is_sent_no_other_name() -> None:
     assert monitor_request(plain, timed, has_all=False).model_fields_set == names | {"exit_at"}
     # What another console has set meanwhile goes, too.
     every = monitor_request(plain, None, has_all=True)
-    assert every.model_fields_set == names | trail | {"exit_at"}
+    assert every.model_fields_set == {"side", "venue", *(kind.wire for kind in THRESHOLDS)}
 
 
 async def test_a_time_stop_sells_and_says_why(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import preflight
 from service_tui.storage.blotter import StoredState
-from service_tui.terms import Action, Mode, Side, Venue
+from service_tui.terms import PROSE_MAX, Action, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
 
 # -- done ---------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ async def test_words_that_the_wire_does_not_take_are_refused_and_end_nothing(
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
         for order in (
-            buy(market, reasoning="x" * 4_001),
+            buy(market, reasoning="x" * (PROSE_MAX + 1)),
             buy(market, reasoning="half \ud800 a letter"),
             replace(buy(market), market_id="../etc"),
             replace(buy(market), market_id=""),
