@@ -40,8 +40,8 @@ class Setting:
     """One setting. `key` is that of the file, with its table: `serve.port` is of `serve` alone.
 
     `values` are all that there are, where they can be listed; a number lies in `low` to `high`
-    where they cannot. `default` is what holds when nothing is said, in words. The value of a
-    secret is never shown. One that `is_repeated` may be given several times by its flag.
+    where they cannot. `default` is what holds when nothing is said, in plain English. The value of
+    a secret is never shown. One that `is_repeated` may be given several times by its flag.
     """
 
     key: str

@@ -168,7 +168,7 @@ class LeashMode(StrEnum):
     """Freedom of an agent or one of its skills.
 
     `observe`: it may ask what an order would bring, and place none. `ask`: a buy above a threshold
-    waits for the person. `auto`: it buys by itself within its budget.
+    waits for the person. `auto`: it buys automatically within its budget.
     """
 
     OBSERVE = "observe"

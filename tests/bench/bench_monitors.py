@@ -131,7 +131,7 @@ async def bench_exit(folder: Path) -> None:
             began = perf_counter()
             await world_store.advance(at)
             exits.append(perf_counter() - began)
-            assert not agent.held()
+            assert not agent.open_positions()
         trade, exit_ = (statistics.median(times) * 1e6 for times in (trades, exits))
         print(
             f"durable trade {trade:,.0f} us, breach to durable exit {exit_:,.0f} us, "

@@ -40,7 +40,7 @@ async def breached(served: Served) -> str:
 
 def held(served: Served, market_id: str) -> int:
     where = MonitoredSide(served.stage.agent_id, Venue.SOL, market_id, Side.YES)
-    return served.stage.world.risk.held_on(where).shares
+    return served.stage.world.risk.position_of(where).shares
 
 
 async def test_a_client_that_may_not_sell_leaves_alerts_alone(

@@ -479,7 +479,7 @@ class Session:
     async def _recover(self, skill: str) -> None:
         """Finish a result whose line is on disk; forget one whose line is not.
 
-        Whoever asked for it has no answer, and is told when it asks for anything again.
+        Whoever requested it has no answer, and is notified when it asks for anything again.
         """
         noted = self._begun.result(skill)
         if noted is None:

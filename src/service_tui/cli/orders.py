@@ -1,4 +1,4 @@
-"""The orders of the command line: what is asked for, and the question before it is sent."""
+"""The orders of the command line: what is requested, and the question before it is sent."""
 
 import argparse
 import sys

@@ -103,17 +103,17 @@ def _approvals(state: DeskState, view: ViewContext) -> list[NumberedRow]:
     return [NumberedRow(held.held_id, _approval(held, view)) for held in state.supervision.held]
 
 
-def _approval(held: HeldView, view: ViewContext) -> str:
-    if held.action is Action.BUY:
-        size = f"{view.money(held.amount).plain} {MONEY_OF[held.venue]}"
+def _approval(trade: HeldView, view: ViewContext) -> str:
+    if trade.action is Action.BUY:
+        size = f"{view.money(trade.amount).plain} {MONEY_OF[trade.venue]}"
     else:
-        size = f"{view.shares(held.shares).plain} shares"
-    reason = view.sentence(held.reasoning) or "no reason given"
-    left = formats.duration(held.left_s(view.now))
+        size = f"{view.shares(trade.shares).plain} shares"
+    reason = view.sentence(trade.reasoning) or "no reason given"
+    left = formats.duration(trade.left_s(view.now))
     return (
-        f"{formats.plain(held.agent_name, 40).plain}: {held.action.value} "
-        f"{held.side.value.upper()}, {size}, {_question(held.question)}; price "
-        f"{formats.price(held.price).plain}; {left} left; {reason}"
+        f"{formats.plain(trade.agent_name, 40).plain}: {trade.action.value} "
+        f"{trade.side.value.upper()}, {size}, {_question(trade.question)}; price "
+        f"{formats.price(trade.price).plain}; {left} left; {reason}"
     )
 
 
@@ -182,9 +182,9 @@ def _refuse(state: DeskState, key: str, words: Sequence[str]) -> Command:
     return RefuseHeld(key, _what(_held(state, key)), " ".join(words))
 
 
-def _what(held: HeldView) -> str:
-    name = formats.plain(held.agent_name, 40).plain
-    return f"{name}: {held.action.value} {held.side.value.upper()}, {_question(held.question)}"
+def _what(trade: HeldView) -> str:
+    name = formats.plain(trade.agent_name, 40).plain
+    return f"{name}: {trade.action.value} {trade.side.value.upper()}, {_question(trade.question)}"
 
 
 def _monitor(state: DeskState, key: str) -> MonitorView:

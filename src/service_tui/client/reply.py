@@ -52,7 +52,7 @@ class Reply(Generic[Answer]):
         """Seconds that our clock is ahead of the service's (below 0: behind), at the least.
 
         A slow answer or a second cut off seem to be skew: what they explain is none. None when the
-        service did not say.
+        service did not report it.
         """
         if self.server_date is None:
             return None

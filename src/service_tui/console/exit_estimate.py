@@ -43,8 +43,8 @@ def guarded(state: DeskState, holding: str) -> MonitorView | None:
     monitor = state.risk.monitor(holding)
     if monitor is not None:
         return monitor
-    held = state.position(holding)
-    return None if held is None else unguarded(held)
+    position = state.position(holding)
+    return None if position is None else unguarded(position)
 
 
 def exit_now(monitor: MonitorView) -> Estimate | None:

@@ -96,7 +96,8 @@ def without_amounts(sentence: str, *, masked: bool) -> str:
     """A sentence without its amounts if `masked`: every number that may be one is hidden.
 
     A sentence comes as text from the service, from a skill or from the blotter on disk. Its amounts
-    cannot be told from most other numbers. Times, dates, prices and plain counts can, and stay.
+    cannot be distinguished from most other numbers. Times, dates, prices and plain counts can, and
+    stay.
     """
     if not masked:
         return sentence

@@ -106,7 +106,7 @@ def read_time(text: str, now: Timestamp, zone: tzinfo | None = None) -> Timestam
         zone: of the typed time; None is the machine's own.
 
     Raises:
-        FieldError: it is no time; the sentence says what can be typed.
+        FieldError: it is no time; the sentence names what can be typed.
     """
     given = " ".join(text.casefold().split()).removeprefix("-")
     try:

@@ -115,7 +115,7 @@ def listed(before: DeskState, fact: OrdersSeen) -> tuple[OpenOrderView, ...]:
 def still_gone(gone: frozenset[str], fact: OrdersSeen) -> frozenset[str]:
     """The cancelled orders that an older listing may yet name.
 
-    One asked for since the cancel has the last word: what it still has does rest, whatever the
+    One requested since the cancel has the last word: what it still has does rest, whatever the
     cancel was answered.
 
     Returns:
@@ -269,7 +269,7 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         awaited = Topic.ACCOUNT if has_moved else None
     # Those on real venues stay as reported: their books have prices of their own.
     real = state.on_venues if fact.on_venues is None else fact.on_venues
-    held = replace(
+    renewed = replace(
         state,
         positions=fact.positions,
         closed=closed,
@@ -279,7 +279,7 @@ def _with_positions(state: DeskState, fact: PositionsSeen) -> DeskState:
         is_cash_disputed=False,
         awaited=awaited,
     )
-    marked = _marked(replace(held, account=account))
+    marked = _marked(replace(renewed, account=account))
     return _with_resolutions(state, _dropped(marked, Topic.POSITIONS, fact.dropped))
 
 
@@ -351,9 +351,11 @@ def _shares(held: tuple[PositionView, ...]) -> dict[str, Micros]:
 
 def _marked(state: DeskState) -> DeskState:
     """Every open position at the market's price of now, and the account's sums with it."""
-    positions = tuple(remark(held, state.markets.get(held.market_id)) for held in state.positions)
-    held = positions if _held(state) is not None else None
-    account = None if state.account is None else summed(state.account, held)
+    positions = tuple(
+        remark(position, state.markets.get(position.market_id)) for position in state.positions
+    )
+    known = positions if _held(state) is not None else None
+    account = None if state.account is None else summed(state.account, known)
     risk = marked(state.risk, positions, state.markets)
     reactor = reactors.marked(state.reactor, state.markets, state.closed)
     return replace(state, positions=positions, account=account, risk=risk, reactor=reactor)

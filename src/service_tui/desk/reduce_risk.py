@@ -124,20 +124,20 @@ def _spent(alert: AlertView) -> MonitorView:
 
 def _marked(
     monitor: MonitorView,
-    held: PositionView | None,
+    position: PositionView | None,
     market: MarketView | None,
     alert: AlertView | None,
 ) -> MonitorView:
     """One monitor with the figures of its position and market, if those are known."""
-    if held is not None:
+    if position is not None:
         monitor = replace(
             monitor,
-            question=held.question or monitor.question,
-            shares=held.shares,
-            cost=held.cost,
-            entry=held.average if held.average is not None else monitor.entry,
-            mark=held.mark_price,
-            exit_value=held.exit_value,
+            question=position.question or monitor.question,
+            shares=position.shares,
+            cost=position.cost,
+            entry=position.average if position.average is not None else monitor.entry,
+            mark=position.mark_price,
+            exit_value=position.exit_value,
         )
     return replace(monitor, state=_state_of(monitor, market, alert))
 

@@ -21,7 +21,7 @@ async def read_once(
     """State after one reading of each topic, and the past of every agent; nothing is stored.
 
     Args:
-        initial: what is known without asking.
+        initial: what is known without a request.
         context: the service, and what a desk is opened with.
         topics: topics to read, in this order.
 

@@ -27,7 +27,7 @@ class PlannedOutcome(StrEnum):
 
 
 class TxStatus(StrEnum):
-    """Where a transaction stands."""
+    """State of a transaction."""
 
     PENDING = "pending"
     CONFIRMED = "confirmed"

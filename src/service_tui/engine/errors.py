@@ -247,7 +247,7 @@ class HeldNotFound(NotFound):
 
 
 class BadOrder(Refusal):
-    """The order cannot be carried out as it stands."""
+    """The order cannot be carried out as it is."""
 
     code = "BAD_ORDER"
 

@@ -9,21 +9,21 @@ from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros
 
 
-def exit_value(world: World, held: MonitoredSide, times: Times) -> Micros:
+def exit_value(world: World, watched: MonitoredSide, times: Times) -> Micros:
     """What selling all of it now brings, after the fee, as far as the book reaches."""
-    shares = world.risk.held_on(held).shares
-    if held.venue is Venue.SIM:
-        return world.markets[held.market_id].exit_value(held.side, shares)
-    market = world.markets.get(held.market_id)
+    shares = world.risk.position_of(watched).shares
+    if watched.venue is Venue.SIM:
+        return world.markets[watched.market_id].exit_value(watched.side, shares)
+    market = world.markets.get(watched.market_id)
     if market is None or market.status(times[1]) is not MarketStatus.ACTIVE:
         return Micros(0)
-    book = world.venues.book(held.market_id)
+    book = world.venues.book(watched.market_id)
     offers = [
         one
-        for one in book.offers(times, bids=held.side is Side.YES)
-        if one.order is None or one.order.agent_id != held.agent_id
+        for one in book.offers(times, bids=watched.side is Side.YES)
+        if one.order is None or one.order.agent_id != watched.agent_id
     ]
-    sale = TakeRequest(held.agent_id, held.side, Action.SELL, None, None, shares)
+    sale = TakeRequest(watched.agent_id, watched.side, Action.SELL, None, None, shares)
     found = walk(offers, sale, fee_rate_bps(book.listing))
     return Micros(max(0, found.money - found.fee))
 
@@ -31,10 +31,10 @@ def exit_value(world: World, held: MonitoredSide, times: Times) -> Micros:
 def met_at(world: World, monitor: Monitor, times: Times) -> float | None:
     """The exit value a share, where it has reached a monitor's target; else None."""
     # Source: decisions, "Stop and target prices".
-    target, shares = monitor.target_price(), world.risk.held_on(monitor.held).shares
+    target, shares = monitor.target_price(), world.risk.position_of(monitor.watched).shares
     if target is None or not shares:
         return None
-    price = exit_value(world, monitor.held, times) / shares
+    price = exit_value(world, monitor.watched, times) / shares
     return price if price > 0.0 and price >= target else None
 
 

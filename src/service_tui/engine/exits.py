@@ -48,13 +48,13 @@ def watch(world: World, times: Times) -> list[Event]:
     # The hour first: who comes at its end does not come in time.
     events += _expire(world, times)
     events += _raise_peaks(world, times)
-    for crossed in sorted(_crossed(world, times), key=lambda one: one.monitor.held):
+    for crossed in sorted(_crossed(world, times), key=lambda one: one.monitor.watched):
         breach = _breach(world, crossed, times)
         risk.apply(breach)
         events.append(breach)
     if risk.alerts.pending:
         for alert in list(risk.alerts.pending.values()):
-            if is_remainder(world, alert.held):
+            if is_remainder(world, alert.watched):
                 # What is left after a part was sold is too little for any order: that was the exit.
                 status = AlertStatus.EXECUTED if alert.sold else AlertStatus.REMAINDER
                 events.append(_end(world, alert, status, times))
@@ -72,13 +72,13 @@ def is_for_service(world: World, alert: RiskAlert) -> bool:
     return breach.venue is Venue.SIM or is_managed
 
 
-def is_remainder(world: World, held: MonitoredSide) -> bool:
+def is_remainder(world: World, watched: MonitoredSide) -> bool:
     """Whether what is held is below the least order of its venue, so that no order sells it."""
-    shares = world.risk.held_on(held).shares
-    if held.venue is Venue.SIM:
-        market = world.markets.get(held.market_id)
-        return bool(shares) and market is not None and not market.exit_value(held.side, shares)
-    return 0 < shares < ORDER_MIN[held.venue]
+    shares = world.risk.position_of(watched).shares
+    if watched.venue is Venue.SIM:
+        market = world.markets.get(watched.market_id)
+        return bool(shares) and market is not None and not market.exit_value(watched.side, shares)
+    return 0 < shares < ORDER_MIN[watched.venue]
 
 
 def _raise_peaks(world: World, times: Times) -> list[Event]:
@@ -95,22 +95,24 @@ def _raise_peaks(world: World, times: Times) -> list[Event]:
 
 def raised(ladder: Ladder, marks: Mapping[Side, float], at: Timestamp) -> Iterator[PeakRaised]:
     """The trailing stops of a ladder whose peak is below the marks, each with its new peak."""
-    for held, monitor in ladder.followers.items():
-        mark = marks[held.side]
+    for watched, monitor in ladder.followers.items():
+        mark = marks[watched.side]
         if mark > monitor.peak:
-            yield PeakRaised(held.agent_id, at, held.venue, held.market_id, held.side, mark)
+            yield PeakRaised(
+                watched.agent_id, at, watched.venue, watched.market_id, watched.side, mark
+            )
 
 
 def _crossed(world: World, times: Times) -> Iterator[Crossed]:
     """Each monitor whose threshold is crossed, once: by a price, else by the clock."""
-    by_price = {one.monitor.held: one for one in _crossed_by_price(world, times)}
+    by_price = {one.monitor.watched: one for one in _crossed_by_price(world, times)}
     yield from by_price.values()
-    for held, monitor in world.risk.monitors.timed.items():
-        if held in by_price or monitor.exit_at is None or times[0] < monitor.exit_at:
+    for watched, monitor in world.risk.monitors.timed.items():
+        if watched in by_price or monitor.exit_at is None or times[0] < monitor.exit_at:
             continue
-        prices = prices_of(world, held.venue, held.market_id, times)
+        prices = prices_of(world, watched.venue, watched.market_id, times)
         if prices is not None:
-            mark = prices.mark_of(held.side)
+            mark = prices.mark_of(watched.side)
             yield Crossed(monitor, ExitReason.TIME_STOP, mark, mark)
 
 
@@ -131,26 +133,26 @@ def _crossed_by_price(world: World, times: Times) -> Iterator[Crossed]:
 
 
 def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
-    monitor, held = crossed.monitor, crossed.monitor.held
+    monitor, watched = crossed.monitor, crossed.monitor.watched
     return Breached(
         f"a{world.risk.alert_count + 1}",
-        held.agent_id,
+        watched.agent_id,
         *times,
-        held.venue,
-        held.market_id,
-        held.side,
+        watched.venue,
+        watched.market_id,
+        watched.side,
         crossed.reason,
         monitor.distance(crossed.reason),
         crossed.level,
         monitor.entry,
         crossed.price,
-        world.risk.held_on(held).shares,
+        world.risk.position_of(watched).shares,
         in_points=crossed.reason is ExitReason.TRAILING_STOP and monitor.trail_pct is None,
     )
 
 
 def reason_of(breach: Breached) -> str:
-    """Why an exit is made, in words: what stands as the reasoning of its trade."""
+    """Why an exit is made, in plain English: what stands as the reasoning of its trade."""
     side = breach.side.value.upper()
     if breach.reason is ExitReason.TIME_STOP:
         return f"time stop: {side} at {breach.price:.4f} (entry {breach.entry:.4f})"
@@ -167,7 +169,7 @@ def reason_of(breach: Breached) -> str:
 def exit_order(world: World, alert: RiskAlert) -> Order:
     """The sale on sim for an alert: never more than the position."""
     breach = alert.breach
-    size = Micros(min(alert.left(), world.risk.held_on(alert.held).shares))
+    size = Micros(min(alert.left(), world.risk.position_of(alert.watched).shares))
     note = Note(reasoning=reason_of(breach), source=SOURCES[breach.reason])
     agent = world.agents[breach.agent_id]
     # Whatever holds up the agent's own orders, suspended or not claimed any more, guards nobody.

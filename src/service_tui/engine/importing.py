@@ -23,7 +23,7 @@ def import_listings(
 
     Args:
         world: where they are listed.
-        agent: who asked for them.
+        agent: who requested them.
         listings: questions that are not listed, and open.
         at: wall time.
         unlimited: lifts the plan's imports a day.

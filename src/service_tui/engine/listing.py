@@ -31,10 +31,10 @@ class NewsReport(NamedTuple):
 class Listing:
     """One market of the tape.
 
-    `outcome` and `news` are the tape's secrets until their time. `strength` says how much is known
-    by the middle of the life: log-odds have moved by about that much. `home` is the venue whose
-    order book trades the question beside the market maker; `sim` where there is none. `subject` is
-    whom or what it is about.
+    `outcome` and `news` are the tape's secrets until their time. `strength` describes how much is
+    known by the middle of the life: log-odds have moved by about that much. `home` is the venue
+    whose order book trades the question beside the market maker; `sim` where there is none.
+    `subject` is whom or what it is about.
     """
 
     market_id: str

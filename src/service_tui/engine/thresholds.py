@@ -76,9 +76,9 @@ def set_monitor(
     risk = world.risk
     risk.settle()
     for venue in _venues_of(world, spot):
-        held = MonitoredSide(agent.agent_id, venue, spot.market_id, spot.side)
-        if risk.held_on(held).shares:
-            known = risk.monitors.get(held)
+        watched = MonitoredSide(agent.agent_id, venue, spot.market_id, spot.side)
+        if risk.position_of(watched).shares:
+            known = risk.monitors.get(watched)
             exit_at = request.terms.get("exit_at")
             if exit_at is not None and not exit_at > at:
                 raise TimeStopPast("the time stop is not in the future")
@@ -87,7 +87,7 @@ def set_monitor(
             event = event._replace(peak=_peak(world, event, known))
             _check_trail(request, event.peak)
             risk.apply(event)
-            monitor = risk.monitors.get(held)
+            monitor = risk.monitors.get(watched)
             if monitor is None:
                 raise AssertionError("a monitor of what is held stands after it was set")
             return event, monitor

@@ -49,7 +49,7 @@ def next_stop(world: World, end: Times) -> Times:
     """Where to halt on the way over a gap: at the next breach, else at its end.
 
     Args:
-        world: as it stands before the gap, or at the last halt.
+        world: as it is before the gap, or at the last halt.
         end: wall time and the tape's at the end of the gap.
 
     Returns:
@@ -92,7 +92,7 @@ def _is_breached(world: World, ladder: Ladder, prices: Prices, times: Times) -> 
     """Whether a monitor of a book is breached: a thin book meets no target at its best price."""
     for monitor in ladder.monitors.values():
         floor = monitor.floor()
-        is_below = floor is not None and prices.mark_of(monitor.held.side) <= floor[0]
+        is_below = floor is not None and prices.mark_of(monitor.watched.side) <= floor[0]
         if is_below or met_at(world, monitor, times) is not None:
             return True
     return False
@@ -106,7 +106,7 @@ def _first_breach(
 ) -> Timestamp:
     """The first step at which a market's price reaches a level; the end of the span if none."""
     venue = where[0]
-    peaks = {held: one.peak for held, one in ladder.followers.items()}
+    peaks = {watched: one.peak for watched, one in ladder.followers.items()}
     for then, prices in _path(world, where, span):
         times = (world.at, then)
         if _trails(ladder, prices, peaks):
@@ -137,10 +137,10 @@ def _path(
 
 def _trails(ladder: Ladder, prices: Prices, peaks: dict[MonitoredSide, float]) -> bool:
     """Raise the peaks to these prices; True if one is at a trailing stop below its peak."""
-    for held, monitor in ladder.followers.items():
-        mark = prices.mark_of(held.side)
-        peaks[held] = max(peaks[held], mark)
-        level = monitor.trail_price(peaks[held])
+    for watched, monitor in ladder.followers.items():
+        mark = prices.mark_of(watched.side)
+        peaks[watched] = max(peaks[watched], mark)
+        level = monitor.trail_price(peaks[watched])
         if level is not None and mark <= level:
             return True
     return False
@@ -180,14 +180,14 @@ def resolution_of(market: Market, venues: Venues, at: Timestamp) -> MarketResolv
         if (holding := account.holdings.get(market_id)) is not None
         for payout in _payouts(holding.position, winner, holding.sources)
     ]
-    held = open_shares(venues.agents, market_id, winner)
+    watched = open_shares(venues.agents, market_id, winner)
     return MarketResolved(
         market_id,
         at,
         market.listing.resolved_at,
         outcome,
         tuple(payouts),
-        Micros(market.sold(winner) - held),
+        Micros(market.sold(winner) - watched),
         tuple(settled),
     )
 
@@ -195,17 +195,17 @@ def resolution_of(market: Market, venues: Venues, at: Timestamp) -> MarketResolv
 def _payouts(position: Position, winner: Side, sources: tuple[str, ...]) -> Iterator[Payout]:
     """What each side of a position that was ever bought is worth."""
     for side in Side:
-        held = position.on(side)
-        if held.shares or held.opened_at:
-            worth = held.shares if side is winner else Micros(0)
+        watched = position.on(side)
+        if watched.shares or watched.opened_at:
+            worth = watched.shares if side is winner else Micros(0)
             yield Payout(
                 position.agent_id,
                 side,
-                held.shares,
-                held.cost,
+                watched.shares,
+                watched.cost,
                 worth,
-                held.realized,
-                held.opened_at,
+                watched.realized,
+                watched.opened_at,
                 sources,
             )
 

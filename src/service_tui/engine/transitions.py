@@ -8,7 +8,7 @@ from typing import Final
 
 
 class PositionState(StrEnum):
-    """Where a position on a real venue stands. Source: spec, "Position lifecycle"."""
+    """State of a position on a real venue. Source: spec, "Position lifecycle"."""
 
     ACTIVE = "active"
     AWAITING = "awaiting_settlement"

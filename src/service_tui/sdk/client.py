@@ -407,7 +407,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
             venue: where it is held; the service looks for it by default.
 
         Returns:
-            The monitor as it stands.
+            The monitor as it is.
 
         Raises:
             ValueError: no service would take this; nothing was sent.

@@ -217,8 +217,8 @@ def run_skill(
         trades: buys of a round at most.
         clock: time; the machine's own by default.
 
-    A ServiceError ends it: whoever runs it starts it again. A ValueError says that the budget is no
-    amount of money.
+    A ServiceError ends it: whoever runs it starts it again. A ValueError means that the budget is
+    no amount of money.
     """
     clock = clock or SystemClock()
     budget = _budget(slug)

@@ -12,7 +12,7 @@ from service_tui.engine.errors import Refusal
 from service_tui.terms import ORDER_SHARES_MIN
 
 _CODE: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
-"""Codes of refusals as they stand in answers."""
+"""Codes of refusals as they are in answers."""
 
 
 class Advice(NamedTuple):

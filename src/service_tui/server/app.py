@@ -468,7 +468,7 @@ async def _note_client(request: RequestContext, speech: Speech) -> None:
         seen = ClientSeen(agent.agent_id, request.now, speech.version)
         await world_store.commit(request.world.note(seen))
     except StorageError as error:
-        # What was asked may be a mere reading, which needs no disk.
+        # What was requested may be a mere reading, which needs no disk.
         log.warning("client version not stored: %s", error)
 
 

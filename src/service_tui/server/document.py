@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _HERE: Final = "http://here.invalid"
-"""Stands for the address by which the document was asked for."""
+"""Stands for the address by which the document was requested."""
 
 _MAKING: Final = Lock()
 

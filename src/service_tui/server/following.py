@@ -259,7 +259,7 @@ async def caught_up(database: WorldDatabase, warm: WarmWorld) -> WarmWorld | Non
         warm: the copy; it is changed.
 
     Returns:
-        The copy, None where it cannot be told that it is whole: then read the world anew.
+        The copy, None where it cannot be shown that it is whole: then read the world anew.
     """
     world, seq = warm
     journal = JournalStore(database)

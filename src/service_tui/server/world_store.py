@@ -1,6 +1,6 @@
 """Keeps the world and its journal in step: nothing is answered that is not on disk.
 
-Events are applied in memory first, in one go, then written; whoever asked is answered after the
+Events are applied in memory first, in one go, then written; the caller is answered after the
 write. When a write fails memory is ahead of the disk: the keeper refuses everything until it has
 read the world back.
 """
@@ -127,7 +127,8 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             self.events.start_over(self._seq, self.world.at)
             raise
         except StorageError as error:
-            # Who came later met only the gap that the first failure left: all are told of that one.
+            # Who came later met only the gap that the first failure left: all are notified of that
+            # one.
             self._distrust(error)
             self.check_whole()
         if rows:
@@ -145,7 +146,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             The fill, not yet on disk.
 
         Raises:
-            Refusal: the venue said no; nothing changed.
+            Refusal: the venue refused; nothing changed.
             StorageError: the disk refused earlier, and the world is not read back yet.
         """
         self.check_whole()
@@ -158,7 +159,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             The fill.
 
         Raises:
-            Refusal: the venue said no; nothing changed.
+            Refusal: the venue refused; nothing changed.
             StorageError: the disk refused; nothing was traded.
         """
         fill = self.fill(order, at)
@@ -374,7 +375,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
                 # Also when nothing can be written yet: nobody shall read what was refused.
                 await self._take_from_disk(self._failed)
             self._failed = None
-            # Of what failed some may be on disk after all, and nobody was told of it.
+            # Of what failed some may be on disk after all, and no caller was notified of it.
             self.events.start_over(self._seq, self.world.at)
             log.info("world restored at row %d", self._seq)
 

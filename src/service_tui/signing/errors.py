@@ -7,7 +7,7 @@
     │   ├── UnknownCallError   call data of no function that is known here
     │   └── OtherTypeError     a transaction of another type than is signed here
     ├── PolicyRefusedError     well formed, but nothing that a person would sign
-    ├── NotRedeemableError     the chain says that there is nothing to redeem; four topics
+    ├── NotRedeemableError     the chain shows that there is nothing to redeem; four topics
     ├── NotEnoughGasError      the wallet cannot pay for it; top it up, then it goes on
     ├── ChainError             the chain's answer is missing or makes no sense
     └── KeystoreError          a key file that cannot be read, opened or written
@@ -66,7 +66,7 @@ class Rule(StrEnum):
 class PolicyRefusedError(SigningError):
     """Well formed, but nothing that a person would sign.
 
-    `rule` names what was broken; `decoded` holds what was asked for, a line a fact, to be shown.
+    `rule` names what was broken; `decoded` holds what was requested, a line a fact, to be shown.
     """
 
     def __init__(self, rule: Rule, sentence: str, decoded: tuple[str, ...] = ()) -> None:

@@ -120,7 +120,7 @@ class SigningPolicy:
         """Judge what a service wants signed for a redemption.
 
         Returns:
-            The call, for the side that was asked for and for no other, so that no losing side is
+            The call, for the side that was requested and for no other, so that no losing side is
             burned along with it. `is_certain` False: a person must look at it first.
 
         Raises:

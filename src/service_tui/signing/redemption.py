@@ -1,7 +1,7 @@
 """Checks on the chain that a position can be redeemed, before any transaction is built.
 
 On the contract a losing or a second redemption succeeds, pays nothing and burns the tokens: the
-four cases are told apart here, by what the chain holds, never by what a call would return.
+four cases are distinguished here, by what the chain holds, never by what a call would return.
 """
 
 from dataclasses import dataclass

@@ -329,7 +329,7 @@ def _last_seq(connection: WriteConnection) -> int:
 def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
     """Raise if a row is missing after the older snapshot.
 
-    Before it the tape's rows are forgotten, and what else is missing cannot be told.
+    Before it the tape's rows are forgotten, and what else is missing cannot be known.
     """
     last = connection.scalar(_LAST) or 0
     if not snapshots:

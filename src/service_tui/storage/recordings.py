@@ -20,7 +20,7 @@ DAMAGED: Final = ".damaged"
 
 BYTES_MAX: Final = 480_000_000
 """ours: thirty days of a desk with three hundred markets, and a little; no file is larger, whatever
-the clock says."""
+the clock shows."""
 
 CHAIN_ROWS_MAX: Final = 4_000
 CHAIN_BYTES_MAX: Final = 16_000_000

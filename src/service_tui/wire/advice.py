@@ -31,7 +31,7 @@ _ONE_OF_THE_TWO: JsonDict = {
 
 
 class TroubleshootRequest(WireModel):
-    """An error as it was met, or a question in words; one of the two is needed."""
+    """An error as it was met, or a question in plain English; one of the two is needed."""
 
     model_config = ConfigDict(json_schema_extra=_ONE_OF_THE_TWO)
 

@@ -42,7 +42,7 @@ class AgentWalletPnlBody(LenientModel):
 
 
 class DepositWalletRequest(WireModel):
-    """Anything: the embedded chain has no deposit wallets, and the answer says so."""
+    """Anything: the embedded chain has no deposit wallets, and the answer reports it."""
 
     combo: bool = False
     signature: str | None = Field(default=None, max_length=SIGNED_MAX, repr=False)

@@ -172,7 +172,7 @@ class AlertBody(WireModel):
 
 
 AnyAlert = Annotated[RiskAlertBody | AlertBody, Field(union_mode="left_to_right")]
-"""An alert that can be executed; what lacks a part of that is only told."""
+"""An alert that can be executed; what lacks a part of that is only reported."""
 
 
 def _neutral(blocks: dict[str, VenueBlock | None]) -> dict[str, VenueBlock | None]:

@@ -15,7 +15,7 @@ class SkillSpendBody(WireModel):
 
 
 class CooldownBody(WireModel):
-    """A side of a market that takes no buy until a time. `after` says what began it."""
+    """A side of a market that takes no buy until a time. `after` describes what began it."""
 
     market_id: Line
     side: Line

@@ -46,7 +46,7 @@ AnyJson = Annotated[JsonValue, WithJsonSchema({"description": "any JSON value"})
 class UnsignedTxBody(WireModel):
     """A transaction that a wallet is asked to sign. `to` and `data` are the spec's.
 
-    Texts are bounded, and otherwise as they were said: whoever signs decodes and judges them.
+    Texts are bounded, and otherwise as they were said: whoever signs decodes and checks them.
     """
 
     to: Annotated[str, StringConstraints(max_length=HEX_MAX)] | None = None

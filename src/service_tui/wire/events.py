@@ -14,7 +14,7 @@ from service_tui.wire.base import Amount, AnyVenue, Count, Line, Moment, Money, 
 class EventKind(StrEnum):
     """What an event is about.
 
-    `ready` opens a stream on which nothing was missed; `reset` says that events were missed, and
+    `ready` opens a stream on which nothing was missed; `reset` means that events were missed, and
     that everything is to be read again.
     """
 
@@ -159,7 +159,7 @@ class EventBody(WireModel):
     An `order` that was met at once or while it rested has a `fill` beside it: it is a trade too.
     """
 
-    # A plain word, so that kinds of a newer service can be told apart from broken ones.
+    # A plain word, so that kinds of a newer service can be distinguished from broken ones.
     kind: Line
     seq: Count
     at: Moment

@@ -82,7 +82,7 @@ class LeashQuery(WireModel):
 
 
 class LeashBody(WireModel):
-    """One leash as it stands; `spent` is the money of today's buys that count against it."""
+    """One leash as it is; `spent` is the money of today's buys that count against it."""
 
     agent_id: Line
     skill_slug: Line = ""
@@ -108,7 +108,7 @@ class HeldQuery(WireModel):
 class HeldTradeBody(WireModel):
     """A trade that waits for the person, or how it was decided.
 
-    `amount` is the money of a buy as asked; `decided_amount` what was approved. `reason` is the
+    `amount` is the money of a buy as requested; `decided_amount` what was approved. `reason` is the
     person's, the deadline's or the venue's. `trade_id` names the trade that came of it.
     """
 
@@ -156,7 +156,7 @@ class ApproveRequest(OperatorModel):
 
 
 class RefuseRequest(OperatorModel):
-    """Decline a trade; the agent is told the reason."""
+    """Decline a trade; the agent is given the reason."""
 
     reason: SentLine = ""
 
@@ -216,7 +216,7 @@ class AgentResultsBody(WireModel):
 
 
 class DecidedBody(WireModel):
-    """How a trade was decided, and what the venue said where it went out."""
+    """How a trade was decided, and what the venue answered where it went out."""
 
     held: HeldTradeBody
     trade: TradeBody | None = None

@@ -134,7 +134,7 @@ class MarketsBody(LenientModel):
 
 
 class OneMarketBody(WireModel):
-    """One market and who asked."""
+    """One market and the caller."""
 
     market: MarketBody
     agent_id: Line

@@ -96,7 +96,7 @@ class MonitorRequest(NamingModel):
 
 
 class SentMonitorRequest(MonitorRequest):
-    """The same thresholds with nulls said: they remove what a monitor has."""
+    """The same thresholds with nulls sent: they remove what a monitor has."""
 
     sends_null: ClassVar[bool] = True
 
@@ -110,7 +110,7 @@ class MonitorQuery(WireModel):
 
 
 class MonitorBody(LenientModel):
-    """One monitor as it stands. Prices are of the side held; `cost_basis` and values in units."""
+    """One monitor as it is. Prices are of the side held; `cost_basis` and values in units."""
 
     market_id: Line
     side: Side
@@ -152,7 +152,7 @@ class MonitorSetBody(MonitorBody):
 class MonitorsBody(LenientModel):
     """All active monitors of the caller.
 
-    The same rows under both keys: the document of the service says one, clients read the other.
+    The same rows under both keys: the document of the service reports one, clients read the other.
     Source: wire reference, 2.4, "Answer both keys".
     """
 

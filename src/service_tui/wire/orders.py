@@ -58,7 +58,7 @@ class CancelQuery(WireModel):
 
 
 class CancelBody(WireModel):
-    """What was cancelled; `order_id` where one was asked for."""
+    """What was cancelled; `order_id` where one was requested."""
 
     success: bool
     order_id: Line | None = None

@@ -45,9 +45,9 @@ class VenueOutcomesBody(WireModel):
 
 
 class OutcomesBody(VenueOutcomesBody):
-    """The figures of the venue that was asked for, and those of every venue beside them."""
+    """The figures of the venue that was requested, and those of every venue beside them."""
 
-    # ours: what was asked, so that an answer can be told from another.
+    # ours: what was requested, so that an answer can be distinguished from another.
     skill: Line | None = None
     since: Moment | None = None
     venue: AnyVenue = Venue.SIM

@@ -92,7 +92,7 @@ class BreakerBody(LenientModel):
 
 
 class ReactorConfigBody(LenientModel):
-    """Answer of `GET` and `PATCH /api/sdk/reactor/config`: the eight fields, and how it stands."""
+    """Answer of `GET` and `PATCH /api/sdk/reactor/config`: the eight fields, and its state."""
 
     wallets: tuple[Line, ...] = ()
     min_size: Amount = 0.0

@@ -102,7 +102,7 @@ class SettingsBody(WireModel):
     sdk_max_trade_amount: Money = 100.0
     sdk_daily_limit: Money = 500.0
     sdk_daily_spent: Money = 0.0
-    # True unless the service says false: a service that does not say counts as paused.
+    # True unless the service reports false: a service that does not say counts as paused.
     trading_paused: bool = True
     solana_wallet_address: Line | None = None
     kalshi_usdc_balance: Money | None = None
@@ -200,12 +200,12 @@ for _patch in (SettingsPatch, UserSettingsPatch, AgentSettingsPatch):
 
 
 class SentSettingsPatch(SettingsPatch):
-    """The same change with nulls said."""
+    """The same change with nulls sent."""
 
     sends_null: ClassVar[bool] = True
 
 
 class SentUserSettingsPatch(UserSettingsPatch):
-    """The same change with nulls said: they take away what can be off."""
+    """The same change with nulls sent: they take away what can be off."""
 
     sends_null: ClassVar[bool] = True

@@ -110,7 +110,7 @@ def is_copied(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """An answer of the edge itself. `reason` is the status in words."""
+    """An answer of the edge itself. `reason` is the status in plain English."""
 
     status: int
     error: str

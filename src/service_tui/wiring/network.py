@@ -10,7 +10,7 @@ from service_tui.server.http.entrance import Entrance
 from service_tui.wiring.edge import LeaderTls
 from service_tui.wiring.options import LOOPBACK_HOSTS, Options
 
-ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (to be told from addresses with a name)
+ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (to be distinguished from addresses with a name)
 _NAME: Final = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]")
 _ENCRYPT: Final = "give --tls-cert and --tls-key, or --trusted-proxy ADDRESS"
 

@@ -49,7 +49,7 @@ WORLD_FILE: Final = "world"
 """In whose folder a process keeps what is its own: skills, and rows that cannot be read."""
 
 Say = Callable[[str], None]
-"""Tells the person at the terminal one line."""
+"""Shows the person at the terminal one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class SharedProcess:
         options: of the start; their folder is this world's own.
         at: the world and where it is served.
         clock: time.
-        say: tells the person what this process does now.
+        say: shows the person what this process does now.
     """
 
     def __init__(self, options: Options, at: ServedWorld, clock: Clock, say: Say) -> None:
@@ -333,7 +333,7 @@ async def run_shared(
         options: of the start; they name the database and the world.
         listener: where this process answers.
         ending: set by a signal.
-        say: tells the person what this process does now.
+        say: shows the person what this process does now.
 
     Raises:
         StorageError: no such database, no right, or the data directory is another process's.

@@ -55,7 +55,7 @@ _NEEDED_LIVE: Final = _NEEDED | {Topic.WALLET, Topic.REDEMPTIONS}
 
 @dataclass(frozen=True, slots=True)
 class OrderRequest:
-    """What was asked for: `amount` is money of a buy, shares, per cent or `all` of a sale.
+    """What was requested: `amount` is money of a buy, shares, per cent or `all` of a sale.
 
     `worst` is the typed price, of a share, beyond which nothing may fill; empty: the quote and a
     little more.

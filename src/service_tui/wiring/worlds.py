@@ -105,7 +105,7 @@ async def run_worlds(
         options: of the start; they name the database and the worlds.
         listener: where the first world answers; each further one has the next port.
         ending: set by a signal.
-        say: tells the person what this process does now.
+        say: shows the person what this process does now.
 
     Raises:
         StorageError: no such database or world, no right, or the directory is another process's.

@@ -214,7 +214,7 @@ def test_a_threshold_is_reached_when_the_price_touches_it() -> None:
     world = new_world(speed=0)
     market = watched(world, stop=None, take=0.02)
     (monitor,) = world.risk.monitors_of("ada")
-    ladder = world.risk.monitors.ladder_of(monitor.held)
+    ladder = world.risk.monitors.ladder_of(monitor.watched)
     reach = monitor.reach or 0.0
     assert not ladder.is_reached(prices_at(reach * (1.0 - 1e-15)))
     assert ladder.is_reached(prices_at(reach))
@@ -239,7 +239,7 @@ def test_an_external_wallet_waits_an_hour_and_no_longer() -> None:
     assert ended == AlertEnded(
         breach.alert_id, "ada", Timestamp(breach.at + HOUR), market.market_id, AlertStatus.EXPIRED
     )
-    assert world.risk.held_on(of_ada(market)).shares == breach.shares
+    assert world.risk.position_of(of_ada(market)).shares == breach.shares
     assert [one.status for one in world.risk.history_of("ada")] == [AlertStatus.EXPIRED]
 
 
@@ -260,7 +260,7 @@ def test_a_later_breach_of_the_same_side_is_another_alert() -> None:
     event, meant = acknowledge(world, world.agents["ada"], Spot(market.market_id, YES), world.at)
     assert (meant is first, event.status) == (True, AlertStatus.EXECUTED)
     assert world.risk.alerts_of("ada") == [second]
-    left = world.risk.held_on(of_ada(market)).shares
+    left = world.risk.position_of(of_ada(market)).shares
     order_on(world, market, Action.SELL, left / ONE)
     assert world.risk.alerts_of("ada") == []
     assert second.status is AlertStatus.EXECUTED
@@ -332,10 +332,10 @@ def test_turning_the_automatic_off_keeps_what_was_set_by_hand() -> None:
         ThresholdRequest(Spot(first.market_id, YES), stop_and_target(0.3, 0.4)),
         world.at,
     )
-    assert [one.held.market_id for one in world.risk.automatic_of(agent)] == [second.market_id]
+    assert [one.watched.market_id for one in world.risk.automatic_of(agent)] == [second.market_id]
     world.change(agent, OFF, world.at)
     (kept,) = world.risk.monitors_of("ada")
-    assert (kept.held.market_id, kept.automatic) == (first.market_id, False)
+    assert (kept.watched.market_id, kept.automatic) == (first.market_id, False)
 
 
 def test_what_cannot_be_watched_is_refused_with_what_to_do() -> None:
@@ -374,7 +374,7 @@ def test_on_a_book_the_mid_decides_and_the_exit_takes_what_there_is(venue: Venue
     (placed,) = order_on(world, market, Action.BUY, 40)
     assert isinstance(placed, OrderPlaced)
     (monitor,) = world.risk.monitors_of("ada")
-    assert (monitor.held.venue, monitor.automatic) == (venue, True)
+    assert (monitor.watched.venue, monitor.automatic) == (venue, True)
     assert monitor.entry == (placed.money + placed.fee) / placed.shares
     # Half of the shares are promised to an order that rests: the exit takes them back.
     half = placed.shares // 2 // SHARE_QUANTUM * SHARE_QUANTUM / ONE
@@ -407,7 +407,7 @@ def test_an_alert_over_a_remainder_ends_and_says_so(wallet: WalletKind) -> None:
     world = new_world(speed=0, wallet=wallet, **RICH)
     market = open_markets(world, Venue.EVM, 12 * HOUR)[0]
     order_on(world, market, Action.BUY, 10)
-    shares = world.risk.held_on(of_ada(market)).shares
+    shares = world.risk.position_of(of_ada(market)).shares
     # A sale that a book cannot take whole leaves such a remainder; the tape shows the same.
     position = world.venues.account("ada", Venue.EVM).holdings[market.market_id].position
     position.sell(YES, Micros(shares - 1_420), Micros(0))
@@ -433,7 +433,7 @@ def test_a_sale_takes_along_what_no_order_could_sell() -> None:
         world = new_world(speed=0, **RICH)
         market = open_markets(world, Venue.EVM, 12 * HOUR)[0]
         order_on(world, market, Action.BUY, 10)
-        shares = world.risk.held_on(of_ada(market)).shares
+        shares = world.risk.position_of(of_ada(market)).shares
         # ours: of a signed size only what a signature cannot name.
         own = VenueOrder(
             world.agents["ada"], market.market_id, YES, Action.SELL, Micros(shares - left),
@@ -443,7 +443,7 @@ def test_a_sale_takes_along_what_no_order_could_sell() -> None:
         sold = order_on(world, market, Action.SELL, (shares - left) / ONE, order_type=OrderType.FOK)
         assert isinstance(sold[0], OrderPlaced)
         assert sold[0].shares == shares
-        assert world.risk.held_on(of_ada(market)).shares == 0
+        assert world.risk.position_of(of_ada(market)).shares == 0
         assert world.risk.monitors_of("ada") == []
 
 
@@ -453,9 +453,9 @@ def test_a_remainder_whose_fee_would_eat_it_is_sold_with_the_rest(left: int) -> 
     market = open_markets(world, Venue.SOL, 12 * HOUR)[0]
     held = of_ada(market)._replace(venue=Venue.SOL)
     order_on(world, market, Action.BUY, 10)
-    shares = world.risk.held_on(held).shares
+    shares = world.risk.position_of(held).shares
     order_on(world, market, Action.SELL, (shares - left) / ONE, order_type=OrderType.FOK)
-    assert world.risk.held_on(held).shares == 0
+    assert world.risk.position_of(held).shares == 0
     # At any price there is, the least order brings more than its fee.
     least = ORDER_MIN[Venue.SOL]
     for price in (PRICE_LOW, 500_000, PRICE_HIGH):
@@ -503,7 +503,7 @@ def test_a_night_is_walked_along_and_each_breach_has_its_own_time(wallet: Wallet
     world, before, _ = guarded(wallet)
     began, starts = world.at, world.world_at
     levels = {
-        one.held.market_id: (one.stop_price() or 0.0, one.reach or 0.0)
+        one.watched.market_id: (one.stop_price() or 0.0, one.reach or 0.0)
         for one in world.risk.monitors_of("ada")
     }
     end = Timestamp(began + 8 * HOUR)

@@ -352,7 +352,7 @@ class Driver:  # noqa: PLR0904  (an act each)
         risk = self.world.risk
         for name in self.names:
             found = {
-                (name, one.held.market_id, one.held.side): (
+                (name, one.watched.market_id, one.watched.side): (
                     one.stop_loss_pct, one.take_profit_pct, one.automatic,
                 )
                 for one in risk.monitors_of(name)

@@ -23,7 +23,7 @@ _BEST: Final = "★"
 _NONE: Final = "▁"
 _RISE: Final = "█"
 _FALL: Final = "▒"
-"""A loss is shaded, so that it is told apart without colour."""
+"""A loss is shaded, so that it is distinguished without colour."""
 
 
 def drawn_bars(

@@ -43,7 +43,7 @@ Decision = ApproveHeld | RefuseHeld
 NEXT: Final = "Next trade. Read it, then press enter to decide"
 
 NEXT_S: Final = 1.0
-"""How long a trade that opens by itself takes no key: a person has to read it first."""
+"""How long a trade that opens automatically takes no key: a person has to read it first."""
 
 GONE: Final = "trade already decided: last keys ignored"
 
@@ -132,16 +132,16 @@ class ApprovalForm(Form[Decision]):
 
     def validate(self) -> Decision:
         """The decision as typed."""
-        held = self._trade
+        trade = self._trade
         if self._is_new:
             raise FieldError(NEXT)
-        if held.left_s(self.now) <= 0:
+        if trade.left_s(self.now) <= 0:
             raise FieldError("Approval expired. Trade refused")
-        text = approval_text(held)
+        text = approval_text(trade)
         if self._is_refusing:
-            return RefuseHeld(held.held_id, text, self.read(REASON))
-        is_sale = held.action is Action.SELL
-        return ApproveHeld(held.held_id, text) if is_sale else self._sized(text)
+            return RefuseHeld(trade.held_id, text, self.read(REASON))
+        is_sale = trade.action is Action.SELL
+        return ApproveHeld(trade.held_id, text) if is_sale else self._sized(text)
 
     def on_mount(self) -> None:
         """Show the trade; after another trade the deciding keys rest for a moment."""
@@ -169,7 +169,7 @@ class ApprovalForm(Form[Decision]):
                 button.focus()
 
     def action_set(self) -> None:
-        """Unlock a trade that opened by itself; else return the decision, or show the problem."""
+        """Unlock a trade that opened automatically; else decide, or show the problem."""
         if self._is_new and self._has_rested:
             self._unlock()
         else:
@@ -186,57 +186,59 @@ class ApprovalForm(Form[Decision]):
 
     def _sized(self, text: str) -> ApproveHeld:
         """The approval of a buy at the typed size."""
-        held, typed = self._trade, self.typed(AMOUNT.name).strip()
+        trade, typed = self._trade, self.typed(AMOUNT.name).strip()
         is_masked = is_private(self.state)
         if not typed and not is_masked:
             raise FieldError(f"Enter an amount, or {cap('approval.refuse')} to refuse")
         # An untouched size is the requested one, to the last decimal.
-        is_requested = typed in {"", exact_text(held.amount)}
-        amount = held.amount if is_requested else self.read(AMOUNT)
+        is_requested = typed in {"", exact_text(trade.amount)}
+        amount = trade.amount if is_requested else self.read(AMOUNT)
         against = (
-            _switched_off(held, self.state),
-            over_means(held, amount, self.state),
-            over_budget(held, amount, self.state),
+            _switched_off(trade, self.state),
+            over_means(trade, amount, self.state),
+            over_budget(trade, amount, self.state),
         )
         problem = next(filter(None, against), "")
         if problem:
             raise FieldError(without_amounts(problem, masked=is_masked))
-        return ApproveHeld(held.held_id, text, None if amount == held.amount else amount)
+        return ApproveHeld(trade.held_id, text, None if amount == trade.amount else amount)
 
     def describe(self, result: Decision | None) -> Mapping[str, Shown]:
         """The requesting agent, the trade, and the next step."""
-        held = self._trade
-        request = agent_with(held.agent_name, held.skill_slug)
-        order = without_amounts(pending_text(held), masked=is_private(self.state))
+        trade = self._trade
+        request = agent_with(trade.agent_name, trade.skill_slug)
+        order = without_amounts(pending_text(trade), masked=is_private(self.state))
         head = Text.assemble(formats.plain(request, 60), ": ", formats.plain(order, 400))
         return {
             "form-question": head,
-            "approval-why": why_text(held, self.state),
+            "approval-why": why_text(trade, self.state),
             "form-preview": self._next(result),
         }
 
     def _next(self, result: Decision | None) -> Text:
         """Time left, number of other waiting trades, and the meaning of the decision."""
-        held = self._trade
-        left = held.left_s(self.now)
+        trade = self._trade
+        left = trade.left_s(self.now)
         tone = "breach" if left < URGENT_S else "muted"
         text = Text.assemble((f"{formats.duration(left)} left, then refused. ", tone))
         others = len(self.state.supervision.held) - 1
         if others > 0:
             text.append(f"{others} more pending. ", "warn")
         if isinstance(result, ApproveHeld):
-            size = held.amount if result.amount is None else result.amount
+            size = trade.amount if result.amount is None else result.amount
             at = (
-                "" if held.average is None else f" at about {formats.price(held.average)} per share"
+                ""
+                if trade.average is None
+                else f" at about {formats.price(trade.average)} per share"
             )
             hidden = formats.MASK if is_private(self.state) else exact_text(size, ",")
-            money = f"{hidden} {MONEY_OF[held.venue]}"
-            spends = f"Approval buys for {money} on {held.venue.value}{at}, within all limits."
+            money = f"{hidden} {MONEY_OF[trade.venue]}"
+            spends = f"Approval buys for {money} on {trade.venue.value}{at}, within all limits."
             text.append(
-                spends if held.action is Action.BUY else "Approval sells the shares.", "muted"
+                spends if trade.action is Action.BUY else "Approval sells the shares.", "muted"
             )
         elif isinstance(result, RefuseHeld):
-            text.append(f"Nothing is traded. {held.agent_name} receives the reason.", "muted")
+            text.append(f"Nothing is traded. {trade.agent_name} receives the reason.", "muted")
         return text
 
     def action_refuse(self) -> None:

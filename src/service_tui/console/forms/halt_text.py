@@ -153,15 +153,15 @@ def sold_and_kept(
     return (*state.positions, *able), tuple(position for position in real if position not in able)
 
 
-def _by_venue(held: Sequence[PositionView]) -> str:
-    counts = Counter(trade.venue.value for trade in held)
+def _by_venue(positions: Sequence[PositionView]) -> str:
+    counts = Counter(trade.venue.value for trade in positions)
     return ", ".join(f"{count} on {venue}" for venue, count in counts.items())
 
 
-def _sums(held: Sequence[PositionView], *, masked: bool) -> Text:
+def _sums(positions: Sequence[PositionView], *, masked: bool) -> Text:
     """The exit value by currency; two are never added."""
-    sums = dict.fromkeys((MONEY_OF[trade.venue] for trade in held), 0)
-    for trade in held:
+    sums = dict.fromkeys((MONEY_OF[trade.venue] for trade in positions), 0)
+    for trade in positions:
         sums[MONEY_OF[trade.venue]] += int(trade.exit_value or 0)
     text = (
         Text.assemble(formats.money(Micros(total), masked=masked), f" {unit}")
@@ -170,24 +170,24 @@ def _sums(held: Sequence[PositionView], *, masked: bool) -> Text:
     return Text(" and ").join(text)
 
 
-def exits_question(state: DeskState, held: Sequence[PositionView]) -> Text:
+def exits_question(state: DeskState, positions: Sequence[PositionView]) -> Text:
     """The positions to sell, and their exit value of now."""
     masked = is_private(state)
-    unknown = sum(trade.exit_value is None for trade in held)
-    lines = [_position_line(trade, masked=masked) for trade in held[:LISTED_MAX]]
-    if len(held) > LISTED_MAX:
-        lines.append(Text(f"   and {len(held) - LISTED_MAX} more", "muted"))
-    played = [trade for trade in held if trade.venue is Venue.SIM]
-    real = [trade for trade in held if trade.venue is not Venue.SIM]
+    unknown = sum(trade.exit_value is None for trade in positions)
+    lines = [_position_line(trade, masked=masked) for trade in positions[:LISTED_MAX]]
+    if len(positions) > LISTED_MAX:
+        lines.append(Text(f"   and {len(positions) - LISTED_MAX} more", "muted"))
+    played = [trade for trade in positions if trade.venue is Venue.SIM]
+    real = [trade for trade in positions if trade.venue is not Venue.SIM]
     mode = state.service.mode.value
-    rests = any(order.holding in {trade.key for trade in held} for order in state.orders)
+    rests = any(order.holding in {trade.key for trade in positions} for order in state.orders)
     body = Text.assemble(
-        f"Sells {counted(len(held), 'position')} in full, one order each: ",
+        f"Sells {counted(len(positions), 'position')} in full, one order each: ",
         (f"{_by_venue(played)} ({mode})" if played else "", mode.lower()),
         ", " if played and real else "",
         (f"real money {_by_venue(real)}" if real else "", "bold live"),
         ". Exit value now about ",
-        _sums(held, masked=masked),
+        _sums(positions, masked=masked),
         ", before fees" if real else "",
         f", plus {unknown} of unknown exit value" if unknown else "",
         ". Each sale moves its price. ",

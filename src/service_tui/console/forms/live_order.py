@@ -132,7 +132,7 @@ def _stays(order: PlaceTrade) -> str:
 
 
 def price_bound(order: PlaceTrade) -> Text:
-    """The worst price of an order, in words."""
+    """The worst price of an order, in plain English."""
     if order.price is None:
         return Text("best price on the book")
     text = "at most" if order.action is Action.BUY else "at least"

@@ -98,13 +98,13 @@ def typed(amount: Micros, *, decimals: int) -> str:
 
 def sellable(state: DeskState, market_id: str) -> tuple[Side, Venue] | None:
     """The first position of a market, on sim before the real venues; None without one."""
-    held = (
+    positions = (
         (side, venue)
         for venue in Venue
         for side in Side
         if holding(state, market_id, side, venue) is not None
     )
-    return next(held, None)
+    return next(positions, None)
 
 
 def buy_max(state: DeskState, venue: Venue = Venue.SIM) -> Micros | None:
@@ -120,8 +120,8 @@ def presets(state: DeskState, draft: Draft) -> tuple[tuple[str, str], ...]:
         most = buy_max(state, draft.venue)
         fixed = tuple((f"{decimal(m):.0f}", f"{decimal(m):.2f}") for m in BUY_PRESETS)
         return (*fixed, ("max", "" if most is None else typed(most, decimals=MONEY_DECIMALS)))
-    held = holding(state, draft.market.market_id, draft.side, draft.venue)
-    shares = held.shares if held is not None else Micros(0)
+    position = holding(state, draft.market.market_id, draft.side, draft.venue)
+    shares = position.shares if position is not None else Micros(0)
     return tuple(
         ("all" if part == of else f"{100 * part // of} %", _part_of(shares, part, of))
         for part, of in SELL_FRACTIONS
@@ -186,7 +186,7 @@ def _exit_of(text: str, kept: float | None) -> TypedThreshold:
 
 
 def _attached(state: DeskState, order: PlaceTrade) -> tuple[float | None, float | None]:
-    """Stop and target that the position has, or gets by itself, without any typed."""
+    """Stop and target that the position has, or gets automatically, without any typed."""
     known = state.risk.monitor(order.holding)
     if known is not None and not known.is_spent:
         return known.stop_pct, known.target_pct
@@ -198,9 +198,9 @@ def _attached(state: DeskState, order: PlaceTrade) -> tuple[float | None, float 
 
 def _kept(state: DeskState, order: PlaceTrade) -> Reason | None:
     """Why shares in open orders cannot be sold again; an exit goes before those."""
-    held = holding(state, order.market_id, order.side, order.venue)
+    position = holding(state, order.market_id, order.side, order.venue)
     kept = kept_by_sales(without_replaced(state, order).orders, order.holding)
-    if order.action is Action.BUY or held is None or order.shares <= held.shares - kept:
+    if order.action is Action.BUY or position is None or order.shares <= position.shares - kept:
         return None
     shares = typed(Micros(kept), decimals=SHARE_DECIMALS)
     return Reason(f"{shares} of your shares are in open orders", Fix.CANCEL_FIRST)
@@ -231,11 +231,11 @@ def _sized(state: DeskState, draft: Draft, order: PlaceTrade) -> PlaceTrade:
     """The order with the typed size: money or shares of a buy, shares or per cent of a sale."""
     if draft.action is Action.BUY:
         return replace(order, amount=_money_of(draft))
-    held = holding(state, order.market_id, order.side, order.venue)
-    shares = _shares_of(draft.amount, Micros(0) if held is None else held.shares)
+    position = holding(state, order.market_id, order.side, order.venue)
+    shares = _shares_of(draft.amount, Micros(0) if position is None else position.shares)
     # The last quantum cannot be typed if the service has finer shares: all means all.
-    if held is not None and 0 <= held.shares - shares < SHARE_QUANTUM:
-        return replace(order, shares=held.shares, everything=True)
+    if position is not None and 0 <= position.shares - shares < SHARE_QUANTUM:
+        return replace(order, shares=position.shares, everything=True)
     return replace(order, shares=shares)
 
 

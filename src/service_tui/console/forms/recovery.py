@@ -43,7 +43,7 @@ class RecoveryDialog(Dialog[RecoveryOption | None]):
         self._options = options[:OPTIONS_MAX]
 
     def compose(self) -> ComposeResult:
-        """The reason, each option in words, and its button."""
+        """The reason, each option in plain English, and its button."""
         with Vertical(id="frame", classes="dialog") as frame:
             frame.border_title = content(Text(" Desk cannot be opened "))
             frame.border_subtitle = content(Text(f" {cap('dialog.close')} keeps it closed "))

@@ -31,7 +31,7 @@ TYPE_LABELS: Final = ("market FAK", "market FOK", "limit GTC", "limit GTD")
 """The order types, and their labels."""
 
 WORDS_FROM: Final = 70
-"""Cells from which an order type is labelled in words."""
+"""Cells from which an order type is labelled in plain English."""
 
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
@@ -141,7 +141,7 @@ def _cost(draft: Draft, order: PlaceTrade) -> float:
 
 
 def _by_default(state: DeskState) -> str:
-    """Stop and target that a buy gets by itself."""
+    """Stop and target that a buy gets automatically."""
     if state.buy_limits is None:
         return "as in Settings"
     defaults = state.buy_limits.defaults

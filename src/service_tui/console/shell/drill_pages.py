@@ -52,7 +52,7 @@ class DrillPages:
             self.show()
 
     async def take_request(self, message: DrillRequested) -> None:
-        """Do what a command asked for; nothing while a recorded state is in front."""
+        """Do what a command requested; nothing while a recorded state is in front."""
         why = rewound_reason(self._app.desk_state, "")
         if why:
             self._app.show_toast(why, "warn")

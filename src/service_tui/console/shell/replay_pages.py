@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 STEP_S: Final = {"minute": 60.0, "hour": 3_600.0}
 GAP_S: Final = 60.0
-"""A moment that was asked for and lies further behind its record is named as a gap."""
+"""A moment that was requested and lies further behind its record is named as a gap."""
 
 READ_S: Final = 10.0
 """ours: a file that takes longer is held by another program, or none of ours."""
@@ -111,7 +111,7 @@ class ReplayPages:
             self._move(partial(self._step, by, is_event=kind == "event"))
 
     def _move(self, move: Callable[[], Awaitable[None]]) -> None:
-        """Make a move after those asked for before it; keys go on meanwhile."""
+        """Make a move after those requested before it; keys go on meanwhile."""
         if not self._is_moving:
             self._asked = deque()
         if len(self._asked) >= MOVES_MAX:
@@ -171,7 +171,7 @@ class ReplayPages:
         self._app.open_command_line("replay ")
 
     def take_request(self, message: ReplayRequested) -> None:
-        """Do what a command asked for: the moment of a time, or the present."""
+        """Do what a command requested: the moment of a time, or the present."""
         if not message.typed:
             self.toggle()
             return
@@ -205,7 +205,7 @@ class ReplayPages:
             self._name_gap(moment.at, at)
 
     def _put_in_front(self, moment: RecordedMoment, turn: int, problem: str) -> bool:
-        """Bring a moment to the front, unless something came between since it was asked for."""
+        """Bring a moment to the front, unless something came between since it was requested."""
         if turn != self._turn:
             return False
         if self.moment is None:

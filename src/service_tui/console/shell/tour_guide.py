@@ -24,7 +24,7 @@ class TourGuide:
         """The row on which a step has put the cursor, once; empty for none."""
 
     def begin_or_end(self, message: TourRequested) -> None:
-        """Do what a command asked for."""
+        """Do what a command requested."""
         if message.ends:
             had_tour, self.tour = self.tour is not None, None
             self._app.show_toast("tour ended" if had_tour else "no tour is under way")

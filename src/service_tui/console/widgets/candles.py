@@ -13,7 +13,7 @@ STEP: Final = 2
 _WICK: Final = "│"
 _RISE: Final = "█"
 _FALL: Final = "▒"
-"""The bodies differ in shape, so that they are told apart without colour."""
+"""The bodies differ in shape, so that they are distinguished without colour."""
 
 
 class Candle(NamedTuple):

@@ -54,7 +54,7 @@ class Column(Generic[Row_contra]):
         flex: takes the room that the others leave; the first such column of a table.
         tier: least width of the table, in cells, at which the column is shown: 0, 80, 120, 160.
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
-        keeps_end: whether a text that is too long is cut in its middle: its end tells rows apart.
+        keeps_end: whether a text that is too long is cut in its middle: its end distinguishes rows.
         in_gutter: a sign of one cell beside the cursor's bar; of the first column alone.
         wide: least width of the table from which the column is wider, and its cells then.
         of_row: the cell depends on the row and on masking alone: it is laid out once a row.

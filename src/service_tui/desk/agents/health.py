@@ -148,8 +148,8 @@ def _backing_off(case: _Case) -> str:
 
 
 def _halted(case: _Case) -> str:
-    held = case.newest(SkillRunState.SUSPENDED)
-    return "trading is halted" if case.halted or held is not None else ""
+    suspended = case.newest(SkillRunState.SUSPENDED)
+    return "trading is halted" if case.halted or suspended is not None else ""
 
 
 def _paused(case: _Case) -> str:
@@ -326,16 +326,16 @@ def _traded(agent: AgentView, fills: tuple[FillView, ...]) -> Iterator[tuple[str
 
 def _approval_activity(agent: AgentView, view: SupervisionView) -> Iterator[tuple[str, Timestamp]]:
     """The trades of it that wait, and the last one that was decided."""
-    for held in view.held:
-        if held.agent_id == agent.agent_id:
-            yield f"asks: {_order(held)}", held.created_at
-    own = (held for held in view.decided if held.agent_id == agent.agent_id)
+    for trade in view.held:
+        if trade.agent_id == agent.agent_id:
+            yield f"asks: {_order(trade)}", trade.created_at
+    own = (trade for trade in view.decided if trade.agent_id == agent.agent_id)
     last = next(own, None)
     if last is not None and last.decided_at is not None:
         yield f"{last.status.value}: {_order(last)}", last.decided_at
 
 
-def _order(held: HeldView) -> str:
-    buys = held.action is Action.BUY
-    size = decimal(held.amount if buys else held.shares)
-    return f"{held.action.value} {held.side.value.upper()} {size:,.2f}"
+def _order(trade: HeldView) -> str:
+    buys = trade.action is Action.BUY
+    size = decimal(trade.amount if buys else trade.shares)
+    return f"{trade.action.value} {trade.side.value.upper()} {size:,.2f}"

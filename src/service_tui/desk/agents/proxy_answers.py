@@ -36,11 +36,11 @@ def never_real(_: PlaceTrade, __: Micros) -> Reason:
     return Reason("this desk trades sim only", Fix.PLAY_MONEY_ONLY)
 
 
-def approved_order(held: HeldView, order: ApproveHeld) -> PlaceTrade:
+def approved_order(trade: HeldView, order: ApproveHeld) -> PlaceTrade:
     """The order that an approval would send."""
-    size = held.amount if order.amount is None else order.amount
+    size = trade.amount if order.amount is None else order.amount
     return PlaceTrade(
-        held.market_id, held.side, held.action, held.venue, size, confirmed=order.confirmed
+        trade.market_id, trade.side, trade.action, trade.venue, size, confirmed=order.confirmed
     )
 
 
@@ -81,14 +81,14 @@ def refused(order: TradeRequest, no: LeashRefusal) -> bytes:
     )
 
 
-def submitted(order: TradeRequest, held: HeldView) -> bytes:
+def submitted(order: TradeRequest, trade: HeldView) -> bytes:
     """The answer to an order that waits."""
-    until = moment(held.expires_at).isoformat(timespec="seconds")
+    until = moment(trade.expires_at).isoformat(timespec="seconds")
     message = f"pending approval until {until}: poll GET {HELD_TRADES.path}"
     return raw_of(
         TradeBody(
             success=True,
-            trade_id=held.held_id,
+            trade_id=trade.held_id,
             market_id=order.market_id,
             side=order.side,
             status=TradeStatus.SUBMITTED,
@@ -108,32 +108,32 @@ def held_body(leash: StoredLeash, *, everything: bool) -> bytes:
 
 def held_seen(leashes: Sequence[StoredLeash]) -> HeldSeen:
     """The same of all leashes, for the desk: what ends first, and what was decided last, leads."""
-    held = [one.view for leash in leashes for one in leash.waiting.values()]
+    trade = [one.view for leash in leashes for one in leash.waiting.values()]
     decided = [one for leash in leashes for one in leash.decided]
     return HeldSeen(
-        tuple(sorted(held, key=lambda one: one.expires_at)),
+        tuple(sorted(trade, key=lambda one: one.expires_at)),
         tuple(sorted(decided, key=lambda one: -(one.decided_at or 0.0))),
     )
 
 
-def _row(held: HeldView) -> HeldTradeBody:
+def _row(trade: HeldView) -> HeldTradeBody:
     return HeldTradeBody(
-        held_id=held.held_id,
-        agent_id=held.agent_id,
-        agent_name=held.agent_name,
-        status=held.status,
-        market_id=held.market_id,
-        venue=held.venue,
-        side=held.side,
-        action=held.action,
-        amount=decimal(held.amount),
-        reasoning=held.reasoning,
-        source=held.source,
-        skill_slug=held.skill_slug,
-        signal_data=dict(held.signal_data),
-        created_at=moment(held.created_at),
-        expires_at=moment(held.expires_at),
-        decided_at=None if held.decided_at is None else moment(held.decided_at),
-        reason=held.reason,
-        trade_id=held.trade_id,
+        held_id=trade.held_id,
+        agent_id=trade.agent_id,
+        agent_name=trade.agent_name,
+        status=trade.status,
+        market_id=trade.market_id,
+        venue=trade.venue,
+        side=trade.side,
+        action=trade.action,
+        amount=decimal(trade.amount),
+        reasoning=trade.reasoning,
+        source=trade.source,
+        skill_slug=trade.skill_slug,
+        signal_data=dict(trade.signal_data),
+        created_at=moment(trade.created_at),
+        expires_at=moment(trade.expires_at),
+        decided_at=None if trade.decided_at is None else moment(trade.decided_at),
+        reason=trade.reason,
+        trade_id=trade.trade_id,
     )

@@ -17,7 +17,7 @@ RULE: Final = "refused."
 """Prefix of the preference of an agent; its value is a day since 1970, UTC."""
 
 REASON: Final = "refused for today"
-"""What the agent is told."""
+"""Reason given to the agent."""
 
 _PERIOD_S: Final = 2.0
 

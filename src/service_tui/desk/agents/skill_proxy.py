@@ -277,46 +277,46 @@ class SkillProxies:
         waiting = None if line is None else line.leash.take(order.held_id)
         if line is None or waiting is None:
             return "warn", "no longer pending"
-        leash, held = line.leash, waiting.view
-        size = held.amount if order.amount is None else order.amount
+        leash, trade = line.leash, waiting.view
+        size = trade.amount if order.amount is None else order.amount
         now = self._clock.now()
-        lapsed = leash.against_approval(held, size, now)
+        lapsed = leash.against_approval(trade, size, now)
         if lapsed is not None:
-            leash.end(held, *lapsed, now)
+            leash.end(trade, *lapsed, now)
             return "bad", lapsed[1]
         return await self._send_approved(line, waiting, size)
 
     async def _send_approved(self, line: _Proxy, waiting: Waiting, size: Micros) -> tuple[str, str]:
         """Send an approved trade once; tone and text of the notice about it."""
-        held = waiting.view
+        trade = waiting.view
         body = {**waiting.body, "amount": decimal(size)}
-        status, answer = await self._send(line, body, size, held)
+        status, answer = await self._send(line, body, size, trade)
         # The run may have begun anew meanwhile.
         leash = line.leash
-        fields, changed = fields_of(answer), size != held.amount
+        fields, changed = fields_of(answer), size != trade.amount
         if status == _OK and fields.get("success") is True:
             reason = "approved at another size" if changed else "approved"
             trade_id = str(fields.get("trade_id") or "")
-            leash.end(held, HeldStatus.APPROVED, reason, self._clock.now(), trade_id=trade_id)
+            leash.end(trade, HeldStatus.APPROVED, reason, self._clock.now(), trade_id=trade_id)
             return "good", ""
         why = f"{fields.get('error') or f'the service answered {status}'}"[:200]
         is_no = is_sure_no(status, answer)
         if is_no and changed:
             # An amount of the person's that the venue refuses uses nothing up.
-            leash.waiting[held.held_id] = waiting
+            leash.waiting[trade.held_id] = waiting
             return "warn", f"{why}; still pending"
         why = why if is_no else f"{why}; {_MAYBE}"
         status_now = HeldStatus.FAILED if is_no else HeldStatus.UNKNOWN
-        leash.end(held, status_now, why, self._clock.now())
+        leash.end(trade, status_now, why, self._clock.now())
         return "bad", why
 
     def _against_approval(self, line: _Proxy, order: ApproveHeld) -> str | None:
         """Reason why a trade cannot be approved at the moment; None if it can."""
-        held = line.leash.waiting[order.held_id].view
-        order_to_send = approved_order(held, order)
+        trade = line.leash.waiting[order.held_id].view
+        order_to_send = approved_order(trade, order)
         size, no = order_to_send.amount, self._against(order_to_send)
         now = self._clock.now()
-        if no is None and held.expires_at > now and not line.leash.has_left(size, now):
+        if no is None and trade.expires_at > now and not line.leash.has_left(size, now):
             return "daily budget reached: raise it first, or lower the amount"
         return None if no is None else f"{no.text} ({no.fix})"
 
@@ -407,16 +407,16 @@ class SkillProxies:
             return _OK, refused(order, verdict)
         if verdict:
             return await self._send(line, body, size if is_buy else Micros(0))
-        held = line.leash.hold(order, size, body, self._clock.now())
+        trade = line.leash.hold(order, size, body, self._clock.now())
         self._emit_leashes()
-        return _OK, submitted(order, held)
+        return _OK, submitted(order, trade)
 
     async def _send(
         self,
         line: _Proxy,
         body: Mapping[str, object],
         size: Micros,
-        held: HeldView | None = None,
+        trade: HeldView | None = None,
     ) -> Answered:
         """Send an order; what surely did not go out counts for nothing.
 
@@ -437,7 +437,7 @@ class SkillProxies:
         if size:
             # Before it leaves: whatever breaks from here on, it is looked up.
             buy = unknown_of(raw, ref, size, counted_at)
-            line.leash.unknown[ref] = replace(buy, held=held)
+            line.leash.unknown[ref] = replace(buy, held=trade)
         self._sending.add(ref)
         try:
             status, answer = await self._pass(

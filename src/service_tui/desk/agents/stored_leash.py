@@ -211,28 +211,34 @@ class StoredLeash:
             self.end(waiting.view, HeldStatus.REFUSED, reason or NO_REASON, now)
         return waiting is not None
 
-    def is_recorded(self, held: HeldView, status: HeldStatus, reason: str) -> bool:
+    def is_recorded(self, trade: HeldView, status: HeldStatus, reason: str) -> bool:
         """True if the decided row has this status and reason already."""
-        same = (held.held_id, status, reason)
+        same = (trade.held_id, status, reason)
         return any((one.held_id, one.status, one.reason) == same for one in self.decided)
 
     def against_approval(
-        self, held: HeldView, size: Micros, now: Timestamp
+        self, trade: HeldView, size: Micros, now: Timestamp
     ) -> tuple[HeldStatus, str] | None:
         """End of a trade that cannot be approved any more; None if it can."""
-        if held.expires_at <= now:
+        if trade.expires_at <= now:
             return HeldStatus.EXPIRED, DEADLINE
         if not self.has_left(size, now):
             return HeldStatus.FAILED, "daily budget reached"
         return None
 
     def end(
-        self, held: HeldView, status: HeldStatus, reason: str, now: Timestamp, *, trade_id: str = ""
+        self,
+        trade: HeldView,
+        status: HeldStatus,
+        reason: str,
+        now: Timestamp,
+        *,
+        trade_id: str = "",
     ) -> None:
         """Remember how a trade that waited was decided."""
-        ended = replace(held, status=status, reason=reason, decided_at=now, trade_id=trade_id)
+        ended = replace(trade, status=status, reason=reason, decided_at=now, trade_id=trade_id)
         # One whose end was unknown has its row already.
-        others = [one for one in self.decided if one.held_id != held.held_id]
+        others = [one for one in self.decided if one.held_id != trade.held_id]
         self.decided = [ended, *others][:DECIDED_KEPT]
 
     def expire(self, now: Timestamp) -> bool:

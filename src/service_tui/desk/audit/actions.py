@@ -267,17 +267,17 @@ def _trades(before: DeskState, fact: FillsReceived) -> Iterator[LogRow]:
 
 
 def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:
-    waited = {held.held_id for held in before.supervision.held}
-    for held in fact.held:
-        if held.held_id not in waited:
-            text = f"{held.agent_name} {held.held_id}: {held.reasoning}"
-            yield held.agent_name, LogEvent.APPROVAL, held.skill_slug, text
-    for held in fact.decided:
-        if held.held_id in waited:
-            status, reason = held.status.value, held.reason
+    waited = {trade.held_id for trade in before.supervision.held}
+    for trade in fact.held:
+        if trade.held_id not in waited:
+            text = f"{trade.agent_name} {trade.held_id}: {trade.reasoning}"
+            yield trade.agent_name, LogEvent.APPROVAL, trade.skill_slug, text
+    for trade in fact.decided:
+        if trade.held_id in waited:
+            status, reason = trade.status.value, trade.reason
             decision = reason if reason.startswith(status) else f"{status}: {reason}"
-            text = f"{held.agent_name} {held.held_id}: {decision}"
-            yield held.agent_name, LogEvent.DECISION, held.skill_slug, text
+            text = f"{trade.agent_name} {trade.held_id}: {decision}"
+            yield trade.agent_name, LogEvent.DECISION, trade.skill_slug, text
 
 
 def _runs(before: DeskState, run: SkillRunView) -> Iterator[LogRow]:

@@ -124,25 +124,25 @@ def _at_one_moment(state: DeskState, past: AgentDetailView, own: str) -> tuple[P
     return tuple(one if one.is_closed else shown.get(one.key, one) for one in past.positions)
 
 
-def position_row(agent_id: str, held: PositionView) -> Row:
+def position_row(agent_id: str, position: PositionView) -> Row:
     """A position, in the money of its venue."""
     return {
         "agent": agent_id,
-        "market": held.market_id,
-        "question": held.question,
-        "venue": held.venue.value,
-        "money": MONEY_OF[held.venue],
-        "side": held.side.value,
-        "status": held.end_text,
-        "shares": _money(held.shares),
-        "cost": _money(held.cost),
-        "average": held.average,
-        "mark_price": held.mark_price,
-        "mark_value": _money(held.mark_value),
-        "exit_value": _money(held.exit_value),
-        "unrealized": _money(held.unrealized),
-        "realized": _money(held.realized),
-        "outcome": None if held.outcome is None else str(held.outcome),
+        "market": position.market_id,
+        "question": position.question,
+        "venue": position.venue.value,
+        "money": MONEY_OF[position.venue],
+        "side": position.side.value,
+        "status": position.end_text,
+        "shares": _money(position.shares),
+        "cost": _money(position.cost),
+        "average": position.average,
+        "mark_price": position.mark_price,
+        "mark_value": _money(position.mark_value),
+        "exit_value": _money(position.exit_value),
+        "unrealized": _money(position.unrealized),
+        "realized": _money(position.realized),
+        "outcome": None if position.outcome is None else str(position.outcome),
     }
 
 

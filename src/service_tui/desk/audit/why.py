@@ -138,12 +138,14 @@ class _Known:
         return (one.market_id, one.side, one.venue) == own
 
 
-def why_position(state: DeskState, held: PositionView) -> TradeHistory:
+def why_position(state: DeskState, position: PositionView) -> TradeHistory:
     """The chain of a position: of its last buy, with the others named."""
-    known = _Known(state, held.market_id, held.side, None, venue=held.venue)
+    known = _Known(state, position.market_id, position.side, None, venue=position.venue)
     entry = next((one for one in known.trades if one.deal is Deal.BUY), None)
-    title = f"{held.side.value.upper()} {held.question}"
-    return _chain(title, _Known(state, held.market_id, held.side, entry, venue=held.venue))
+    title = f"{position.side.value.upper()} {position.question}"
+    return _chain(
+        title, _Known(state, position.market_id, position.side, entry, venue=position.venue)
+    )
 
 
 def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
@@ -525,15 +527,15 @@ def _no_exit(known: _Known) -> Link:
     return Link("exit", missing="unknown: neither an open position nor among the sales")
 
 
-def _open(held: PositionView) -> tuple[LabelledValue, ...]:
+def _open(position: PositionView) -> tuple[LabelledValue, ...]:
     """Not sold yet: what it is worth."""
     values = [
-        LabelledValue("held", int(held.shares), Unit.SHARES),
-        LabelledValue("mark", int(held.mark_value), Unit.MONEY),
+        LabelledValue("held", int(position.shares), Unit.SHARES),
+        LabelledValue("mark", int(position.mark_value), Unit.MONEY),
     ]
-    if held.exit_value is not None:
-        values.append(LabelledValue("if sold now", int(held.exit_value), Unit.MONEY))
-    return (*values, LabelledValue("unrealized", int(held.unrealized), Unit.PNL))
+    if position.exit_value is not None:
+        values.append(LabelledValue("if sold now", int(position.exit_value), Unit.MONEY))
+    return (*values, LabelledValue("unrealized", int(position.unrealized), Unit.PNL))
 
 
 def _sale(sale: TradeView, exits: list[ExitView], closed: PositionView | None) -> Link:

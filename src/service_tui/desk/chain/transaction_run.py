@@ -331,7 +331,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
     async def _is_dead(self) -> bool:
         """True if another transaction has used the nonce, so that ours can never be mined.
 
-        A node may hold a receipt back: only what it says for long, and what the contracts confirm,
+        A node may hold a receipt back: only what it holds for long, and what the contracts confirm,
         is believed.
 
         Returns:

@@ -41,8 +41,8 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
 
     async def sell(key: str) -> None:
         async with slots:
-            held = ports.state().position(key)
-            order = None if held is None else await _freed(sale_of(held), ports)
+            position = ports.state().position(key)
+            order = None if position is None else await _freed(sale_of(position), ports)
             now = _shown(ports)
             if order is None or now is None:
                 _show(ports, None if now is None else replace(now, skipped=now.skipped + 1))
@@ -61,18 +61,18 @@ async def exit_all(order: ExitAll, ports: Ports, submit: Callable[[PlaceTrade], 
     _notify(ports, ends)
 
 
-def sale_of(held: PositionView) -> PlaceTrade:
+def sale_of(position: PositionView) -> PlaceTrade:
     """Order that sells a position whole; the typed confirmation covers real money too."""
     return PlaceTrade(
-        held.market_id,
-        held.side,
+        position.market_id,
+        position.side,
         Action.SELL,
-        held.venue,
-        shares=held.shares,
+        position.venue,
+        shares=position.shares,
         reasoning="exit of everything while halted",
-        question=held.question,
+        question=position.question,
         everything=True,
-        confirmed=held.venue is not Venue.SIM,
+        confirmed=position.venue is not Venue.SIM,
     )
 
 
@@ -89,14 +89,14 @@ async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
     ):
         return order
     try:
-        held = await held_now(order.market_id, order.side, order.venue, ports)
+        position = await held_now(order.market_id, order.side, order.venue, ports)
     except ServiceError as error:
         ports.emit(Noticed("warn", f"positions unreadable before an exit: {error}"))
-        held = None
-    if held is None:
+        position = None
+    if position is None:
         return order
     # Of the sale that is cancelled now a part may have been met before.
-    return replace(order, shares=min(held, order.shares)) if held else None
+    return replace(order, shares=min(position, order.shares)) if position else None
 
 
 def _objection(order: ExitAll, ports: Ports) -> str:

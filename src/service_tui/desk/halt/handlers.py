@@ -1,7 +1,7 @@
 """Steps of a halt and of its end, one call each; a step raises while it is not done.
 
-A step says in words what came of it; it raises ServiceError, StorageError or NotDoneError while it
-is not done.
+A step says in plain English what came of it; it raises ServiceError, StorageError or NotDoneError
+while it is not done.
 """
 
 from collections.abc import Awaitable, Callable
@@ -83,7 +83,7 @@ async def cancel_buys(ports: Ports) -> str:
         try:
             cancelled = await ports.client.call(CANCEL_ORDER, path={"order_id": order.order_id})
         except NotFoundError:
-            # It was filled, or ended by itself, since it was listed.
+            # It was filled, or ended automatically, since it was listed.
             continue
         if not cancelled.answer.success:
             refused.append(cancelled.answer.message)

@@ -101,7 +101,7 @@ class SkillAgents:
         """No buy of these agents rests on a book; sales stay, they bring money.
 
         Returns:
-            How many there were, in words.
+            How many there were, in plain English.
         """
         count, problems = 0, list[str]()
         for agent in agents:
@@ -190,7 +190,7 @@ class SkillPauses:
     Args:
         ports: the desk's.
         agents: the calls.
-        keep: writes the halt down as it stands.
+        keep: writes the halt down as it is.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Handlers for reactor config, watchlist, policies, labels and the circuit breaker.
 
 Policies and names stay on this machine; the rest is the service's, and what stands on the screen is
-what the service then says.
+what the service then reports.
 """
 
 from collections.abc import Iterator

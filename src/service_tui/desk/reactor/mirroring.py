@@ -264,7 +264,7 @@ class Mirrors:
         """Place the order of a signal, if nothing speaks against it.
 
         Returns:
-            The signal as it stands then.
+            The signal as it is then.
         """
         state, now = self._ports.state(), self._ports.now()
         never = "" if by_hand else why_never(state, signal)

@@ -46,11 +46,11 @@ ALLOWED: Final = "redeem.auto"
 """Preference under which the person's standing word lies, with the time it was given."""
 
 CYCLE_S: Final = 10.0
-"""How often it is looked for what can be redeemed by itself."""
+"""How often it is looked for what can be redeemed automatically."""
 
 SHOWN: Final = 100
 REVERTS_MAX: Final = 2
-"""Two reverts in a row pause redeeming by itself. Source: failures, T-05."""
+"""Two reverts in a row pause redeeming automatically. Source: failures, T-05."""
 
 AGAIN_S: Final = 60.0
 AGAIN_MAX_S: Final = 1_800.0

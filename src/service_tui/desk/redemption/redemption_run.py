@@ -47,8 +47,8 @@ from service_tui.wire.redemption import RedeemBody, RedeemRequest, ReportRequest
 
 POL_PRICE: Final = "wallet.pol_price"
 POL_PRICE_USUAL: Final = 0.25
-"""ours: money for one POL where neither the person nor the service says a figure. It is for the eye
-only: every cap is in POL."""
+"""ours: money for one POL where neither the person nor the service gives a figure. It is for the
+eye only: every cap is in POL."""
 
 _ID_BYTES: Final = 32
 _PRICE_MAX: Final = 1e6

@@ -432,10 +432,14 @@ class _Turn:
         In this order a crash in between leaves the alert, so that the rest is done next time.
         """
         self.show(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}")
-        held = await self._held()
-        await self._finish(held)
-        if held is not None and held >= SHARE_QUANTUM and not sellable(self._alert.venue, held):
-            self.show(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_text(held)}")
+        shares = await self._held()
+        await self._finish(shares)
+        if (
+            shares is not None
+            and shares >= SHARE_QUANTUM
+            and not sellable(self._alert.venue, shares)
+        ):
+            self.show(AlertState.EXECUTED, f"{SOLD}: {ticket.outcome}; {_dust_text(shares)}")
 
     async def _finish(self, held: Micros | None) -> None:
         """End the alert, and first its monitor if no sellable shares are left."""

@@ -45,8 +45,8 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
     if market is not None and not market.is_open:
         yield "market ended: nothing to monitor"
     # Of other venues the desk does not know what is held: there the service answers.
-    held = state.position(holding_key(order.market_id, order.side, order.venue))
-    if order.venue is Venue.SIM and Topic.POSITIONS in state.seen and held is None:
+    position = state.position(holding_key(order.market_id, order.side, order.venue))
+    if order.venue is Venue.SIM and Topic.POSITIONS in state.seen and position is None:
         yield "no position on this side: buy first"
 
 

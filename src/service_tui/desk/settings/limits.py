@@ -1,7 +1,7 @@
 """Handlers of SetBuyLimit, SetDefaults and SetPaused, on the service and on this desk.
 
 A figure of the desk's own stays on this machine; the rest is the service's, and what stands on the
-screen is what the service then says.
+screen is what the service then reports.
 """
 
 from collections.abc import Awaitable, Callable

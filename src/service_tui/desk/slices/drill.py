@@ -7,7 +7,7 @@ from service_tui.units import Micros, Timestamp
 
 
 class DrillPhase(StrEnum):
-    """Where a drill stands. `ENDING`: its result is being worked out."""
+    """State of a drill. `ENDING`: its result is being worked out."""
 
     BRIEFING = "briefing"
     RUNNING = "running"

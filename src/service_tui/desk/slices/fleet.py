@@ -130,7 +130,7 @@ class SkillView:
 class SkillRunView:
     """A skill that the desk runs, or ran, for one agent.
 
-    `report` is the last line by which it said what it did; `why` why it stands as it does.
+    `report` is the last line by which it said what it did; `why` the reason of its state.
     `granted`: the person lets it see the wallet's key. `output_at`: it wrote something about then.
     """
 
@@ -399,21 +399,23 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
             yield tone, f"{run.skill_slug} as {run.agent_name}: {run.why}", NoticeKind.AGENT
 
 
-def _approval_text(held: HeldView, waiting: int) -> str:
+def _approval_text(trade: HeldView, waiting: int) -> str:
     """Text about a trade that needs approval, with the number of those that do."""
-    request = f"approval needed, {approval_text(held)}"
-    return request if waiting == 1 else f"{waiting} approvals needed, newest: {approval_text(held)}"
+    request = f"approval needed, {approval_text(trade)}"
+    return (
+        request if waiting == 1 else f"{waiting} approvals needed, newest: {approval_text(trade)}"
+    )
 
 
-def approval_text(held: HeldView) -> str:
+def approval_text(trade: HeldView) -> str:
     """A waiting trade with whose it is, for what is written down of the answer to it."""
-    return f"{held.agent_name}: {pending_text(held)}"
+    return f"{trade.agent_name}: {pending_text(trade)}"
 
 
-def pending_text(held: HeldView) -> str:
+def pending_text(trade: HeldView) -> str:
     """Description of a waiting trade in plain English."""
-    side = held.side.value.upper()
-    if held.action is Action.BUY:
-        money = f"{decimal(held.amount):,.2f} {MONEY_OF[held.venue]}"
-        return f"BUY {side}, {money}, {held.question}"
-    return f"SELL {side}, {decimal(held.shares):,.2f} shares, {held.question}"
+    side = trade.side.value.upper()
+    if trade.action is Action.BUY:
+        money = f"{decimal(trade.amount):,.2f} {MONEY_OF[trade.venue]}"
+        return f"BUY {side}, {money}, {trade.question}"
+    return f"SELL {side}, {decimal(trade.shares):,.2f} shares, {trade.question}"

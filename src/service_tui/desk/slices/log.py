@@ -90,7 +90,7 @@ class LogView:
     """The newest entries, newest first, and how far the chain was followed.
 
     `count` is how many lines there are, `verified` how many of them were found to follow from one
-    another, at `checked_at`; None: nobody has looked yet. `problem` says where the chain breaks.
+    another, at `checked_at`; None: it was not checked yet. `problem` shows where the chain breaks.
     """
 
     entries: tuple[ActionView, ...] = ()

@@ -268,8 +268,9 @@ class ReactorView:
     that is not known. `signals` are newest first. `choices` are this machine's, by address; `known`
     the wallets that the service offers; `labels` what it calls others. `past` holds, by address,
     the tally of the signals that are not in `signals` any more. `mirrors_here`: this program
-    mirrors by itself what `auto` says; else another one on the data directory does. `dropped` says
-    of how many signals of the last listing this desk could make nothing, `broken` why of the first.
+    mirrors automatically what `auto` says; else another one on the data directory does. `dropped`
+    says of how many signals of the last listing this desk could make nothing, `broken` why of the
+    first.
     """
 
     config: ReactorConfigView | None = None
@@ -396,7 +397,7 @@ class SignalsSeen:
     """The signals that wait, oldest first, as the service lists them. `at` is wall time.
 
     `labels` are the names that came with them, by address. `dropped` signals could not be used;
-    `broken` says why of the first.
+    `broken` gives the reason why of the first.
     """
 
     at: Timestamp

@@ -209,7 +209,7 @@ class TradeView:
     """One accepted order, or a payout (`action` redeem).
 
     `signal_data` is what whoever traded said of the signal, by name; without our own reference.
-    `fee` is what the venue took beside `cost`, None where it is not told.
+    `fee` is what the venue took beside `cost`, None where it is not reported.
     """
 
     trade_id: str
@@ -266,10 +266,10 @@ class OnBook(StrEnum):
 class TicketView:
     """One command and how it ended: a row of the blotter.
 
-    `what` says the order in words; `outcome` what became of it; `fix` what to do about a no. A buy
-    may spend `amount`; a sale may take `shares` from the position with the row key `holding`. An
-    order goes to `venue`; what is none stands under sim. One that rests on a book has its `limit`,
-    and `on_book` where its present state is known.
+    `what` describes the order; `outcome` what became of it; `fix` what to do about a
+    no. A buy may spend `amount`; a sale may take `shares` from the position with the row key
+    `holding`. An order goes to `venue`; what is none stands under sim. One that rests on a book has
+    its `limit`, and `on_book` where its present state is known.
     """
 
     ticket_id: str
@@ -474,8 +474,8 @@ class BookLevelView:
 class DetailView:
     """The market in focus: chart (oldest first), news and trades (newest first).
 
-    `problem` says why there are none, where the service did not give them. `bids` and `asks` are
-    the best prices of YES on the book of its venue, best first; empty where it has none.
+    `problem` gives the reason why there are none, where the service did not give them. `bids` and
+    `asks` are the best prices of YES on the book of its venue, best first; empty where it has none.
     """
 
     market_id: str

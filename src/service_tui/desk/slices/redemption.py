@@ -112,7 +112,7 @@ class RunView:
     """One redemption run. `steps` are those finished, oldest first.
 
     `words` say how it stands, `fix` what to do where something is to be done; `again_at` is when it
-    is tried again by itself. `call` is what is, or was, signed; `managed`: the service signs.
+    is tried again automatically. `call` is what is, or was, signed; `managed`: the service signs.
     `opened_at` and `settled_at` are when it was ordered and when it had its end.
     """
 
@@ -205,8 +205,8 @@ class AutoView:
     """Automatic redemption.
 
     `on_service` is the agent's `auto_redeem_enabled`, None until it was told; `allowed` is the
-    person's standing word on this desk. `paused` says why it rests although both are on, empty
-    while it works.
+    person's standing word on this desk. `paused` gives the reason why it rests although both are
+    on, empty while it works.
     """
 
     on_service: bool | None = None

@@ -71,9 +71,9 @@ class ExperimentRunView:
 class SessionView:
     """A series of experiments on one skill with one baseline.
 
-    `why` says why it is paused or capped, and what clears it; empty while it runs. `cap` 0 is any
-    number. `repository` and `branch` are where it works, empty where another machine does.
-    `best` is the best kept metric, `baseline` the first result; None before there is one.
+    `why` gives the reason why it is paused or capped, and what clears it; empty while it runs.
+    `cap` 0 is any number. `repository` and `branch` are where it works, empty where another machine
+    does. `best` is the best kept metric, `baseline` the first result; None before there is one.
     `is_open`: a program drives it now.
     """
 
@@ -143,8 +143,8 @@ class BacktestView:
     """Trades of a skill, replayed under thresholds.
 
     `original` is what they brought without them. `improvement` is a fraction, None where the
-    original is 0. `message` says what makes the figures mean something, or nothing. `points` are
-    those of a sweep in the order of the grid; empty without one.
+    original is 0. `message` describes what makes the figures mean something, or nothing. `points`
+    are those of a sweep in the order of the grid; empty without one.
     """
 
     request_id: int

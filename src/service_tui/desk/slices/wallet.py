@@ -142,8 +142,8 @@ class WalletView:
     for; both empty where there is none. Balances are micros of their money, None until known:
     `usdc` is what the venue takes (bridged), `usdc_native` what it does not, `gas` the chain's own,
     of which one is worth `pol_price` in money, None where the service does not say.
-    `restricted` says that the venue refuses the wallet, in its words. `live`: the person has
-    switched real money on in this session. `served` is what the service says is needed for real
+    `restricted` means that the venue refuses the wallet, as it put it. `live`: the person has
+    switched real money on in this session. `served` is what the service reports is needed for real
     trades; `problem` why the last job failed, `fix` what to do about it. `passed_over` are files in
     place of keys that are not looked into, a sentence each. `managed_address` is that of the wallet
     that the service holds, empty for one that is linked. `challenge` is the text that would be

@@ -26,7 +26,7 @@ class WebhookView:
 
 @dataclass(frozen=True, slots=True)
 class WebhooksView:
-    """All webhooks, oldest first, as of `at`; `problem` says why a newer reading failed."""
+    """All webhooks, oldest first, as of `at`; `problem` of a newer reading that failed."""
 
     rows: tuple[WebhookView, ...]
     at: Timestamp | None

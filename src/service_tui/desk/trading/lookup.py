@@ -39,7 +39,7 @@ UNKNOWN_HORIZON_S: Final = 600.0
 FURTHER_S: Final = 3_600.0
 BLIND_S: Final = 86_400.0
 """ours: how much older than an order a row must be before those behind it are not looked at, where
-the service says what its clock shows, and where it does not."""
+the service reports what its clock shows, and where it does not."""
 
 PAGES_MAX: Final = 20
 LOOK_MAX_S: Final = 60.0

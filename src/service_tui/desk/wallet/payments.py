@@ -1,6 +1,6 @@
 """Pay per call: off until the operator sets a daily cap, and one offer at a time.
 
-Nothing is ever paid by itself: an offer is shown, and paid after the person's yes, once, for
+Nothing is ever paid automatically: an offer is shown, and paid after the person's yes, once, for
 exactly the documented price. What was signed counts against the day's cap whether an answer came or
 not. Source: decisions, "x402"; failures, T-12 and rule 19.
 """

@@ -198,7 +198,7 @@ class Agent:
         spent = self.skills_spent.get(slug, 0) + money
         self.skills_spent[slug] = Micros(max(0, spent))
 
-    def held(self) -> list[Position]:
+    def open_positions(self) -> list[Position]:
         """Positions with shares; one that was sold whole stays for its P&L until the outcome."""
         return [one for one in self.positions.values() if one.yes.shares or one.no.shares]
 
@@ -228,7 +228,7 @@ def status_of(agent: Agent, cash: Micros) -> AgentStatus:
     """The agent's status; broke only when nothing is held that could still pay."""
     if agent.settings.suspended:
         return AgentStatus.SUSPENDED
-    if cash == 0 and not agent.held():
+    if cash == 0 and not agent.open_positions():
         return AgentStatus.BROKE
     return AgentStatus.ACTIVE if agent.settings.claimed else AgentStatus.UNCLAIMED
 
@@ -242,7 +242,7 @@ def check_standing(agent: Agent, cash: Micros) -> None:
     """
     if agent.settings.suspended:
         raise AgentSuspended("this agent is suspended")
-    if cash == 0 and not agent.held():
+    if cash == 0 and not agent.open_positions():
         raise AgentBroke("this agent is broke: its balance is 0 and it holds nothing")
 
 

@@ -30,7 +30,7 @@ DEADLINE: Final = "approval timed out"
 def check_leash(
     agent: Agent, slug: str, action: Action, size: Micros, *, approved: bool, at: Timestamp
 ) -> None:
-    """Whether a trade may go out by itself.
+    """Whether a trade may go out automatically.
 
     Args:
         agent: whose trade; it is on a leash.
@@ -106,7 +106,7 @@ class PendingTrades:
         self.waiting: dict[str, TradeHeld] = {}
         self.ended: deque[tuple[TradeHeld, HeldEnded]] = deque(maxlen=ENDED_KEPT)
 
-    def hold(self, held: TradeHeld) -> TradeHeld:
+    def hold(self, pending: TradeHeld) -> TradeHeld:
         """Let a trade wait; the caller writes it down.
 
         Returns:
@@ -116,28 +116,30 @@ class PendingTrades:
             TooManyHeld: so many of the agent's wait already.
             RefusedBefore: the operator has refused the same trade within the last hour.
         """
-        self._check_refused(held)
-        agent = self.agents[held.agent_id]
-        if sum(one.agent_id == held.agent_id for one in self.waiting.values()) >= HELD_SHOWN:
+        self._check_refused(pending)
+        agent = self.agents[pending.agent_id]
+        if sum(one.agent_id == pending.agent_id for one in self.waiting.values()) >= HELD_SHOWN:
             raise TooManyHeld(f"{HELD_SHOWN} trades of this agent already need approval")
-        leash = approval_leash(agent.leashes, held.note.skill_slug, held.size)
+        leash = approval_leash(agent.leashes, pending.note.skill_slug, pending.size)
         wait_s = 0 if leash is None else leash.wait_s
-        made = held._replace(held_id=f"h{self.count + 1}", expires_at=Timestamp(held.at + wait_s))
+        made = pending._replace(
+            held_id=f"h{self.count + 1}", expires_at=Timestamp(pending.at + wait_s)
+        )
         self.apply(made)
         return made
 
-    def _check_refused(self, held: TradeHeld) -> None:
+    def _check_refused(self, pending: TradeHeld) -> None:
         for one, end in reversed(self.ended):
-            is_recent = 0 <= held.at - end.at < REFUSED_S
-            if end.status is HeldStatus.REFUSED and is_recent and _same(one, held):
-                minutes = max(1, round((held.at - end.at) / 60))
+            is_recent = 0 <= pending.at - end.at < REFUSED_S
+            if end.status is HeldStatus.REFUSED and is_recent and _same(one, pending):
+                minutes = max(1, round((pending.at - end.at) / 60))
                 raise RefusedBefore(f"refused by the operator {minutes} min ago")
 
     def find(self, held_id: str) -> TradeHeld:
         """A trade that waits; HeldNotFound where it does not, saying how it ended."""
-        held = self.waiting.get(held_id)
-        if held is not None:
-            return held
+        pending = self.waiting.get(held_id)
+        if pending is not None:
+            return pending
         for one, end in self.ended:
             if one.held_id == held_id:
                 raise HeldNotFound(f"{held_id} was already decided: {how_ended(end)}")

@@ -90,7 +90,7 @@ class Exchange:
         """The fill that the order would be, after every limit is checked; nothing changes.
 
         Args:
-            order: what is asked.
+            order: what is requested.
             trade_id: identity of the trade to be.
             times: wall time and the tape's time.
 
@@ -279,7 +279,7 @@ def _held_for(order: Order) -> SidePosition:
     """The side of a position that a sale takes from.
 
     Returns:
-        The side; it holds what is asked.
+        The side; it holds what is requested.
 
     Raises:
         InsufficientShares: less is held.

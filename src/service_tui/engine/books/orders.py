@@ -207,7 +207,7 @@ def _limit(book: Book, order: VenueOrder, kind: OrderType, times: Times) -> Micr
     """The limit of an order, None where it takes any price.
 
     Returns:
-        What was asked; for a resting order without one, a tick beyond the best price.
+        What was requested; for a resting order without one, a tick beyond the best price.
 
     Raises:
         PriceOutOfRange: not within 0.001 and 0.999.
@@ -388,10 +388,10 @@ def _committed(venues: Venues, order: VenueOrder) -> Micros:
 
 
 def _expiration(order: VenueOrder, at: Timestamp) -> Timestamp:
-    """When the order dies by itself, wall time; 0 for never.
+    """When the order dies automatically, wall time; 0 for never.
 
     Returns:
-        The time asked for, a day where a GTD order names none.
+        The time requested, a day where a GTD order names none.
 
     Raises:
         InvalidExpiration: in the past, too far off, or on an order of another type.

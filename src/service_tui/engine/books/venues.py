@@ -47,7 +47,7 @@ SETTLED_KEPT: Final = 200
 
 
 def cash_account(agent_id: str, venue: Venue) -> str:
-    """Where an agent's cash on a venue stands."""
+    """State of an agent's cash on a venue."""
     return f"agent:{agent_id}:{venue.value}"
 
 

@@ -99,7 +99,7 @@ class Tx:
 
     @property
     def status(self) -> TxStatus:
-        """Where it stands."""
+        """Its state."""
         return TxStatus.PENDING if self.mined is None else self.mined.status
 
 

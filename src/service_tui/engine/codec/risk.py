@@ -21,14 +21,14 @@ def risk_fields(risk: Risk) -> Named:
         "alert_count": risk.alert_count,
         "monitors": [
             [
-                *monitor.held,
+                *monitor.watched,
                 monitor.stop_loss_pct,
                 monitor.take_profit_pct,
                 monitor.automatic,
                 monitor.set_at,
                 *_late_fields(monitor),
             ]
-            for monitor in sorted(risk.monitors, key=lambda one: one.held)
+            for monitor in sorted(risk.monitors, key=lambda one: one.watched)
         ],
         "pending": [_alert_fields(alert) for alert in alerts.pending.values()],
         "ended": [_alert_fields(alert) for _, own in sorted(alerts.ended.items()) for alert in own],
@@ -48,12 +48,12 @@ def restore_risk(risk: Risk, fields: Named | None) -> None:
         return
     risk.alert_count = fields["alert_count"]
     for agent_id, venue, market_id, side, *rest in fields["monitors"]:
-        held = MonitoredSide(agent_id, Venue(venue), market_id, Side(side))
+        watched = MonitoredSide(agent_id, Venue(venue), market_id, Side(side))
         stop, take, automatic, set_at, *late = rest
-        if risk.held_on(held).shares:
+        if risk.position_of(watched).shares:
             # A snapshot of an older program ends earlier: what it did not know has its default.
             known: Named = dict(zip(_LATE, late, strict=False))
-            monitor = Monitor(held, stop, take, automatic=automatic, set_at=set_at, **known)
+            monitor = Monitor(watched, stop, take, automatic=automatic, set_at=set_at, **known)
             risk.monitors.add(monitor)
             risk.put_back(monitor)
     for row in fields["pending"]:

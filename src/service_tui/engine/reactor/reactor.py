@@ -169,7 +169,7 @@ class Reactor:
         return self.states.get(agent_id) or ReactorState()
 
     def breaker(self, agent_id: str, at: Timestamp) -> Breaker:
-        """How an agent's circuit breaker stands."""
+        """State of an agent's circuit breaker."""
         state = self.state(agent_id)
         if state.paused_at is None:
             return Breaker(state.failures, state.skipped)

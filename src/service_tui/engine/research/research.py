@@ -1,6 +1,6 @@
 """Experiments that agents posted, and where their sessions stand.
 
-A state is derived from the results each time it is asked for: nothing here can disagree with them.
+A state is derived from the results each time it is requested: nothing here can disagree with them.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ KEPT: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class SessionStanding:
-    """Where the current segment of a skill stands. `last` is its newest result, None before one.
+    """State of the current segment of a skill. `last` is its newest result, None before one.
 
     `last_number` counts over all segments. `best_number` is that of the best kept result.
     """

@@ -46,7 +46,7 @@ class RiskAlert:
     is_acknowledged: bool = False
 
     @property
-    def held(self) -> MonitoredSide:
+    def watched(self) -> MonitoredSide:
         """What it is about."""
         breach = self.breach
         return MonitoredSide(breach.agent_id, breach.venue, breach.market_id, breach.side)
@@ -87,17 +87,17 @@ def _end_of(alert: RiskAlert) -> tuple[float, int]:
 class Alerts:
     """Alerts that wait, oldest first, and the last of those that ended."""
 
-    __slots__ = ("_by_held", "ended", "pending")
+    __slots__ = ("_by_side", "ended", "pending")
 
     def __init__(self) -> None:
         self.pending: dict[str, RiskAlert] = {}
         self.ended: dict[str, list[RiskAlert]] = {}
-        self._by_held: dict[MonitoredSide, list[RiskAlert]] = {}
+        self._by_side: dict[MonitoredSide, list[RiskAlert]] = {}
 
     def add(self, alert: RiskAlert) -> None:
         """Let an alert wait."""
         self.pending[alert.breach.alert_id] = alert
-        self._by_held.setdefault(alert.held, []).append(alert)
+        self._by_side.setdefault(alert.watched, []).append(alert)
 
     def of(self, agent_id: str) -> list[RiskAlert]:
         """The alerts of an agent that wait, oldest first."""
@@ -110,10 +110,10 @@ class Alerts:
     def end(self, alert: RiskAlert, status: AlertStatus, at: Timestamp) -> None:
         """Let an alert wait no more."""
         del self.pending[alert.breach.alert_id]
-        waiting = self._by_held[alert.held]
+        waiting = self._by_side[alert.watched]
         waiting.remove(alert)
         if not waiting:
-            del self._by_held[alert.held]
+            del self._by_side[alert.watched]
         alert.status, alert.ended_at = status, at
         self.remember(alert)
 
@@ -124,12 +124,12 @@ class Alerts:
         insort(own, alert, key=_end_of)
         del own[:-ENDED_KEPT]
 
-    def count_sale(self, held: MonitoredSide, sale: Sale, *, is_last: bool) -> None:
+    def count_sale(self, watched: MonitoredSide, sale: Sale, *, is_last: bool) -> None:
         """Count a sale for the alerts of its side, the oldest first.
 
-        `is_last` says that nothing is held any more: whoever sold it, no exit is left to make.
+        `is_last` means that nothing is held any more: whoever sold it, no exit is left to make.
         """
-        for alert in list(self._by_held.get(held, ())):
+        for alert in list(self._by_side.get(watched, ())):
             sale = alert.take(sale)
             if alert.left() <= 0 or (is_last and alert.sold):
                 self.end(alert, AlertStatus.EXECUTED, sale.at)

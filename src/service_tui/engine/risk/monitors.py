@@ -49,7 +49,7 @@ class Monitor:
     time of a time stop.
     """
 
-    held: MonitoredSide
+    watched: MonitoredSide
     stop_loss_pct: float | None
     take_profit_pct: float | None
     automatic: bool
@@ -170,7 +170,7 @@ class Ladder:
         monitor.entry = entry
         monitor.reach = reach
         monitor.turn += 1
-        side = monitor.held.side
+        side = monitor.watched.side
         floor = monitor.floor()
         if floor is not None:
             self._add(self._stops[side], -floor[0], monitor)
@@ -180,8 +180,8 @@ class Ladder:
     def drop(self, monitor: Monitor) -> None:
         """Forget a monitor."""
         self._nearest = None
-        self.monitors.pop(monitor.held, None)
-        self.followers.pop(monitor.held, None)
+        self.monitors.pop(monitor.watched, None)
+        self.followers.pop(monitor.watched, None)
         monitor.turn = DROPPED
 
     def is_reached(self, prices: Prices) -> bool:
@@ -221,13 +221,13 @@ class Ladder:
                 floor = monitor.floor()
                 reason = ExitReason.STOP_LOSS if floor is None else floor[1]
                 crossed = Crossed(monitor, reason, -level, mark)
-                found[monitor.held] = crossed
+                found[monitor.watched] = crossed
                 _cleared(stops)
             while targets and best >= targets[0][0]:
                 _, _, _, monitor = heappop(targets)
                 level = monitor.target_price() or 0.0
                 crossed = Crossed(monitor, ExitReason.TAKE_PROFIT, level, best)
-                found.setdefault(monitor.held, crossed)
+                found.setdefault(monitor.watched, crossed)
                 _cleared(targets)
         return list(found.values())
 
@@ -264,41 +264,41 @@ class Monitors:
         """All of them, agent by agent."""
         return (one for own in self._by_agent.values() for one in own.values())
 
-    def get(self, held: MonitoredSide) -> Monitor | None:
+    def get(self, watched: MonitoredSide) -> Monitor | None:
         """The monitor of a side, if there is one."""
-        return self._by_agent.get(held.agent_id, {}).get(held)
+        return self._by_agent.get(watched.agent_id, {}).get(watched)
 
     def of(self, agent_id: str) -> list[Monitor]:
         """An agent's monitors, in the order in which they were set."""
         own = self._by_agent.get(agent_id, {}).values()
-        return sorted(own, key=lambda one: (one.set_at, one.held))
+        return sorted(own, key=lambda one: (one.set_at, one.watched))
 
     def add(self, monitor: Monitor) -> None:
         """Take a monitor in; an earlier one of the side is replaced. It is on no rung yet."""
-        held = monitor.held
-        self.drop(held)
-        self._by_agent.setdefault(held.agent_id, {})[held] = monitor
-        where = held.venue, held.market_id
+        watched = monitor.watched
+        self.drop(watched)
+        self._by_agent.setdefault(watched.agent_id, {})[watched] = monitor
+        where = watched.venue, watched.market_id
         ladder = self.ladders.get(where)
         if ladder is None:
             ladder = self.ladders[where] = Ladder()
-        ladder.monitors[held] = monitor
+        ladder.monitors[watched] = monitor
         if monitor.trail_distance is not None:
-            ladder.followers[held] = monitor
+            ladder.followers[watched] = monitor
         if monitor.exit_at is not None:
-            self.timed[held] = monitor
+            self.timed[watched] = monitor
 
-    def ladder_of(self, held: MonitoredSide) -> Ladder:
+    def ladder_of(self, watched: MonitoredSide) -> Ladder:
         """The ladder on which a monitor of this side stands."""
-        return self.ladders[held.venue, held.market_id]
+        return self.ladders[watched.venue, watched.market_id]
 
-    def drop(self, held: MonitoredSide) -> Monitor | None:
+    def drop(self, watched: MonitoredSide) -> Monitor | None:
         """Watch no longer; the monitor that was there."""
-        own = self._by_agent.get(held.agent_id)
-        monitor = None if own is None else own.pop(held, None)
+        own = self._by_agent.get(watched.agent_id)
+        monitor = None if own is None else own.pop(watched, None)
         if monitor is not None:
-            where = held.venue, held.market_id
-            self.timed.pop(held, None)
+            where = watched.venue, watched.market_id
+            self.timed.pop(watched, None)
             self.ladders[where].drop(monitor)
             if not self.ladders[where].monitors:
                 del self.ladders[where]
@@ -308,5 +308,5 @@ class Monitors:
         """Watch nothing of a market any longer, on whatever venue."""
         for venue in Venue:
             ladder = self.ladders.get((venue, market_id))
-            for held in list(ladder.monitors) if ladder is not None else ():
-                self.drop(held)
+            for watched in list(ladder.monitors) if ladder is not None else ():
+                self.drop(watched)

@@ -53,19 +53,19 @@ class Risk:
 
     # -- readings --------------------------------------------------------------------------
 
-    def held_on(self, held: MonitoredSide) -> SidePosition:
+    def position_of(self, watched: MonitoredSide) -> SidePosition:
         """What is held of a side now; an empty one where nothing is."""
         position: Position | None
-        if held.venue is Venue.SIM:
-            position = self._agents[held.agent_id].positions.get(held.market_id)
+        if watched.venue is Venue.SIM:
+            position = self._agents[watched.agent_id].positions.get(watched.market_id)
         else:
-            account = self._venues.account(held.agent_id, held.venue)
-            holding = account.holdings.get(held.market_id)
+            account = self._venues.account(watched.agent_id, watched.venue)
+            holding = account.holdings.get(watched.market_id)
             position = None if holding is None else holding.position
-        return _NOTHING if position is None else position.on(held.side)
+        return _NOTHING if position is None else position.on(watched.side)
 
     def monitors_of(self, agent_id: str) -> list[Monitor]:
-        """An agent's monitors as they stand now."""
+        """An agent's monitors as they are now."""
         self.settle()
         return self.monitors.of(agent_id)
 
@@ -94,17 +94,17 @@ class Risk:
         if traded:
             moved = dict.fromkeys([self._take_trade(one) for one in traded])
             traded.clear()
-            for held in moved:
-                self._put_up(held)
+            for watched in moved:
+                self._put_up(watched)
 
-    def _take_run(self, held: MonitoredSide, run: list[Fill]) -> None:
+    def _take_run(self, watched: MonitoredSide, run: list[Fill]) -> None:
         """Take in the fills of one side: what counts for a monitor is what came since it was flat.
 
         What was left after each is reckoned back from what is held now.
         """
-        now = self.held_on(held).shares
+        now = self.position_of(watched).shares
         if not now and not self.alerts.pending:
-            self.monitors.drop(held)
+            self.monitors.drop(watched)
             return
         lefts = [now]
         for fill in reversed(run):
@@ -115,54 +115,56 @@ class Risk:
             for fill, left in zip(run, lefts[1:], strict=True):
                 if fill.action is Action.SELL:
                     sale = Sale(fill.trade_id, fill.at, fill.shares, fill.money, fill.realized)
-                    self.alerts.count_sale(held, sale, is_last=not left)
+                    self.alerts.count_sale(watched, sale, is_last=not left)
         if not all(lefts[1:]):
-            self.monitors.drop(held)
+            self.monitors.drop(watched)
             run = run[len(run) - lefts[::-1].index(_NONE) :]
         for fill in (one for one in run if one.action is Action.BUY):
-            self._enrol(held, fill.note, fill.at)
-        self._put_up(held)
+            self._enrol(watched, fill.note, fill.at)
+        self._put_up(watched)
 
     def _take_trade(self, one: Traded) -> MonitoredSide:
         event = one.event
-        held = MonitoredSide(event.agent_id, one.venue, event.market_id, one.side)
+        watched = MonitoredSide(event.agent_id, one.venue, event.market_id, one.side)
         if one.action is Action.BUY:
-            self._enrol(held, one.note, event.at)
-            return held
+            self._enrol(watched, one.note, event.at)
+            return watched
         sale = Sale(event.order_id, event.at, event.shares, one.money, event.realized)
-        self.alerts.count_sale(held, sale, is_last=not one.left)
+        self.alerts.count_sale(watched, sale, is_last=not one.left)
         if not one.left:
-            self.monitors.drop(held)
-        return held
+            self.monitors.drop(watched)
+        return watched
 
-    def _enrol(self, held: MonitoredSide, note: Note, at: Timestamp) -> None:
+    def _enrol(self, watched: MonitoredSide, note: Note, at: Timestamp) -> None:
         """Every successful buy enrols a monitor. Source: spec, "Risk monitor settings"."""
         if note.has_exits:
-            self._attach(held, note, at)
+            self._attach(watched, note, at)
             return
-        settings = self._agents[held.agent_id].settings
+        settings = self._agents[watched.agent_id].settings
         stop, take = settings.stop_loss_pct, settings.take_profit_pct
         # ours: one that is there already keeps its thresholds, whoever set them.
         if (
             settings.auto_risk_monitor_enabled
             and (stop is not None or take is not None)
-            and self.monitors.get(held) is None
+            and self.monitors.get(watched) is None
         ):
-            self.monitors.add(Monitor(held, stop, take, automatic=True, set_at=at))
+            self.monitors.add(Monitor(watched, stop, take, automatic=True, set_at=at))
 
-    def _attach(self, held: MonitoredSide, note: Note, at: Timestamp) -> None:
+    def _attach(self, watched: MonitoredSide, note: Note, at: Timestamp) -> None:
         """Set the thresholds that came with a buy; what it does not name stays.
 
         The first monitor of a side takes the agent's defaults for what the buy does not name.
         Source: decisions, "Changing a monitor".
         """
         # ours: who names a stop with an order wants that one, also where a monitor is there.
-        settings = self._agents[held.agent_id].settings
+        settings = self._agents[watched.agent_id].settings
         stop, take = settings.stop_loss_pct, settings.take_profit_pct
         if not settings.auto_risk_monitor_enabled:
             # ours: then a buy takes no default, neither with thresholds of its own.
             stop = take = None
-        known = self.monitors.get(held) or Monitor(held, stop, take, automatic=False, set_at=at)
+        known = self.monitors.get(watched) or Monitor(
+            watched, stop, take, automatic=False, set_at=at
+        )
         if note.stop_loss_pct is not None:
             known = replace(known, stop_loss_pct=note.stop_loss_pct)
         if note.take_profit_pct is not None:
@@ -178,36 +180,36 @@ class Risk:
             )
         )
 
-    def _put_up(self, held: MonitoredSide) -> None:
+    def _put_up(self, watched: MonitoredSide) -> None:
         """Let a monitor follow the average cost of what it watches."""
-        monitor = self.monitors.get(held)
+        monitor = self.monitors.get(watched)
         if monitor is None:
             return
-        entry = self.held_on(held).average_entry()
+        entry = self.position_of(watched).average_entry()
         if entry is None:
-            self.monitors.drop(held)
+            self.monitors.drop(watched)
             return
         reach = self._reach_of(monitor)
         if entry != monitor.entry or reach != monitor.reach:
-            self.monitors.ladder_of(held).put(monitor, entry, reach)
+            self.monitors.ladder_of(watched).put(monitor, entry, reach)
 
     def put_back(self, monitor: Monitor) -> None:
         """Put a monitor on its rungs again, from which it was taken, or for the first time."""
-        entry = self.held_on(monitor.held).average_entry()
+        entry = self.position_of(monitor.watched).average_entry()
         if entry is not None:
             reach = self._reach_of(monitor)
-            self.monitors.ladder_of(monitor.held).put(monitor, entry, reach)
+            self.monitors.ladder_of(monitor.watched).put(monitor, entry, reach)
 
     def _reach_of(self, monitor: Monitor) -> float | None:
         """The price of its side at which a target may be met, a hair low; None without a target."""
         # On sim the price at which selling all of it brings as much; on a book the target itself.
         if monitor.take_profit_pct is None:
             return None
-        held = monitor.held
-        position = self.held_on(held)
+        watched = monitor.watched
+        position = self.position_of(watched)
         proceeds = position.cost * (1.0 + monitor.take_profit_pct)
-        if held.venue is Venue.SIM:
-            b = self._venues.markets[held.market_id].b
+        if watched.venue is Venue.SIM:
+            b = self._venues.markets[watched.market_id].b
             return _HAIR * lmsr.price_for_proceeds(proceeds, shares=int(position.shares), b=int(b))
         return _HAIR * proceeds / position.shares
 
@@ -218,17 +220,17 @@ class Risk:
         self.settle()
         match event:
             case MonitorSet():
-                held = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
+                watched = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
                 terms: dict[str, Any] = {
                     kind.engine: getattr(event, kind.engine) for kind in THRESHOLDS
                 }
                 self.monitors.add(
-                    Monitor(held, **terms, automatic=False, set_at=event.at, peak=event.peak)
+                    Monitor(watched, **terms, automatic=False, set_at=event.at, peak=event.peak)
                 )
-                self._put_up(held)
+                self._put_up(watched)
             case PeakRaised():
-                held = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
-                if (known := self.monitors.get(held)) is not None:
+                watched = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
+                if (known := self.monitors.get(watched)) is not None:
                     known.peak = event.peak
                     self.put_back(known)
             case MonitorDeleted():
@@ -238,7 +240,7 @@ class Risk:
             case Breached():
                 alert = RiskAlert(event)
                 self.alert_count += 1
-                self.monitors.drop(alert.held)
+                self.monitors.drop(alert.watched)
                 self.alerts.add(alert)
             case AlertEnded():
                 self._apply_end(event)
@@ -262,7 +264,7 @@ class Risk:
         """
         if not agent.settings.auto_risk_monitor_enabled:
             for monitor in self.automatic_of(agent):
-                self.monitors.drop(monitor.held)
+                self.monitors.drop(monitor.watched)
 
     def take_outcome(self, market_id: str, at: Timestamp) -> None:
         """A market is over: nothing of it can be sold any more."""

@@ -16,7 +16,7 @@ def market_from_tape(listing: Listing, *, outcome: bool) -> Market:
     """A market as it ended.
 
     Args:
-        listing: what the tape says of it.
+        listing: what the tape holds of it.
         outcome: how it ended: what was paid out counts, whatever the tape would say today.
 
     Returns:

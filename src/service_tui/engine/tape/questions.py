@@ -25,7 +25,7 @@ _FIGURES: Final = 3
 
 
 class Wording(NamedTuple):
-    """A market in words, and what its headlines need to stay with the same story."""
+    """A market in plain English, and what its headlines need to stay with the same story."""
 
     question: str
     criteria: str

@@ -48,7 +48,7 @@ def answer(world: World, method: str, params: Params, at: Timestamp) -> JsonValu
     """The `result` of a call.
 
     Args:
-        world: whose chain it is, as it stands at `at`.
+        world: whose chain it is, as it is at `at`.
         method: of the protocol.
         params: as they came.
         at: wall time.

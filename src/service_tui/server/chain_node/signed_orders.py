@@ -37,7 +37,7 @@ AHEAD_MAX_S: Final = 60.0
 no memory of used orders has to reach back further."""
 
 LEFT_MAX: Final = 20_000
-"""Micros that the venue's rounding may take off what was asked for."""
+"""Micros that the venue's rounding may take off what was requested."""
 
 CENT: Final = 10_000
 
@@ -58,7 +58,7 @@ def verified(
 
     Args:
         world: whose markets and wallets are meant.
-        agent: who asks.
+        agent: the caller.
         request: as it came.
         at: wall time.
 
@@ -70,7 +70,7 @@ def verified(
     """
     wallet, sent = world.chain.wallet_of(agent.agent_id), request.signed_order
     if request.venue is not Venue.EVM or wallet is None:
-        # ours: a signature that nobody asked for would bind nobody here.
+        # ours: a signature that nobody requested would bind nobody here.
         return None
     # Both generations are traded on: the order says for which it was signed.
     exchange = None if sent is None else ExchangeVersion(sent.version)

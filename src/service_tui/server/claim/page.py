@@ -63,7 +63,7 @@ def page(title: str, *, kind: str, text: str, mood: str = "", form: bool = False
         kind: what the title is, in a word or two.
         text: one paragraph below it.
         mood: `good`, `bad` or nothing.
-        form: whether a code is asked for.
+        form: whether a code is requested.
 
     Returns:
         The document, UTF-8.

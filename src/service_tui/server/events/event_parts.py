@@ -1,6 +1,6 @@
 """Events of the engine as events of the stream: what each kind shows to a console.
 
-A kind that is not in `PARTS` is not told.
+A kind that is not in `PARTS` is not reported.
 """
 
 from collections.abc import Callable
@@ -283,7 +283,7 @@ def _alert_ended(world: World, event: AlertEnded) -> Parts:
     past = world.risk.history_of(event.agent_id)
     found = next((one for one in past if one.breach.alert_id == event.alert_id), None)
     if found is None:
-        # Told late, to one who comes back after many others have ended.
+        # Reported late, to one who comes back after many others have ended.
         return {"kind": EventKind.RISK_ALERT.value}
     return _alert(world, found.breach, event.status.value)
 
@@ -301,13 +301,13 @@ def _experiment(world: World, event: ExperimentLogged) -> Parts:
     return {"kind": EventKind.EXPERIMENT.value, "experiment": part}
 
 
-def _waits(world: World, held: TradeHeld, state: str = HeldStatus.WAITING.value) -> Parts:
+def _waits(world: World, pending: TradeHeld, state: str = HeldStatus.WAITING.value) -> Parts:
     part = HeldPart(
-        held_id=held.held_id,
-        agent_id=held.agent_id,
-        agent_name=world.agents[held.agent_id].settings.name,
-        market_id=held.market_id,
-        question=world.question_of(held.market_id),
+        held_id=pending.held_id,
+        agent_id=pending.agent_id,
+        agent_name=world.agents[pending.agent_id].settings.name,
+        market_id=pending.market_id,
+        question=world.question_of(pending.market_id),
         state=state,
     )
     return {"kind": EventKind.HELD.value, "held": part}
@@ -317,7 +317,7 @@ def _decided(world: World, event: HeldEnded) -> Parts:
     found = (held for held, end in reversed(world.pending_trades.ended) if end == event)
     held = next(found, None)
     if held is None:
-        # Told late, to one who comes back after many others were decided.
+        # Reported late, to one who comes back after many others were decided.
         return {"kind": EventKind.HELD.value}
     return _waits(world, held, event.status.value)
 

@@ -128,6 +128,6 @@ class Front(Starlette):
         except Exception as error:
             response = await self._fault(Request(scope), error)
             await response(scope, receive, send)
-            # As the long way does it: whoever serves the app is told as well.
+            # As the long way does it: whoever serves the app is notified as well.
             raise
         await response(scope, receive, send)

@@ -66,7 +66,7 @@ def bind(port: int = 0, host: str = HOST) -> socket.socket:
         host: an address of IPv4 or IPv6; `::` takes both kinds.
 
     Returns:
-        The socket, to be closed by whoever asked.
+        The socket, to be closed by the caller.
 
     Raises:
         OSError: the port is taken, or not ours to take.

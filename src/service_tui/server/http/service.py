@@ -48,7 +48,7 @@ class Service:
     scheme. `plan` is what a new agent gets. `skill_folders` hold the installed skills, each in a
     folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
     the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
-    it blocks, and a StorageError says that it could not. `signal_ttl_s` is the life of a reactor
+    it blocks, and a StorageError means that it could not. `signal_ttl_s` is the life of a reactor
     signal, seconds of wall time. `courier` delivers to webhooks. `exchange` is the generation of
     the EVM venue that is simulated.
     `past` is what each source of trades has come to. `is_scripted`: somebody else moves the tape.

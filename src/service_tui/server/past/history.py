@@ -87,7 +87,7 @@ def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
 
 
 def owned_rows(event: MarketResolved) -> list[tuple[str, Venue, Payout, list[object]]]:
-    """What a resolution tells each agent: kind of row, where, the payout, what the row holds."""
+    """Rows of a resolution for each agent: kind, venue, payout, fields."""
     everywhere = [(Venue.SIM, payout) for payout in event.payouts]
     found: list[tuple[str, Venue, Payout, list[object]]] = []
     for venue, payout in (*everywhere, *event.settled):

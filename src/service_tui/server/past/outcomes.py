@@ -20,7 +20,7 @@ Place = tuple[Venue, str, Side]
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What a part of a book brought. `settled` tells a payout from a sale."""
+    """What a part of a book brought. `settled` distinguishes a payout from a sale."""
 
     skill: str
     venue: Venue

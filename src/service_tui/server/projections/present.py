@@ -138,7 +138,7 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
         claim_url=claim_url(address, agent),
         plan=agent.settings.plan,
         balance=decimal(cash),
-        positions_count=len(agent.held()),
+        positions_count=len(agent.open_positions()),
         trading_paused=is_stopped(agent.settings, world.halt),
         checked_at=moment(now),
     )

@@ -41,16 +41,16 @@ def _price(price: float | None) -> float | None:
 
 
 def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
-    """A monitor with what it watches, as it stands now."""
-    held = monitor.held
-    position = world.risk.held_on(held)
-    yes_price = mark_of(world, held.venue, held.market_id, times)
-    price = yes_price if held.side is Side.YES else 1.0 - yes_price
+    """A monitor with what it watches, as it is now."""
+    watched = monitor.watched
+    position = world.risk.position_of(watched)
+    yes_price = mark_of(world, watched.venue, watched.market_id, times)
+    price = yes_price if watched.side is Side.YES else 1.0 - yes_price
     return MonitorBody(
-        market_id=held.market_id,
-        side=held.side,
-        venue=held.venue,
-        question=question_of(world, held.market_id),
+        market_id=watched.market_id,
+        side=watched.side,
+        venue=watched.venue,
+        question=question_of(world, watched.market_id),
         shares=decimal(position.shares),
         cost_basis=decimal(position.cost),
         stop_price=_price(monitor.stop_price()),
@@ -58,10 +58,10 @@ def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
         entry_price=_price(monitor.entry),
         current_price=_price(price),
         current_value=decimal(position.mark_value(price)),
-        exit_value=decimal(exit_value(world, held, times)),
+        exit_value=decimal(exit_value(world, watched, times)),
         automatic=monitor.automatic,
         set_at=moment(monitor.set_at),
-        simulated=held.venue is not Venue.SIM,
+        simulated=watched.venue is not Venue.SIM,
         trailing_stop_price=_price(monitor.trail_price()),
         peak_price=None if monitor.trail_distance is None else _price(monitor.peak),
         **{kind.wire: _threshold(kind, getattr(monitor, kind.engine)) for kind in THRESHOLDS},
@@ -77,18 +77,18 @@ def _threshold(kind: ThresholdKind, value: float | None) -> Any:  # noqa: ANN401
 
 def removed_body(world: World, monitor: Monitor) -> RemovedMonitorBody:
     """A monitor that is gone."""
-    held = monitor.held
+    watched = monitor.watched
     return RemovedMonitorBody(
-        market_id=held.market_id,
-        side=held.side,
-        venue=held.venue,
-        question=question_of(world, held.market_id),
+        market_id=watched.market_id,
+        side=watched.side,
+        venue=watched.venue,
+        question=question_of(world, watched.market_id),
     )
 
 
 def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
     """A breach and what became of it; one that waits asks for no more than is held now."""
-    breach, held = alert.breach, alert.held
+    breach, watched = alert.breach, alert.watched
     waits = alert.status is AlertStatus.PENDING
     service = waits and is_for_service(world, alert)
     market = world.markets.get(breach.market_id)
@@ -96,7 +96,7 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
     ids = chain_ids(breach.market_id, breach.venue, neg_risk=neg_risk)
     shares, by_clock = breach.shares, breach.reason is ExitReason.TIME_STOP
     if waits:
-        shares = Micros(min(alert.left(), world.risk.held_on(held).shares))
+        shares = Micros(min(alert.left(), world.risk.position_of(watched).shares))
     return RiskAlertBody(
         market_id=breach.market_id,
         side=breach.side,
@@ -129,11 +129,11 @@ def _why_ended(world: World, alert: RiskAlert) -> str | None:
     """Why an alert ended without its exit, where its status does not say it all."""
     if alert.status is not AlertStatus.REMAINDER:
         return None
-    held = world.risk.held_on(alert.held).shares
+    watched = world.risk.position_of(alert.watched).shares
     least = orders.ORDER_MIN.get(alert.breach.venue)
     floor = "" if least is None else f" of {decimal(least):g}"
     return (
-        f"not sold: {decimal(held):,.5f} shares are left, below the venue's least order{floor}; "
+        f"not sold: {decimal(watched):,.5f} shares are left, below the venue's least order{floor}; "
         "they wait for the outcome, or are sold with what is bought beside them"
     )
 

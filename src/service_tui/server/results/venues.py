@@ -26,7 +26,7 @@ VenuePast = OrderPlaced | PositionRedeemed | SettledSide
 
 @dataclass(frozen=True, slots=True)
 class OrderResult:
-    """What an order got so far, or in all, and where it stands."""
+    """What an order got so far, or in all, and its state."""
 
     status: TradeStatus
     shares: Micros

@@ -27,7 +27,7 @@ POINTS_MAX: Final = 240
 """Points of a curve; more than any terminal has columns of dots for."""
 
 BUCKETS: Final = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-"""Edges by which confidences are told apart."""
+"""Edges by which confidences are distinguished."""
 
 Outcome = Callable[[str], bool | None]
 """Whether a market ended YES; None while that is open, or where the market is forgotten."""

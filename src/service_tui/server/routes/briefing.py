@@ -93,8 +93,8 @@ def _action(alert: RiskAlertBody, now: Timestamp) -> str:
 def _unguarded(world: World, agent: Agent) -> list[str]:
     """How many sides the agent holds that nothing watches and for which no alert waits."""
     risk = world.risk
-    guarded = {monitor.held for monitor in risk.monitors_of(agent.agent_id)}
-    guarded |= {alert.held for alert in risk.alerts_of(agent.agent_id)}
+    guarded = {monitor.watched for monitor in risk.monitors_of(agent.agent_id)}
+    guarded |= {alert.watched for alert in risk.alerts_of(agent.agent_id)}
     bare = [held for held in _held_by(world, agent) if held not in guarded]
     if not bare:
         return []
@@ -349,7 +349,7 @@ async def briefing(request: RequestContext) -> BriefingBody:
         pnl=pnl.total,
         realized_pnl=pnl.realized,
         unrealized_pnl=decimal(unrealized(world, agent)),
-        positions_count=len(agent.held()),
+        positions_count=len(agent.open_positions()),
         positions_needing_attention=_attention(world, agent),
         actions=actions,
         by_skill=_by_skill(sums[Venue.SIM]),

@@ -75,7 +75,9 @@ def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
         pnl_total=decimal(agent_pnl(world, agent)),
         pnl_today=decimal(Micros(equity - agent.day_equity)),
         # Both sides of a market are two positions, as in every list of them.
-        positions_count=sum(bool(one.yes.shares) + bool(one.no.shares) for one in agent.held()),
+        positions_count=sum(
+            bool(one.yes.shares) + bool(one.no.shares) for one in agent.open_positions()
+        ),
         trades_count=agent.trades_count,
         last_trade_at=None if agent.last_trade_at is None else moment(agent.last_trade_at),
         created_at=moment(agent.created_at),
@@ -114,7 +116,7 @@ def _venue_row(request: RequestContext, agent: Agent, venue: Venue) -> DeskVenue
 
 
 def account_body(request: RequestContext) -> AccountBody:
-    """The account as it stands."""
+    """The account as it is."""
     plan = request.service.plan
     return AccountBody(
         plan=plan, agents_count=request.service.agents_count(), agents_max=PLANS[plan].agents

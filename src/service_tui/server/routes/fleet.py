@@ -245,7 +245,7 @@ async def approve(request: RequestContext) -> DecidedBody:
         await request.write(decision.fail(reason))
         return _decided(request, pending, None)
     if decision.is_changed and not trade.success:
-        # ours: an amount that cannot be carried out must not use up the trade that was asked for.
+        # ours: an amount that cannot be carried out must not use up the trade that was requested.
         fix = trade.fix or "approve it at the size that was asked, or at a smaller one"
         raise denied(409, f"{trade.error or NO_OF_THE_VENUE}; it waits on", fix)
     return _decided(request, pending, trade)

@@ -288,7 +288,7 @@ def _single_body(request: RequestContext, listing: Listing, *, imported: bool) -
     is_open = market is not None and market.resolved_at is None
     status = "imported" if imported else "already_exists" if is_open else "resolved"
     return ImportBody(
-        # A question that is over is listed no more: what was asked for did not happen.
+        # A question that is over is listed no more: what was requested did not happen.
         success=status != "resolved",
         status=status,
         market_id=market.market_id if market else None,

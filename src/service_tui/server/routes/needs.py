@@ -73,7 +73,7 @@ def _signals(request: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
 
 
 def _payouts(request: RequestContext, agent: Agent) -> Iterator[AgentNeedBody]:
-    """What has won and is not paid yet; where an agent redeems by itself it needs nobody."""
+    """What has won and is not paid yet; where an agent redeems automatically it needs nobody."""
     if agent.settings.auto_redeem_enabled:
         return
     if not any(request.world.venues.account(agent.agent_id, venue).holdings for venue in REAL):

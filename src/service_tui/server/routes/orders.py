@@ -59,7 +59,7 @@ async def place_on_venue(
     One that was `signed` by an external wallet is never taken again.
 
     Returns:
-        The order as it stands after its first moment, or the quote.
+        The order as it is after its first moment, or the quote.
 
     Raises:
         Refusal: nothing changed.

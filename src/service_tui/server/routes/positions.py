@@ -57,7 +57,7 @@ SETTLED: Final = frozenset({PositionState.READY, PositionState.REDEEMED})
 
 def _open(world: World, agent: Agent) -> list[PositionBody]:
     """Positions with shares, largest value first."""
-    held = [position_body(world, agent, position.market_id) for position in agent.held()]
+    held = [position_body(world, agent, position.market_id) for position in agent.open_positions()]
     return sorted(held, key=lambda body: -body.current_value)
 
 
@@ -114,7 +114,7 @@ async def _ended(
     for _ in range(READ_MAX):
         resolved = request.world.resolved_count
         for venue in venues:
-            # A limit counts rows of the source that is asked for: which those are is not known yet.
+            # A limit counts rows of the source that is requested: which those are is not known yet.
             is_cut = query.limit is not None and not query.source
             limit = query.offset + (query.limit or 0) if is_cut else None
             past = await ended_on(request.service.world_store, request.agent, venue, limit)
@@ -248,7 +248,7 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
     selected = request.query_as(PortfolioQuery).venue
     service = request.service
-    # Those of `sim`, or of the one real venue that was asked for: no figure has two monies in it.
+    # Those of `sim`, or of the one real venue that was requested: no figure has two monies in it.
     where = Venue.SIM if selected == "all" else Venue(selected)
     sums = await by_source(service.world_store, service.past, request.agent.agent_id, where)
     # Nothing is awaited from here on: everything is of one moment.
@@ -257,7 +257,7 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
     by_venue = {Venue.SIM: on_sim} | {
         venue: venue_positions(world, agent, venue, UNSETTLED) for venue in REAL
     }
-    # What is asked for narrows the totals; each block tells of all that its venue holds.
+    # What is requested narrows the totals; each block tells of all that its venue holds.
     held = [row for venue, rows in by_venue.items() if selected in {"all", venue} for row in rows]
     values = sorted((body.current_value for body in held), reverse=True)
     exposure = sum(values)

@@ -57,7 +57,7 @@ HEAD: Final = frozenset({"event_tx_hash", "decision"})
 
 
 async def read(request: RequestContext) -> ReactorConfigBody:
-    """The agent's config, how its breaker stands, and what its mirrors have cost today."""
+    """The agent's config, the state of its breaker, and what its mirrors have cost today."""
     return config_body(request, request.agent)
 
 
@@ -101,7 +101,7 @@ async def _note(request: RequestContext, *events: ReactorEvent) -> None:
 
 
 def config_body(request: RequestContext, agent: Agent) -> ReactorConfigBody:
-    """The eight fields, and how the reactor stands."""
+    """The eight fields, and the reactor's state."""
     reactor = request.world.reactor
     config = reactor.state(agent.agent_id).config
     return ReactorConfigBody(

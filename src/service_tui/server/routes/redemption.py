@@ -171,7 +171,7 @@ def _body(
 
 
 def _refused(request: RequestContext, sent: RedeemRequest, refusal: Refusal) -> RedeemBody:
-    """The no, with where the position stands."""
+    """The refusal, with the state of the position."""
     agent_id = request.path.get("agent_id") or request.agent.agent_id
     found = found_in(request.world.venues, request.world.agents[agent_id], sent.market_id)
     return RedeemBody(

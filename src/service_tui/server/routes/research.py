@@ -356,7 +356,7 @@ def _body(one: ExperimentLogged, agent: Agent, *, is_new_best: bool) -> Experime
 
 
 async def state(request: RequestContext) -> StateBody:
-    """Where a skill's session stands, for a process that begins."""
+    """State of a skill's session, for a process that begins."""
     agent = request.agent
     skill_slug = request.query_as(StateQuery).skill_slug
     skills = request.world.research.skills(agent.agent_id)

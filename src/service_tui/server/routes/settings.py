@@ -110,7 +110,7 @@ def _changed(request: RequestContext, name: str, value: object) -> object:
 
 
 def _micros(amount: float) -> Micros:
-    """An amount that is nothing only where nothing was asked for."""
+    """An amount that is nothing only where nothing was requested."""
     whole = micros(amount)
     if not whole and amount:
         raise NotMicrosError(f"{amount} is less than a millionth")

@@ -148,7 +148,7 @@ async def _on_venue(request: RequestContext, trade: TradeRequest, order: VenueOr
     """Carry out an order on a book; the signature goes before the request."""
     if trade.is_quote:
         if trade.execute:
-            # What is asked for is there to be signed: all but the signature has to hold by now.
+            # What is requested is there to be signed: all but the signature has to hold by now.
             check_ready(request.world, request.agent, trade.venue)
             times = (request.now, request.world.world_at)
             check_order(request.world.venues, order._replace(approved=True), times)
@@ -177,7 +177,7 @@ def _intended(request: RequestContext, trade: TradeRequest, quote: TradeBody) ->
         condition_id=ids.condition_id,
         neg_risk=ids.condition_id is not None and neg_risk,
     )
-    # ours: nothing is kept of it, so that its name is made of what was asked and when.
+    # ours: nothing is kept of it, so that its name is made of what was requested and when.
     named = f"{request.agent.agent_id} {request.now} {trade.model_dump_json()}"
     intent = hashlib.sha256(named.encode()).hexdigest()[:32]
     return TradeBody(
@@ -249,7 +249,7 @@ _WAITING: Final = {
     "error_hint": None,
     "fix": None,
 }
-"""What tells an order that waits from one that was refused."""
+"""What distinguishes an order that waits from one that was refused."""
 
 
 def failure_of(request: RequestContext, order: Order, refusal: Refusal) -> list[Event]:

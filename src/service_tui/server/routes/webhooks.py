@@ -46,7 +46,7 @@ async def new_webhook(
     """Register a webhook.
 
     Args:
-        request: who asks.
+        request: the caller.
         url: an address that was checked.
         events: what it is to get.
         secret: what signs its deliveries; one is made where it is None.

@@ -118,7 +118,7 @@ def check_number(number: IpAddress, *, allows_loopback: bool) -> None:
 
 
 def _is_routed(number: IpAddress) -> bool:
-    """True for a number of the public internet, as far as its range says."""
+    """True for a number of the public internet, as far as its range shows."""
     if isinstance(number, ipaddress.IPv4Address):
         return number not in _RELAYS
     if number.scope_id is not None:

@@ -38,7 +38,7 @@ from service_tui.units import Micros, Timestamp
 log = logging.getLogger(__name__)
 
 QUEUE_MAX: Final = 256
-"""Deliveries that wait for one webhook; what comes beyond is dropped, and the log says so."""
+"""Deliveries that wait for one webhook; what comes beyond is dropped, and the log notes it."""
 
 BACKOFF_MAX_S: Final = 300.0
 """The longest pause between two attempts: 2, 4, 8 ... seconds, doubled at each failure."""

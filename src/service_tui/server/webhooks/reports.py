@@ -23,7 +23,7 @@ Data = dict[str, object]
 class WebhookReport:
     """One event for one agent, or for every agent where that is None.
 
-    `key` tells it apart from every other report of the same agent. `seq` is the journal row that
+    `key` distinguishes it from every other report of the same agent. `seq` is the journal row that
     it comes from, 0 where it comes from none. `url` is set for an alert that names an address.
     """
 

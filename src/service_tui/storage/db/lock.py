@@ -1,6 +1,6 @@
 """Lock of the data directory: private, with one owner at a time.
 
-The kernel drops the lock of a dead process, so that what the file says is news, never the lock
+The kernel drops the lock of a dead process, so that what the file holds is news, never the lock
 itself. `storage.database` asks for the lock before it turns on WAL.
 """
 

@@ -1,7 +1,7 @@
 """Who leads a world: a lock of the server, an epoch, and a beat.
 
 The lock belongs to a connection of its own and ends with it. The epoch fences: a former leader can
-begin no transaction. The beat tells a leader that stands still from one that works; its
+begin no transaction. The beat distinguishes a leader that has stopped from one that works; its
 connections are ended by the server, so that another process can take the lock.
 """
 

@@ -183,7 +183,7 @@ async def set_up(scenario: Scenario, sim: Sim, keys: DeskKeys, clock: Clock) -> 
     for row in scenario.agents:
         await _register(stage, row)
     for actor in stage.actors.values():
-        # A stop that nobody asked for would decide the drill.
+        # A stop that nobody requested would decide the drill.
         no_stop = UserSettingsPatch(auto_risk_monitor_enabled=False)
         await actor.client.call(PATCH_USER_SETTINGS, body=no_stop)
     if scenario.wallet == "own":

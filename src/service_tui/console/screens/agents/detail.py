@@ -261,22 +261,22 @@ def _positions_text(agent: AgentView, positions: Sequence[PositionView], view: V
     """Its open positions, in two lines each; the number of those left out."""
     if not positions:
         return Text("No open positions.", "muted")
-    lines = [_position_line(held, view) for held in positions[:_HELD]]
+    lines = [_position_line(position, view) for position in positions[:_HELD]]
     more = max(agent.positions_count, len(positions)) - len(lines)
     if more > 0:
         lines.append(Text(f"and {more:,} more", "muted"))
     return Text("\n").join(lines)
 
 
-def _position_line(held: PositionView, view: ViewContext) -> Text:
+def _position_line(position: PositionView, view: ViewContext) -> Text:
     """The question; below it side, shares, average, price now and P&L."""
-    tone = "yes" if held.side is Side.YES else "no"
-    question = formats.plain(short_question(held.question), 120)
+    tone = "yes" if position.side is Side.YES else "no"
+    question = formats.plain(short_question(position.question), 120)
     return Text.assemble(
-        question, "\n  ", (held.side.value.upper(), tone), " ", view.shares(held.shares),
-        (" at ", "muted"), formats.price(held.average), (", now ", "muted"),
-        formats.price(held.mark_price), ("  P&L ", "muted"), view.pnl(held.pnl),
-        (f" {MONEY_OF[held.venue]}", "muted"),
+        question, "\n  ", (position.side.value.upper(), tone), " ", view.shares(position.shares),
+        (" at ", "muted"), formats.price(position.average), (", now ", "muted"),
+        formats.price(position.mark_price), ("  P&L ", "muted"), view.pnl(position.pnl),
+        (f" {MONEY_OF[position.venue]}", "muted"),
     )  # fmt: skip
 
 

@@ -74,22 +74,22 @@ def buy(screen: Portfolio) -> None:
 
 
 def _trade(screen: Portfolio, action: Action) -> None:
-    held = position_in_focus(screen)
-    if held is None:
+    position = position_in_focus(screen)
+    if position is None:
         return
-    market = screen.state.markets.get(held.market_id)
+    market = screen.state.markets.get(position.market_id)
     if market is None:
         screen.show_toast(no_market_reason(), "warn")
     else:
         # On the venue of the position, and on no other.
-        open_ticket(screen, market, held.side, action, held.venue)
+        open_ticket(screen, market, position.side, action, position.venue)
 
 
 def guard(screen: Portfolio) -> None:
     """Open the form for the stop and target of the highlighted position."""
-    held = position_in_focus(screen)
-    if held is not None:
-        open_monitor(screen, guarded(screen.state, held.key) or unguarded(held))
+    position = position_in_focus(screen)
+    if position is not None:
+        open_monitor(screen, guarded(screen.state, position.key) or unguarded(position))
 
 
 def add_price_alert(screen: Portfolio) -> None:

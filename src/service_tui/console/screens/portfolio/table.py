@@ -86,8 +86,8 @@ _QUESTION: Final = Column[PositionView](
     "question",
     "market",
     20,
-    lambda held, _: marked_question(short_question(held.question, held.resolves_at), held.venue),
-    sort_key=lambda held, _: held.question,
+    lambda row, _: marked_question(short_question(row.question, row.resolves_at), row.venue),
+    sort_key=lambda row, _: row.question,
     flex=True,
     keeps_end=True,
 )
@@ -96,8 +96,8 @@ _MONEY: Final = Column[PositionView](
     "money",
     "ccy",
     6,
-    lambda held, _: Text(MONEY_OF[held.venue], "muted" if held.venue is Venue.SIM else "live"),
-    sort_key=lambda held, _: MONEY_OF[held.venue],
+    lambda row, _: Text(MONEY_OF[row.venue], "muted" if row.venue is Venue.SIM else "live"),
+    sort_key=lambda row, _: MONEY_OF[row.venue],
     tier=116,
 )
 
@@ -105,9 +105,9 @@ _WORLD_END: Final = Column[PositionView](
     "resolved",
     "world end",
     12,
-    lambda held, _: formats.date_time(_ended_at(held)),
+    lambda row, _: formats.date_time(_ended_at(row)),
     # One that was sold is listed by its sale, where that is known.
-    sort_key=lambda held, view: sold_at(held, view.state) if held.is_sold else held.resolves_at,
+    sort_key=lambda row, view: sold_at(row, view.state) if row.is_sold else row.resolves_at,
     align="right",
     tier=72,
 )
@@ -134,13 +134,13 @@ def _time_left(position: PositionView, view: ViewContext) -> float | None:
 
 
 _COMPARED: Final[Mapping[str, Callable[[PositionView, ViewContext], float | None]]] = {
-    "shares": lambda held, _: _units(held.shares),
-    "average": lambda held, _: held.average,
-    "mark": lambda held, _: held.mark_price,
-    "value": lambda held, _: _units(held.mark_value),
-    "exit": lambda held, _: _units(held.exit_value),
-    "pnl": lambda held, _: _units(held.unrealized),
-    "percent": lambda held, _: held.pnl_pct,
+    "shares": lambda row, _: _units(row.shares),
+    "average": lambda row, _: row.average,
+    "mark": lambda row, _: row.mark_price,
+    "value": lambda row, _: _units(row.mark_value),
+    "exit": lambda row, _: _units(row.exit_value),
+    "pnl": lambda row, _: _units(row.unrealized),
+    "percent": lambda row, _: row.pnl_pct,
     "left": _time_left,
 }
 """Amounts in $SIM, `percent` as a fraction or with %."""
@@ -204,26 +204,26 @@ OPEN: Final = TableSpec[PositionView](
     "open",
     # In play money, then in real money.
     rows=lambda state: (*state.positions, *_on_venues(state, is_closed=False)),
-    key=lambda held: held.key,
+    key=lambda row: row.key,
     columns=(
         _QUESTION,
         side_column(),
-        amount_column("shares", "shares", 9, lambda held: held.shares, formats.shares, tier=64),
-        price_column("average", "avg", 6, lambda held: held.average, tier=88),
-        price_column("mark", "mark", 6, lambda held: held.mark_price),
+        amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=64),
+        price_column("average", "avg", 6, lambda row: row.average, tier=88),
+        price_column("mark", "mark", 6, lambda row: row.mark_price),
         _MONEY,
-        amount_column("value", "value $", 9, lambda held: held.mark_value, formats.money),
-        amount_column("exit", "exit $", 9, lambda held: held.exit_value, formats.money, tier=108),
-        amount_column("pnl", "P&L $", 9, lambda held: held.unrealized, formats.pnl),
+        amount_column("value", "value $", 9, lambda row: row.mark_value, formats.money),
+        amount_column("exit", "exit $", 9, lambda row: row.exit_value, formats.money, tier=108),
+        amount_column("pnl", "P&L $", 9, lambda row: row.unrealized, formats.pnl),
         figure_column(
-            "percent", "P&L %", 7, lambda held: held.pnl_pct, formats.percent_change, tier=97
+            "percent", "P&L %", 7, lambda row: row.pnl_pct, formats.percent_change, tier=97
         ),
         Column(
             "left",
             "ends",
             6,
-            lambda held, view: _left_text(held, view.world_now),
-            sort_key=lambda held, _: held.resolves_at,
+            lambda row, view: _left_text(row, view.world_now),
+            sort_key=lambda row, _: row.resolves_at,
             align="right",
             tier=72,
             glows=False,
@@ -240,7 +240,7 @@ OPEN: Final = TableSpec[PositionView](
 CLOSED: Final = TableSpec[PositionView](
     "closed",
     rows=lambda state: (*state.closed, *_on_venues(state, is_closed=True)),
-    key=lambda held: held.key,
+    key=lambda row: row.key,
     columns=(
         _QUESTION,
         side_column(),
@@ -249,10 +249,10 @@ CLOSED: Final = TableSpec[PositionView](
             "ended",
             17,
             _ended_text,
-            sort_key=lambda held, _: outcome(held).plain,
+            sort_key=lambda row, _: outcome(row).plain,
         ),
         _MONEY,
-        amount_column("realized", "realized $", 10, lambda held: held.made, formats.pnl),
+        amount_column("realized", "realized $", 10, lambda row: row.made, formats.pnl),
         _WORLD_END,
     ),
     search_text=_search_text,
