@@ -365,7 +365,7 @@ class _Service:
         elif url and key:
             found["url"] = (url, URL_VARIABLE)
         else:
-            found.update((name, (said, _place(file, name))) for name, said in by_file.items())
+            found.update((name, (text, _place(file, name))) for name, text in by_file.items())
         address = found["url"][0]
         if url and address != url:
             why = f"without {KEY_VARIABLE}" if not key and not by_flag else "here"

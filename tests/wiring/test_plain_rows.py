@@ -11,7 +11,7 @@ from kit.samples.desk import NOW
 from kit.samples.fleet import fleet_state, held_of
 from kit.samples.guarded import guarded_state
 from kit.samples.reactor import reactor_state
-from service_tui.cli.plain_rows import DEEDS, REAL, PlainRows
+from service_tui.cli.plain_rows import REAL, ROW_COMMANDS, PlainRows
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
@@ -218,5 +218,5 @@ async def test_an_empty_list_says_so_and_further_words_are_refused() -> None:
     for name in ("approvals", "monitors", "signals"):
         assert await said(desk, rows, name) == [f"no {name}"]
         assert "too many words" in (await said(desk, rows, f"{name} now"))[0]
-    for name in DEEDS:
+    for name in ROW_COMMANDS:
         assert "the number in the list of" in (await said(desk, rows, name))[0]

@@ -870,10 +870,10 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
         raise CannotError(
             f"no terminal to ask at: nothing was sent; add {flags} to send without asking"
         )
-    asks = partial(confirm, request, arguments)
+    confirms = partial(confirm, request, arguments)
     try:
         chooses = choose_of(request, arguments, asks=_is_terminal(sys.stdin))
-        return _print_report(trade(options, request, asks, chooses))
+        return _print_report(trade(options, request, confirms, chooses))
     except DeskClosedError as error:
         raise CannotError(str(error)) from error
 

@@ -10,8 +10,8 @@ from typing import Final
 from service_tui.cli.lists import list_lines
 from service_tui.cli.orders import choose_of, confirm, order_request
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, check, parse, parser_of
-from service_tui.cli.plain_rows import DEEDS, LISTINGS, PlainRows
 from service_tui.cli.plain_rows import HELP as ROWS_HELP
+from service_tui.cli.plain_rows import LISTINGS, ROW_COMMANDS, PlainRows
 from service_tui.clock import SystemClock
 from service_tui.config import read_environment
 from service_tui.console.desk_api import DeskClosedError
@@ -63,7 +63,7 @@ async def answer(
     if name == "--help":
         return HELP
     is_list_of_scripts = name in COMMANDS and len(words) > 1
-    if (name in LISTINGS and not is_list_of_scripts) or name in DEEDS:
+    if (name in LISTINGS and not is_list_of_scripts) or name in ROW_COMMANDS:
         return await rows.answer(desk, words)
     if name in COMMANDS:
         arguments = _parsed(words)
@@ -94,9 +94,9 @@ async def _result(options: Options, desk: Desk, arguments: argparse.Namespace) -
     if arguments.command == "resume":
         return await _resumed(desk)
     request = order_request(arguments)
-    asks = partial(confirm, request, arguments)
+    confirms = partial(confirm, request, arguments)
     chooses = choose_of(request, arguments, asks=True)
-    return (await trade_on(desk, request, asks, SystemClock(), choose=chooses)).lines
+    return (await trade_on(desk, request, confirms, SystemClock(), choose=chooses)).lines
 
 
 def _is_served(state: DeskState) -> bool:

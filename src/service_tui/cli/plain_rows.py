@@ -73,12 +73,12 @@ Listing = Callable[[DeskState, ViewContext], list[NumberedRow]]
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class RowCommand:
     """A command for one row: the list it is of, and what it makes of the row and further words."""
 
     listing: str
     make: Callable[[DeskState, str, Sequence[str]], Command]
-    asks: bool = False
+    needs_yes: bool = False
 
 
 # -- the lists ------------------------------------------------------------------------------------
@@ -235,13 +235,13 @@ def _no_more(words: Sequence[str]) -> None:
         raise PlainError(f"too many words: leave out {printable(' '.join(words))}")
 
 
-DEEDS: Final = MappingProxyType[str, Deed]({
-    "approve": Deed("approvals", _approve, asks=True),
-    "refuse": Deed("approvals", _refuse),
-    "stop": Deed("monitors", partial(_threshold, "stop")),
-    "target": Deed("monitors", partial(_threshold, "target")),
-    "mirror": Deed("signals", _mirror, asks=True),
-    "dismiss": Deed("signals", _dismiss),
+ROW_COMMANDS: Final = MappingProxyType[str, RowCommand]({
+    "approve": RowCommand("approvals", _approve, needs_yes=True),
+    "refuse": RowCommand("approvals", _refuse),
+    "stop": RowCommand("monitors", partial(_threshold, "stop")),
+    "target": RowCommand("monitors", partial(_threshold, "target")),
+    "mirror": RowCommand("signals", _mirror, needs_yes=True),
+    "dismiss": RowCommand("signals", _dismiss),
 })
 
 
@@ -252,7 +252,7 @@ class PlainRows:
         self._listed: dict[str, list[NumberedRow]] = {}
 
     async def answer(self, desk: Desk, words: Sequence[str]) -> Sequence[str]:
-        """Carry out a line that begins with a name of `LISTINGS` or `DEEDS`."""
+        """Carry out a line that begins with a name of `LISTINGS` or `ROW_COMMANDS`."""
         name, *rest = words
         try:
             if name in LISTINGS:
@@ -270,30 +270,30 @@ class PlainRows:
         return [_numbered(place, row) for place, row in enumerate(rows, 1)] or [f"no {name}"]
 
     async def _do(self, name: str, desk: Desk, words: Sequence[str]) -> Sequence[str]:
-        deed = DEEDS[name]
+        row_command = ROW_COMMANDS[name]
         if not words or not words[0].isdecimal():
-            raise PlainError(f"{name} N: the number in the list of {deed.listing}")
-        rows = self._listed.get(deed.listing)
+            raise PlainError(f"{name} N: the number in the list of {row_command.listing}")
+        rows = self._listed.get(row_command.listing)
         place = int(words[0][:9]) - 1
         if rows is None or not 0 <= place < len(rows):
-            raise PlainError(f"no such number: {deed.listing} lists them")
+            raise PlainError(f"no such number: {row_command.listing} lists them")
         row, rest = rows[place], words[1:]
-        deed.make(desk.state, row.key, rest)
-        if deed.asks:
+        row_command.make(desk.state, row.key, rest)
+        if row_command.needs_yes:
             print_text(f"{row.line}\n{name}? y: ")
             if (await typed_line(sys.stdin)).strip().lower() not in _YES:
                 return ("nothing was sent",)
         # Again: while the person read, it may have been decided elsewhere.
-        return await _sent(desk, deed.make(desk.state, row.key, rest))
+        return await _sent(desk, row_command.make(desk.state, row.key, rest))
 
 
 async def _has_positions(desk: Desk) -> bool:
     """Read the positions anew; False if they were never read."""
-    asked_at, is_read = desk.ports.now(), Topic.POSITIONS in desk.state.seen
+    requested_at, is_read = desk.ports.now(), Topic.POSITIONS in desk.state.seen
     desk.ports.refresh(Topic.POSITIONS)
     is_newer = await until(
         desk,
-        lambda state: state.seen.get(Topic.POSITIONS, Timestamp(0.0)) >= asked_at,
+        lambda state: state.seen.get(Topic.POSITIONS, Timestamp(0.0)) >= requested_at,
         RENEWED_S if is_read else READ_S,
     )
     return is_read or is_newer

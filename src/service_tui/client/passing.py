@@ -32,7 +32,7 @@ def no_objection() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Forwarded answer."""
+    """A forwarded answer; `retry_after` is its header, empty without one."""
 
     status: int
     body: bytes

@@ -489,7 +489,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     @on(ApprovalRequested)
     def _approval_requested(self, message: ApprovalRequested) -> None:
-        self.approving.open_asked(message)
+        self.approving.open_requested(message)
 
     @on(ReplayRequested)
     def _replay_requested(self, message: ReplayRequested) -> None:

@@ -75,14 +75,14 @@ def standings(state: DeskState) -> tuple[AgentStanding, ...]:
     """Every agent but the person's own; those that need attention first, else in their order."""
     if state.fleet is None:
         return ()
-    asking = {trade.agent_id for trade in state.supervision.held}
+    waiting = {trade.agent_id for trade in state.supervision.held}
     agents_shown = [
-        _standing(agent, state, asking) for agent in state.fleet.agents if not agent.is_own
+        _standing(agent, state, waiting) for agent in state.fleet.agents if not agent.is_own
     ]
     return tuple(sorted(agents_shown, key=lambda one: one.is_inconspicuous))
 
 
-def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStanding:
+def _standing(agent: AgentView, state: DeskState, waiting: set[str]) -> AgentStanding:
     """As the row of the agent: suspended, failed, paused, then trades that need approval."""
     name = formats.plain(agent.name, NAME_MAX).plain
     if agent.suspended:
@@ -95,7 +95,7 @@ def _standing(agent: AgentView, state: DeskState, asking: set[str]) -> AgentStan
         return AgentStanding(name, *run)
     if agent.paused:
         return AgentStanding(name, "‖", "paused", "warn")
-    if agent.agent_id in asking:
+    if agent.agent_id in waiting:
         # Its trades from before its end still wait; it itself runs no more.
         has_ended = bool(states) and not any(one.is_alive for one in states)
         return AgentStanding(

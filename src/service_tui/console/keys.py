@@ -554,15 +554,15 @@ def move_keys(moved: Mapping[str, tuple[str, ...]]) -> None:
 
 def keys_of(group: str) -> tuple[KeyBinding, ...]:
     """The actions of one place, in the order of the table, with the keys in use."""
-    return tuple(_told(key) for key in _in_use.values() if key.group == group)
+    return tuple(_described(key) for key in _in_use.values() if key.group == group)
 
 
 def key_named(ident: str) -> KeyBinding:
     """The action with this id, which must be in the table, with the keys in use."""
-    return _told(_in_use[ident])
+    return _described(_in_use[ident])
 
 
-def _told(key: KeyBinding) -> KeyBinding:
+def _described(key: KeyBinding) -> KeyBinding:
     """The action with the keys in use in its help."""
     return replace(key, tooltip=with_keys(key.tooltip)) if "{" in key.tooltip else key
 

@@ -42,7 +42,7 @@ def of_positions(state: DeskState, now: Timestamp) -> Iterator[Need]:
 def _redeemable(state: DeskState) -> Iterator[Need]:
     """Winnings on a real venue that await redemption; automatic ones need nobody."""
     auto, masked = state.redemption.auto, is_private(state)
-    goes_by_itself = auto.is_on and not auto.paused
+    is_automatic = auto.is_on and not auto.paused
     for row in state.redemption.rows:
         run = state.redemption.run(row.key)
         if run is not None and run.state is ChainRunState.UNCONFIRMED:
@@ -60,7 +60,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 is_real=True,
                 money=run.amount,
             )
-        elif row in state.redemption.ready and not goes_by_itself:
+        elif row in state.redemption.ready and not is_automatic:
             yield Need(
                 key=f"redeem:{row.key}",
                 tone="profit",

@@ -1,9 +1,7 @@
-"""Limits that bind buys: the figure in force, what is used of it, and what an order would break.
+"""The limits on buys: each figure in force, how much of it is used, and which an order would break.
 
-Pure.
-
-What has no end yet counts against every rail until it has one. Source: decisions, "Unknown
-outcome".
+An order whose outcome is unknown counts against every limit until it is known. Source: decisions,
+"Unknown outcome".
 """
 
 from collections.abc import Callable, Iterator, Sequence

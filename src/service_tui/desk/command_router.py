@@ -78,7 +78,7 @@ class CommandRouter:
         """Every command with what carries it out."""
         ports, memory, on = self.ports, self.memory, (registry := Registry()).on
         registry.on_ticket(PlaceTrade, lambda view, order: trades.place_trade(view, order, ports))
-        on(RequestQuote, lambda asked: trades.request_quote(asked, ports))
+        on(RequestQuote, lambda request: trades.request_quote(request, ports))
         on(GiveUp, lambda given: give_up(given, ports))
         on(CancelOrders, lambda order: orders.cancel(order, ports))
         on(Govern, lambda order: agents.govern(order, ports))

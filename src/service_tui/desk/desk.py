@@ -1,4 +1,4 @@
-"""The desk: one state, a stream of its changes, and one way to order something."""
+"""The desk: its state, a stream of changes to it, and `submit`, which takes every command."""
 
 import asyncio
 import logging

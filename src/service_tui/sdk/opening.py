@@ -37,7 +37,7 @@ class Opening:
 
 
 def opening_of(api_key: str | None, base_url: str | None, environ: Mapping[str, str]) -> Opening:
-    """Put arguments before the environment.
+    """The settings of a client: arguments first, then the environment.
 
     Args:
         api_key: or SERVICE_API_KEY.

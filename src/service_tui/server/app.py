@@ -479,8 +479,8 @@ async def _answer_once(
     async with request.service.repeats.turn(promise) as earlier:
         world_store = request.service.world_store
         if earlier is not None:
-            told = {idempotency.REPLAYED: "true", WORLD_SEQ: str(world_store.written_seq)}
-            return _answered(speech, earlier.answer, request.headers | told)
+            extra = {idempotency.REPLAYED: "true", WORLD_SEQ: str(world_store.written_seq)}
+            return _answered(speech, earlier.answer, request.headers | extra)
         request.promise = promise
         reply = await handler(request)
         if promise.kept is None:

@@ -343,8 +343,8 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         if isinstance(event, MarketResolved):
             for kind, venue, paid, fields in owned_rows(event):
                 owner = (paid.agent_id, event.market_id)
-                told = self._row(event.at, kind, owner, codec.dumps(fields))
-                rows.append(replace(told, venue=venue.value))
+                row = self._row(event.at, kind, owner, codec.dumps(fields))
+                rows.append(replace(row, venue=venue.value))
         return rows
 
     def _row(

@@ -42,7 +42,7 @@ class TroubleshootRequest(WireModel):
     conversation: Annotated[tuple[TurnBody, ...], Field(max_length=TURNS_MAX)] | None = None
 
     @model_validator(mode="after")
-    def _asks_something(self) -> Self:
+    def _one_at_least(self) -> Self:
         """Want an error or a question."""
         if not (self.error_text or self.message):
             raise ValueError("give error_text, or message")

@@ -1,7 +1,7 @@
-"""Every safety rail of an agent, with what is used of it and when it starts anew.
+"""The buy limits of an agent: each maximum, how much of it is used, and when it resets.
 
-ours: the spec names the limits and not how their use is read; they stand beside the risk defaults,
-and with each agent under `/api/desk/`.
+ours: the spec names the limits, but no way to read their use. They are answered beside the risk
+defaults, and with each agent under `/api/desk/`.
 """
 
 from service_tui.wire.base import Amount, Count, Line, Moment, WireModel
@@ -15,7 +15,7 @@ class SkillSpendBody(WireModel):
 
 
 class CooldownBody(WireModel):
-    """A side of a market that takes no buy until a time. `after` describes what began it."""
+    """A side of a market that takes no buy before `until`; `after` is what began the cooldown."""
 
     market_id: Line
     side: Line

@@ -50,22 +50,22 @@ def prose(text: str, limit: int = PROSE_MAX) -> str:
 
 
 def harmless(text: str) -> str:
-    """The text as it is where nothing in it can do harm, else as `prose` leaves it."""
+    """The text unchanged if it is printable, else cleaned as by `prose`, at its full length."""
     if text.isprintable() and _SIMPLE.match(text):
         return text
     return prose(text, limit=max(1, len(text)))
 
 
 def has_controls(text: str) -> bool:
-    """Whether a terminal could take a part of it for a command, so that the part is left out."""
+    """Whether a text has control sequences, which a terminal could execute."""
     return not text.isprintable() and _INTRODUCER.search(text) is not None
 
 
 def letters(text: str) -> str:
-    """Join its visible plain letters, so that what was hidden between others shows.
+    """The visible ASCII letters of a text, joined: to search it for a word split by other marks.
 
     Returns:
-        Less than `line` and `prose` leave: no word that they would join is missed.
+        A text without whatever `line` and `prose` remove, and without all that is not ASCII.
     """
     bare = _bare(text) if has_controls(text) else text
     return bare.encode("ascii", "ignore").translate(None, _UNSHOWN).decode()

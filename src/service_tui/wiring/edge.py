@@ -124,8 +124,8 @@ class Sentence:
 
     async def give(self, send: Send) -> None:
         """Send it."""
-        said = {"error": self.error, "fix": self.fix, "retryable": self.retryable}
-        body = json.dumps(said).encode()
+        fields = {"error": self.error, "fix": self.fix, "retryable": self.retryable}
+        body = json.dumps(fields).encode()
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(body)),
@@ -265,8 +265,8 @@ def _refusal(scope: Scope, headers: SentHeaders) -> Sentence | None:
     try:
         entrance_of(scope).check(headers, direct_peer_of(scope), own_page=is_form)
     except Denied as no:
-        said = no.body if isinstance(no.body, ErrorBody) else None
-        error, fix = ("refused", "") if said is None else (said.error, said.fix or "")
+        fields = no.body if isinstance(no.body, ErrorBody) else None
+        error, fix = ("refused", "") if fields is None else (fields.error, fields.fix or "")
         return Sentence(no.status, error, fix)
     return None
 

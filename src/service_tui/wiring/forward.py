@@ -12,13 +12,13 @@ from service_tui.server.http.lines import backlog, lines_max
 CHUNK: Final = 65_536
 CONNECT_S: Final = 5.0
 
-_SAID: Final = (
+_BODY: Final = (
     b'{"error":"no process serves this desk at the moment; nothing was sent",'
     b'"fix":"try again in a second","retryable":true}'
 )
 NOBODY: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
-    b"retry-after: 1\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s" % (len(_SAID), _SAID)
+    b"retry-after: 1\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s" % (len(_BODY), _BODY)
 )
 """Answer to a caller while nobody serves."""
 

@@ -48,7 +48,7 @@ ALONE_S: Final = 10.0
 WORLD_FILE: Final = "world"
 """In whose folder a process keeps what is its own: skills, and rows that cannot be read."""
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 """Shows the person at the terminal one line."""
 
 
@@ -73,15 +73,15 @@ class SharedProcess:
         options: of the start; their folder is this world's own.
         at: the world and where it is served.
         clock: time.
-        say: shows the person what this process does now.
+        notify: shows the person what this process does now.
     """
 
-    def __init__(self, options: Options, at: ServedWorld, clock: Clock, say: Say) -> None:
+    def __init__(self, options: Options, at: ServedWorld, clock: Clock, notify: Notify) -> None:
         self._options = options
         self._place = at.world
         self._listener = at.listener
         self._clock = clock
-        self._say = say
+        self._notify = notify
         self._figures = at.figures
         self._entrance = entrance_at(options, at.listener)
         self._keys = at.keys
@@ -215,12 +215,12 @@ class SharedProcess:
         except StorageError as error:
             self._leader = None
             self._figures.turn(Role.WAITING)
-            self._tell_trouble(str(error))
+            self._report_trouble(str(error))
             return False
-        self._tell_trouble("")
+        self._report_trouble("")
         if leader is not None and (self._leader is None or self._leader.epoch != leader.epoch):
             self._edge.leader_changed()
-            self._say(f"standing by for {self._place}: {leader.holder} leads it")
+            self._notify(f"standing by for {self._place}: {leader.holder} leads it")
         self._leader = leader
         has_leader = self._target() is not None
         self._figures.turn(Role.STANDING_BY if has_leader else Role.STARTING)
@@ -239,10 +239,10 @@ class SharedProcess:
             return False
         return True
 
-    def _tell_trouble(self, trouble: str) -> None:
+    def _report_trouble(self, trouble: str) -> None:
         """Tell once what is wrong, and once that it is well again."""
         if trouble != self._trouble:
-            self._say(f"waiting: {trouble}" if trouble else "the database answers again")
+            self._notify(f"waiting: {trouble}" if trouble else "the database answers again")
             log.warning("%s", trouble or "the database answers again")
             self._trouble = trouble
 
@@ -256,14 +256,14 @@ class SharedProcess:
                 beating = tasks.create_task(beat(self._leadership, self._clock))
                 async with self._serving() as address:
                     epoch = self._leadership.epoch
-                    self._say(f"leading {self._place} (epoch {epoch}), answering at {address}")
+                    self._notify(f"leading {self._place} (epoch {epoch}), answering at {address}")
                     await self._over(ending)
                 beating.cancel()
         except* StorageError as ended:
             # What was not committed was not answered.
             why = "; ".join(str(error) for error in ended.exceptions)
             log.warning("the lead of %s ended: %s", self._place, why)
-            self._say(f"the lead ended: {why}")
+            self._notify(f"the lead ended: {why}")
         finally:
             self._edge.lead(None)
             self._figures.turn(Role.STARTING)
@@ -325,7 +325,7 @@ async def beat(leadership: Leadership, clock: Clock) -> None:
 
 
 async def run_shared(
-    options: Options, listener: socket.socket, ending: asyncio.Event, say: Say
+    options: Options, listener: socket.socket, ending: asyncio.Event, notify: Notify
 ) -> None:
     """Be one process of a shared desk until the end.
 
@@ -333,7 +333,7 @@ async def run_shared(
         options: of the start; they name the database and the world.
         listener: where this process answers.
         ending: set by a signal.
-        say: shows the person what this process does now.
+        notify: shows the person what this process does now.
 
     Raises:
         StorageError: no such database, no right, or the data directory is another process's.
@@ -343,14 +343,14 @@ async def run_shared(
     lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=clock.now())
     try:
         if await asyncio.to_thread(ensure, place):
-            say(f"made the tables of {place}")
+            notify(f"made the tables of {place}")
         answers_at = entrance_at(options, listener).address or address_of(listener)
-        say(f"answering at {answers_at}, whoever leads")
+        notify(f"answering at {answers_at}, whoever leads")
         figures = ProcessFigures(clock.monotonic)
         async with ops_port({place.world: figures}, options.ops_port) as address:
             if address:
-                say(f"health and figures at {address}")
+                notify(f"health and figures at {address}")
             at = ServedWorld(place, listener, figures, desk_keys(options.data_dir))
-            await SharedProcess(options, at, clock, say).run(ending)
+            await SharedProcess(options, at, clock, notify).run(ending)
     finally:
         lock.release()

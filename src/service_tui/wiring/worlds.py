@@ -19,7 +19,7 @@ from service_tui.storage.shared.schema import ensure, worlds_in
 from service_tui.wiring.keys import desk_keys
 from service_tui.wiring.ops import ProcessFigures, ops_port
 from service_tui.wiring.options import Options
-from service_tui.wiring.shared_desk import Say, ServedWorld, SharedProcess, holder_name
+from service_tui.wiring.shared_desk import Notify, ServedWorld, SharedProcess, holder_name
 from service_tui.wiring.signals import ends_within
 
 log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ def places_of(options: Options) -> list[WorldPlace]:
 
 
 async def run_worlds(
-    options: Options, listener: socket.socket, ending: asyncio.Event, say: Say
+    options: Options, listener: socket.socket, ending: asyncio.Event, notify: Notify
 ) -> None:
     """Be one process for several worlds until the end.
 
@@ -105,7 +105,7 @@ async def run_worlds(
         options: of the start; they name the database and the worlds.
         listener: where the first world answers; each further one has the next port.
         ending: set by a signal.
-        say: shows the person what this process does now.
+        notify: shows the person what this process does now.
 
     Raises:
         StorageError: no such database or world, no right, or the directory is another process's.
@@ -122,17 +122,17 @@ async def run_worlds(
         for number, place in enumerate(places):
             await asyncio.to_thread(ensure, place)
             port = listener if number == 0 else held.enter_context(_next(options, number))
-            say(f"answering for {place} at {address_of(port)}, whoever leads")
+            notify(f"answering for {place} at {address_of(port)}, whoever leads")
             folder = options.data_dir / WORLDS / place.world
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             own = replace(options, data_dir=folder, world=place.world)
             figures[place.world] = ProcessFigures(clock.monotonic)
             at = ServedWorld(place, port, figures[place.world], keys)
-            processes.append(SharedProcess(own, at, clock, say))
+            processes.append(SharedProcess(own, at, clock, notify))
         share = Share(Roll(places[0], f"{holder_name()}, {secrets.token_hex(4)}"), processes)
         async with ops_port(figures, options.ops_port) as address, asyncio.TaskGroup() as tasks:
             if address:
-                say(f"health and figures at {address}")
+                notify(f"health and figures at {address}")
             for process in processes:
                 tasks.create_task(process.run(ending))
             tasks.create_task(share.keep(ending))

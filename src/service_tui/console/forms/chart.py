@@ -82,7 +82,7 @@ class ChartDialog(Dialog[None]):
         self.chart_name = first
         self._span_s = 86_400
         self._places: dict[ChartName, ChartPlace] = {}
-        self._asked: tuple[str, int] | None = None
+        self._requested: tuple[str, int] | None = None
         self._has_read = False
         # The market and the span that the screen below had read, and gets again.
         detail = state.detail
@@ -134,7 +134,7 @@ class ChartDialog(Dialog[None]):
 
     def action_close(self) -> None:
         """Leave, and let the screen below have its market again."""
-        if self._asked is not None and self._before is not None:
+        if self._requested is not None and self._before is not None:
             self.post_message(CommandGiven(self._before))
         self.dismiss(None)
 
@@ -229,8 +229,8 @@ class ChartDialog(Dialog[None]):
     def _ask(self) -> None:
         """Have the desk read what the chart in front shows, once."""
         wanted = self._market_id, self._span_s
-        if self.chart_name in OF_MARKET and self._market_id and wanted != self._asked:
-            self._asked = wanted
+        if self.chart_name in OF_MARKET and self._market_id and wanted != self._requested:
+            self._requested = wanted
             self.post_message(CommandGiven(WatchMarket(*wanted)))
         if self.chart_name in OF_PAST and not self._has_read:
             self._has_read = True

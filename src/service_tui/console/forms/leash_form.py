@@ -109,8 +109,8 @@ class LeashForm(Form[SetLeash]):
             return "Current leash not loaded yet. Enter again to set this one."
         if _FREEDOM[result.mode] > _FREEDOM[before]:
             return "This loosens the leash. Enter again to confirm."
-        asks = known is not None and known.mode is result.mode is LeashMode.ASK
-        if known is not None and asks and result.threshold > known.threshold:
+        needs_approval = known is not None and known.mode is result.mode is LeashMode.ASK
+        if known is not None and needs_approval and result.threshold > known.threshold:
             return "This lets larger buys go without approval. Enter again to confirm."
         budget = None if known is None or result.mode is None else known.budget
         if budget is not None and (result.budget is None or result.budget > budget):

@@ -136,8 +136,8 @@ def _cost(draft: Draft, order: PlaceTrade) -> float:
     """About what a share costs: the limit of an order that rests, else what the buy meets."""
     if order.rests and order.price:
         return order.price
-    asked = draft.market.quotes_of(draft.side)[1] if draft.venue is not Venue.SIM else None
-    return draft.market.price_of(draft.side) if asked is None else asked
+    ask = draft.market.quotes_of(draft.side)[1] if draft.venue is not Venue.SIM else None
+    return draft.market.price_of(draft.side) if ask is None else ask
 
 
 def _by_default(state: DeskState) -> str:

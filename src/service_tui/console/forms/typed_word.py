@@ -102,10 +102,10 @@ class TypedWord(Dialog[str | None]):
     def _answer(self) -> None:
         typed = self.query_one("#word-line", PlainInput).value
         if typed != self._word:
-            asks = self.query_one("#word-asks", TextBlock)
+            prompt = self.query_one("#word-asks", TextBlock)
             is_small = typed.casefold() == self._word.casefold()
             why = "Capital letters needed" if is_small else "Wrong word"
-            asks.show_text(Text(f"{why}. Type {self._word}", "bold warn"))
+            prompt.show_text(Text(f"{why}. Type {self._word}", "bold warn"))
         elif self.is_seen():
             record_confirmation(self, f"{self._title}: {self._word}")
             self.dismiss(typed)

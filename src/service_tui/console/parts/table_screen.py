@@ -356,7 +356,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """The highlighted row; without one, a toast gives the reason."""
         row = self.selected()
         if row is None:
-            self._say_no_row()
+            self._notify_no_row()
         return row
 
     def current_row(self) -> str | None:
@@ -391,7 +391,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         holds = (row in map(spec.key, spec.rows(self.state)) for spec in self.tables)
         return next((place for place, is_here in enumerate(holds) if is_here), self.place)
 
-    def _say_no_row(self) -> None:
+    def _notify_no_row(self) -> None:
         is_empty = not len(self.table.order) and not self.table.has_just_fallen
         if self.table.order.cursor and not is_empty:
             show_row_gone(self)
@@ -517,7 +517,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         elif not why:
             action.run(self)
         elif why == NO_ROW:
-            self._say_no_row()
+            self._notify_no_row()
         else:
             self.show_toast(self.refusal(action, why), "warn")
 

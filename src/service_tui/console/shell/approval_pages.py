@@ -43,7 +43,7 @@ class ApprovalPages:
         else:
             self._decide(first)
 
-    def open_asked(self, message: ApprovalRequested) -> None:
+    def open_requested(self, message: ApprovalRequested) -> None:
         """Open this trade only: it may have been decided a moment ago."""
         for trade in self._app.desk_state.supervision.held:
             if trade.held_id == message.held_id:

@@ -80,7 +80,7 @@ class ReplayPages:
         """Counts what makes a moment unwanted that is still being read: a halt, a way back."""
         self._left_out: dict[str, Command] = {}
         """What screens asked of the desk meanwhile, by its kind."""
-        self._asked: deque[Callable[[], Awaitable[None]]] = deque()
+        self._moves: deque[Callable[[], Awaitable[None]]] = deque()
         """Moves that wait for the one before, in the order of their keys."""
         self._is_moving = False
 
@@ -99,7 +99,7 @@ class ReplayPages:
             self._app.show_toast("the present stays")
         else:
             at = self._wall_time() if self._first_at is None else self._first_at
-            self._move(partial(self.show, at, is_asked=self.is_alone))
+            self._move(partial(self.show, at, is_typed=self.is_alone))
 
     def step(self, kind: str, by: int) -> None:
         """Show the record before (-1) or after (1), that of an event, or a minute or hour away."""
@@ -113,11 +113,11 @@ class ReplayPages:
     def _move(self, move: Callable[[], Awaitable[None]]) -> None:
         """Make a move after those requested before it; keys go on meanwhile."""
         if not self._is_moving:
-            self._asked = deque()
-        if len(self._asked) >= MOVES_MAX:
+            self._moves = deque()
+        if len(self._moves) >= MOVES_MAX:
             self._app.show_toast("replay: still reading; key ignored", "warn")
             return
-        self._asked.append(move)
+        self._moves.append(move)
         if not self._is_moving:
             self._is_moving = True
             self._app.run_worker(self._make_moves(), group="replay")
@@ -125,9 +125,9 @@ class ReplayPages:
     async def _make_moves(self) -> None:
         turn = self._turn
         try:
-            while self._asked and turn == self._turn:
+            while self._moves and turn == self._turn:
                 async with asyncio.timeout(READ_S):
-                    await self._asked.popleft()()
+                    await self._moves.popleft()()
         except RecordError as error:
             self._not_shown(str(error))
         except TimeoutError:
@@ -180,16 +180,16 @@ class ReplayPages:
         except FieldError as error:
             self._app.show_toast(str(error), "warn")
             return
-        self._move(partial(self.show, at, is_asked=True))
+        self._move(partial(self.show, at, is_typed=True))
 
     # -- moments --------------------------------------------------------------------------------
 
-    async def show(self, at: Timestamp, *, is_asked: bool = False) -> None:
+    async def show(self, at: Timestamp, *, is_typed: bool = False) -> None:
         """Show the last moment recorded before a time; a toast where there is none.
 
         Args:
             at: the time.
-            is_asked: whether it was typed: a gap in the recording is named then.
+            is_typed: whether it was typed: a gap in the recording is named then.
 
         Raises:
             RecordError: none can be read.
@@ -201,7 +201,7 @@ class ReplayPages:
         moment, problem = await asyncio.to_thread(player.readable, at)
         if moment is None:
             self._not_shown(NOTHING_YET)
-        elif self._put_in_front(moment, turn, problem) and is_asked:
+        elif self._put_in_front(moment, turn, problem) and is_typed:
             self._name_gap(moment.at, at)
 
     def _put_in_front(self, moment: RecordedMoment, turn: int, problem: str) -> bool:

@@ -331,8 +331,8 @@ class ReactorView:
         followed = () if self.config is None else self.config.wallets
         sums = tallies(self.signals, self.past)
         # A dict keeps the order and each address once.
-        everybody = dict.fromkeys((*followed, *self.choices, *sums, *self.known))
-        return tuple(self._view(address, sums) for address in everybody)
+        addresses = dict.fromkeys((*followed, *self.choices, *sums, *self.known))
+        return tuple(self._view(address, sums) for address in addresses)
 
     def _view(self, address: str, sums: Mapping[str, Tally]) -> SourceWalletView:
         return SourceWalletView(

@@ -1,4 +1,4 @@
-"""What the named wallets trade in one move of the tape.
+"""Simulated trades of the named wallets in one step of the tape.
 
 Everything is a function of seed, tick, prices and of what the wallets hold. Those on the chain
 trade against the quotes of the order books, the others with the market maker of `sim`.
@@ -68,7 +68,7 @@ _LOT_MIN: Final = Micros(ONE)
 
 
 class WalletContext(NamedTuple):
-    """What a wallet looks at, and what its trades change: the world's parts."""
+    """The parts of the world that wallets read, and that their trades change."""
 
     seed: int
     tape: Tape
@@ -80,7 +80,7 @@ class WalletContext(NamedTuple):
 def trades_of_wallets(
     context: WalletContext, span: tuple[int, Timestamp, Timestamp], crowd: Iterable[CrowdTrade]
 ) -> tuple[Settlement, ...]:
-    """What the wallets trade in one tick, at most one trade each.
+    """The trades of the wallets in one tick, at most one each.
 
     Args:
         context: the world.

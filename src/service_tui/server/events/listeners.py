@@ -98,8 +98,8 @@ class Subscription:
                 raise StopAsyncIteration
             self._ready.clear()
             await self._ready.wait()
-        told = [waiting.popleft() for _ in range(min(at_most, len(waiting)))]
-        return [body for body in told if body is not None]
+        bodies = [waiting.popleft() for _ in range(min(at_most, len(waiting)))]
+        return [body for body in bodies if body is not None]
 
     def __aiter__(self) -> Self:
         """The subscription itself."""

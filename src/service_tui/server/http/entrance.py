@@ -1,4 +1,4 @@
-"""The way by which a call came in: this machine, or a network with its names and its peers."""
+"""The port of a call: on this machine alone, or on a network; checks its Host and its peer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ _SCOPE: Final = "service_tui.entrance"
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """A port, as the service has to know it.
+    """A port of the service: its names, its encryption, its proxy.
 
     `names` are what Host may say, empty for those of this machine. `scheme` is what browsers see.
     `proxy` is the one peer that may speak without encryption, None where it is not asked for.

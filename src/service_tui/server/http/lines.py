@@ -58,13 +58,13 @@ class HeadTooLargeError(Exception):
 class BoundedLine(HttpToolsProtocol):
     """One caller's line. `quiet_since` is the end of its last answer, or its beginning.
 
-    `asked_at` is when the head of its last request was there.
+    `requested_at` is when the head of its last request was there.
     `unread` counts what came since a body or a request was last read: a head, or what follows a
     body, of which the parser makes nothing before its end.
     """
 
     quiet_since: float = 0.0
-    asked_at: float = 0.0
+    requested_at: float = 0.0
     stuck_since: float | None = None
     unread: int = 0
     is_too_large: bool = False
@@ -98,7 +98,7 @@ class BoundedLine(HttpToolsProtocol):
             self.is_too_large = True
             raise HeadTooLargeError
         self.unread = 0
-        self.asked_at = self.loop.time()
+        self.requested_at = self.loop.time()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -137,7 +137,7 @@ class BoundedLine(HttpToolsProtocol):
 
     def patience(self) -> tuple[bool, float]:
         """By which lines are let go, the least one first."""
-        return bool(self.cycle), max(self.quiet_since, self.asked_at)
+        return bool(self.cycle), max(self.quiet_since, self.requested_at)
 
     def is_overdue(self, now: float) -> bool:
         """Whether the other side has left us waiting for too long; asked once a second."""

@@ -1,4 +1,4 @@
-"""Whose names of the venues a caller speaks, and an answer in them; and which client it is.
+"""Names of venues, neutral or public: which of them a caller uses, and answers in those names.
 
 Source: wire reference, section 0.
 """
@@ -44,13 +44,13 @@ _OF_OTHERS: Final = frozenset({"signal_data", "by_source", "by_skill", "config",
 
 @dataclass(slots=True)
 class Speech:
-    """What one caller is, by its User-Agent, and whose names it speaks."""
+    """One caller: its client, by the User-Agent, and which names of venues it uses."""
 
     version: str | None
     public: bool
 
     def note_venues(self, values: Iterable[tuple[str, object]]) -> None:
-        """Take note of the venues that it names; once public, always public."""
+        """Note the venues of a request: after one public name all answers use public names."""
         self.public = self.public or names_public(values)
 
     def renamed(self, text: str) -> str:
@@ -59,7 +59,7 @@ class Speech:
 
 
 def speech_of(user_agent: str) -> Speech:
-    """What a caller is known to speak before it has named anything."""
+    """The names of a caller that has named no venue yet, by its User-Agent."""
     version = sdk_version(user_agent)
     return Speech(version, version is not None)
 

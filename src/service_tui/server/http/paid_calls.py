@@ -28,7 +28,7 @@ async def admitted(
     if endpoint.price:
         access.admit(service, endpoint, caller)
         # Before the work: what is not paid for costs the service nothing.
-        await _judged(service, (caller, _payment_of(service, call, headers)), endpoint.price, {})
+        await _verified(service, (caller, _payment_of(service, call, headers)), endpoint.price, {})
         return {}
     try:
         access.admit(service, endpoint, caller)
@@ -85,12 +85,12 @@ async def _take(
     Raises:
         Denied: 402 where it is not taken.
     """
-    paid = await _judged(service, payment, price, refusal_headers)
+    paid = await _verified(service, payment, price, refusal_headers)
     await service.world_store.commit(service.world.note(paid))
     return {PAID_HEADER: payments.receipt(paid)}
 
 
-async def _judged(
+async def _verified(
     service: Service, payment: tuple[Caller, str], price: int, refusal_headers: dict[str, str]
 ) -> CallPaid:
     """The event of a payment that may be taken, not yet applied.

@@ -62,7 +62,7 @@ def _leaders(request: RequestContext, limit: int) -> tuple[LeaderBody, ...]:
     return tuple(_row(request, agent, gains.index(pnl) + 1, pnl) for pnl, agent in ranked[:limit])
 
 
-async def everybody(request: RequestContext) -> LeaderboardBody:
+async def leaders(request: RequestContext) -> LeaderboardBody:
     """Every list there is."""
     return LeaderboardBody(sdk_agents=_leaders(request, request.query_as(LeaderboardQuery).limit))
 
@@ -173,7 +173,7 @@ async def fleet_summary(request: RequestContext) -> FleetSummaryBody:
 
 
 ROUTES: Final[Routes] = {
-    LEADERS: everybody,
+    LEADERS: leaders,
     SDK_LEADERS: sdk_agents,
     VENUE_LEADERS: of_venue,
     FLEET_SUMMARY: fleet_summary,

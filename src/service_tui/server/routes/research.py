@@ -366,19 +366,19 @@ async def state(request: RequestContext) -> StateBody:
 
 def _state(world: World, agent: Agent, skill: str) -> StateBody:
     found = world.research.state(agent.agent_id, skill)
-    last, stands = found.last, found.standing
+    last, standing = found.last, found.standing
     body = StateBody(
         skill_slug=skill,
         last_experiment_number=found.last_number,
         current_segment=found.segment,
-        best_metric=stands.best,
-        state=stands.state,
-        why=stands.why,
-        experiment_count=stands.count,
+        best_metric=standing.best,
+        state=standing.state,
+        why=standing.why,
+        experiment_count=standing.count,
         max_experiments=found.cap,
-        near_cap=stands.near_cap,
-        consecutive_crashes=stands.crashes_in_row,
-        baseline_metric=stands.baseline,
+        near_cap=standing.near_cap,
+        consecutive_crashes=standing.crashes_in_row,
+        baseline_metric=standing.baseline,
         best_number=found.best_number,
         agent_id=agent.agent_id,
         agent_name=agent.settings.name,

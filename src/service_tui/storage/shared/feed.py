@@ -58,7 +58,7 @@ class CommitNotifier:
         try:
             raw = connect(self._place, "notifier")
         except StorageError as error:
-            self._tell(error)
+            self._report(error)
             return
         with raw:
             while self._due.wait() and not self._is_closed:
@@ -66,10 +66,10 @@ class CommitNotifier:
                 try:
                     raw.execute(query)
                 except psycopg.Error as error:
-                    self._tell(error)
+                    self._report(error)
                     return
 
-    def _tell(self, error: Exception) -> None:
+    def _report(self, error: Exception) -> None:
         # The writer meets the same soon, and is opened again with a notifier of its own.
         log.warning("followers look for new rows by themselves from now on: %s", error)
 

@@ -48,7 +48,7 @@ VENUES: Final = {"sim": Venue.SIM, "polymarket": Venue.EVM}
 
 
 class Actor(NamedTuple):
-    """Somebody with an account: you, or an agent."""
+    """An account of a drill: the person's own, or an agent's."""
 
     agent_id: str
     client: Client
@@ -203,8 +203,8 @@ async def set_up(scenario: Scenario, sim: Sim, keys: DeskKeys, clock: Clock) -> 
 async def _register(stage: DrillStage, row: Row) -> None:
     name = row.text("name")
     body = RegisterRequest(name=name, description=row.text("about"))
-    nobody = client_of(stage.sim, stage.clock, Keys())
-    made = (await nobody.call(REGISTER, body=body)).answer
+    stranger = client_of(stage.sim, stage.clock, Keys())
+    made = (await stranger.call(REGISTER, body=body)).answer
     client = client_of(stage.sim, stage.clock, Keys(Key(made.api_key, BASE_URL)))
     stage.actors[name] = Actor(made.agent_id, client)
     await stage.operator.call(DESK_CLAIM, path={"agent_id": made.agent_id})

@@ -283,8 +283,8 @@ def _position_line(position: PositionView, view: ViewContext) -> Text:
 def _leash_line(leash: LeashView, view: ViewContext) -> Text:
     whose = leash.skill_slug or "whole agent"
     spent = spend_text(leash.spent, leash.budget, masked=view.masked)
-    asks = leash.mode is LeashMode.ASK
-    above = Text.assemble(" above ", view.money(leash.threshold)) if asks else ""
+    needs_approval = leash.mode is LeashMode.ASK
+    above = Text.assemble(" above ", view.money(leash.threshold)) if needs_approval else ""
     return Text.assemble(leash_text(leash), above, (f"  {whose}  ", "muted"), spent)
 
 

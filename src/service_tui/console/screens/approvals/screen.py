@@ -50,7 +50,7 @@ class ApprovalsScreen(TableScreen[HeldView]):
         self._watched = ""
 
     def leave(self) -> None:
-        """Request the agent again when the screen comes back: another one may have its own."""
+        """Forget the agent that was read: it is read again when the screen comes back."""
         self._watched = ""
 
     def compose(self) -> ComposeResult:

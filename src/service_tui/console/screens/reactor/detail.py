@@ -277,10 +277,10 @@ def _describe_wallet(row: SourceWalletView, view: ViewContext) -> Detail:
         ("P&L of spent", formats.percent_change(tally.pnl_pct)),
     )
     if row.is_followed:
-        stands = Text.assemble(policy_text(row), (f": {_POLICIES[row.policy]}", "muted"))
+        policy = Text.assemble(policy_text(row), (f": {_POLICIES[row.policy]}", "muted"))
     else:
-        stands = Text(f"not followed. {cap('reactor.follow')} follows it", "muted")
-    body = Text.assemble(stands, "\n", figures(shown, across=2, width=width))
+        policy = Text(f"not followed. {cap('reactor.follow')} follows it", "muted")
+    body = Text.assemble(policy, "\n", figures(shown, across=2, width=width))
     return Detail(head, body, _record(row, view))
 
 

@@ -43,7 +43,7 @@ def status_text(row: ExperimentView) -> Text:
 
 
 def behind_text(row: ExperimentView) -> Text:
-    """Its distance from the best, which is named."""
+    """Distance of its metric from the best one; "best" for that one itself."""
     return Text("best", "accent") if row.is_best else formats.percent_change(row.behind)
 
 

@@ -136,11 +136,11 @@ class WebhookList(CursorList[None, WebhookView]):
 
     def _health(self, row: WebhookView) -> Text:
         if not row.is_active:
-            said = f"disabled after {WEBHOOK_FAILURES_MAX} failures: {row.error}"
-            return Text(formats.plain(said).plain, "loss")
+            message = f"disabled after {WEBHOOK_FAILURES_MAX} failures: {row.error}"
+            return Text(formats.plain(message).plain, "loss")
         if row.failures:
-            said = f"{row.failures} failed, {row.waiting} waiting: {row.error}"
-            return Text(formats.plain(said).plain, "warn")
+            message = f"{row.failures} failed, {row.waiting} waiting: {row.error}"
+            return Text(formats.plain(message).plain, "warn")
         if row.last_delivery_at is None:
             return Text("no delivery yet", "muted")
         return Text.assemble("delivered ", formats.age(row.last_delivery_at, self.now), " ago")

@@ -38,7 +38,7 @@ NOT_LINKED: Final = "not linked yet: do not deposit here"
 
 
 def is_unlinked(wallet: WalletView) -> bool:
-    """True if the shown address is a key's alone: the balances are another wallet's."""
+    """True if the shown address is that of an unlinked key: the balances are another wallet's."""
     return bool(wallet.key_address) and not wallet.address
 
 
