@@ -1,6 +1,6 @@
 """The three doors to the checks: `check.py quick`, `check.py` and `check.py deep`.
 
-`quick` is for a person between two edits: the static tools, every test that takes less than 50 ms,
+`quick` is for a person between two edits: the static tools, every test that takes less than 20 ms,
 and the slower ones near what was changed (`kit/costs.py`); none that starts a process, a chain or
 fuzzing. Without a word everything runs but what is marked `deep`, as in `make test` and CI. `deep`
 tries ten times as many examples and every point at which a program is killed, and its storms are
@@ -107,10 +107,12 @@ def shown(running: dict[str, subprocess.Popen[str]], started: float) -> int:
 def tests(door: str) -> subprocess.Popen[bytes]:
     """Start pytest on every core, its files in memory where there is room.
 
-    One worker more than cores: a test that waits for a program leaves its core to another.
+    One worker more than cores: a test that waits for a program leaves its core to another. The
+    quick ones wait for nothing.
     """
     print(f"== tests ({door})", flush=True)
-    command = [sys.executable, "-m", "pytest", "-n", str(CORES + 1), "--dist", "worksteal"]
+    workers = CORES if door == "quick" else CORES + 1
+    command = [sys.executable, "-m", "pytest", "-n", str(workers), "--dist", "worksteal"]
     return subprocess.Popen(
         [*command, *DOORS[door], *sys.argv[2:]],
         cwd=ROOT,

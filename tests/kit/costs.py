@@ -1,6 +1,6 @@
 """What each test costs, and so which tests `make quick` runs.
 
-`tests/costs.tsv` lists the tests that took more than 50 ms of a core for each case: they are marked
+`tests/costs.tsv` lists the tests that took more than 20 ms of a core for each case: they are marked
 `slow`, and the quick door leaves them out, but for those near a change, as far as its time goes.
 `make costs` measures again; a test that is not listed counts as quick.
 """
@@ -17,10 +17,10 @@ import pytest
 TESTS: Final = Path(__file__).resolve().parents[1]
 LISTED: Final = TESTS / "costs.tsv"
 
-SLOW_S: Final = 0.05
+SLOW_S: Final = 0.02
 """Seconds of a core, on average of the cases of a test."""
 
-NEAR_S: Final = 25.0
+NEAR_S: Final = 15.0
 """Seconds of a core that the slow tests near a change may take together."""
 
 NEAR: Final = "TESTS_NEAR"
@@ -82,5 +82,5 @@ def keep(folder: Path) -> None:
             cost, test = row.split("\t")
             cases[test].append(float(cost))
     means = {test: sum(costs) / len(costs) for test, costs in cases.items()}
-    rows = [f"{mean:.2f}\t{test}" for test, mean in sorted(means.items()) if mean > SLOW_S]
+    rows = [f"{mean:.3f}\t{test}" for test, mean in sorted(means.items()) if mean > SLOW_S]
     LISTED.write_text("\n".join(rows) + "\n")
