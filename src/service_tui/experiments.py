@@ -31,7 +31,7 @@ class Result(NamedTuple):
 class SeriesState:
     """State of a series after its results.
 
-    `why` gives the reason why it is not running, and what clears it. `best` is the best kept metric
+    `why` is the reason why it is not running, and what clears it. `best` is the best kept metric
     and `best_index` its place in the series; `baseline` the figure of the first result.
     `confidence` is how far the best is from the baseline in spreads of all figures: 2 is likely
     real, below 1 is noise; None if it cannot be computed.

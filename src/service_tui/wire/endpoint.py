@@ -21,7 +21,7 @@ class Endpoint(Generic[Answer_co]):
     are none. `keyless` needs no key; `role` is the least one of an operator who may call it, None
     where it is not the operators'.
     `key_helps` marks a keyless one that knows more of a caller with a key. The answer of one that
-    `streams` is not one body but many, as server-sent events, and never ends automatically.
+    `streams` is not one body but many, as server-sent events, and has no end.
     `once` moves money: repeated under the same Idempotency-Key, it is carried out once. `price` is
     what each call costs, micros of USDC; 0 is free. `refuses` is the status of one that is only
     here to say in a plain sentence that this service has no such thing; 0 for every other.

@@ -46,7 +46,7 @@ ALLOWED: Final = "redeem.auto"
 """Preference under which the person's standing word lies, with the time it was given."""
 
 CYCLE_S: Final = 10.0
-"""How often it is looked for what can be redeemed automatically."""
+"""How often the desk looks for what it can redeem automatically."""
 
 SHOWN: Final = 100
 REVERTS_MAX: Final = 2

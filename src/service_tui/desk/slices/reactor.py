@@ -397,7 +397,7 @@ class SignalsSeen:
     """The signals that wait, oldest first, as the service lists them. `at` is wall time.
 
     `labels` are the names that came with them, by address. `dropped` signals could not be used;
-    `broken` gives the reason why of the first.
+    `broken` is the reason for the first.
     """
 
     at: Timestamp

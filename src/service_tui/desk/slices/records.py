@@ -474,7 +474,7 @@ class BookLevelView:
 class DetailView:
     """The market in focus: chart (oldest first), news and trades (newest first).
 
-    `problem` gives the reason why there are none, where the service did not give them. `bids` and
+    `problem` is the reason why there are none, where the service did not give them. `bids` and
     `asks` are the best prices of YES on the book of its venue, best first; empty where it has none.
     """
 

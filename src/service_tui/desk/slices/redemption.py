@@ -205,7 +205,7 @@ class AutoView:
     """Automatic redemption.
 
     `on_service` is the agent's `auto_redeem_enabled`, None until it was told; `allowed` is the
-    person's standing word on this desk. `paused` gives the reason why it rests although both are
+    person's standing word on this desk. `paused` is the reason why it rests although both are
     on, empty while it works.
     """
 

@@ -71,7 +71,7 @@ class ExperimentRunView:
 class SessionView:
     """A series of experiments on one skill with one baseline.
 
-    `why` gives the reason why it is paused or capped, and what clears it; empty while it runs.
+    `why` is the reason why it is paused or capped, and what clears it; empty while it runs.
     `cap` 0 is any number. `repository` and `branch` are where it works, empty where another machine
     does. `best` is the best kept metric, `baseline` the first result; None before there is one.
     `is_open`: a program drives it now.

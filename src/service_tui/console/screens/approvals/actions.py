@@ -89,7 +89,7 @@ def refuse(screen: Approvals) -> None:
 
 
 def _approve_many(screen: Approvals, trades: Sequence[HeldView]) -> None:
-    """Ask once for all that can be approved together; real money is requested one by one."""
+    """Ask once for all that can be approved together, for real-money trades one by one."""
     view = screen.view
     able, left_out = approvable(trades, view)
     if not able:
