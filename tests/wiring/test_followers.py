@@ -25,6 +25,7 @@ from kit.service.followed import (
     at_port,
     open_follower,
     open_leader,
+    until_reached,
 )
 from kit.service.postgres import leading, new_place, postgres
 from kit.service.stage import ANSWER_S, OPERATOR
@@ -112,7 +113,7 @@ async def test_a_follower_equals_its_leader_byte_for_byte_at_equal_rows(
             await store.commit(crowd.advance())
             if round_ == 7:
                 await store.commit(world.change(world.agents["ada"], {"plan": Plan.FREE}, world.at))
-            assert await follower.copy.reaches(store.seq)
+            await until_reached(follower.copy, store.seq)
             assert follower.copy.store.seq == store.seq
             assert text_of(follower.copy.store.world) == text_of(world)
         assert world.resolved_count > 0
@@ -121,7 +122,7 @@ async def test_a_follower_equals_its_leader_byte_for_byte_at_equal_rows(
         await store.close(world.at)
         await store.commit(crowd.advance())
         async with open_follower(place, tmp_path, lambda: None) as later:
-            assert await later.copy.reaches(store.seq)
+            await until_reached(later.copy, store.seq)
             assert text_of(later.copy.store.world) == text_of(world)
         # So does the one that leads from now on.
         warm = follower.copy.store.hand_over()
@@ -215,9 +216,7 @@ async def test_a_follower_far_behind_answers_nothing_until_it_has_every_row(
             events += crowd.operate()
         await store.commit(events)
         assert not await follower.copy.reaches(store.seq + 1)
-        async with asyncio.timeout(ANSWER_S):
-            while not await follower.copy.reaches(store.seq):  # noqa: ASYNC110 - it has no event of its own
-                await asyncio.sleep(0.01)
+        await until_reached(follower.copy, store.seq)
         assert text_of(follower.copy.store.world) == text_of(journal.world)
         slow.end()
         assert [body.kind async for body in slow] == ["reset"]
@@ -242,7 +241,7 @@ async def test_a_person_who_ended_opens_no_copy_that_has_the_row_of_it(
             await may.wait()
             await renew()
 
-        assert await follower.copy.reaches(led.seq)
+        await until_reached(follower.copy, led.seq)
         follower.copy._renew = late
         await own.post(f"{people}/end", json={"name": "ada"})
         await asyncio.wait_for(begun.wait(), ANSWER_S)

@@ -48,6 +48,13 @@ class Followed:
         return self.sim.service.world_store.written_seq
 
 
+async def until_reached(copy: FollowingCopy, seq: int) -> None:
+    """Wait until a copy has a row, for longer than a caller would."""
+    async with asyncio.timeout(ANSWER_S):
+        while not await copy.reaches(seq):  # noqa: ASYNC110 - it has no event of its own
+            await asyncio.sleep(0.01)
+
+
 @asynccontextmanager
 async def open_leader(place: WorldPlace, path: Path) -> AsyncGenerator[Followed]:
     with leading(place, path) as database:

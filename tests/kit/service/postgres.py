@@ -15,9 +15,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+
+import psutil
 
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
@@ -76,11 +78,18 @@ class Postgres:
             time.sleep(0.02)  # noqa: TID251 - before the first test, on no loop
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """End it: SIGINT in order, SIGQUIT at once, SIGKILL as a crash does."""
+        """End it: SIGINT in order, SIGQUIT at once, SIGKILL as a crash of its machine does."""
         if self._process is None:
             return
+        # One of a line that outlived the server would answer it once more, and rightly.
+        lines = psutil.Process(self._process.pid).children(recursive=True)
         self._process.send_signal(how)
+        if how is signal.SIGKILL:
+            for line in lines:
+                with suppress(psutil.NoSuchProcess):
+                    line.kill()
         self._process.wait(ENDS_S)
+        psutil.wait_procs(lines, ENDS_S)
         self._process = None
 
     def close(self) -> None:
