@@ -2,7 +2,7 @@
 #   make console    set up and open the desk
 #   make test       set up and pass every check
 # Between two edits:
-#   make quick      the static tools, and the tests that start no process, no chain and no fuzzing
+#   make quick      the static tools, the tests below 20 ms, and slower ones near the change
 # For pip, pipx and uv:
 #   make package    build a wheel and an sdist in dist/
 # After a change of what a screen shows:
@@ -14,7 +14,7 @@ PYTHON ?= $(shell python3 quickest_python.py)
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: console test quick deep package lock pictures docs bench clean
+.PHONY: console test quick deep costs package lock pictures docs bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)
@@ -27,6 +27,10 @@ quick: $(VENV)/.test
 
 deep: $(VENV)/.test
 	@$(BIN)/python tests/check.py deep
+
+# Every test, and which of them are slow from now on (tests/costs.tsv).
+costs: $(VENV)/.test
+	@$(BIN)/python tests/check.py costs
 
 # A wheel and an sdist in dist/, without fetching anything.
 package: $(VENV)/.console

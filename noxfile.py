@@ -11,7 +11,7 @@ nox.options.default_venv_backend = "venv"
 
 @nox.session(python=["3.11", "3.12", "3.13"])
 def tests(session: nox.Session) -> None:
-    """Install the locked libraries and the program, and run what `make quick` runs of the tests."""
+    """Install the locked libraries and the program, and run the tests that start no program."""
     session.install("--require-hashes", "-r", "requirements-dev.lock")
     session.install("--no-deps", "--no-build-isolation", "-e", ".")
     picked = "not process and not chain and not fuzz and not deep"

@@ -1,9 +1,11 @@
 """The three doors to the checks: `check.py quick`, `check.py` and `check.py deep`.
 
-`quick` is for a person between two edits: the static tools and every test that starts no process,
-no chain and no fuzzing. Without a word everything runs but what is marked `deep`, as in `make test`
-and CI. `deep` tries ten times as many examples and every point at which a program is killed, and
-its storms are longer. Soaks and benchmarks lie in `tests/bench` and are run one by one.
+`quick` is for a person between two edits: the static tools, every test that takes less than 20 ms,
+and the slower ones near what was changed (`kit/costs.py`); none that starts a process, a chain or
+fuzzing. Without a word everything runs but what is marked `deep`, as in `make test` and CI. `deep`
+tries ten times as many examples and every point at which a program is killed, and its storms are
+longer. `costs` is everything, and keeps which tests are slow. Soaks and benchmarks lie in
+`tests/bench` and are run one by one.
 
 The static tools run side by side, and each is named with its time; the first that fails ends the
 run. The types take the longest by far and one core: the tests begin beside them when the others are
@@ -14,14 +16,18 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+from kit import costs, near
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 TYPES = "types"
+LOADED = "tests can be loaded"
 STATIC = {
     TYPES: ["basedpyright"],
     "dead code": ["vulture"],
@@ -29,18 +35,21 @@ STATIC = {
     "declared libraries": ["deptry", "src"],
     "lint": ["ruff", "check", "--quiet", "src", "tests"],
     "format": ["ruff", "format", "--check", "--quiet", "src", "tests"],
-    "tests can be loaded": ["pytest", "--collect-only", "-qq"],
+    LOADED: ["pytest", "--collect-only", "-qq"],
 }
 """The longest first. To load the tests compiles them, on the core that the types leave idle."""
 
 DOORS = {
-    "quick": ["-m", "not process and not chain and not fuzz and not deep"],
+    "quick": ["-m", "not process and not chain and not fuzz and not deep and not slow"],
     "all": ["-m", "not deep"],
     "deep": [],
+    "costs": ["-m", "not deep"],
 }
 
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 MEMORY = Path("/dev/shm")  # noqa: S108 - the files of a run lie in a folder of its own below it
+MEASURED = tempfile.TemporaryDirectory()
+"""What each test takes, while the door of `costs` is open."""
 ROOM = 4 * 2**30
 """Bytes that must be free there: what a run of all tests leaves behind is a tenth of it."""
 
@@ -51,7 +60,7 @@ def main() -> int:
         print(f"check.py knows {', '.join(DOORS)}, not {door}")
         return 2
     started = time.monotonic()
-    running = static()
+    running = static(without=LOADED if door == "quick" else None)
     types = {TYPES: running.pop(TYPES)}
     failed = shown(running, started)
     if failed:
@@ -61,10 +70,13 @@ def main() -> int:
         failed = shown(types, started)
         if failed:
             suite.terminate()
-        return failed or suite.wait()
+        failed = failed or suite.wait()
+    if door == "costs" and not failed:
+        costs.keep(Path(MEASURED.name))
+    return failed
 
 
-def static() -> dict[str, subprocess.Popen[str]]:
+def static(*, without: str | None) -> dict[str, subprocess.Popen[str]]:
     """Start the static tools side by side."""
     return {
         name: subprocess.Popen(
@@ -76,6 +88,7 @@ def static() -> dict[str, subprocess.Popen[str]]:
             env=compiled_once(),
         )
         for name, command in STATIC.items()
+        if name != without
     }
 
 
@@ -94,16 +107,24 @@ def shown(running: dict[str, subprocess.Popen[str]], started: float) -> int:
 def tests(door: str) -> subprocess.Popen[bytes]:
     """Start pytest on every core, its files in memory where there is room.
 
-    One worker more than cores: a test that waits for a program leaves its core to another.
+    One worker more than cores: a test that waits for a program leaves its core to another. The
+    quick ones wait for nothing.
     """
     print(f"== tests ({door})", flush=True)
-    depth = {"TEST_DEPTH": "10"} if door == "deep" else {}
-    command = [sys.executable, "-m", "pytest", "-n", str(CORES + 1), "--dist", "worksteal"]
+    workers = CORES if door == "quick" else CORES + 1
+    command = [sys.executable, "-m", "pytest", "-n", str(workers), "--dist", "worksteal"]
     return subprocess.Popen(
         [*command, *DOORS[door], *sys.argv[2:]],
         cwd=ROOT,
-        env={**compiled_once(), **in_memory(), **depth},
+        env={**compiled_once(), **in_memory(), **of_door(door)},
     )
+
+
+def of_door(door: str) -> dict[str, str]:
+    """What the tests of a door are told by their environment."""
+    if door == "quick":
+        return {costs.NEAR: os.pathsep.join(near.near_change())}
+    return {"deep": {"TEST_DEPTH": "10"}, "costs": {costs.MEASURED: MEASURED.name}}.get(door, {})
 
 
 def compiled_once() -> dict[str, str]:

@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Generator
 
 import pytest
 
@@ -12,7 +13,7 @@ from kit import loop
 # First of all: who imports `monotonic` by name must get the one that can be moved.
 loop.patch()
 
-from kit import clock, examples, markers, once  # noqa: E402
+from kit import clock, costs, examples, markers, once  # noqa: E402
 from kit.console import idle, painting  # noqa: E402
 from kit.service.where import ON_POSTGRES  # noqa: E402
 from kit.terminal import warm  # noqa: E402
@@ -26,7 +27,22 @@ examples.patch()
 markers.patch()
 warm.patch()
 
-DEEPEST = sys.getrecursionlimit()
+# Before a test's module loads a library that raises the limit: the room takes what it finds.
+from service_tui import signing  # noqa: E402
+
+DEEPEST = signing.DEEPEST
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    costs.mark_slow(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    started = time.process_time()
+    done = yield
+    costs.measure(item, started)
+    return done
 
 
 def pytest_collection_finish() -> None:
