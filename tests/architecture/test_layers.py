@@ -75,6 +75,11 @@ def test_a_report_builds_no_app_and_no_screen() -> None:
     assert not needed & {"fastapi", "uvicorn", "textual", "mcp", "eth_account"}
 
 
+def test_a_desk_of_one_loads_nothing_of_a_shared_database() -> None:
+    needed = names_after("service_tui.wiring.live, service_tui.wiring.serve")
+    assert not {name for name in needed if "psycopg" in name or "postgresql" in name}
+
+
 def test_the_libraries_of_the_chain_wait_until_a_wallet_needs_them() -> None:
     rooms = "server.app", "wiring.serving", "sdk.client", "desk.desk", "signing.chain"
     needed = modules_after(", ".join(f"service_tui.{room}" for room in rooms))

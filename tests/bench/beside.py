@@ -258,7 +258,10 @@ def registered(data: Path, programs: int) -> list[str]:
     return keys
 
 
-def beside(folder: Path, seconds: float, programs: int, how: str, *, limits: bool) -> None:
+def beside(
+    folder: Path, seconds: float, programs: int, how: str, *, limits: bool, alone_s: float = 20.0
+) -> list[float]:
+    """Seconds that each key waited beside the programs; it also prints them."""
     data, out, rng = folder / "desk", folder / "paints.json", random.Random(5)
     keys = registered(data, programs)
     server = None
@@ -276,7 +279,7 @@ def beside(folder: Path, seconds: float, programs: int, how: str, *, limits: boo
         terminal.type(key)
         pause(0.5)
     used, read = cpu_s(terminal.pid), terminal.read
-    alone = press(terminal, min(seconds, 20.0), rng)
+    alone = press(terminal, min(seconds, alone_s), rng)
     told = f"{spent(terminal, alone, used, read)}, nobody trades\n"
     met = Counter[str]()
 
@@ -295,12 +298,14 @@ def beside(folder: Path, seconds: float, programs: int, how: str, *, limits: boo
     terminal.end()
     paints = [(at, done) for at, done in json.loads(out.read_text())]
     say(f"{how}, nobody trades", waits_of(alone, paints))
+    waits = waits_of(busy, paints) if programs else []
     if programs:
-        say(f"{how}, {programs} programs trade", waits_of(busy, paints))
+        say(f"{how}, {programs} programs trade", waits)
     print(told)
     print(dict(met), f"{met['traded'] / (seconds + BOOT_S):.0f} trades/s")
     if server is not None:
         end(server)
+    return waits
 
 
 def spent(terminal: Terminal, pressed: list[float], used: float, read: int) -> str:

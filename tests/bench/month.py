@@ -9,6 +9,7 @@ after these answers, of which the bodies of the last are the most.
 
 import asyncio
 import gc
+import json
 import resource
 import sys
 import tempfile
@@ -20,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from kit.service.line import Line, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
+from service_tui.units import Timestamp
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, POSITIONS, TRADES
 
@@ -60,14 +62,17 @@ async def made(path: Path, clock: ManualClock, days: float) -> tuple[str, str]:
         return stage.key, stage.agent_id
 
 
-async def timed(line: Line, name: str, endpoint: Endpoint, rows: str, **query: object) -> None:
+async def timed(line: Line, name: str, endpoint: Endpoint, rows: str, **query: object) -> float:
+    """Milliseconds of an answer, the median of some."""
     took: list[float] = []
     said: dict[str, list[object]] = {}
     for _ in range(TIMES):
         began = time.perf_counter()
         said = await line.said(endpoint, **query)
         took.append(time.perf_counter() - began)
-    print(f"GET {name}: {sorted(took)[TIMES // 2] * 1_000:.1f} ms, {len(said[rows])} rows")
+    median_ms = sorted(took)[TIMES // 2] * 1_000
+    print(f"GET {name}: {median_ms:.1f} ms, {len(said[rows])} rows")
+    return median_ms
 
 
 def size_mb(path: Path) -> float:
@@ -81,19 +86,52 @@ def memory_mb() -> float:
     return pages * resource.getpagesize() / 1e6
 
 
-async def opened(path: Path, clock: ManualClock, who: tuple[str, str]) -> None:
+async def opened(
+    path: Path, clock: ManualClock, who: tuple[str | None, str] = (None, "")
+) -> dict[str, float]:
+    """Open a directory, and read its lists."""
     gc.collect()
     before, began = memory_mb(), time.perf_counter()
     async with open_stage(path, clock, key=who[0], agent_id=who[1]) as stage:
-        print(f"start: {time.perf_counter() - began:.3f} s, {memory_mb() - before:+.1f} MB")
+        start_s, more_mb = time.perf_counter() - began, memory_mb() - before
+        print(f"start: {start_s:.3f} s, {more_mb:+.1f} MB")
         line = line_to(stage)
-        await timed(line, "/markets", MARKETS, "markets", limit=100)
-        await timed(line, "/trades", TRADES, "trades", limit=100)
+        markets_ms = await timed(line, "/markets", MARKETS, "markets", limit=100)
+        trades_ms = await timed(line, "/trades", TRADES, "trades", limit=100)
         await timed(line, "/positions?status=all", POSITIONS, "positions", status="all")
         page = {"status": "all", "limit": 500}
         await timed(line, "/positions?status=all&limit=500", POSITIONS, "positions", **page)
         print(f"after the answers: {memory_mb() - before:+.1f} MB, {memory_mb():.1f} MB in all")
         print(f"markets in memory: {len(stage.world.markets)}")
+    return {
+        "start_s": start_s,
+        "more_mb": more_mb,
+        "markets_ms": markets_ms,
+        "trades_ms": trades_ms,
+    }
+
+
+async def compared(folder: Path, days: float) -> dict[str, float]:
+    """A directory of so many days beside a new one; it is made once, and kept in the folder."""
+    place, note = folder / "desk", folder / "made.json"
+    if not note.exists():
+        clock = ManualClock()
+        who = await made(place, clock, days)
+        note.write_text(json.dumps({"now": clock.now(), "who": who}))
+    kept = json.loads(note.read_text())
+    clock = ManualClock()
+    with tempfile.TemporaryDirectory() as empty:
+        # The first of all loads what both need.
+        await opened(Path(empty) / "0", clock)
+        new = await opened(Path(empty) / "1", clock)
+    clock._now = Timestamp(kept["now"])
+    old = await opened(place, clock, (kept["who"][0], kept["who"][1]))
+    return {
+        "month_start_s": old["start_s"] - new["start_s"],
+        "month_mb": old["more_mb"] - new["more_mb"],
+        "month_markets_ms": old["markets_ms"],
+        "month_trades_ms": old["trades_ms"],
+    }
 
 
 async def main(days: float) -> None:

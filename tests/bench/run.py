@@ -1,127 +1,103 @@
-"""The figures that the product promises, measured in one run. By hand: `make bench`.
+"""Every budget that the product promises, measured in one run beside its yardstick. `make bench`.
 
-Nothing here is a test: a busy machine tells another time. Each section prints what it measured
-beside its yardstick, taken in the same run.
+    python tests/bench/run.py [--month FOLDER] [PART...]
+    python tests/bench/run.py peers
+
+Without a part, all of them. Prints each row with its target, then the figures as a line of JSON,
+to compare with an earlier one. Nothing here is a test: a busy machine tells another time. The
+directory of 30 days takes some minutes to make: with `--month` it is made once and kept there,
+without it those rows are not measured. `peers` measures other terminal programs that are installed.
 """
 
+import argparse
 import asyncio
-import fcntl
 import json
 import os
-import pty
 import random
-import select
-import signal
 import sqlite3
 import statistics
-import struct
 import sys
 import tempfile
-import termios
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-SIZE = (120, 40)
-EMPTY_APP = """
-from textual.app import App
-from textual.widgets import Static
-class Empty(App):
-    def compose(self):
-        yield Static("ready-to-use")
-Empty().run()
-"""
+Figures = dict[str, float]
 
 
-def report(name: str, value: float, unit: str, target: str = "") -> None:
-    print(f"{name:<44} {value:>12,.1f} {unit:<9} {target}", flush=True)
+@dataclass(frozen=True)
+class Row:
+    """A budget: the figure that it limits, and the one beside which it is read."""
+
+    name: str
+    figure: str
+    unit: str
+    target: float
+    at_least: bool = False
+    yardstick: str = ""
+
+    def is_met(self, value: float) -> bool:
+        """False for NaN, too."""
+        return value >= self.target if self.at_least else value <= self.target
 
 
-def until_text(
-    command: list[str],
-    marks: dict[str, bytes],
-    env: dict[str, str],
-    *,
-    last_keys: bytes = b"",
-    limit_s: float = 8.0,
-) -> tuple[dict[str, float], float]:
-    """Seconds from exec until each mark stood on a terminal, and RSS in MB at the end."""
-    started = time.perf_counter()
-    pid, terminal = pty.fork()
-    if pid == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
-        os.environ.update(env)
-        os.execvp(command[0], command)
-    seen: dict[str, float] = {}
-    text, reached = b"", 0
-    try:
-        while len(seen) < len(marks) and time.perf_counter() - started < limit_s:
-            ready, _, _ = select.select([terminal], [], [], 0.5)
-            if not ready:
-                continue
-            text += os.read(terminal, 65_536)
-            now = time.perf_counter() - started
-            for name, mark in marks.items():
-                # In order: a mark counts only behind the one before it.
-                if name not in seen:
-                    at = text.find(mark, reached)
-                    if at < 0:
-                        break
-                    seen[name], reached = now, at
-        drain(terminal, 1.0)
-        status = Path(f"/proc/{pid}/status").read_text()
-        rss = next(int(row.split()[1]) for row in status.splitlines() if row.startswith("VmRSS"))
-        for key in last_keys:
-            os.write(terminal, bytes([key]))
-            drain(terminal, 0.7)
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        os.close(terminal)
-    return seen, rss / 1024
+ROWS = (
+    Row("exec to live data, existing directory", "live_ms", "ms", 1_000, yardstick="empty_ms"),
+    Row("  the same against an empty Textual app", "live_ratio", "x", 3.5),
+    Row("  its own first paint against that app", "paint_ratio", "x", 1.5),
+    Row("first ever start to live data", "first_ms", "ms", 1_500, yardstick="empty_ms"),
+    Row("quit", "quit_ms", "ms", 150),
+    Row("serve to first answer, empty", "serve_empty_ms", "ms", 800, yardstick="libraries_ms"),
+    Row("  existing directory", "serve_existing_ms", "ms", 800, yardstick="libraries_ms"),
+    Row("--version", "version_ms", "ms", 80, yardstick="python_ms"),
+    Row("--help", "help_ms", "ms", 80, yardstick="python_ms"),
+    Row("doctor", "doctor_ms", "ms", 500, yardstick="python_ms"),
+    Row("status", "status_ms", "ms", 500, yardstick="libraries_ms"),
+    Row("report", "report_ms", "ms", 500, yardstick="libraries_ms"),
+    Row("idle, world paused", "idle_paused_percent", "% core", 0.5),
+    Row("idle, world at 1x", "idle_running_percent", "% core", 3),
+    Row("memory, console with its service", "memory_mb", "MB", 95, yardstick="empty_mb"),
+    Row("key to paint beside 20 agents, embedded, p99", "keys_embedded_p99_ms", "ms", 60),
+    Row("key to paint beside 20 agents, attached, p99", "keys_attached_p99_ms", "ms", 60),
+    Row("quote after the last digit, embedded, p99", "quote_p99_ms", "ms", 80),
+    Row("screen switch over 5,000 markets, p99", "switch_p99_ms", "ms", 50),
+    Row("key over 5,000 new markets, longest", "refresh_max_ms", "ms", 50),
+    Row("in-memory trades, every check", "engine_rate", "/s", 180_000, at_least=True),
+    Row("durable trades, sixteen at a time", "durable_rate", "/s", 12_000, at_least=True),
+    Row("durable trade against a raw commit, p50", "durable_ratio", "x", 2, yardstick="raw_us"),
+    Row(
+        "over loopback, 16 connections, against raw commits",
+        "loopback_ratio",
+        "x",
+        1.5,
+        at_least=True,
+        yardstick="raw_rate",
+    ),
+    Row("30 days: start, more than empty", "month_start_s", "s", 0.3),
+    Row("30 days: memory, more than empty", "month_mb", "MB", 15),
+    Row("30 days: GET /trades", "month_trades_ms", "ms", 10),
+    Row("30 days: GET /markets", "month_markets_ms", "ms", 10),
+)
 
 
-def drain(terminal: int, seconds: float) -> None:
-    """Read what the program prints, so that it never waits for us."""
-    end = time.perf_counter() + seconds
-    while (left := end - time.perf_counter()) > 0:
-        ready, _, _ = select.select([terminal], [], [], left)
-        try:
-            if ready and not os.read(terminal, 65_536):
-                return
-        except OSError:
-            return
+def shown(row: Row, figures: Figures) -> str:
+    """A row as it is printed."""
+    value = figures.get(row.figure)
+    limit = f"{'>=' if row.at_least else '<='} {row.target:,g}"
+    if value is None:
+        return f"{row.name:<52} {'not measured':>20}   {limit}"
+    verdict = "met" if row.is_met(value) else "NOT MET"
+    beside = figures.get(row.yardstick)
+    yardstick = "" if beside is None else f"   {row.yardstick} {beside:,.0f}"
+    return f"{row.name:<52} {value:>12,.2f} {row.unit:<7}   {limit:<10} {verdict:<8}{yardstick}"
 
 
-def bench_start(rounds: int = 7) -> None:
-    env = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": "120", "LINES": "40"}
-    with tempfile.TemporaryDirectory() as folder:
-        ours = [sys.executable, "-m", "service_tui", "--data-dir", f"{folder}/desk"]
-        empty = [sys.executable, "-c", EMPTY_APP]
-        marks = {"picture": b"last known state", "first": b"connecting", "live": b"online"}
-        until_text(ours, {"live": b"online"}, env, last_keys=b"\r2\x11")
-        picture, first, live, base, memory = [], [], [], [], []
-        for _ in range(rounds):
-            seen, _ = until_text(empty, {"first": b"ready-to-use"}, env)
-            base.append(seen["first"])
-            seen, rss = until_text(ours, marks, env)
-            picture.append(seen.get("picture", float("nan")))
-            first.append(seen.get("first", float("nan")))
-            live.append(seen.get("live", float("nan")))
-            memory.append(rss)
-    yardstick = statistics.median(base) * 1e3
-    report("empty Textual app, first paint", yardstick, "ms")
-    paint = statistics.median(picture) * 1e3
-    report("service-tui, last picture, marked", paint, "ms", f"{paint / yardstick:.2f}x (<= 1.5x)")
-    paint = statistics.median(first) * 1e3
-    report("service-tui, its own first paint", paint, "ms", f"{paint / yardstick:.2f}x (<= 1.5x)")
-    report("service-tui, live data", statistics.median(live) * 1e3, "ms")
-    report("memory after start", statistics.median(memory), "MB")
-
-
-def bench_engine(count: int = 200_000) -> None:
+def engine(count: int = 200_000) -> Figures:
+    """Trades of the engine alone, best of three."""
     from service_tui.engine.amm.exchange import Order  # noqa: PLC0415
     from service_tui.engine.events import AgentRegistered  # noqa: PLC0415
     from service_tui.engine.tick import advance  # noqa: PLC0415
@@ -149,10 +125,11 @@ def bench_engine(count: int = 200_000) -> None:
             fill = world.place(order, world.at)
             world.place(Order(agent, market_id, Side.YES, Action.SELL, fill.shares), world.at)
         best = max(best, count / (time.perf_counter() - started))
-    report("in-memory trades, every check", best, "/s", "(>= 100,000)")
+    return {"engine_rate": best}
 
 
 def raw_sqlite(folder: Path, count: int) -> list[float]:
+    """Seconds of each of so many commits of one row."""
     connection = sqlite3.connect(folder / "raw.sqlite3", isolation_level=None)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
@@ -168,19 +145,18 @@ def raw_sqlite(folder: Path, count: int) -> list[float]:
     return taken
 
 
-async def bench_durable(count: int = 3_000) -> None:
+async def durable(count: int = 3_000) -> Figures:
+    """Trades in process, each on disk when it is answered, and commits of plain SQLite."""
     from kit.service.stage import open_stage  # noqa: PLC0415
     from service_tui.engine.amm.exchange import Order  # noqa: PLC0415
     from service_tui.terms import Action, Plan, Side  # noqa: PLC0415
     from service_tui.units import ONE  # noqa: PLC0415
-    from service_tui.wire.endpoints.public import PLACE_TRADE  # noqa: PLC0415
-    from service_tui.wire.trades import TradeRequest  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         async with open_stage(Path(folder) / "desk", plan=Plan.ELITE) as stage:
             world_store, clock = stage.sim.service.world_store, stage.clock
             market_id = stage.open_markets()[0].market_id
-            raw, durable = [], []
+            raw, one_by_one = [], []
             for part in range(6):
                 (Path(folder) / f"raw{part}").mkdir()
                 raw += raw_sqlite(Path(folder) / f"raw{part}", count // 6)
@@ -188,16 +164,11 @@ async def bench_durable(count: int = 3_000) -> None:
                     order = Order(stage.agent, market_id, Side.YES, Action.BUY, ONE)
                     started = time.perf_counter()
                     fill = await world_store.place(order, clock.now())
-                    durable.append(time.perf_counter() - started)
+                    one_by_one.append(time.perf_counter() - started)
                     order = Order(stage.agent, market_id, Side.YES, Action.SELL, fill.shares)
                     started = time.perf_counter()
                     await world_store.place(order, clock.now())
-                    durable.append(time.perf_counter() - started)
-            yardstick = statistics.median(raw) * 1e6
-            report("raw SQLite, one-row commit, p50", yardstick, "us")
-            p50 = statistics.median(durable) * 1e6
-            report("durable trade, p50", p50, "us", f"{p50 / yardstick:.2f}x (<= 2x)")
-            report("durable trades, one at a time", 1 / statistics.fmean(durable), "/s")
+                    one_by_one.append(time.perf_counter() - started)
 
             async def pairs(rounds: int) -> None:
                 for _ in range(rounds):
@@ -211,24 +182,20 @@ async def bench_durable(count: int = 3_000) -> None:
                 for _ in range(16):
                     tasks.create_task(pairs(count // 16))
             rate = (count // 16) * 32 / (time.perf_counter() - started)
-            report("durable trades, sixteen at a time", rate, "/s")
-
-            request = TradeRequest(market_id=market_id, side=Side.YES, amount=25.0, dry_run=True)
-            quotes = []
-            for _ in range(300):
-                started = time.perf_counter()
-                await stage.client.call(PLACE_TRADE, body=request)
-                quotes.append(time.perf_counter() - started)
-            report("quote through the client, p50", statistics.median(quotes) * 1e3, "ms")
+    yardstick = statistics.median(raw)
+    return {
+        "raw_us": yardstick * 1e6,
+        "raw_rate": 1 / statistics.fmean(raw),
+        "durable_ratio": statistics.median(one_by_one) / yardstick,
+        "durable_rate": rate,
+    }
 
 
-async def bench_loopback(rounds: int = 120) -> None:
-    """Trades over sixteen connections of another process, against the engine's own rate."""
+async def loopback(rounds: int = 120) -> Figures:
+    """Trades over sixteen connections of another process, beside commits of plain SQLite."""
     from kit.service.stage import open_stage  # noqa: PLC0415
-    from service_tui.engine.amm.exchange import Order  # noqa: PLC0415
     from service_tui.server.http.loopback import listen  # noqa: PLC0415
-    from service_tui.terms import Action, Plan, Side  # noqa: PLC0415
-    from service_tui.units import ONE  # noqa: PLC0415
+    from service_tui.terms import Plan  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         async with open_stage(Path(folder), plan=Plan.ELITE) as stage:
@@ -236,24 +203,11 @@ async def bench_loopback(rounds: int = 120) -> None:
             service.limits = False
             market_id = stage.open_markets()[0].market_id
 
-            async def pairs() -> None:
-                for _ in range(rounds):
-                    order = Order(stage.agent, market_id, Side.YES, Action.BUY, ONE)
-                    fill = await service.world_store.place(order, stage.clock.now())
-                    order = Order(stage.agent, market_id, Side.YES, Action.SELL, fill.shares)
-                    await service.world_store.place(order, stage.clock.now())
-
-            async def direct() -> float:
-                started = time.perf_counter()
-                async with asyncio.TaskGroup() as tasks:
-                    for _ in range(CONNECTIONS):
-                        tasks.create_task(pairs())
-                return rounds * CONNECTIONS * 2 / (time.perf_counter() - started)
-
-            engine, line = [], []
+            raw, line = [], []
             async with listen(stage.sim.app) as url:
-                for _ in range(3):
-                    engine.append(await direct())
+                for part in range(3):
+                    (Path(folder) / f"raw{part}").mkdir()
+                    raw += raw_sqlite(Path(folder) / f"raw{part}", 500)
                     load = await asyncio.create_subprocess_exec(
                         sys.executable,
                         str(Path(__file__).with_name("load.py")),
@@ -262,39 +216,87 @@ async def bench_loopback(rounds: int = 120) -> None:
                     )
                     said, _ = await load.communicate()
                     line.append(float(said))
-            best = statistics.median(engine)
-            report("durable trades, sixteen at a time", best, "/s")
-            rate = statistics.median(line)
-            report("over loopback, 16 connections", rate, "/s", f"{rate / best:.2f}x (>= 0.4x)")
+    raw_rate, rate = 1 / statistics.fmean(raw), statistics.median(line)
+    return {"raw_rate": raw_rate, "loopback_rate": rate, "loopback_ratio": rate / raw_rate}
 
 
-async def bench_refresh(seconds: int = 12, count: int = 5_000) -> None:
-    """5,000 markets replaced every second, a key pressed again and again: the longest wait."""
-    from kit.console.bench_host import run_markets  # noqa: PLC0415
+async def refresh(seconds: int = 12, count: int = 5_000) -> Figures:
+    """5,000 markets replaced every second, a key pressed again and again; then other screens."""
+    from kit.console.bench_host import run_markets, run_switches  # noqa: PLC0415
 
-    waits, used = await run_markets(count, seconds, random.Random(3))
-    waits.sort()
-    report("key press during 5,000-market refresh, p50", waits[len(waits) // 2] * 1e3, "ms")
-    report("key press during 5,000-market refresh, max", waits[-1] * 1e3, "ms", "(<= 50)")
-    report("the same, own CPU time only", max(used) * 1e3, "ms", "(<= 50)")
+    waits, _ = await run_markets(count, seconds, random.Random(3))
+    switches = sorted(await run_switches(count))
+    return {
+        "refresh_max_ms": max(waits) * 1e3,
+        "switch_p50_ms": statistics.median(switches) * 1e3,
+        "switch_p99_ms": switches[int(len(switches) * 0.99)] * 1e3,
+    }
+
+
+def keys(seconds: float = 25.0, programs: int = 20) -> Figures:
+    """Keys beside trading programs, with the service in the console and beside it."""
+    import beside  # noqa: PLC0415
+
+    figures: Figures = {}
+    for how in ("embedded", "attached"):
+        with tempfile.TemporaryDirectory() as folder:
+            waits = sorted(
+                beside.beside(Path(folder), seconds, programs, how, limits=True, alone_s=1.0)
+            )
+        figures[f"keys_{how}_p50_ms"] = statistics.median(waits) * 1e3
+        figures[f"keys_{how}_p99_ms"] = waits[int(len(waits) * 0.99)] * 1e3
+    return figures
 
 
 CONNECTIONS = 16
 
-SECTIONS = {
-    "start": bench_start,
-    "engine": bench_engine,
-    "durable": lambda: asyncio.run(bench_durable()),
-    "loopback": lambda: asyncio.run(bench_loopback()),
-    "refresh": lambda: asyncio.run(bench_refresh()),
-}
+
+def parts(month_folder: Path | None) -> dict[str, Callable[[], Figures]]:
+    """What is measured together, by name."""
+    import month  # noqa: PLC0415
+    import peers  # noqa: PLC0415
+
+    import console  # noqa: PLC0415
+
+    def days() -> Figures:
+        if month_folder is None:
+            return {}
+        month_folder.mkdir(parents=True, exist_ok=True)
+        return asyncio.run(month.compared(month_folder, 30.0))
+
+    return {
+        "start": console.start,
+        "commands": console.commands,
+        "idle": console.idle,
+        "quote": console.quote,
+        "engine": engine,
+        "durable": lambda: asyncio.run(durable()),
+        "loopback": lambda: asyncio.run(loopback()),
+        "refresh": lambda: asyncio.run(refresh()),
+        "keys": keys,
+        "month": days,
+        "peers": peers.peers,
+    }
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or list(SECTIONS)
-    print(json.dumps({"python": sys.version.split()[0], "cores": os.cpu_count()}))
-    for name in wanted:
-        SECTIONS[name]()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--month", type=Path, help="where the directory of 30 days is kept")
+    parser.add_argument("part", nargs="*")
+    wanted = parser.parse_args()
+    known = parts(wanted.month)
+    figures: Figures = {}
+    for name in wanted.part or [name for name in known if name != "peers"]:
+        print(f"measuring: {name}", file=sys.stderr, flush=True)
+        figures |= known[name]()
+    rows = [row for row in ROWS if not wanted.part or row.figure in figures]
+    for row in rows:
+        print(shown(row, figures))
+    if rows:
+        met = sum(row.is_met(figures.get(row.figure, float("nan"))) for row in rows)
+        print(f"{met} of {len(rows)} rows are met")
+    about = {"python": sys.version.split()[0], "cores": os.cpu_count()}
+    print(json.dumps(about | {name: round(value, 3) for name, value in figures.items()}))
 
 
 if __name__ == "__main__":

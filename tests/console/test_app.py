@@ -117,6 +117,23 @@ async def test_the_latest_of_a_burst_is_shown_and_repainted_few_times(
         assert len(shown) < 20
 
 
+async def test_another_answer_without_news_waits_for_the_next_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(STATE) as seen:
+        shown: list[Timestamp] = []
+        monkeypatch.setattr(seen.app, "_tick", lambda: None)
+        monkeypatch.setattr(seen.app.front, "take", lambda _, now: shown.append(now))
+        later = Timestamp(NOW + 5)
+        answered = replace(STATE.service, last_ok_at=later, latency_s=0.25, skew_s=0.5)
+        fresher = replace(STATE, seen={**STATE.seen, Topic.FLEET: later}, service=answered)
+        seen.app.take(fresher)
+        assert seen.app.desk_state is fresher
+        assert shown == []
+        seen.app.take(replace(fresher, service=replace(answered, phase=Phase.OFFLINE)))
+        assert len(shown) == 1
+
+
 async def test_a_hidden_screen_is_shown_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(STATE) as seen:
         hidden = seen.app.front

@@ -15,7 +15,7 @@ from textual.message import Message
 from service_tui.console import formats
 from service_tui.console.actions import barred_reason
 from service_tui.console.desk_api import DeskClosedError, OpenDesk, RecoveryOption
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_newer_answer, is_private
 from service_tui.console.key_file import OwnKeys
 from service_tui.console.keys import (
     KEYS,
@@ -277,7 +277,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             self._show_conditions()
             return
         before, self.desk_state = self.desk_state, self._live
-        self.show_state()
+        if not is_newer_answer(before, self._live):
+            self.show_state()
         self._apply_theme_since(before)
         self.drill.follow(state.drill)
         self._notify()

@@ -1,5 +1,6 @@
 """The clock of a screen, its privacy mode, and data that is not loaded yet."""
 
+from dataclasses import replace
 from typing import Final
 
 from service_tui.console.keys import cap
@@ -16,6 +17,7 @@ __all__ = [
     "counted",
     "if_none",
     "is_answered",
+    "is_newer_answer",
     "is_private",
     "not_loaded_text",
     "of_wall",
@@ -35,6 +37,17 @@ def world_now(state: DeskState, now: Timestamp) -> Timestamp:
     if state.service.embedded and state.world is not None:
         return state.world.time_at(now)
     return now
+
+
+def is_newer_answer(before: DeskState, after: DeskState) -> bool:
+    """True if the service has answered again and nothing else changed: only ages are then new."""
+    if before.seen == after.seen:
+        return False
+    was = before.service
+    service = replace(
+        after.service, last_ok_at=was.last_ok_at, latency_s=was.latency_s, skew_s=was.skew_s
+    )
+    return replace(after, seen=before.seen, service=service) == before
 
 
 def of_world(state: DeskState) -> str:

@@ -10,7 +10,6 @@ import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from ssl import SSLContext
 from typing import Final
 
 import httpx
@@ -36,6 +35,7 @@ from service_tui.wire.endpoints.wallet import LINK_CHALLENGE
 from service_tui.wire.errors import ErrorBody
 from service_tui.wire.payment import PAYMENT_HEADER
 from service_tui.wire.world_seq import WORLD_SEQ, seq_of
+from service_tui.wiring.network import LeaderTls
 
 FORWARDED: Final = "x-world-forwarded"
 """Marks a call that one process forwards to another, which forwards it no further."""
@@ -154,14 +154,6 @@ WRITE_BROKE: Final = Sentence(
     "before you repeat it",
 )
 TOO_LARGE: Final = Sentence(413, "the body is too large", f"send at most {BODY_MAX} bytes")
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderTls:
-    """How a call to another process is encrypted: whom to trust, and the name that it proves."""
-
-    context: SSLContext
-    name: str
 
 
 class Edge:

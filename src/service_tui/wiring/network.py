@@ -2,17 +2,25 @@
 
 import re
 import ssl
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 from service_tui.server.http.entrance import Entrance
-from service_tui.wiring.edge import LeaderTls
 from service_tui.wiring.options import LOOPBACK_HOSTS, Options
 
 ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (to be distinguished from addresses with a name)
 _NAME: Final = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]")
 _ENCRYPT: Final = "give --tls-cert and --tls-key, or --trusted-proxy ADDRESS"
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderTls:
+    """How a call to another process is encrypted: whom to trust, and the name that it proves."""
+
+    context: ssl.SSLContext
+    name: str
 
 
 class NetworkError(Exception):

@@ -137,6 +137,35 @@ async def test_an_empty_table_says_why_and_what_to_do() -> None:
         assert "The service is offline." in "\n".join(screen_lines(app))
 
 
+async def test_an_empty_table_is_painted_again_only_with_another_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = Bare()
+    async with app.run_test(size=SIZE) as pilot:
+        painted: list[object] = []
+        refresh = app.table.refresh
+
+        def count(*regions: Any, **how: Any) -> Any:
+            painted.append(regions)
+            return refresh(*regions, **how)
+
+        monkeypatch.setattr(app.table, "refresh", count)
+        app.table.redraw()
+        app.table.show(())
+        assert painted == []
+        app.table.empty = "The service is offline."
+        await pilot.pause()
+        assert len(painted) == 1
+        app.table.filter(lambda _: False)
+        painted.clear()
+        app.table.show(rows(3))
+        await pilot.pause()
+        assert "The filter hides all 3 rows." in "\n".join(screen_lines(app))
+        assert len(painted) == 1
+        app.table.redraw()
+        assert len(painted) == 1
+
+
 async def test_a_filter_that_hides_everything_says_so() -> None:
     app = Bare(rows(1_200))
     async with app.run_test(size=SIZE) as pilot:

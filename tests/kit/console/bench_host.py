@@ -10,6 +10,7 @@ from typing import Any
 
 from textual import events
 
+from kit.console import painting
 from kit.console.doors import RecordingDoors
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.app import ConsoleApp
@@ -98,3 +99,49 @@ async def run_keys(
         await pilot.pause(1.0)
         at_end(table, doors.state)
     return waits, used
+
+
+async def run_switches(count: int, rounds: int = 60) -> list[float]:
+    """Seconds that a change of the screen takes until the new one was painted, by digits typed."""
+    state = replace(sample_state(count), preferences={"welcome": "seen"})
+    app = ConsoleApp(
+        open_desk=RecordingDoors(state).open,
+        initial=state,
+        now=lambda: NOW,
+        themes=load_themes(shipped_folder()),
+        log_path="",
+        first="markets",
+    )
+    painted = 0
+    display = app._display
+
+    def note(screen: Any, update: Any) -> None:
+        nonlocal painted
+        painted += update is not None
+        display(screen, update)
+
+    async def switched(key: str) -> float:
+        front, before = app.front, painted
+        event = events.Key(key, key)
+        event.set_sender(app)
+        started = time.perf_counter()
+        app._driver.send_message(event)
+        while app.front is front or painted == before:
+            if time.perf_counter() - started > LOST_S:
+                break
+            await asyncio.sleep(0)
+        return time.perf_counter() - started
+
+    waits: list[float] = []
+    setattr(app, "_display", note)  # noqa: B010  (a method of Textual's)
+    with painting.each_frame():
+        async with app.run_test(size=(120, 40)) as pilot:
+            await pilot.pause(1.0)
+            # Every screen has been open once: what is loaded then is no switch.
+            await pilot.press("1", "3", "6", "2")
+            gc.collect()
+            gc.freeze()
+            for number in range(rounds):
+                waits.append(await switched("3612"[number % 4]))
+                await pilot.pause(0.1)
+    return waits

@@ -107,6 +107,8 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
         self._view = view
         self.title_of: Callable[[R], str] | None = None
         self._titled = ""
+        self._drawn_text: str | None = None
+        """The text in place of rows, as last painted; None before."""
         self._seen = view()
         self._lines = TableLines(self.columns, self._paint, view)
         self._resting: Timer | None = None
@@ -190,7 +192,8 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
             return lines.row(order.key_at(index), order[index], self._row_state(index))
         if len(order):
             return lines.blank()
-        return lines.text_line(self.no_row_text, y - 1, self._page)
+        self._drawn_text = self.no_row_text
+        return lines.text_line(self._drawn_text, y - 1, self._page)
 
     @property
     def no_row_text(self) -> str:
@@ -323,6 +326,8 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
     def _repaint(self, before: Sequence[_VisibleLine[R]]) -> None:
         """Paint the lines again that differ from the former ones."""
         order, visible = self._order, self._visible()
+        if not before and not visible and self.no_row_text == self._drawn_text:
+            return
         if not before or len(before) != len(visible):
             self.refresh()
             return

@@ -88,7 +88,6 @@ class Journal(SQLModel, table=True):
             "agent_id",
             "seq",
             sqlite_where=_OF_AGENTS,
-            postgresql_where=_OF_AGENTS,
         ),
         Index(
             "journal_by_kind",
@@ -96,14 +95,12 @@ class Journal(SQLModel, table=True):
             "kind",
             "seq",
             sqlite_where=_OF_AGENTS,
-            postgresql_where=_OF_AGENTS,
         ),
         Index(
             "journal_by_market",
             "market_id",
             "seq",
             sqlite_where=_OF_AGENTS,
-            postgresql_where=_OF_AGENTS,
         ),
         Index(
             "journal_by_venue",
@@ -112,10 +109,9 @@ class Journal(SQLModel, table=True):
             "venue",
             "seq",
             sqlite_where=_OF_A_VENUE,
-            postgresql_where=_OF_A_VENUE,
         ),
-        Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE, postgresql_where=OF_THE_TAPE),
-        Index("journal_of_people", "seq", sqlite_where=OF_PEOPLE, postgresql_where=OF_PEOPLE),
+        Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE),
+        Index("journal_of_people", "seq", sqlite_where=OF_PEOPLE),
         _STRICT,
     )
 
@@ -298,7 +294,6 @@ class Entries(SQLModel, table=True):
             "market_id",
             "seq",
             sqlite_where=STILL_HELD,
-            postgresql_where=STILL_HELD,
         ),
         _STRICT,
     )

@@ -144,6 +144,10 @@ def _shared() -> list[bytes]:
             column.autoincrement = False
             if isinstance(column.type, Text):
                 column.type = Text(collation="C")
+        for index in table.indexes:
+            # Declared for SQLite alone: naming PostgreSQL there would load it at each start.
+            options = index.dialect_options
+            options["postgresql"]["where"] = options["sqlite"]["where"]
         made.append(str(CreateTable(table).compile(dialect=dialect)).encode())
         made += [
             str(CreateIndex(index).compile(dialect=dialect)).encode()
