@@ -40,8 +40,11 @@ def world_now(state: DeskState, now: Timestamp) -> Timestamp:
 
 
 def is_newer_answer(before: DeskState, after: DeskState) -> bool:
-    """True if the service has answered again and nothing else changed: only ages are then new."""
-    if before.seen == after.seen:
+    """True if the service has answered again and nothing else changed: only ages are then new.
+
+    A first answer is news: what was not loaded is known from then on.
+    """
+    if before.seen == after.seen or before.seen.keys() != after.seen.keys():
         return False
     was = before.service
     service = replace(
