@@ -15,8 +15,8 @@ from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.console.keys import cap, with_keys
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
-from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import limit_text, moment_text
+from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
@@ -114,7 +114,7 @@ def expiry_text(draft: Draft, now: Timestamp) -> Text:
 
 def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text:
     """What stop and target mean for this buy, or what protects the position without them."""
-    known = state.risk.monitor(holding_key(draft.market.market_id, draft.side, draft.venue))
+    known = state.risk.monitor(position_key(draft.market.market_id, draft.side, draft.venue))
     if order is None or (order.stop_pct is None and order.target_pct is None):
         return Text("empty: the present monitor stays" if known else f"empty: {_by_default(state)}")
     parts: list[Text] = []

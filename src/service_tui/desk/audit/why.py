@@ -17,7 +17,7 @@ from service_tui.desk.fill_tickets import KIND as FILL
 from service_tui.desk.fill_tickets import fill_id, ticket_of_fill
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.slices.records import (
     Deal,
@@ -108,7 +108,7 @@ class _Known:
     def holding(self) -> str:
         if self.side is None:
             return ""
-        return holding_key(self.market_id, self.side, self.venue)
+        return position_key(self.market_id, self.side, self.venue)
 
     @property
     def trades(self) -> tuple[TradeView, ...]:
@@ -160,7 +160,7 @@ def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
         (side, venue)
         for side in Side
         for venue in Venue
-        if holding_key(ticket.market_id, side, venue) == ticket.holding
+        if position_key(ticket.market_id, side, venue) == ticket.holding
     )
     known_side, venue = next(named, (None, Venue.SIM))
     if trade is not None:
@@ -189,7 +189,7 @@ def why_fill(state: DeskState, fill: FillView) -> TradeHistory:
         for one in all_fills(state)
         if one.agent_id == fill.agent_id
     )
-    place = holding_key(fill.market_id, fill.side, fill.venue)
+    place = position_key(fill.market_id, fill.side, fill.venue)
     positions = () if past is None else past.positions
     known = _Known(
         state,
@@ -240,7 +240,7 @@ def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
 def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHistory:
     """The chain of a redemption: what was held, how it ended, who ordered it, each step."""
     title = f"redeem {run.side.value.upper()} {run.question}"
-    place = holding_key(run.market_id, run.side, run.venue)
+    place = position_key(run.market_id, run.side, run.venue)
     held = next((one for one in (*state.on_venues, *state.closed) if one.key == place), None)
     known = _Known(state, run.market_id, run.side, None, venue=run.venue)
     bought = [one for one in known.trades if one.deal is Deal.BUY]

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.position_key import position_key
 from service_tui.terms import (
     Action,
     AgentStatus,
@@ -170,7 +170,7 @@ class PositionView:
     @property
     def key(self) -> str:
         """Identity of the row."""
-        return holding_key(self.market_id, self.side, self.venue)
+        return position_key(self.market_id, self.side, self.venue)
 
     @property
     def pnl(self) -> Micros:

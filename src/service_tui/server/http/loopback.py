@@ -143,7 +143,12 @@ async def listen(
     # After the first paint only: it costs a tenth of a second.
     import uvicorn  # noqa: PLC0415
 
-    from service_tui.server.http.lines import BoundedLine, backlog, encrypted_lines, sweep  # noqa: PLC0415
+    from service_tui.server.http.connections import (  # noqa: PLC0415
+        BoundedConnection,
+        backlog,
+        encrypted_connections,
+        sweep,
+    )
     from service_tui.server.http.loopback import Turns  # noqa: PLC0415
 
     listener = listener or bind(port)
@@ -152,7 +157,7 @@ async def listen(
     config = uvicorn.Config(
         Turns(served) if by_turns else served,
         lifespan="off",
-        http=BoundedLine,
+        http=BoundedConnection,
         backlog=backlog(),
         # Nothing here speaks them: an upgrade is passed over, and asked for no library.
         ws="none",
@@ -169,7 +174,7 @@ async def listen(
     if entrance.tls is not None:
         # Not by uvicorn's own options: they would let in more ciphers than Python's defaults, and
         # lines without number that never begin to encrypt.
-        setattr(config, "http_protocol_class", encrypted_lines(entrance.tls))  # noqa: B010
+        setattr(config, "http_protocol_class", encrypted_connections(entrance.tls))  # noqa: B010
     ending = asyncio.Event()
     loop = asyncio.get_running_loop()
 

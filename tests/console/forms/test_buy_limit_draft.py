@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service_tui.console.fields import FieldError, percent_text
-from service_tui.console.forms.rail_draft import (
+from service_tui.console.forms.buy_limit_draft import (
     figure_text,
     read_defaults,
     read_figure,
