@@ -277,7 +277,7 @@ def _wanted(headers: SentHeaders) -> int:
 
 
 def _is_read(scope: Scope, headers: SentHeaders) -> bool:
-    """True for a read of the world that asks nothing of the leader's memory."""
+    """True for a read of the world that needs nothing of the leader's memory."""
     return scope["method"] == "GET" and is_copied(scope["path"]) and PAYMENT_HEADER not in headers
 
 

@@ -74,7 +74,7 @@ def side_labels(market: MarketView, venue: Venue, action: Action) -> tuple[str, 
 
     Returns:
         A label for each side. On a real venue the price is the best on its book that an order
-        meets: the ask for a buy, the bid for a sale; none while nobody stands there.
+        meets: the ask for a buy, the bid for a sale; no price while there is none.
     """
     if venue is Venue.SIM:
         return tuple(
@@ -133,7 +133,7 @@ def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text
 
 
 def _cost(draft: Draft, order: PlaceTrade) -> float:
-    """About what a share costs: the limit of an order that rests, else what the buy meets."""
+    """Estimated price of a share: the limit of a limit order, else the best ask or the mark."""
     if order.rests and order.price:
         return order.price
     ask = draft.market.quotes_of(draft.side)[1] if draft.venue is not Venue.SIM else None
@@ -183,7 +183,7 @@ def order_text(order: PlaceTrade) -> str:
 
 
 def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
-    """The quote's figures, `width` cells wide; 0 while that is unknown."""
+    """The quote's figures in `width` cells, 0 if unknown."""
     requested, masked = (draft.action, draft.venue), is_private(state)
     if draft.rests:
         shown = resting_figures(quote, requested, masked=masked)

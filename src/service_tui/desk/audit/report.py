@@ -38,7 +38,7 @@ class MoneyDay:
     `bought` is what the buys cost, `sold` what the sales brought, `paid` what payouts did;
     `realized` is the P&L of both, as far as it is known. An order without a fill counts nowhere.
     `equity` and `total_pnl` are as of now; `day_pnl` is None where the service
-    does not tell it.
+    does not report it.
     """
 
     venue: Venue

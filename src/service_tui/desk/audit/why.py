@@ -2,7 +2,7 @@
 
 A link without data has a reason instead.
 
-A link of which nothing is known says so, and why: nothing here is made up.
+A link without data states that and the reason: nothing is made up.
 """
 
 from collections.abc import Iterator

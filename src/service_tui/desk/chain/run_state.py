@@ -59,7 +59,7 @@ class SignedCall:
 class TransactionRunState:
     """Everything that a run needs after a restart: its view and the transaction to sign.
 
-    `confirmed`: a person, or the standing word of one, has said yes to it. `begun`: how often
+    `confirmed`: the person has confirmed it, or allows it automatically. `begun`: how often
     the step that comes next was taken up, with no word since that the program lives on with it.
     """
 

@@ -205,7 +205,7 @@ class Halting:
     async def _follow(self) -> None:
         """End the halt here once the service reports that its operator has ended it.
 
-        What is shown may be older than the halt: only an answer to a question that was asked after
+        The state may be older than the halt: only an answer to a request that was sent after
         the service had acknowledged it counts.
         """
         while True:

@@ -72,11 +72,11 @@ class Topic(StrEnum):
 class MarketView:
     """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known.
 
-    `venues` are those on which it trades, sim first; empty where the service does not say. `tick`
-    is the step of limit prices on its book, micros; `condition_id` what its tokens derive from on
-    the chain, empty where it has none, and `fee_rate_bps` what a taker pays there. `venue_price` is
-    that of YES on the book of its venue, None without a book; `bid` and `ask` are the best prices
-    of YES there, None where nobody stands.
+    `venues` are those on which it trades, sim first; empty if the service does not report them.
+    `tick` is the step of limit prices on its book, micros; `condition_id` what its tokens derive
+    from on the chain, empty where it has none, and `fee_rate_bps` what a taker pays there.
+    `venue_price` is that of YES on the book of its venue, None without a book; `bid` and `ask` are
+    the best prices of YES there, None where nobody stands.
     """
 
     market_id: str
@@ -208,7 +208,7 @@ REDEEM: Final = "redeem"
 class TradeView:
     """One accepted order, or a payout (`action` redeem).
 
-    `signal_data` is what whoever traded said of the signal, by name; without our own reference.
+    `signal_data` are the figures of the signal that came with the trade, by name.
     `fee` is what the venue took beside `cost`, None where it is not reported.
     """
 
@@ -520,7 +520,7 @@ class NoticeKind(StrEnum):
 class Notice:
     """A line for a toast: what passed. `tone` is info, good, warn or bad.
 
-    `about` names the event that it tells of, where several notices may tell of one. `fix` is what
+    `about` identifies its event, if several notices may report the same. `fix` is what
     the operator can do about it.
     """
 

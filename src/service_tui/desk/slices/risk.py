@@ -385,7 +385,8 @@ class RiskView:
 
     `alerts` are those that wait and those that ended lately, `exits` the history, both newest
     first. `executes`: this program carries out exits; else another one on the data directory does,
-    or nobody may. `briefing_late` says since when no briefing came, empty while they come.
+    or nobody may. `briefing_late` is a text with the time since the last briefing, empty while they
+    arrive.
     """
 
     monitors: tuple[MonitorView, ...] = ()

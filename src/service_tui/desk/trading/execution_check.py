@@ -76,7 +76,7 @@ def check_execution(order: PlaceTrade, body: TradeBody) -> ExecutionCheck:
 def names_trade(body: TradeBody) -> bool:
     """True if an answer names a trade, in flight or done.
 
-    One that says no and names none leaves no doubt: nothing was carried out. Source: failures,
+    A refusal without an order is certain: nothing was executed. Source: failures,
     rule 1.
     """
     under_way = _states(body) & (_HAPPENED | {TradeStatus.SUBMITTED})

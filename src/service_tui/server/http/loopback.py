@@ -124,7 +124,7 @@ async def listen(
 ) -> AsyncGenerator[str]:
     """Serve the app on loopback, or by another entrance, while the context lasts.
 
-    The app's lifespan is already running: uvicorn is told to leave it alone.
+    The app's lifespan is already running: uvicorn does not start it again.
 
     Args:
         app: the app of a running embedded service.
@@ -159,7 +159,7 @@ async def listen(
         lifespan="off",
         http=BoundedConnection,
         backlog=backlog(),
-        # Nothing here speaks them: an upgrade is passed over, and asked for no library.
+        # There are no WebSockets here: an upgrade is ignored, and no library for it is loaded.
         ws="none",
         log_config=None,
         # Else each line of nonsense on the wire would be one in the log.
@@ -167,7 +167,7 @@ async def listen(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=STUCK_S,
-        # Nobody stands in between: a header must not say where a call comes from.
+        # There is no proxy: a header must not change the address of the caller.
         proxy_headers=False,
     )
     config.load()

@@ -380,7 +380,7 @@ def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) ->
 
 
 def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
-    """One side of a market that ended, of which only the journal tells: nothing of it waits."""
+    """One side of an ended market that only the journal records: nothing of it is pending."""
     body = closed_body(closed)
     if venue is Venue.SIM:
         return body

@@ -140,7 +140,7 @@ async def cancel_everything(request: RequestContext) -> CancelBody:
 
 
 async def executable_price(request: RequestContext) -> ExecutablePriceBody:
-    """The best price for who takes; a market without a book or offers says so, without success."""
+    """The best price for a taker; `success` is false for a market without a book or offers."""
     world = request.world
     query = request.query_as(ExecutablePriceQuery)
     times = (request.now, world.world_at)

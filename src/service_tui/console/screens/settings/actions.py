@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from rich.text import Text
 
-from service_tui.console.actions import ScreenAction, read_only_reason
+from service_tui.console.actions import ScreenAction, UnmetReason, read_only_reason
 from service_tui.console.buy_limit_text import figure, source_text
 from service_tui.console.forms.about import About
 from service_tui.console.forms.buy_limit_draft import BuyLimitChange
@@ -73,14 +73,14 @@ _UNKNOWN: Final = "not loaded yet"
 # -- requirements -------------------------------------------------------------------------------
 
 
-def can_change_setting(screen: Settings) -> str:
+def can_change_setting(screen: Settings) -> UnmetReason:
     """The highlighted setting is this machine's own, or this desk may change things."""
     row = screen.selected()
     is_order = row is not None and (row.limit is not None or row.key in _ON_SERVICE)
     return read_only_reason(screen.state) if is_order else ""
 
 
-def is_no_fixed_limit(screen: Settings) -> str:
+def is_no_fixed_limit(screen: Settings) -> UnmetReason:
     """The highlighted setting is no limit, or one that has a figure to change."""
     row = screen.selected()
     if row is None or row.limit is None:
@@ -89,7 +89,7 @@ def is_no_fixed_limit(screen: Settings) -> str:
     return "" if rule.on_service or rule.on_desk else "this limit is fixed"
 
 
-def has_changed(screen: Settings) -> str:
+def has_changed(screen: Settings) -> UnmetReason:
     """A change made here can be restored."""
     return "" if screen.take_back else "nothing to undo here"
 
