@@ -90,7 +90,7 @@ def read_figure(limit_kind: BuyLimit, text: str, *, most: int | None = None) -> 
     return parse_number(text, rule) // ONE
 
 
-def read_rail(
+def read_buy_limit(
     before: BuyLimitView, service: str, own: str, *, most: int | None = None
 ) -> BuyLimitChange:
     """Parse the figures of a limit; an empty line, or `off`, is no figure.

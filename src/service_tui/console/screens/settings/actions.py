@@ -31,11 +31,11 @@ from service_tui.console.parts.shared_actions import undo
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.settings.detail import about_text
 from service_tui.console.screens.settings.forms import (
+    BuyLimitForm,
     ChannelsForm,
     DefaultsForm,
     Hours,
     QuietForm,
-    RailForm,
 )
 from service_tui.console.screens.settings.table import (
     ABOUT,
@@ -157,7 +157,7 @@ def _edit_limit(screen: Settings, limit: BuyLimitView) -> None:
     def written(change: BuyLimitChange) -> None:
         _write_limit(screen, change)
 
-    screen.open_dialog(RailForm(screen.state, screen.now, limit), written)
+    screen.open_dialog(BuyLimitForm(screen.state, screen.now, limit), written)
 
 
 def _write_limit(screen: Settings, change: BuyLimitChange) -> None:

@@ -13,9 +13,9 @@ from service_tui.console.fields import Field, FieldError, percent_text
 from service_tui.console.forms.buy_limit_draft import (
     BuyLimitChange,
     figure_text,
+    read_buy_limit,
     read_defaults,
     read_quiet,
-    read_rail,
 )
 from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.notifications import KINDS, Channel, Quiet, is_quiet
@@ -32,7 +32,7 @@ SERVICE: Final = "rail-service"
 OWN: Final = "rail-own"
 
 
-class RailForm(Form[BuyLimitChange]):
+class BuyLimitForm(Form[BuyLimitChange]):
     """Returns the new figures of a limit."""
 
     heading: ClassVar[str] = "Limit"
@@ -78,7 +78,7 @@ class RailForm(Form[BuyLimitChange]):
         )
         service = self.typed(SERVICE) if self._rule.on_service else ""
         own = self.typed(OWN) if self._rule.on_desk else ""
-        return read_rail(self._view, service, own, most=most)
+        return read_buy_limit(self._view, service, own, most=most)
 
     def describe(self, result: BuyLimitChange | None) -> Mapping[str, Shown]:
         """The limit, the figure that binds now, and the one that would bind."""
