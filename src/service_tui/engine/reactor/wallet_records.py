@@ -73,7 +73,7 @@ class WalletRecords:
         return self.of(address).held.get(market_id) or WalletPosition()
 
     def count(self, one: Settlement, at: Timestamp, *, is_listed: bool) -> None:
-        """Count a settlement; without a position if its market is not listed, as it never resolves."""
+        """Count a settlement; it opens no position if its market is not listed here."""
         record = self.by_address.setdefault(one.wallet, WalletRecord())
         record.trades_count += 1
         record.last_at = at
