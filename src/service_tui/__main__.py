@@ -25,7 +25,7 @@ def main() -> None:
         sys.exit(NO_SUCH_SYSTEM)
     for name in SIGNALS:
         number = getattr(signal, name, None)
-        # Who was told to ignore a signal (nohup) goes on ignoring it.
+        # A signal that is ignored already (nohup) stays ignored.
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
     for stream in (sys.stdout, sys.stderr):

@@ -40,7 +40,7 @@ class Setting:
     """One setting. `key` is that of the file, with its table: `serve.port` is of `serve` alone.
 
     `values` are all that there are, where they can be listed; a number lies in `low` to `high`
-    where they cannot. `default` is what holds when nothing is said, in plain English. The value of
+    where they cannot. `default` is the default in plain English. The value of
     a secret is never shown. One that `is_repeated` may be given several times by its flag.
     """
 

@@ -159,7 +159,7 @@ class PersonRole(StrEnum):
     OWNER = "owner"
 
     def reaches(self, least: "PersonRole") -> bool:
-        """True if this role may do what asks for `least`."""
+        """True if this role may do what needs `least`."""
         roles = list(PersonRole)
         return roles.index(self) >= roles.index(least)
 
@@ -356,8 +356,8 @@ class ThresholdUnit(StrEnum):
 class ThresholdKind(NamedTuple):
     """One kind of threshold of a monitor: its field on each floor, and its bounds.
 
-    It is above 0 and at most `most`, or below it if `is_open`; `bounds` says so, empty if only the
-    service can tell. `label` is its name in plain English.
+    It is above 0 and at most `most`, or below it if `is_open`; `bounds` is that as text, empty if
+    only the service checks it. `label` is its name in plain English.
     """
 
     wire: str

@@ -42,7 +42,7 @@ def test_the_columns_of_the_markets_can_be_typed() -> None:
         assert search_of(f"{name}:>1").comparisons
     for name in re.findall("`([^`]+)`", text):
         found = search_of(f"{name}:s")
-        assert found.named if name in NAMED else found.cells
+        assert found.choices if name in NAMED else found.cells
 
 
 def test_a_bar_in_a_cell_is_escaped() -> None:

@@ -22,7 +22,7 @@ from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.key_queue import REST_S
 from service_tui.console.keys import with_keys
 from service_tui.console.screens.reactor import mirror
-from service_tui.console.screens.reactor.mirror import EARLY, KEPT, MirrorForm
+from service_tui.console.screens.reactor.mirror import EARLY, MIRRORS_WHEN_QUOTED, MirrorForm
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld
@@ -175,11 +175,11 @@ async def mirror_by_keys(seen: Running) -> None:
     # A key that is typed ahead is kept and shown, or refused with its reason: then it is pressed
     # again.
     typed(seen, send)
-    await seen.until(lambda: EARLY in hint(seen) or with_keys(KEPT) in hint(seen))
+    await seen.until(lambda: EARLY in hint(seen) or with_keys(MIRRORS_WHEN_QUOTED) in hint(seen))
     if EARLY in hint(seen):
         await seen.until(lambda: form.is_armed)
         typed(seen, send)
-        await seen.until(lambda: with_keys(KEPT) in hint(seen))
+        await seen.until(lambda: with_keys(MIRRORS_WHEN_QUOTED) in hint(seen))
 
 
 def hint(seen: Running) -> str:
@@ -194,7 +194,7 @@ async def mirror_by_mouse(seen: Running) -> None:
     assert isinstance(form, MirrorForm)
     await seen.until(lambda: form.is_armed)
     await seen.pilot.click("#form-set")
-    await seen.until(lambda: with_keys(KEPT) in hint(seen))
+    await seen.until(lambda: with_keys(MIRRORS_WHEN_QUOTED) in hint(seen))
 
 
 async def halt_by_keys(seen: Running) -> None:

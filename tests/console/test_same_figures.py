@@ -176,7 +176,7 @@ def test_the_buys_and_the_spend_of_the_day_are_one_figure() -> None:
     # Buys that rest keep a place in the limit and stand apart: nothing was bought by them.
     assert f"buys {buys}/500 today +{resting} open" in text_of(world_bits(STATE, NOW))
     assert f"buys today {buys} + {resting} resting of 500" in " ".join(DETAIL.split())
-    (rail,) = (one for one in buy_limits(STATE, NOW, ()) if one.bound is BuyLimit.DAY_BUYS)
+    (rail,) = (one for one in buy_limits(STATE, NOW, ()) if one.limit_kind is BuyLimit.DAY_BUYS)
     assert (rail.used, rail.reserved) == (buys + resting, resting)
     assert ROW["buys"] == f"{buys}/500"
     assert OWN.limits.day_spent == STATE.limits.day_spent == STATE.buy_limits.day_spent

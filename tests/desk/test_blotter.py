@@ -29,7 +29,7 @@ from kit.desk.faults import (
 )
 from kit.samples.desk import sample_state
 from kit.service.stage import open_stage, open_test_desk
-from service_tui.desk.blotter import _texts, intent_of, ticket_of
+from service_tui.desk.blotter import _fields, intent_of, ticket_of
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.slices.records import NO_TRACE, TicketState
 from service_tui.storage.blotter import Blotter, StoredState, StoredTicket
@@ -291,5 +291,5 @@ def test_a_row_keeps_on_which_venue_its_order_was(venue: Venue) -> None:
 
 
 def test_a_row_of_nested_brackets_is_an_empty_one() -> None:
-    assert _texts("[" * 100_000) == {}
-    assert _texts('{"what": "buy"}') == {"what": "buy"}
+    assert _fields("[" * 100_000) == {}
+    assert _fields('{"what": "buy"}') == {"what": "buy"}

@@ -73,7 +73,7 @@ def ticket(
 
 
 def rail(state: DeskState, which: BuyLimit, now: float = NOW) -> BuyLimitView:
-    return next(view for view in buy_limits(state, Timestamp(now)) if view.bound is which)
+    return next(view for view in buy_limits(state, Timestamp(now)) if view.limit_kind is which)
 
 
 def owning(state: DeskState = CALM, **figures: object) -> DeskState:

@@ -27,7 +27,7 @@ from service_tui.engine.world import World
 from service_tui.server.chain_node.relay import Refused, order_keys, relay
 from service_tui.server.chain_node.signed_orders import verified
 from service_tui.server.claim.link_challenges import LinkChallenges
-from service_tui.server.http.payments import RECIPIENT, PaymentRefused, taken
+from service_tui.server.http.payments import RECIPIENT, PaymentRefused, checked_payment
 from service_tui.signing.approvals import Approval, approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import (
@@ -408,7 +408,7 @@ def take_payment(
     payload = {"signature": signature, "authorization": authorization}
     whole = {"x402Version": 1, "scheme": "exact", "network": "base", "payload": payload}
     text = base64.b64encode(json.dumps(whole | (body or {})).encode()).decode()
-    taken(world(), world().agents["ada"], text, ("https://x.example/", AT))
+    checked_payment(world(), world().agents["ada"], text, ("https://x.example/", AT))
 
 
 # -- the table --------------------------------------------------------------------------------

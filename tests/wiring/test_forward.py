@@ -88,7 +88,7 @@ async def test_a_caller_that_breaks_off_ends_the_far_line() -> None:
 
 
 async def test_of_too_many_callers_the_last_is_not_led(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward, "lines_max", lambda: 4)
+    monkeypatch.setattr(forward, "connections_max", lambda: 4)
 
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"hi")

@@ -18,7 +18,7 @@ from kit.service.certificates import Certificate, certificate
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.server.embedded import SimSettings, open_sim
-from service_tui.server.http import lines
+from service_tui.server.http import connections
 from service_tui.server.http.entrance import LOCAL, Entrance, plain_address
 from service_tui.server.http.loopback import bind, listen
 from service_tui.wiring.network import NetworkError, check_network, entrance_on
@@ -138,8 +138,8 @@ async def test_a_call_goes_and_comes_back_encrypted(tmp_path: Path, made: Certif
 async def test_who_never_begins_to_encrypt_takes_no_room(
     tmp_path: Path, made: Certificate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "backlog", lambda: 4)
-    monkeypatch.setattr(lines, "HANDSHAKE_S", 0.3)
+    monkeypatch.setattr(connections, "backlog", lambda: 4)
+    monkeypatch.setattr(connections, "HANDSHAKE_S", 0.3)
     async with open_stage(tmp_path / "d") as stage, encrypted(stage, made) as http:
         port = http.base_url.port or 0
         held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(12)]

@@ -1,4 +1,4 @@
-"""Arguments of a tool, checked: what is wrong is named, with the parameters that there are."""
+"""Validates the arguments of a tool; errors name each problem and the known parameters."""
 
 import json
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ Given = TypeVar("Given", bound=WireModel)
 
 
 def arguments(kind: type[Given], given: Mapping[str, object]) -> Given:
-    """Arguments, typed.
+    """The arguments of a tool as its type.
 
     Returns:
-        The arguments.
+        The validated arguments.
 
     Raises:
-        ToolError: one is missing, unknown, of another type or out of range; says which.
+        ToolError: one is missing, unknown, of another type or out of range; the text names it.
     """
     try:
         return kind.model_validate_json(json.dumps(given))

@@ -11,7 +11,7 @@ from service_tui.wiring.typed_lines import typed_line
 
 
 def order_request(arguments: argparse.Namespace) -> OrderRequest:
-    """The order that the command line asks for."""
+    """The order on the command line."""
     is_quote = arguments.command == "quote"
     sells = arguments.sell if is_quote else arguments.command == "sell"
     return OrderRequest(
@@ -42,7 +42,7 @@ async def confirm(
 
 
 def choose_of(request: OrderRequest, arguments: argparse.Namespace, *, asks: bool) -> Choose | None:
-    """The question which market is meant; None where it cannot be asked, or is not wanted."""
+    """Lets the person select a market; None if there is no terminal, or it is not wanted."""
     is_unasked_order = not request.is_quote and is_unasked(request, arguments)
     return choose if asks and not is_unasked_order else None
 

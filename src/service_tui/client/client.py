@@ -127,8 +127,8 @@ Troubled = Callable[[ServiceError], None]
 
 Offered = Callable[[RateLimitedError, Again], None]
 
-"""What the line tells right before its first bytes, and again before the body, leave. Between the
-hand-over and these moments a connection may take seconds to open."""
+"""What the transport reports right before its first bytes leave, and again before the body. Between
+the hand-over and these moments a connection may take seconds to open."""
 
 _NO_KEY: Final = RefusalReason(
     "there is no key for this", "give the desk a key, or register an agent"

@@ -79,7 +79,7 @@ class OutcomeUnknownError(ServiceError):
 class ServiceFaultError(ServiceError):
     """A read without an answer; nothing changed, so it may be retried.
 
-    `status` is None when the line fell silent; `retry_after_s` is what the service asked for.
+    `status` is None without an answer; `retry_after_s` is the pause that the service requested.
     """
 
     def __init__(

@@ -62,7 +62,8 @@ async def pass_on(
         base: the address of the service.
         key: in whose name; it goes nowhere but to that address.
         call: method, path with its query, and body.
-        last_word: why it must not leave, asked until its bytes do; empty when it may.
+        last_word: returns why the request must not be sent, checked until its bytes leave; empty if
+        it may.
 
     Returns:
         The answer.

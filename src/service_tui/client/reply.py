@@ -1,4 +1,4 @@
-"""From bytes to an answer: strict, and one bad row does not lose the page."""
+"""Decodes an answer strictly; invalid rows of a list are dropped, so that the others remain."""
 
 import json
 from collections.abc import Mapping, MutableMapping, Sequence
@@ -21,7 +21,7 @@ hold the loop for three seconds and take a gigabyte for their faults (measured).
 
 SAME_LEAST: Final = 4_096
 SAME_MOST: Final = 8
-"""ours: what is polled and large (markets, positions, trades, news), and not the rest."""
+"""ours: bounds that keep the large polled answers (markets, positions, trades, news) only."""
 
 DATE_STEP_S: Final = 1.0
 """A Date header names whole seconds."""
@@ -31,13 +31,13 @@ _Location = tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[Answer]):
-    """An answer, and what is known of its way here.
+    """An answer with its timing.
 
     Attributes:
         answer: the body.
-        dropped: rows that were not of the protocol and are missing from it.
+        dropped: number of invalid rows that were left out.
         latency_s: seconds from sending to the last byte.
-        at: our clock when it had come.
+        at: our clock when it arrived.
         server_date: the service's clock, whole seconds; None if not reported.
     """
 
@@ -51,8 +51,8 @@ class Reply(Generic[Answer]):
     def skew_s(self) -> float | None:
         """Seconds that our clock is ahead of the service's (below 0: behind), at the least.
 
-        A slow answer or a second cut off seem to be skew: what they explain is none. None when the
-        service did not report it.
+        Latency and whole seconds can look like skew: that part is not counted. None if the service
+        sent no Date.
         """
         if self.server_date is None:
             return None
@@ -62,7 +62,7 @@ class Reply(Generic[Answer]):
 
 
 class NotProtocolError(Exception):
-    """The bytes are no answer of this type; the text repeats no value."""
+    """The bytes are no valid answer of this type; the text contains no value of it."""
 
 
 def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
@@ -98,7 +98,7 @@ def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
 
 
 class SameAnswers:
-    """The last answers, by their bytes: a poll that brings nothing new is not decoded again.
+    """Cache of decoded answers by their bytes: an unchanged answer is not decoded again.
 
     Answers are frozen, so that a caller may also see by identity that nothing changed. Only those
     of `SAME_LEAST` bytes and more are kept, `SAME_MOST` at most.
@@ -188,7 +188,7 @@ def _drop_nulls(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
 def _null_of(
     tree: Mapping[str, object], fault: _Location
 ) -> tuple[MutableMapping[str, object], str] | None:
-    """The object that holds the null to which a fault leads, and its name there."""
+    """The object and key of the null at which a fault lies; None if there is no null."""
     node: object = tree
     for part in fault:
         if is_list(node) and isinstance(part, int):

@@ -14,8 +14,11 @@ from service_tui.desk.state import DeskState
 
 Target = TypeVar("Target")
 
-Requirement: TypeAlias = Callable[[Target], str]
-"""Returns why an action is disabled on a screen now; empty if it is enabled.
+UnmetReason: TypeAlias = str
+"""Why a requirement is not met, as a short text for the footer; empty if it is met."""
+
+Requirement: TypeAlias = Callable[[Target], UnmetReason]
+"""A condition of an action, named as what has to be true; returns why it is not.
 
 It runs at each repaint of the footer: it must be quick, change nothing, and never raise, also
 without a highlighted row.

@@ -426,7 +426,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         return why or (self._no_pace() if sets_pace else "")
 
     def post_message(self, message: Message) -> bool:
-        """Queue a message; the key that halts does so when it arrives."""
+        """Queue a message; the halt key halts before it is queued."""
         self.halting.at_once(message)
         return super().post_message(message)
 
@@ -448,11 +448,11 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         """Halt, and show the halt; without a desk there is nothing to halt."""
         if not self.replay.is_alone:
             self.halting.halt()
-        elif not self.halting.is_done_by_key():
+        elif not self.halting.take_key_halt():
             self.show_toast(NOTHING_TO_HALT, "warn")
 
     def action_resume(self) -> None:
-        """Ask for the typed word that ends the halt."""
+        """Open the dialog in which a typed word ends the halt."""
         self.halting.resume()
 
     def action_approvals(self) -> None:

@@ -26,10 +26,10 @@ from service_tui.terms import AgentStatus, SessionState, Venue, agent_with
 from service_tui.units import Micros, Timestamp
 
 HELD: Final = "held "
-"""Prefix of the key of a waiting trade; the rest is its id."""
+"""Prefix of the key of a pending trade; its id follows."""
 
 URGENT_S: Final = 60.0
-"""A trade with less time left than this will soon be refused."""
+"""A pending trade with less time left than this is urgent."""
 
 
 def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
@@ -54,27 +54,36 @@ def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
         text = without_amounts(pending_text(trade), masked=is_private(state))
         worth = trade.amount or (None if price is None else Micros(round(trade.shares * price)))
         yield Need(
-            f"{HELD}{trade.held_id}", "breach" if left < URGENT_S else "warn", "?", "approve",
-            f"{trade.agent_name}: {text}", Text(formats.duration(left), "warn"),
-            "refused", "agents", trade.agent_id,
-            is_real=trade.venue is not Venue.SIM, left_s=left, money=worth, verb="Decide",
+            key=f"{HELD}{trade.held_id}",
+            tone="breach" if left < URGENT_S else "warn",
+            glyph="?",
+            word="approve",
+            what=f"{trade.agent_name}: {text}",
+            figure=Text(formats.duration(left), "warn"),
+            otherwise="refused",
+            screen="agents",
+            row=trade.agent_id,
+            is_real=trade.venue is not Venue.SIM,
+            left_s=left,
+            money=worth,
+            verb="Decide",
             act="app.approvals",
-        )  # fmt: skip
+        )
 
 
 _KINDS: Final = {
     AgentNeedKind.SIGNAL: "signals of agents",
     AgentNeedKind.REDEEMABLE: "to redeem by agents",
 }
-"""Alerts that the agent itself settles: many of them are one row."""
+"""Kinds of alert that the agent itself settles: several of them become one row."""
 
-_ALIKE: Final = {
+_LOOK_OF: Final = {
     AgentNeedKind.ALERT: ("breach", "▼", "alert", "its agent or the service exits"),
     AgentNeedKind.SIGNAL: ("muted", "○", "signal", "its agent decides"),
     AgentNeedKind.REDEEMABLE: ("profit", "●", "redeem", "its agent redeems"),
     AgentNeedKind.BREAKER: ("loss", "■", "breaker", "signals are skipped until then"),
 }
-"""Tone, glyph, word and end of each kind of agent's alert."""
+"""Tone, glyph, word and `otherwise` of each kind of agent's alert."""
 
 
 def is_last(need: AgentNeedView, now: Timestamp) -> bool:
@@ -85,17 +94,29 @@ def is_last(need: AgentNeedView, now: Timestamp) -> bool:
 
 def _of_agent(need: AgentNeedView, now: Timestamp) -> Need:
     """The row of an alert of an agent other than the person's own."""
-    tone, glyph, word, otherwise = _ALIKE[need.kind]
+    tone, glyph, word, otherwise = _LOOK_OF[need.kind]
     left, last = need.left_s(now), is_last(need, now)
     side = "" if need.side is None else f"{need.side.value.upper()} "
     about = f"{side}{short_question(need.question)}" or "reactor paused"
     until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
     return Need(
-        f"agent {need.key}", tone, "!" if last else glyph, "LAST 10m" if last else word,
-        f"{need.agent_name}: {about}", until, otherwise, "agents", need.agent_id,
-        kind=_KINDS.get(need.kind, ""), is_dismissable=left is None, left_s=left,
-        money=need.amount, verb="Show agent", act="agents.open", is_last=last,
-    )  # fmt: skip
+        key=f"agent {need.key}",
+        tone=tone,
+        glyph="!" if last else glyph,
+        word="LAST 10m" if last else word,
+        what=f"{need.agent_name}: {about}",
+        figure=until,
+        otherwise=otherwise,
+        screen="agents",
+        row=need.agent_id,
+        kind=_KINDS.get(need.kind, ""),
+        is_dismissable=left is None,
+        left_s=left,
+        money=need.amount,
+        verb="Show agent",
+        act="agents.open",
+        is_last=last,
+    )
 
 
 def _crashes(state: DeskState) -> Iterator[Need]:
@@ -103,12 +124,21 @@ def _crashes(state: DeskState) -> Iterator[Need]:
     for run in state.supervision.runs:
         if run.state is SkillRunState.CRASHED:
             yield Need(
-                f"run {run.run_id} {run.ended_at}", "loss", "✗", "crashed",
-                f"{run.skill_slug} as {run.agent_name}: {run.why}", Text(),
-                "stays stopped", "agents", run.agent_id, note="no restarts left",
+                key=f"run {run.run_id} {run.ended_at}",
+                tone="loss",
+                glyph="✗",
+                word="crashed",
+                what=f"{run.skill_slug} as {run.agent_name}: {run.why}",
+                figure=Text(),
+                otherwise="stays stopped",
+                screen="agents",
+                row=run.agent_id,
+                note="no restarts left",
                 is_dismissable=True,
-                money=run.budget, verb="Restart", act="agents.again",
-            )  # fmt: skip
+                money=run.budget,
+                verb="Restart",
+                act="agents.again",
+            )
 
 
 def _budgets(state: DeskState) -> Iterator[Need]:
@@ -124,11 +154,17 @@ def _budgets(state: DeskState) -> Iterator[Need]:
     for skill in () if rails is None or not most else rails.skills:
         if most and int(skill.spent) > WARN_FROM * most:
             yield Need(
-                f"skill day {skill.slug}", "warn", "▲", "skill",
-                f"{skill.slug}: daily budget {_spent(skill.spent / most)}",
-                formats.percent(skill.spent / most, 0), _refused(skill.spent / most),
-                "settings", money=Micros(most - skill.spent), verb="Show limits",
-            )  # fmt: skip
+                key=f"skill day {skill.slug}",
+                tone="warn",
+                glyph="▲",
+                word="skill",
+                what=f"{skill.slug}: daily budget {_spent(skill.spent / most)}",
+                figure=formats.percent(skill.spent / most, 0),
+                otherwise=_refused(skill.spent / most),
+                screen="settings",
+                money=Micros(most - skill.spent),
+                verb="Show limits",
+            )
 
 
 def _spent(used: float) -> str:
@@ -143,29 +179,55 @@ def _refused(used: float) -> str:
 def _budget(leash: LeashView, subject: str) -> Need:
     who, used = agent_with(subject, leash.skill_slug), leash.used or 0.0
     return Need(
-        f"budget {leash.agent_id} {leash.skill_slug}", "warn", "▲", "budget",
-        f"{who}: daily budget {_spent(used)}", formats.percent(leash.used, 0),
-        _refused(used), "agents", leash.agent_id,
-        money=leash.budget, verb="Edit leash", act="agents.leash",
-    )  # fmt: skip
+        key=f"budget {leash.agent_id} {leash.skill_slug}",
+        tone="warn",
+        glyph="▲",
+        word="budget",
+        what=f"{who}: daily budget {_spent(used)}",
+        figure=formats.percent(leash.used, 0),
+        otherwise=_refused(used),
+        screen="agents",
+        row=leash.agent_id,
+        money=leash.budget,
+        verb="Edit leash",
+        act="agents.leash",
+    )
 
 
 def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
     """An agent that is unclaimed, or out of money."""
     if agent.status is AgentStatus.BROKE:
         yield Need(
-            f"broke {agent.agent_id}", "loss", "✗", "broke", f"{agent.name} is out of cash",
-            formats.money(agent.cash, masked=is_private(state)), "only sells",
-            "agents", agent.agent_id, is_dismissable=True, money=agent.equity, verb="Show agent",
-        )  # fmt: skip
+            key=f"broke {agent.agent_id}",
+            tone="loss",
+            glyph="✗",
+            word="broke",
+            what=f"{agent.name} is out of cash",
+            figure=formats.money(agent.cash, masked=is_private(state)),
+            otherwise="only sells",
+            screen="agents",
+            row=agent.agent_id,
+            is_dismissable=True,
+            money=agent.equity,
+            verb="Show agent",
+        )
     elif not agent.claimed and not agent.is_own:
         yield Need(
-            f"unclaimed {agent.agent_id}", "accent", "○", "unclaimed",
-            f"{agent.name} is unclaimed (paper trading only)", Text(),
-            "trades with play money only", "agents", agent.agent_id,
-            kind="unclaimed agents", is_dismissable=True,
-            money=agent.equity, verb="Claim", act="agents.claim",
-        )  # fmt: skip
+            key=f"unclaimed {agent.agent_id}",
+            tone="accent",
+            glyph="○",
+            word="unclaimed",
+            what=f"{agent.name} is unclaimed (paper trading only)",
+            figure=Text(),
+            otherwise="trades with play money only",
+            screen="agents",
+            row=agent.agent_id,
+            kind="unclaimed agents",
+            is_dismissable=True,
+            money=agent.equity,
+            verb="Claim",
+            act="agents.claim",
+        )
 
 
 def _session(session: SessionView, state: DeskState) -> Need:
@@ -173,11 +235,17 @@ def _session(session: SessionView, state: DeskState) -> Need:
     capped = session.state is SessionState.CAPPED
     newest = next(iter(state.research.of(session)), None)
     return Need(
-        f"session {session.key} {session.segment} {session.state.value}", "warn",
-        "■" if capped else "‖", session.state.value,
-        f"autoresearch of {session.skill}: {session.why or 'stopped'}",
-        formats.count(session.count), "no more experiments", "research",
-        None if newest is None else newest.key, note="experiments so far", is_dismissable=True,
+        key=f"session {session.key} {session.segment} {session.state.value}",
+        tone="warn",
+        glyph="■" if capped else "‖",
+        word=session.state.value,
+        what=f"autoresearch of {session.skill}: {session.why or 'stopped'}",
+        figure=formats.count(session.count),
+        otherwise="no more experiments",
+        screen="research",
+        row=None if newest is None else newest.key,
+        note="experiments so far",
+        is_dismissable=True,
         verb="New session" if capped else "Show runs",
         act="research.new" if capped else "",
-    )  # fmt: skip
+    )

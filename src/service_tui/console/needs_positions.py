@@ -93,12 +93,20 @@ def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
         left = position.resolves_at - world
         if left <= RESOLVES_WITHIN_S:
             yield Need(
-                f"resolves {position.key}", "accent", "◷", "resolves", _position_text(position),
-                formats.until(position.resolves_at, world), f"held to resolution{clock}",
-                "portfolio", position.key,
-                left_s=max(0.0, left) / pace, money=position.mark_value,
-                verb="Sell", act="portfolio.sell",
-            )  # fmt: skip
+                key=f"resolves {position.key}",
+                tone="accent",
+                glyph="◷",
+                word="resolves",
+                what=_position_text(position),
+                figure=formats.until(position.resolves_at, world),
+                otherwise=f"held to resolution{clock}",
+                screen="portfolio",
+                row=position.key,
+                left_s=max(0.0, left) / pace,
+                money=position.mark_value,
+                verb="Sell",
+                act="portfolio.sell",
+            )
 
 
 def _pace(state: DeskState) -> float:
@@ -118,10 +126,19 @@ def _moved(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for (move, since), held in moves[:MOVED_MAX]:
         rose = move > 0
         yield Need(
-            f"moved {held.key}", "profit" if rose else "loss", "▲" if rose else "▼", "moved",
-            _position_text(held), formats.percent_change(move), "stays open", "portfolio", held.key,
-            kind="positions moved", note=since, money=held.mark_value,
-        )  # fmt: skip
+            key=f"moved {held.key}",
+            tone="profit" if rose else "loss",
+            glyph="▲" if rose else "▼",
+            word="moved",
+            what=_position_text(held),
+            figure=formats.percent_change(move),
+            otherwise="stays open",
+            screen="portfolio",
+            row=held.key,
+            kind="positions moved",
+            note=since,
+            money=held.mark_value,
+        )
 
 
 def _held_for_a_day(position: PositionView, state: DeskState, now: Timestamp) -> MarketView | None:
@@ -157,14 +174,20 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if 0 <= world - position.resolves_at <= SETTLED_FOR_S:
             won = position.realized > 0
             yield Need(
-                f"settled {position.key}", "profit" if won else "loss", "▲" if won else "▼",
-                "settled",
-                _position_text(position), formats.pnl(position.realized, masked=masked),
-                "leaves this list after an hour", "portfolio",
+                key=f"settled {position.key}",
+                tone="profit" if won else "loss",
+                glyph="▲" if won else "▼",
+                word="settled",
+                what=_position_text(position),
+                figure=formats.pnl(position.realized, masked=masked),
+                otherwise="leaves this list after an hour",
+                screen="portfolio",
                 kind="positions settled",
                 note=f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.list')} in "
-                "Portfolio for details", is_dismissable=True, money=position.realized,
-            )  # fmt: skip
+                "Portfolio for details",
+                is_dismissable=True,
+                money=position.realized,
+            )
 
 
 def _position_text(position: PositionView) -> str:

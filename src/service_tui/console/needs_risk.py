@@ -101,22 +101,37 @@ def _heartbeat(state: DeskState, now: Timestamp) -> Iterator[Need]:
         # Source: spec, "Limits": at least every 30 minutes, or alerts come and go unseen.
         lost = (age_s(state, Topic.BRIEFING, now) or 0.0) > BRIEFED_WITHIN_S
         yield Need(
-            "briefing", "breach" if lost else "warn", "✗" if lost else "!", "heartbeat",
-            formats.plain(state.risk.briefing_late).plain, Text(), "alerts may expire unseen",
-            "settings", left_s=0.0 if lost else None, verb="Refresh", act="app.refresh",
-        )  # fmt: skip
+            key="briefing",
+            tone="breach" if lost else "warn",
+            glyph="✗" if lost else "!",
+            word="heartbeat",
+            what=formats.plain(state.risk.briefing_late).plain,
+            figure=Text(),
+            otherwise="alerts may expire unseen",
+            screen="settings",
+            left_s=0.0 if lost else None,
+            verb="Refresh",
+            act="app.refresh",
+        )
 
 
 def _unsold(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for alert in state.risk.alerts:
         if alert.state in _UNSOLD and now - alert.expires_at <= UNSOLD_FOR_S:
             yield Need(
-                f"alert {alert.alert_id}", "loss", "✗", alert.state.value, _about(alert),
-                formats.age(alert.expires_at, now),
-                "the position stays open", "monitors", alert.alert_id,
+                key=f"alert {alert.alert_id}",
+                tone="loss",
+                glyph="✗",
+                word=alert.state.value,
+                what=_about(alert),
+                figure=formats.age(alert.expires_at, now),
+                otherwise="the position stays open",
+                screen="monitors",
+                row=alert.alert_id,
                 note=f"nothing sold; {cap('app.portfolio')} shows the position",
-                is_real=alert.venue is not Venue.SIM, is_dismissable=True,
-            )  # fmt: skip
+                is_real=alert.venue is not Venue.SIM,
+                is_dismissable=True,
+            )
 
 
 def _about(alert: AlertView) -> str:
@@ -130,21 +145,38 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
     if reactor.is_enabled and reactor.breaker.is_paused(now):
         left = reactor.breaker.left_s(now)
         yield Need(
-            "breaker", "loss", "■", "breaker", "Reactor paused: signals skipped",
-            Text("" if left is None else formats.duration(left)), "resets automatically", "reactor",
-            left_s=left, verb="Reset", act="reactor.reset",
-        )  # fmt: skip
+            key="breaker",
+            tone="loss",
+            glyph="■",
+            word="breaker",
+            what="Reactor paused: signals skipped",
+            figure=Text("" if left is None else formats.duration(left)),
+            otherwise="resets automatically",
+            screen="reactor",
+            left_s=left,
+            verb="Reset",
+            act="reactor.reset",
+        )
 
 
 def _signal(signal: SignalView, now: Timestamp) -> Need:
     dear = "price above the mirror limit" if signal.is_too_dear else ""
     return Need(
-        f"signal {signal.signal_id}", "warn", "○", "signal",
-        f"{signal.side.value.upper()} {short_question(signal.question)}",
-        Text(formats.duration(signal.left_s(now)), "warn"), "expires", "reactor", signal.signal_id,
-        note=dear, left_s=signal.left_s(now), money=signal.amount, verb="Mirror",
+        key=f"signal {signal.signal_id}",
+        tone="warn",
+        glyph="○",
+        word="signal",
+        what=f"{signal.side.value.upper()} {short_question(signal.question)}",
+        figure=Text(formats.duration(signal.left_s(now)), "warn"),
+        otherwise="expires",
+        screen="reactor",
+        row=signal.signal_id,
+        note=dear,
+        left_s=signal.left_s(now),
+        money=signal.amount,
+        verb="Mirror",
         act="reactor.mirror",
-    )  # fmt: skip
+    )
 
 
 def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
@@ -152,10 +184,16 @@ def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for alert in state.risk.price_alerts:
         if alert.triggered_at is not None and now - alert.triggered_at <= PRICE_ALERT_LISTED_S:
             yield Need(
-                f"price {alert.alert_id}", "accent", "◷", "price",
-                f"{alert.describe()}: {short_question(alert.question)}",
-                formats.price(alert.triggered_price),
-                "leaves this list after an hour", "monitors", alert.alert_id,
-                kind="price alerts fired", note=f"{cap('monitors.remove')} in Monitors removes it",
+                key=f"price {alert.alert_id}",
+                tone="accent",
+                glyph="◷",
+                word="price",
+                what=f"{alert.describe()}: {short_question(alert.question)}",
+                figure=formats.price(alert.triggered_price),
+                otherwise="leaves this list after an hour",
+                screen="monitors",
+                row=alert.alert_id,
+                kind="price alerts fired",
+                note=f"{cap('monitors.remove')} in Monitors removes it",
                 is_dismissable=True,
-            )  # fmt: skip
+            )

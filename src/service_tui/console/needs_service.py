@@ -26,16 +26,16 @@ _ANSWERS: Final = {
     403: ("403", "stays unavailable", "not in your plan"),
     429: ("429", "read again later", "rate limited"),
 }
-"""Word, end and note of a topic that the service keeps refusing, by the status of its answer."""
+"""Word, `otherwise` and note of a topic that the service refuses, by the status of its answer."""
 
 
 def of_service(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Rows about the connection, limits and orders."""
     yield from _connection(state)
     yield from _refused_topics(state)
-    yield from _open_ends(state, now)
+    yield from _unknown_orders(state, now)
     yield from _limits(state)
-    yield from _bad_ends(state, now)
+    yield from _failed_commands(state, now)
 
 
 def _connection(state: DeskState) -> Iterator[Need]:
@@ -43,16 +43,35 @@ def _connection(state: DeskState) -> Iterator[Need]:
     service, money = state.service, None if state.account is None else state.account.equity
     if service.phase is Phase.UNAUTHORIZED:
         yield Need(
-            "key", "breach", "✗", "401 key", formats.plain(service.problem).plain, Text(),
-            "no request is sent", "settings", note="the key is not valid",
-            left_s=0.0, money=money, verb="Show service",
-        )  # fmt: skip
+            key="key",
+            tone="breach",
+            glyph="✗",
+            word="401 key",
+            what=formats.plain(service.problem).plain,
+            figure=Text(),
+            otherwise="no request is sent",
+            screen="settings",
+            note="the key is not valid",
+            left_s=0.0,
+            money=money,
+            verb="Show service",
+        )
     elif service.phase is Phase.OFFLINE:
         yield Need(
-            "offline", "breach", "○", "offline", formats.plain(service.problem).plain, Text(),
-            "no exits until it answers", "settings", note="retried automatically",
-            left_s=0.0, money=money, verb="Refresh", act="app.refresh",
-        )  # fmt: skip
+            key="offline",
+            tone="breach",
+            glyph="○",
+            word="offline",
+            what=formats.plain(service.problem).plain,
+            figure=Text(),
+            otherwise="no exits until it answers",
+            screen="settings",
+            note="retried automatically",
+            left_s=0.0,
+            money=money,
+            verb="Refresh",
+            act="app.refresh",
+        )
 
 
 def _refused_topics(state: DeskState) -> Iterator[Need]:
@@ -62,37 +81,70 @@ def _refused_topics(state: DeskState) -> Iterator[Need]:
     if known is not None and service.problem_of is not None and service.phase is Phase.ONLINE:
         word, otherwise, why = known
         yield Need(
-            f"answer {word} {service.problem_of.value}", "warn", "!", word,
-            f"{service.problem_of.value}: {formats.plain(service.problem).plain}", Text(),
-            otherwise, "settings", note=why, verb="Refresh", act="app.refresh",
-        )  # fmt: skip
+            key=f"answer {word} {service.problem_of.value}",
+            tone="warn",
+            glyph="!",
+            word=word,
+            what=f"{service.problem_of.value}: {formats.plain(service.problem).plain}",
+            figure=Text(),
+            otherwise=otherwise,
+            screen="settings",
+            note=why,
+            verb="Refresh",
+            act="app.refresh",
+        )
     if state.reactor.barred:
         yield Need(
-            "barred reactor", "muted", "!", "403", formats.plain(state.reactor.barred).plain,
-            Text(), "stays off", "reactor", note="not in your plan", is_dismissable=True,
-        )  # fmt: skip
+            key="barred reactor",
+            tone="muted",
+            glyph="!",
+            word="403",
+            what=formats.plain(state.reactor.barred).plain,
+            figure=Text(),
+            otherwise="stays off",
+            screen="reactor",
+            note="not in your plan",
+            is_dismissable=True,
+        )
     if state.research.needs_plan:
         yield Need(
-            "barred research", "muted", "!", "403", "autoresearch needs the Pro plan", Text(),
-            "stays off", "research", note="not in your plan", is_dismissable=True,
-        )  # fmt: skip
+            key="barred research",
+            tone="muted",
+            glyph="!",
+            word="403",
+            what="autoresearch needs the Pro plan",
+            figure=Text(),
+            otherwise="stays off",
+            screen="research",
+            note="not in your plan",
+            is_dismissable=True,
+        )
 
 
-def _open_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Orders that were sent and have no answer; nobody may send them again."""
+def _unknown_orders(state: DeskState, now: Timestamp) -> Iterator[Need]:
+    """Orders that were sent and have no answer; they must not be sent again."""
     for ticket in state.tickets:
         if ticket.state is TicketState.UNKNOWN:
             sent = ticket.sent_at or ticket.opened_at
             note = fix_text(ticket.fix) or "do not resend"
             yield Need(
-                f"ticket {ticket.ticket_id}", "breach", "?", "unknown", _order(state, ticket),
-                formats.age(sent, now), "is looked up", "blotter", ticket.ticket_id, note=note,
-                is_real=_is_real(ticket), left_s=max(0.0, LOOKUP_S - (now - sent)),
+                key=f"ticket {ticket.ticket_id}",
+                tone="breach",
+                glyph="?",
+                word="unknown",
+                what=_order(state, ticket),
+                figure=formats.age(sent, now),
+                otherwise="is looked up",
+                screen="blotter",
+                row=ticket.ticket_id,
+                note=note,
+                is_real=_is_real(ticket),
+                left_s=max(0.0, LOOKUP_S - (now - sent)),
                 money=ticket.amount,
-            )  # fmt: skip
+            )
 
 
-def _bad_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
+def _failed_commands(state: DeskState, now: Timestamp) -> Iterator[Need]:
     for ticket in state.tickets:
         if ticket.state not in {TicketState.REFUSED, TicketState.FAILED}:
             continue
@@ -103,35 +155,68 @@ def _bad_ends(state: DeskState, now: Timestamp) -> Iterator[Need]:
         fix = fix_text(ticket.fix, masked=masked)
         note = fix or without_amounts(ticket.outcome, masked=masked)
         yield Need(
-            f"ticket {ticket.ticket_id}", "loss", "✗", ticket.state.value, _order(state, ticket),
-            formats.age(ended, now), "not carried out", "blotter", ticket.ticket_id,
-            kind="commands refused or failed", note=note,
-            is_real=_is_real(ticket), is_dismissable=True, money=ticket.amount,
-        )  # fmt: skip
+            key=f"ticket {ticket.ticket_id}",
+            tone="loss",
+            glyph="✗",
+            word=ticket.state.value,
+            what=_order(state, ticket),
+            figure=formats.age(ended, now),
+            otherwise="not carried out",
+            screen="blotter",
+            row=ticket.ticket_id,
+            kind="commands refused or failed",
+            note=note,
+            is_real=_is_real(ticket),
+            is_dismissable=True,
+            money=ticket.amount,
+        )
 
 
 def _limits(state: DeskState) -> Iterator[Need]:
     limits = state.limits
     if state.halted_since is not None:
         yield Need(
-            "halted", "loss", "■", "halted", "All buys blocked", Text(),
-            "buys stay blocked", "settings", note="acknowledgements, exit all, resume",
-            verb="Show halt", act="app.halt",
-        )  # fmt: skip
+            key="halted",
+            tone="loss",
+            glyph="■",
+            word="halted",
+            what="All buys blocked",
+            figure=Text(),
+            otherwise="buys stay blocked",
+            screen="settings",
+            note="acknowledgements, exit all, resume",
+            verb="Show halt",
+            act="app.halt",
+        )
     if limits is None:
         return
     if limits.paused and state.halted_since is None:
         yield Need(
-            "paused", "warn", "‖", "paused", "Trading is paused", Text(),
-            "buys are refused", "settings", note="sales allowed", verb="Show settings",
-        )  # fmt: skip
+            key="paused",
+            tone="warn",
+            glyph="‖",
+            word="paused",
+            what="Trading is paused",
+            figure=Text(),
+            otherwise="buys are refused",
+            screen="settings",
+            note="sales allowed",
+            verb="Show settings",
+        )
     part, left = _of_the_day(state, limits)
     if part > WARN_FROM:
         yield Need(
-            "day", "warn", "▲", "day limit", "Daily limit nearly used",
-            formats.percent(part, 0), "buys are refused at the limit", "settings",
-            note=f"{left} left until midnight UTC", verb="Show limits",
-        )  # fmt: skip
+            key="day",
+            tone="warn",
+            glyph="▲",
+            word="day limit",
+            what="Daily limit nearly used",
+            figure=formats.percent(part, 0),
+            otherwise="buys are refused at the limit",
+            screen="settings",
+            note=f"{left} left until midnight UTC",
+            verb="Show limits",
+        )
 
 
 def _of_the_day(state: DeskState, limits: LimitsView) -> tuple[float, str]:

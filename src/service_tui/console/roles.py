@@ -1,6 +1,6 @@
-"""What the role of a person on a shared desk forbids, key by key.
+"""The least role that each key needs on a shared desk.
 
-The service refuses the same; here the key says so before it is pressed.
+The service refuses the same actions; here the key is disabled before it is pressed.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ ROLE_OF: Final[Mapping[str, PersonRole]] = {
     **dict.fromkeys(_SUPERVISING, PersonRole.SUPERVISOR),
     **dict.fromkeys(_OWNING, PersonRole.OWNER),
 }
-"""The least role of a key; one that is not named only looks, or changes nothing of the service."""
+"""The least role of each key; a key that is not listed changes nothing of the service."""
 
 
 def role_reason(state: DeskState, ident: str) -> str:

@@ -1,4 +1,7 @@
-"""The language of the `/` line: words, `!word`, `column:>value`, `column:name`."""
+"""Searches of the `/` line: words, `!word`, `column:>value`, `column:choice`, `column:word`.
+
+A term is one token. `expected` is False for a term behind `!`: the row must not match it.
+"""
 
 import operator
 import re
@@ -30,7 +33,7 @@ TIMES: Final = frozenset({"left", "age"})
 """Columns of seconds, which take a unit of time or none."""
 
 FRACTIONS: Final = frozenset({"change", "gap", "percent", "edge", "confidence", "behind"})
-"""Columns of fractions that are shown in points or per cent: a bare number of 1 and more is so."""
+"""Columns of fractions shown in points or per cent: a number from 1 on is per cent."""
 
 POINTS: Final = frozenset({"drift", "slip", "won"})
 """Columns whose numbers are points or per cent already: `%` leaves them as they are."""
@@ -40,7 +43,7 @@ _UNITS_OF_TIME: Final = ("min", "h", "d", "w")
 _COMPARED: Final = re.compile(r"([^\s:<>=]*):?(>=|<=|>|<)(.*)")
 _VALUE: Final = re.compile(r"([+-]?[0-9]{1,15}(?:\.[0-9]{0,9})?|\.[0-9]{1,9})([a-z%]*)")
 
-_NONE_NAMED: Final[Mapping[str, Collection[str]]] = {}
+_NO_CHOICES: Final[Mapping[str, Collection[str]]] = {}
 _NO_NAMES: Final[Mapping[str, str]] = {}
 
 _NAME: Final = re.compile(r"[a-z&][a-z0-9&%]+")
@@ -75,49 +78,49 @@ def names_of(columns: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _WordTerm:
     word: str
-    wanted: bool
+    expected: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Comparison:
+class _ComparisonTerm:
     column: str
     holds: Callable[[float, float], bool]
     value: float
-    wanted: bool
+    expected: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _ChoiceTerm:
     column: str
     names: frozenset[str]
-    wanted: bool
+    expected: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class _CellTerm:
     column: str
     word: str
-    wanted: bool
+    expected: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The parsed part of a search: every word, comparison and name must match.
+    """The parsed part of a search: every term must match.
 
     `problem` describes the rest; empty without a rest.
     """
 
-    words: tuple[_Word, ...] = ()
-    comparisons: tuple[_Comparison, ...] = ()
+    words: tuple[_WordTerm, ...] = ()
+    comparisons: tuple[_ComparisonTerm, ...] = ()
     problem: str = ""
-    named: tuple[_Named, ...] = ()
-    cells: tuple[_Cell, ...] = ()
+    choices: tuple[_ChoiceTerm, ...] = ()
+    cells: tuple[_CellTerm, ...] = ()
 
     def __bool__(self) -> bool:
         """True if it has any term."""
-        return bool(self.words or self.comparisons or self.named or self.cells)
+        return bool(self.words or self.comparisons or self.choices or self.cells)
 
     def matches(
         self,
@@ -136,21 +139,24 @@ class Search:
             True if all terms match; an unknown value matches no comparison, nor its inversion.
         """
         for term in self.words:
-            if (term.word in text) is not term.wanted:
+            if (term.word in text) is not term.expected:
                 return False
         for term in self.comparisons:
             value = number(term.column)
-            if value is None or term.holds(value, term.value) is not term.wanted:
+            if value is None or term.holds(value, term.value) is not term.expected:
                 return False
         return all(
-            (term.word in cell(term.column).casefold()) is term.wanted for term in self.cells
+            (term.word in cell(term.column).casefold()) is term.expected for term in self.cells
         )
 
-    def names(self, column: str, known: Collection[str]) -> bool:
-        """True if a row matches by the names in one of its columns; `known` empty: unknown."""
+    def matches_choice(self, column: str, known: Collection[str]) -> bool:
+        """True if a row matches the choice terms of a column.
+
+        `known` are the row's own values there; an empty one is unknown and matches no term.
+        """
         return all(
-            bool(known) and term.names.isdisjoint(known) is not term.wanted
-            for term in self.named
+            bool(known) and term.names.isdisjoint(known) is not term.expected
+            for term in self.choices
             if term.column == column
         )
 
@@ -158,53 +164,53 @@ class Search:
 def read_search(
     typed: str,
     columns: Collection[str],
-    named: Mapping[str, Collection[str]] = _NONE_NAMED,
+    choices: Mapping[str, Collection[str]] = _NO_CHOICES,
     names: Mapping[str, str] = _NO_NAMES,
 ) -> Search:
     """Parse a search; parts of it may stay unparsed.
 
     Args:
         typed: tokens separated by spaces; `!` before one inverts it.
-        columns: names that may stand before a comparison.
-        named: columns whose cells hold some of a few names, with these; `venue:evm` matches a name
+        columns: ids of the columns of numbers, for comparisons.
+        choices: columns with a few possible values, and these values; `venue:evm` matches a value
         by its beginning.
-        names: the names of the table's columns, with the id of each; a column that is neither
-        compared nor named holds text, of which `column:word` matches a part.
+        names: all names of the table's columns, with the id of each; a column that is in neither of
+        the other two has text, of which `column:word` matches a part.
 
     Returns:
         The search; an empty one is false and matches every row.
     """
-    text: list[_Word] = []
-    comparisons: list[_Comparison] = []
-    by_name: list[_Named] = []
-    cells: list[_Cell] = []
-    known = {**names, **{one: one for one in (*columns, *named)}}
+    text: list[_WordTerm] = []
+    comparisons: list[_ComparisonTerm] = []
+    choice_terms: list[_ChoiceTerm] = []
+    cells: list[_CellTerm] = []
+    known = {**names, **{one: one for one in (*columns, *choices)}}
     problem = ""
     for token in typed.split():
-        is_wanted = not token.startswith("!")
-        bare = token if is_wanted else token[1:]
+        is_expected = not token.startswith("!")
+        bare = token if is_expected else token[1:]
         bare = _with_column(bare, known)
-        term = _read_name(bare, named, is_wanted=is_wanted)
-        term = term or _read_cell(bare, known, (*columns, *named), is_wanted=is_wanted)
-        term = term or _read_token(bare, columns, is_wanted=is_wanted)
+        term = _read_choice(bare, choices, is_expected=is_expected)
+        term = term or _read_cell(bare, known, (*columns, *choices), is_expected=is_expected)
+        term = term or _read_token(bare, columns, is_expected=is_expected)
         if isinstance(term, str):
             problem = problem or term
-        elif isinstance(term, _Comparison):
+        elif isinstance(term, _ComparisonTerm):
             comparisons.append(term)
-        elif isinstance(term, _Named):
-            by_name.append(term)
-        elif isinstance(term, _Cell):
+        elif isinstance(term, _ChoiceTerm):
+            choice_terms.append(term)
+        elif isinstance(term, _CellTerm):
             cells.append(term)
         else:
             text.append(term)
-    return Search(tuple(text), tuple(comparisons), problem, tuple(by_name), tuple(cells))
+    return Search(tuple(text), tuple(comparisons), problem, tuple(choice_terms), tuple(cells))
 
 
 _PARTS: Final = re.compile(r"([^\s:<>=]+)(:?(?:>=|<=|>|<)|:)(.*)")
 
 
 def _with_column(bare: str, known: Mapping[str, str]) -> str:
-    """A term with the id of its column in place of the column's name, or of its beginning."""
+    """A term with its column's name, or the beginning of one, replaced by the column's id."""
     parts = _PARTS.fullmatch(bare)
     if parts is None:
         return bare
@@ -222,9 +228,9 @@ def _column_of(name: str, known: Mapping[str, str]) -> str | None:
 
 
 def _read_cell(
-    bare: str, known: Mapping[str, str], others: Collection[str], *, is_wanted: bool
-) -> _Cell | str | None:
-    """A column of text with a part of it, a problem, or None for another kind of term."""
+    bare: str, known: Mapping[str, str], others: Collection[str], *, is_expected: bool
+) -> _CellTerm | str | None:
+    """A term on the text of a column, a problem, or None for another kind of term."""
     parts = _PARTS.fullmatch(bare)
     if parts is None:
         return None
@@ -235,7 +241,7 @@ def _read_cell(
         return _no_column(column, known) if sign != ":" or _NAME.fullmatch(column) else None
     if sign != ":":
         return f"{column}: wants a word, as {column}:abc"
-    return _Cell(column, given, is_wanted) if given else f"{column}: wants a word behind it"
+    return _CellTerm(column, given, is_expected) if given else f"{column}: wants a word behind it"
 
 
 def _no_column(name: str, known: Mapping[str, str]) -> str:
@@ -255,37 +261,39 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _NAMED else f"{name[: _NAMED - 1]}…"
 
 
-def _read_name(
-    bare: str, named: Mapping[str, Collection[str]], *, is_wanted: bool
-) -> _Named | str | None:
-    """A column with a name, a problem, or None for another kind of term."""
+def _read_choice(
+    bare: str, choices: Mapping[str, Collection[str]], *, is_expected: bool
+) -> _ChoiceTerm | str | None:
+    """A choice term, a problem, or None for another kind of term."""
     column, colon, given = bare.casefold().partition(":")
-    if not colon or column not in named:
+    if not colon or column not in choices:
         return None
-    every = named[column]
+    every = choices[column]
     result = frozenset(name for name in every if given and name.startswith(given))
     return (
-        _Named(column, result, is_wanted) if result else f"{column}: is one of {', '.join(every)}"
+        _ChoiceTerm(column, result, is_expected)
+        if result
+        else f"{column}: is one of {', '.join(every)}"
     )
 
 
 def _read_token(
-    bare: str, columns: Collection[str], *, is_wanted: bool
-) -> _Word | _Comparison | str:
+    bare: str, columns: Collection[str], *, is_expected: bool
+) -> _WordTerm | _ComparisonTerm | str:
     """A word, a comparison, or a problem."""
     column = bare.partition(":")[0].casefold()
     compared = _COMPARED.fullmatch(bare)
     if compared is None:
         if column in columns and ":" in bare:
             return f"{column}: wants > or < and a number, as {column}:>0.6"
-        return _Word(bare.casefold(), is_wanted)
+        return _WordTerm(bare.casefold(), is_expected)
     column, sign, given = compared.group(1).casefold(), compared.group(2), compared.group(3)
     if column not in columns:
         return _no_column(column, {one: one for one in columns})
     value = _read_value(f"{column}:{sign}", column, given.casefold())
     if isinstance(value, str):
         return value
-    return _Comparison(column, _COMPARISONS[sign], value, is_wanted)
+    return _ComparisonTerm(column, _COMPARISONS[sign], value, is_expected)
 
 
 def _read_value(begun: str, column: str, given: str) -> float | str:

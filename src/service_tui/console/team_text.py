@@ -8,7 +8,7 @@ from service_tui.desk.slices.team import ActView
 
 HALT_CALL: Final = "POST /api/desk/halt"
 
-_WORDS: Final[Mapping[str, str]] = {
+_TEXT_OF_CALL: Final[Mapping[str, str]] = {
     HALT_CALL: "halted trading",
     "POST /api/desk/resume": "resumed trading",
     "POST /api/desk/world/speed": "changed the pace of the world",
@@ -30,18 +30,20 @@ _WORDS: Final[Mapping[str, str]] = {
     "DELETE /api/desk/invitations/{invitation_id}": "ended an invitation",
     "POST /api/desk/me/agent": "opened a console here for the first time",
 }
-"""By the call. One that is not listed is shown as it is."""
+"""Text of a call; a call that is not listed is shown unchanged."""
 
 
 def act_text(act: ActView) -> str:
-    """What somebody did: `refused a trade h12: too large`."""
-    words = " ".join(part for part in (_WORDS.get(act.action, act.action), act.subject) if part)
+    """Text of a change: `refused a trade h12: too large`."""
+    words = " ".join(
+        part for part in (_TEXT_OF_CALL.get(act.action, act.action), act.subject) if part
+    )
     detail = _detail(act.detail)
     return f"{words}: {detail}" if detail else words
 
 
 def _detail(sent: str) -> str:
-    """What was sent with a call, as a person reads it: names and values."""
+    """The request body of a call as names and values."""
     try:
         body: object = json.loads(sent) if sent else None
     except (ValueError, RecursionError):
@@ -54,7 +56,7 @@ def _detail(sent: str) -> str:
 
 
 def _plain(value: object) -> str:
-    """A value of what was sent, a list with blanks between; empty for none."""
+    """Text of a value, lists with blanks between; empty for None."""
     if isinstance(value, list):
         return " ".join(map(_plain, cast("list[object]", value)))
     return "" if value is None else str(value)

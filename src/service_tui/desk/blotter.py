@@ -8,7 +8,7 @@ from service_tui.storage.blotter import Intent, StoredTicket
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 
-_ODD: Final = "damaged record: checking the result"
+_DAMAGED: Final = "damaged record: checking the result"
 
 
 def intent_of(ticket: TicketView, sent: str) -> Intent:
@@ -33,19 +33,19 @@ def intent_of(ticket: TicketView, sent: str) -> Intent:
 
 
 def outcome_of(ticket: TicketView) -> str:
-    """End of a ticket as stored in its row."""
+    """JSON of a ticket's outcome, stored in its row."""
     return json.dumps({"outcome": ticket.outcome, "fix": ticket.fix, "sent_at": ticket.sent_at})
 
 
 def sent_of(row: StoredTicket) -> str:
-    """The JSON that left, or was about to; empty where the row does not hold it."""
-    return str(_texts(row.body).get("sent", ""))
+    """The JSON of the request; empty if the row does not contain it."""
+    return str(_fields(row.body).get("sent", ""))
 
 
 def ticket_of(row: StoredTicket) -> TicketView:
-    """The ticket as it was; one without an end counts as unknown, whatever it was doing."""
-    what = _texts(row.body)
-    end = _texts(row.outcome)
+    """The stored ticket; one without an outcome becomes unknown, queued or sent alike."""
+    intent = _fields(row.body)
+    end = _fields(row.outcome)
     state = TicketState(row.state.value)
     unsettled = state in {TicketState.QUEUED, TicketState.SENT}
     outcome = "left open by an earlier run" if unsettled else str(end.get("outcome", ""))
@@ -53,20 +53,20 @@ def ticket_of(row: StoredTicket) -> TicketView:
         ticket_id=row.ticket_id,
         kind=row.kind,
         market_id=row.subject,
-        what=str(what.get("what", row.kind)),
+        what=str(intent.get("what", row.kind)),
         state=TicketState.UNKNOWN if unsettled else state,
         opened_at=Timestamp(row.at),
         sent_at=_timestamp(end.get("sent_at") or row.sent_at),
         settled_at=_timestamp(row.settled_at),
-        outcome=_ODD if row.is_odd else outcome,
+        outcome=_DAMAGED if row.is_odd else outcome,
         fix=str(end.get("fix", "")),
         client_ref=row.client_ref or "",
         amount=Micros(row.amount_micros),
-        question=str(what.get("question", "")),
-        holding=str(what.get("holding", "")),
-        shares=_shares(what.get("shares")),
-        venue=_venue(what.get("venue")),
-        limit=_limit(what.get("limit")),
+        question=str(intent.get("question", "")),
+        holding=str(intent.get("holding", "")),
+        shares=_shares(intent.get("shares")),
+        venue=_venue(intent.get("venue")),
+        limit=_limit(intent.get("limit")),
     )
 
 
@@ -79,17 +79,17 @@ def _shares(value: object) -> Micros:
 
 
 def _limit(value: object) -> float | None:
-    """The price at which it was to rest; None where it was not."""
+    """Price of a limit order; None for another order."""
     return value if isinstance(value, float) and 0 < value < 1 else None
 
 
 def _venue(value: object) -> Venue:
-    """Venue of a stored order; None in a row of an earlier version."""
+    """Venue of a stored order; sim in a row of an earlier version."""
     return next((venue for venue in Venue if venue.value == value), Venue.SIM)
 
 
-def _texts(body: str | None) -> dict[str, object]:
-    """The JSON object that a row holds; nothing when it is none."""
+def _fields(body: str | None) -> dict[str, object]:
+    """Fields of a stored JSON object; none if the text is not an object."""
     try:
         return dict(json.loads(body or "{}"))
     except (TypeError, ValueError, RecursionError):

@@ -1,6 +1,7 @@
-"""The limits on buys: each figure in force, how much of it is used, and which an order would break.
+"""The limits on buys: figures, use, and the limits that an order would break.
 
-An order whose outcome is unknown counts against every limit until it is known. Source: decisions,
+Each limit has a figure of the service, one of this desk, or both; the smaller binds. An order whose
+outcome is unknown counts against every limit. Source: decisions,
 "Unknown outcome".
 """
 
@@ -8,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.commands.buy_limits import rail_figure_text
+from service_tui.desk.commands.buy_limits import limit_figure_text
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitsView, BuyLimitView
@@ -19,7 +20,7 @@ from service_tui.units import Micros, Timestamp, sum_of
 
 DAY_S: Final = 86_400
 OWN: Final = "limits."
-"""Preferences that store the desk's own figures: `limits.` and the limit."""
+"""Prefix of the preferences that store this desk's own figures; the kind of limit follows."""
 
 FIGURE_MAX: Final = 10**15
 """Micros of one billion, the largest amount there is."""
@@ -29,10 +30,10 @@ _NEVER_SPENT: Final = frozenset({TicketState.REFUSED, TicketState.FAILED})
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Use of the day's limits: the service's figures, and tickets that those do not include yet.
+    """Use of the limits: the service's figures, and tickets that those do not include yet.
 
-    `open_money` and `open_buys` are of orders without an end, `own_money` of all since the last
-    answer.
+    `open_money` and `open_buys` are of pending orders; `own_money` is the spend of this desk's
+    orders since the service's last answer, `later_buys` the number of those filled since then.
     """
 
     known: BuyLimitsView
@@ -69,9 +70,9 @@ def spending_day_began(now: Timestamp, skew_s: float) -> float:
     return min(now // DAY_S * DAY_S, (now - skew_s) // DAY_S * DAY_S + skew_s)
 
 
-def own_figure(state: DeskState, rail: BuyLimit) -> tuple[int | None, bool]:
+def own_figure(state: DeskState, limit_kind: BuyLimit) -> tuple[int | None, bool]:
     """This desk's own figure of a limit or None, and whether the stored text is unreadable."""
-    text = state.preferences.get(OWN + rail.value, "")
+    text = state.preferences.get(OWN + limit_kind.value, "")
     if not text:
         return None, False
     # Plain digits and no more: what else stands there was not written by this program.
@@ -97,10 +98,10 @@ def buy_limits(
         return ()
     counted = _counted(state, state.buy_limits, now, state.tickets if earlier is None else earlier)
     views: list[BuyLimitView] = []
-    for rail in RULES:
-        own, is_broken = own_figure(state, rail)
-        view = _READ[rail](counted)
-        resets_at = counted.resets_at if RULES[rail].by_day else None
+    for limit_kind in RULES:
+        own, is_broken = own_figure(state, limit_kind)
+        view = _READ[limit_kind](counted)
+        resets_at = counted.resets_at if RULES[limit_kind].by_day else None
         views.append(replace(view, own=own, is_broken=is_broken, resets_at=resets_at))
     return tuple(views)
 
@@ -113,11 +114,11 @@ def _counted(
     midnight = next_midnight(at) if is_new_day else known.resets_at
     began = midnight - DAY_S + (state.service.skew_s or 0.0)
     buys = _buys(tickets)
-    # Of what has surely left no trace nothing is reserved any more; the person decides.
+    # Unknown orders that were searched for and not found reserve no money.
     waiting = [one for one in buys if one.in_flight and not one.has_no_trace]
     ended = [one for one in buys if one.state is TicketState.DONE]
     since = began if is_new_day else known.at
-    # What was opened before the answer stands in the desk's own sum already.
+    # `known.own_spent` includes the orders opened before the answer already.
     fresh = [one for one in (*waiting, *ended) if one.opened_at >= since]
     own_money = sum_of(one.amount for one in fresh)
     if is_new_day:
@@ -188,7 +189,7 @@ def _day_buys(counted: _Counted) -> BuyLimitView:
 
 
 def _day_spend(counted: _Counted) -> BuyLimitView:
-    # This desk places orders on sim alone so far: what it has under way is no real money.
+    # Pending orders of this desk are on sim, where this limit does not apply.
     known = counted.known
     spent = 0 if counted.is_new_day else known.day_spent
     return BuyLimitView(BuyLimit.DAY_SPEND, int(known.day_spend_max), None, int(spent))
@@ -204,8 +205,8 @@ def _desk_day(counted: _Counted) -> BuyLimitView:
 def _skill_day(counted: _Counted) -> BuyLimitView:
     """The daily limit per skill, with the skill that spent most."""
     skills = () if counted.is_new_day else counted.known.skills
-    most = max(skills, key=lambda one: one.spent, default=None)
-    used, slug = (0, "") if most is None else (most.spent, most.slug)
+    largest = max(skills, key=lambda one: one.spent, default=None)
+    used, slug = (0, "") if largest is None else (largest.spent, largest.slug)
     most = counted.known.skill_day_max
     return BuyLimitView(
         BuyLimit.SKILL_DAY, None if most is None else int(most), None, int(used), about=slug
@@ -231,7 +232,7 @@ def broken_by(
     Yields:
         An objection and its fix; none if every limit holds.
     """
-    views = {view.bound: view for view in buy_limits(state, now, earlier)}
+    views = {view.limit_kind: view for view in buy_limits(state, now, earlier)}
     amounts = {
         (BuyLimit.SIM_TRADE if order.venue is Venue.SIM else BuyLimit.TRADE): order.amount,
         BuyLimit.DAY_BUYS: 1 + (views[BuyLimit.DAY_BUYS].used or 0) if views else 1,
@@ -243,38 +244,38 @@ def broken_by(
     for view in views.values():
         if view.is_broken:
             yield Reason(
-                f"desk limit unreadable: {RULES[view.bound].name}",
+                f"desk limit unreadable: {RULES[view.limit_kind].name}",
                 Fix.SET_LIMIT_AGAIN,
             )
-    for rail, amount in amounts.items():
-        limit = views[rail].limit if rail in views else None
+    for limit_kind, amount in amounts.items():
+        limit = views[limit_kind].limit if limit_kind in views else None
         if limit is not None and not amount <= limit:
-            yield _reason(views[rail], limit)
+            yield _reason(views[limit_kind], limit)
 
 
 def _reason(view: BuyLimitView, limit: int) -> Reason:
-    rule = RULES[view.bound]
+    rule = RULES[view.limit_kind]
     owner = "desk limit" if view.source == "desk" else "limit"
-    text = f"{owner} ({rule.name}) is {rail_figure_text(view.bound, limit)}"
+    text = f"{owner} ({rule.name}) is {limit_figure_text(view.limit_kind, limit)}"
     if view.used is None:
         return Reason(text, Fix.LOWER_OR_RAISE)
-    if view.bound is BuyLimit.MARKET:
+    if view.limit_kind is BuyLimit.MARKET:
         return Reason(text, Fix.LOWER_OR_SELL)
-    used = rail_figure_text(view.bound, view.used)
-    waiting = rail_figure_text(view.bound, view.reserved)
+    used = limit_figure_text(view.limit_kind, view.used)
+    waiting = limit_figure_text(view.limit_kind, view.reserved)
     more = f" ({waiting} of it pending)" if view.reserved else ""
     text = f"{text}, {used} used{more}"
     return Reason(text, Fix.RAISE_LIMIT)
 
 
 def desk_budget(state: DeskState, now: Timestamp) -> tuple[float, Micros] | None:
-    """Since when this desk's own spend of the day counts, and how much it may be.
+    """Start of the spending day and this desk's own daily limit; None without one.
 
-    The blotter asks it once more in the transaction that writes the order down, so that two orders
-    of one moment cannot both take what is left. Source: failures, F-10.
+    The blotter checks it again in the transaction that stores the order, so that two orders at the
+    same time cannot both take the rest. Source: failures, F-10.
 
     Returns:
-        A time of ours and an amount; None where the desk has no such limit.
+        A time by our clock, and micros.
     """
     own, is_broken = own_figure(state, BuyLimit.DESK_DAY)
     return None if own is None or is_broken else (day_began(state, now), Micros(own))

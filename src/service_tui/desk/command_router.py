@@ -96,7 +96,7 @@ class CommandRouter:
         on(WatchMarket, self._watch)
         on(SetStar, lambda star: settings.set_star(star, memory, ports))
         on(SetPreference, lambda one: settings.set_preference(one, memory, ports))
-        on(SetBuyLimit, lambda rail: limits.set_buy_limit(rail, memory, ports))
+        on(SetBuyLimit, lambda order: limits.set_buy_limit(order, memory, ports))
         on(SetDefaults, lambda order: limits.set_defaults(order, ports))
         on(SetPaused, lambda order: limits.set_paused(order, ports))
         on(RunBacktest, lambda order: research.run_backtest(order, ports))

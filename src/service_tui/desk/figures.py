@@ -18,7 +18,7 @@ def agreed(before: DeskState, after: DeskState) -> DeskState:
     """The state in which the own agent has the same figures in the account, fleet and briefing.
 
     Args:
-        before: the state before the last fact; where it differs tells what was read last.
+        before: the state before the last fact; their difference shows what was read last.
         after: the state with that fact.
 
     Returns:

@@ -21,7 +21,7 @@ LOOK_S: Final = 15.0
 async def watch_briefing(ports: Ports) -> None:
     """Notify when the briefing is late, when alerts may be lost, and when it is back.
 
-    Each is said once, and only when it is so at two looks: a machine that was asleep has not asked
+    Each is notified once, and only if two checks agree: a machine that was asleep has not polled
     yet at the first. Goes on for ever.
     """
     began, notified, last = ports.now(), 0, 0

@@ -1,4 +1,4 @@
-"""Opening a desk: what it knew, what it left open, and the loops that keep it fresh."""
+"""Opening a desk: stored state, unsettled tickets, and the loops that keep it up to date."""
 
 import asyncio
 import logging
@@ -58,7 +58,7 @@ class DeskMemory:
             log.warning("a preference was not kept: %s", error)
 
     async def keep_halt(self, kept: KeptHalt) -> None:
-        """Keep the halt, or its end; fails with StorageError, because this one counts."""
+        """Store the halt, or its end; unlike the others it raises StorageError."""
         if self._database.failure is not None:
             await self._database.reopen()
         await self._cache.put_preference(HALT, kept.as_text())
@@ -92,15 +92,15 @@ class HaltMemory(DeskMemory):
 async def open_desk(initial: DeskState, context: DeskContext) -> AsyncGenerator[Desk]:
     """Run a desk while the context lasts.
 
-    On the way out commands in flight get up to two seconds, then everything is stopped; what was
-    sent and not answered stands as unknown in the blotter and is looked up at the next start.
+    At the end pending commands get up to two seconds, then everything is stopped; commands without
+    an answer stay in the blotter as unknown and are looked up at the next start.
 
     Yields:
-        The desk, polling.
+        The running desk.
     """
     blotter = Blotter(context.database)
-    remembers = HaltMemory if context.exits_only else DeskMemory
-    memory = remembers(context.database, context.clock)
+    memory_class = HaltMemory if context.exits_only else DeskMemory
+    memory = memory_class(context.database, context.clock)
     own_halt = await asyncio.to_thread(memory.kept_halt)
     rows = await asyncio.to_thread(blotter.recent, TICKETS_SHOWN)
     unsettled = await asyncio.to_thread(blotter.open_tickets)

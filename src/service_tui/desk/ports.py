@@ -29,7 +29,7 @@ class Memory(Protocol):
     """Storage on this machine between two starts."""
 
     async def save(self, state: DeskState) -> None:
-        """Keep the state for a cold start; a failing disk is no error here."""
+        """Store the state for the next start; a failing disk is no error here."""
         ...
 
     async def prefer(self, name: str, value: str) -> None:
@@ -73,7 +73,7 @@ class DeskContext:
         vault: holds the wallet's key.
         policy: decides what may be signed.
         notes: data directory in which autoresearch sessions register; None without one.
-        held_in: data directory that another program owns, where this desk reads along.
+        held_in: data directory that another program owns and that this desk only reads.
         blotters: databases of the other consoles of this directory, whose commands are listed.
     """
 

@@ -1,7 +1,7 @@
-"""Restarts a loop that failed, and shows the fault: no answer from outside may end the desk.
+"""Restarts loops of the desk that failed, and notifies about the fault.
 
-A fault that an answer from outside has caused comes back as often as the answer does: it must not
-cost the person the screens. The log names its place, never a value.
+A fault may come from an unexpected answer and repeat with it: it must not end the console. The log
+names the place of the fault, never a value.
 """
 
 import logging
@@ -18,8 +18,8 @@ log = logging.getLogger(__name__)
 AGAIN_S: Final = 5.0
 AGAIN_MAX_S: Final = 300.0
 STEADY_S: Final = 60.0
-"""ours: the pause before what failed begins anew, doubled each time; after a minute without a fault
-it is short again."""
+"""ours: shortest and longest pause before a restart, doubled each time; it is short again after
+a minute without a fault."""
 
 
 def fault_text(error: BaseException) -> str:
@@ -45,9 +45,9 @@ async def keep_running(name: str, begin: Callable[[], Awaitable[None]], ports: P
     """Run a loop, and restart it whenever it fails.
 
     Args:
-        name: what is shown as failing.
+        name: name of the loop in the notice.
         begin: starts the loop from its first line.
-        ports: the outside.
+        ports: clock and notices.
     """
     pause_s = AGAIN_S
     while True:

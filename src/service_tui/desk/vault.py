@@ -24,7 +24,7 @@ class Keystore(Protocol):
         ...
 
     def keep(self, passphrase: str, secret: str) -> StoredKeyView:
-        """Write a key down, encrypted; without a secret a new one is made."""
+        """Store a key encrypted; an empty secret creates a new key."""
         ...
 
     def remove(self, address: str) -> None:
@@ -44,20 +44,20 @@ class KeyView:
 
 
 class Vault:
-    """One wallet's key, open or closed."""
+    """One wallet's key, locked or unlocked."""
 
     def __init__(self, keystore: Keystore | None = None, signer: Signer | None = None) -> None:
-        """Begin with what the environment gave, or with nothing open.
+        """Begin unlocked with a signer, else locked.
 
         Args:
-            keystore: where encrypted keys lie; None where there is no such place.
-            signer: of `WALLET_PRIVATE_KEY`, open for the whole session.
+            keystore: stores encrypted keys; None if the desk stores none.
+            signer: signs with `WALLET_PRIVATE_KEY`; unlocked for the whole session.
         """
         self._keystore = keystore
         self._signer = signer
         self._source = "environment" if signer is not None else ""
         self._stored: tuple[StoredKeyView, ...] = ()
-        self._over: tuple[str, ...] = ()
+        self._passed_over: tuple[str, ...] = ()
 
     @property
     def signer(self) -> Signer | None:
@@ -66,7 +66,7 @@ class Vault:
 
     def view(self) -> KeyView:
         """Public state of the key."""
-        known = self._stored, self._over
+        known = self._stored, self._passed_over
         if self._signer is not None:
             return KeyView(self._signer.address, KeyState.UNLOCKED, self._source, *known)
         if self._stored:
@@ -77,7 +77,7 @@ class Vault:
         """Load the list of stored keys. Blocks."""
         if self._keystore is not None:
             self._stored = self._keystore.stored()
-            self._over = self._keystore.passed_over()
+            self._passed_over = self._keystore.passed_over()
 
     def unlock(self, address: str, passphrase: str) -> None:
         """Open a key. Blocks for about a second.
@@ -99,7 +99,7 @@ class Vault:
         self._source = ""
 
     def keep(self, passphrase: str, secret: str) -> str:
-        """Write a key down, encrypted. Blocks.
+        """Store a key encrypted. Blocks.
 
         Returns:
             Its address.

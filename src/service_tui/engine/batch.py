@@ -32,7 +32,7 @@ def check_slippage(slipped: float, slippage_max: float | None) -> None:
     """Refuse a fill that slips further than the request allows; None allows any.
 
     Raises:
-        SlippageBeyond: it would; says by how much.
+        SlippageBeyond: it would; the text has the excess.
     """
     if slippage_max is not None and not slipped <= slippage_max:
         raise SlippageBeyond(f"the fill would slip {slipped:.4f}, above {slippage_max}")

@@ -1,6 +1,6 @@
 """What happens to wallets and on the simulated chain, in the past tense.
 
-A replay applies these in order and asks nobody anything. `events` lists them with the others.
+A replay applies these in order without any other input. `events` lists them with the others.
 """
 
 from enum import StrEnum
@@ -18,7 +18,7 @@ class CallKind(StrEnum):
 
 
 class PlannedOutcome(StrEnum):
-    """What is to become of a transaction: for rehearsals of what can go wrong."""
+    """The outcome that the operator plans for a transaction, to rehearse failures."""
 
     OK = "ok"
     REVERT = "revert"
@@ -77,7 +77,7 @@ class WalletFilled(NamedTuple):
 
 
 class CredentialsKept(NamedTuple):
-    """The service can place orders at the venue for an address. The secret is kept nowhere."""
+    """The service can place orders at the venue for an address. The secret is not stored."""
 
     agent_id: str
     at: Timestamp
@@ -86,7 +86,7 @@ class CredentialsKept(NamedTuple):
 
 
 class OrderSigned(NamedTuple):
-    """An order that an external wallet signed was taken; its hash is never taken again."""
+    """An order signed by an external wallet was accepted; its hash is never accepted again."""
 
     agent_id: str
     at: Timestamp
@@ -94,7 +94,7 @@ class OrderSigned(NamedTuple):
 
 
 class TxSent(NamedTuple):
-    """The relay took a signed transaction. `due` is the block in which it comes on the chain.
+    """The relay accepted a signed transaction. `due` is the block in which it will be mined.
 
     `max_fee` is wei a unit of gas; `replaces` the hash of one of the same nonce.
     """
@@ -114,7 +114,7 @@ class TxSent(NamedTuple):
 
 
 class TxMined(NamedTuple):
-    """A transaction came on the chain, or was lost. What it paid is an event of its own.
+    """A transaction was mined or dropped. Its payout to the agent is a separate event.
 
     `fee` is wei, `payout` micros of USDC; `why` is the reason of a failure.
     """

@@ -127,7 +127,7 @@ class VenueNotServed(NotAllowed):
 
 
 class LimitReached(Refusal):
-    """A safety rail."""
+    """A limit on buys is reached."""
 
     code = "LIMIT_REACHED"
 

@@ -1,6 +1,6 @@
 """What happened, in the past tense: what the journal holds and what changes the world.
 
-A replay applies these in order and asks nobody anything, so each carries its amounts, not the
+A replay applies these in order without any other input, so each carries its amounts, not the
 arithmetic that led to them.
 """
 
@@ -29,9 +29,9 @@ from service_tui.units import Micros, Timestamp
 class MonitorSet(NamedTuple):
     """Somebody put thresholds on a side that an agent holds; an earlier monitor there is replaced.
 
-    Those that come with a buy have no event of their own: the buy and the settings say them. A
-    trailing stop is `trail_pct` of the `peak` below it, or `trail_points` of price; the peak is the
-    highest mark seen so far. `exit_at` is the wall time of a time stop.
+    Those that come with a buy have no event of their own: they follow from the buy and the
+    settings. A trailing stop is `trail_pct` of the `peak` below it, or `trail_points` of price; the
+    peak is the highest mark seen so far. `exit_at` is the wall time of a time stop.
     """
 
     agent_id: str
@@ -478,7 +478,7 @@ class ExperimentLogged(NamedTuple):
     """An agent posted the result of an experiment. `metric` is None where a crash has no figure.
 
     `number` counts within the skill, `segment` its series; `session` is the series' name, `cap` how
-    many it may have, 0 any number. `ref` tells a result that is sent again; empty for none.
+    many it may have, 0 any number. `ref` identifies a repeated result; empty for none.
     """
 
     experiment_id: str

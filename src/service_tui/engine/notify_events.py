@@ -9,7 +9,7 @@ from service_tui.units import Timestamp
 class PriceAlertSet(NamedTuple):
     """An agent set a price alert; `price` is that of the side at this moment.
 
-    `webhook_url` is empty where the agent asks for the alert itself.
+    `webhook_url` is empty if the agent polls for the alert.
     """
 
     alert_id: str

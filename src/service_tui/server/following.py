@@ -99,7 +99,7 @@ class FollowingStore(WorldStore):
         """Nothing to wait for."""
 
     def check_whole(self) -> NoReturn:
-        """Refuse: whoever asks is about to change the world.
+        """Refuse: the caller is about to change the world.
 
         Raises:
             NotLeadingError: always.

@@ -1,6 +1,6 @@
-"""Reads of the contracts: payouts, tokens, money, approvals.
+"""Reads of the venue's contracts: payouts, tokens, balances, approvals.
 
-Asks through web3, whose line and whose check of every answer are those of `node`, which makes it.
+`node` makes the web3 object: it sends the calls and checks every answer.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ Value = TypeVar("Value", int, bool, str, bytes)
 
 
 class Contracts:
-    """Questions to the contracts of one book. `node.contracts_of` makes it."""
+    """Reads the contracts of one address book. `node.contracts_of` makes it."""
 
     def __init__(self, web: "AsyncWeb3[Any]", book: AddressBook, abi: Sequence[Function]) -> None:
         self.book = book

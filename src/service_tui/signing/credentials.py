@@ -1,4 +1,4 @@
-"""Proof that a wallet is ours, for the venue's credentials: four strings, one signature."""
+"""The signed message that proves control of a wallet, with which the venue issues credentials."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -33,10 +33,10 @@ class Credentials:
 def sign_credentials(
     signer: Signer, *, now_s: int, skew_s: float = 0.0, nonce: int = 0
 ) -> Credentials:
-    """Sign that the wallet is ours, now.
+    """Sign the proof that we control the wallet.
 
     Args:
-        signer: whose wallet.
+        signer: signs with the wallet's key.
         now_s: seconds since 1970, by the corrected clock.
         skew_s: how far our clock is known to be off.
         nonce: 0 unless credentials are made anew.
@@ -46,7 +46,7 @@ def sign_credentials(
 
     Raises:
         PolicyRefusedError: a time or nonce that the service would not take, or a clock too far off.
-        LockedError: the key is not at hand.
+        LockedError: the key is locked.
     """
     check_skew(skew_s)
     if not _SECONDS_MIN <= now_s < _SECONDS_MAX:

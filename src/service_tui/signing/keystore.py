@@ -20,7 +20,7 @@ PASSPHRASE_MIN: Final = 8
 _MEMORY_MAX: Final = 2**29
 _WORK_MAX: Final = 2**25
 _ROUNDS_MAX: Final = 10_000_000
-"""A file says itself what opening it costs: bounded, or it hangs the program. Source: failures."""
+"""Bound on the cost of opening a key file, which the file itself sets. Source: failures."""
 
 
 def sealed(secret: str | bytes, passphrase: str, *, work: int = WORK) -> dict[str, object]:

@@ -42,7 +42,7 @@ Form = Callable[[str, Answer], Answer]
 class Relayed(AsyncBaseProvider):
     """Carries web3's calls over our own line, where the method is in the table.
 
-    The table is both the list of what may be asked and the check of each answer: web3 itself
+    The table is both the list of allowed methods and the check of each answer: web3 itself
     judges no answer, and would send any method.
     """
 

@@ -13,7 +13,7 @@ PRICE: Final = 5_000
 """Millionths of a USDC for a call. Source: spec, "Limits"."""
 
 LIFE_MAX_S: Final = 120
-"""ours: seconds that an authorisation is good at most; offers live for about a minute."""
+"""ours: longest validity of an authorisation; offers are valid for about a minute."""
 
 NETWORKS: Final = frozenset({"base", "eip155:8453"})
 """How offers of both published versions name the chain."""
@@ -21,7 +21,7 @@ NETWORKS: Final = frozenset({"base", "eip155:8453"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentToken:
-    """The currency that is paid in, as its contract names itself."""
+    """The token of the payment, with the name and version of its contract."""
 
     chain_id: int = 8453
     address: str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -30,7 +30,7 @@ class PaymentToken:
 
     @property
     def domain(self) -> Domain:
-        """For whom an authorisation is good."""
+        """EIP-712 domain for which an authorisation is valid."""
         return Domain(
             name=self.name,
             version=self.version,
@@ -57,7 +57,7 @@ class PaymentOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentPolicy:
-    """To whom may be paid how much. `host` is the service's; `day_max` in millionths, 0 is off.
+    """Allowed recipient and amounts. `host` is the service's; `day_max` in millionths, 0 is off.
 
     `recipient` None: the one that the operator confirmed in the offer.
     """

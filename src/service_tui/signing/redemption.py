@@ -13,7 +13,7 @@ from service_tui.signing.policy import Redemption
 
 @dataclass(frozen=True, slots=True)
 class Redeemable:
-    """A position that pays: its token, what is held of it and what that brings, micros."""
+    """A position that pays: its token id, its shares and its payout, both in micros."""
 
     token_id: int
     shares: int
@@ -34,18 +34,18 @@ async def check_redeemable(
     Args:
         contracts: the chain's.
         redemption: which side of which condition.
-        owner: who holds it.
+        owner: address of the wallet that owns the shares.
         collateral: the token in which a standard position pays.
-        others: tokens in which it may pay as well, where its token id says so.
+        others: further tokens of payment, tried if `token_id` is not that of `collateral`.
         token_id: the side's token as the service names it, None where it does not.
 
     Returns:
-        What is held and what it brings.
+        Its token, shares and payout.
 
     Raises:
         NotRedeemableError: not resolved, lost, or nothing held (redeemed already).
         MalformedError: the position has no condition id, or its token is that of another one.
-        ChainError: no answer; then nothing is known and nothing may be signed.
+        ChainError: no answer; nothing may be signed.
     """
     condition_id = redemption.condition_id
     if condition_id is None or redemption.is_neg_risk is None:

@@ -2,7 +2,7 @@
 
 Starts with the standard library only. Must not import the program: it runs before the skill does.
 Started as a script by `process`, with the skill's script and its words behind it. The process is
-nice to the others, writes no file beyond a bound, ends in order when it is asked to, leaves nothing
+nice to the others, writes no file beyond a bound, ends in order on request, leaves nothing
 behind that it has started, and dies with whoever started it unless its folder says that it is
 detached.
 """

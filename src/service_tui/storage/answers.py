@@ -48,8 +48,8 @@ _FORGET_ONE: Final = statement(
 class Answer:
     """Answer to a request with an idempotency key.
 
-    `agent_id` is the empty text where no agent asked; `body_hash` tells a repeated request from
-    another one under the same key; `at` is seconds since 1970.
+    `agent_id` is empty for a call without an agent; `body_hash` distinguishes a repeated request
+    from another one under the same key; `at` is seconds since 1970.
     """
 
     agent_id: str

@@ -1,6 +1,6 @@
 """The cached state for the first paint, read before anything heavy is imported.
 
-Nothing here raises: what cannot be read is not there, and the real opening, a moment later, says
+Nothing here raises: unreadable data counts as absent, and the real opening, a moment later, reports
 why.
 """
 

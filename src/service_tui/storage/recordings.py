@@ -57,7 +57,7 @@ _PASSING: Final = frozenset({
     sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_INTERRUPT,
 })
-"""Refusals that say nothing against the file itself."""
+"""Errors that are no fault of the file itself."""
 
 
 class RecordRow(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a world needs of its database, whichever it is: SQLite of a data directory, or PostgreSQL.
+"""Protocol of a world's database: SQLite in a data directory, or PostgreSQL.
 
 The statements of the world's stores are the same text for both, with parameters as `:names`.
 """
@@ -35,7 +35,7 @@ class Rows(Protocol):
 
 
 class WriteConnection(Protocol):
-    """What a work writes through, inside a transaction that it neither begins nor ends."""
+    """A connection for writes inside a transaction that the caller neither begins nor ends."""
 
     def execute(self, sql: str, parameters: Mapping[str, object] = ..., /) -> Rows:
         """Run one statement."""
@@ -47,7 +47,7 @@ class WriteConnection(Protocol):
 
 
 class WorldDatabase(Protocol):
-    """Where a world lies. Every failure is a `StorageError`."""
+    """The database of a world. Every failure is a `StorageError`."""
 
     @property
     def path(self) -> Path:
@@ -55,11 +55,11 @@ class WorldDatabase(Protocol):
         ...
 
     def check(self) -> None:
-        """Refuse by `StorageError` once another process changes this world."""
+        """Raise `StorageError` once another process has taken the world over."""
         ...
 
     def write(self, work: Callable[[WriteConnection], T]) -> asyncio.Future[T]:
-        """Run a work in the next transaction; its future is done once that is on disk."""
+        """Run a function in the next transaction; the future is done once that is on disk."""
         ...
 
     def reader(self) -> AbstractContextManager[Session]:

@@ -41,7 +41,7 @@ AgentName = Annotated[
 
 
 class RegisterRequest(WireModel):
-    """What an agent says of itself when it registers."""
+    """Registration of an agent."""
 
     name: AgentName
     description: SentProse | None = None
@@ -80,7 +80,7 @@ class RateLimit(WireModel):
 
 
 class RateLimits(WireModel):
-    """What the plan allows. `tier` is the plan's word on the wire."""
+    """Rate limits of the plan. `tier` is the plan's name on the wire."""
 
     endpoints: dict[str, RateLimit] = Field(default_factory=dict[str, RateLimit])
     tier: Plan = Plan.FREE
@@ -113,7 +113,7 @@ class AgentBody(WireModel):
 
 
 class AgentSettingsPatch(NamingModel):
-    """What an agent may change of itself."""
+    """Settings that an agent may change itself."""
 
     auto_redeem_enabled: bool | None = None
     name: AgentName | None = None
@@ -145,7 +145,7 @@ class ContextBody(WireModel):
 
 
 class ClaimBody(WireModel):
-    """What anybody with the claim link may know of an agent."""
+    """Public data of an agent for holders of its claim link."""
 
     name: Line
     description: Line = ""

@@ -52,7 +52,7 @@ class WireModel(BaseModel):
     """A body: frozen, unknown keys ignored, no coercion, finite numbers only."""
 
     sends_null: ClassVar[bool] = False
-    """Whether a null of this body is sent and takes something away; elsewhere it says nothing."""
+    """True if null is sent and clears the field; otherwise null means absent."""
 
     model_config = ConfigDict(
         frozen=True,

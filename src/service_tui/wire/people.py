@@ -32,7 +32,7 @@ PersonName = Annotated[
 
 
 class PresentBody(WireModel):
-    """Somebody who is here. `seconds_ago` is when they called last."""
+    """A person who is online. `seconds_ago` is the time since their last call."""
 
     name: Line
     role: PersonRole
@@ -40,7 +40,7 @@ class PresentBody(WireModel):
 
 
 class MeBody(WireModel):
-    """Who calls. `forbidden` are the calls that want a higher role, as method and path.
+    """The caller. `forbidden` are the calls that need a higher role, as method and path.
 
     `here` are the people who have called lately, the caller among them. `leader` is the process of
     a shared desk that answers, and `epoch` how often the lead was taken; empty and 0 elsewhere.
@@ -86,21 +86,21 @@ class PeopleBody(WireModel):
 
 
 class AddPersonRequest(OperatorModel):
-    """Whom to add."""
+    """A person to add, with a role."""
 
     name: PersonName
     role: PersonRole
 
 
 class RoleRequest(OperatorModel):
-    """Whose role to change."""
+    """A new role for a person."""
 
     name: PersonName
     role: PersonRole
 
 
 class NamedPersonRequest(OperatorModel):
-    """Who is meant."""
+    """A person, by name."""
 
     name: PersonName
 
@@ -113,7 +113,7 @@ class PersonKeyBody(WireModel):
 
 
 class InviteRequest(OperatorModel):
-    """What an invitation gives.
+    """Terms of a new invitation.
 
     `plan` and `daily_budget` are those of every agent that registers by it; null leaves them to
     the service. `person` owns those agents; null: nobody until one is claimed.
@@ -172,6 +172,6 @@ class AuditBody(WireModel):
 
 
 class AuditQuery(WireModel):
-    """How many."""
+    """Most entries to list."""
 
     limit: Annotated[int, Field(ge=1, le=AUDIT_PAGE_MAX)] = AUDIT_PAGE_MAX

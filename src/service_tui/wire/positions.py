@@ -26,8 +26,8 @@ class PositionsQuery(WireModel):
     venue: AnyVenue | Literal["all"] | None = None
     source: Annotated[str, StringConstraints(max_length=LINE_MAX)] | None = None
     status: Literal["active", "resolved", "closed", "settled", "all"] = "active"
-    # ours: a page, as other lists have them. What is held or may be redeemed comes first, then what
-    # ended, newest first. Without a limit all of it is told.
+    # ours: a page, as other lists have them. Open and redeemable positions come first, then
+    # ended ones, newest first. Without a limit all are sent.
     limit: Annotated[int, Field(ge=0, le=POSITIONS_PAGE_MAX)] | None = None
     offset: Annotated[int, Field(ge=0, le=OFFSET_MAX)] = 0
 
@@ -35,7 +35,7 @@ class PositionsQuery(WireModel):
 class PositionSideBody(WireModel):
     """ours: one side of a position in full; the published row mixes both sides.
 
-    `unrealized_pnl` is None where a service does not tell it.
+    `unrealized_pnl` is None if a service does not report it.
     """
 
     side: Line
@@ -51,7 +51,7 @@ class PositionSideBody(WireModel):
 
 
 class PositionBody(WireModel):
-    """What one agent holds in one market. Money in units, prices of YES."""
+    """Position of one agent in one market. Money in units, prices of YES."""
 
     market_id: Line
     question: Line = ""
@@ -164,7 +164,7 @@ class Concentration(WireModel):
 
 
 class SourceBody(WireModel):
-    """What one source tag holds."""
+    """Positions and P&L of one source tag."""
 
     positions: Count = 0
     exposure: Amount = 0.0

@@ -1,6 +1,6 @@
 """The embedded service's own world, for the operator's console only.
 
-ours: the spec has no such endpoints; all stand under `/api/desk/` and want the operator key.
+ours: the spec has no such endpoints; all are under `/api/desk/` and need the operator key.
 """
 
 from typing import Annotated, Final
@@ -34,7 +34,7 @@ Speed = Annotated[
 
 
 class NewsBody(WireModel):
-    """A line of news, and what it did to the belief."""
+    """A headline, and the price of YES before and after it."""
 
     at: Moment
     market_id: Line
@@ -83,7 +83,7 @@ class WorldBody(WireModel):
 
 
 class SpeedRequest(OperatorModel):
-    """How fast the world shall move from now on."""
+    """The new speed of the world."""
 
     speed: Speed
 
@@ -108,7 +108,7 @@ class TapePoint(WireModel):
 
 
 class TapeTrade(WireModel):
-    """A recent trade of anybody. Agents appear by name, as on any public tape."""
+    """A recent trade by any trader. Agents appear by name, as on any public tape."""
 
     at: Moment
     trader: Line

@@ -20,9 +20,9 @@ from service_tui.client.stream import NOT_SENT
 from service_tui.server.app import is_own_form
 from service_tui.server.following import FRESH_S, FollowingCopy
 from service_tui.server.http.access import BODY_MAX
+from service_tui.server.http.connections import connections_max
 from service_tui.server.http.direct import SentHeaders
 from service_tui.server.http.entrance import direct_peer_of, entrance_of
-from service_tui.server.http.lines import lines_max
 from service_tui.server.http.names import sdk_version
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes.table import ROUTES, STREAMS
@@ -269,7 +269,7 @@ def _wanted(headers: SentHeaders) -> int:
 
 
 def _is_read(scope: Scope, headers: SentHeaders) -> bool:
-    """True for a read of the world that asks nothing of the leader's memory."""
+    """True for a read of the world that needs nothing of the leader's memory."""
     return scope["method"] == "GET" and is_copied(scope["path"]) and PAYMENT_HEADER not in headers
 
 
@@ -304,7 +304,7 @@ class Forwarder:
     def __init__(self, find: Callable[[], str | None], tls: LeaderTls | None) -> None:
         self._find = find
         self._name = None if tls is None else tls.name
-        limits = httpx.Limits(max_connections=lines_max(), keepalive_expiry=IDLE_S)
+        limits = httpx.Limits(max_connections=connections_max(), keepalive_expiry=IDLE_S)
         self._transport = httpx.AsyncHTTPTransport(
             verify=True if tls is None else tls.context, limits=limits, retries=0
         )

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
-from service_tui.server.http.lines import backlog, lines_max
+from service_tui.server.http.connections import backlog, connections_max
 
 CHUNK: Final = 65_536
 CONNECT_S: Final = 5.0
@@ -34,7 +34,7 @@ async def forwarding(
         find: the target's address; None refuses the connection.
     """
     # Each connection takes two descriptors.
-    most = lines_max() // 2
+    most = connections_max() // 2
     leading: set[asyncio.Task[None]] = set()
     async with asyncio.TaskGroup() as tasks:
 

@@ -98,7 +98,7 @@ def _in_url(host: str) -> str:
 
 
 def _names(options: Options, host: str) -> tuple[str, ...]:
-    """What Host may say: the given names, else the address itself."""
+    """Names allowed in a Host header: the given ones, else the address itself."""
     names = tuple(name.lower() for name in options.public_names)
     for name in names:
         if not _NAME.fullmatch(name):

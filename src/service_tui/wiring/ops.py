@@ -1,4 +1,4 @@
-"""Health and figures of a service process, for whoever looks after it, on a port of its own."""
+"""Health and metrics of a service process, on a port of their own for its operator."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -26,7 +26,7 @@ BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2
 
 
 class Role(StrEnum):
-    """What a process does now; the values are what `/readyz` shows."""
+    """State of a process; `/readyz` shows the values."""
 
     STARTING = "starting"
     LEADING = "leading"
@@ -35,7 +35,7 @@ class Role(StrEnum):
 
 
 class ProcessFigures:
-    """What a process counts of itself. `monotonic` is a clock of seconds."""
+    """Metrics of a process. `monotonic` is a clock of seconds."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -76,11 +76,11 @@ class ProcessFigures:
 
     @property
     def role(self) -> Role:
-        """What the process does now."""
+        """State of the process."""
         return self._role
 
     def turn(self, role: Role) -> None:
-        """Note another role."""
+        """Set the role."""
         self._role = role
         self._leads.set(role is Role.LEADING)
 

@@ -32,7 +32,7 @@ Answer = Callable[[Desk, Sequence[str]], Awaitable[Sequence[str]]]
 
 
 def run(options: Options, stream: TextIO, answer: Answer, hello: Sequence[str]) -> None:
-    """Open the desk, and answer lines until one says quit or the input ends.
+    """Open the desk, and answer commands until `quit` or the end of the input.
 
     Args:
         options: of the start.

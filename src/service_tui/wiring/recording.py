@@ -31,7 +31,7 @@ LAST_S: Final = 1.0
 async def recording(desk: Desk, clock: Clock) -> AsyncGenerator[Recordings]:
     """Record a desk in the background while the context lasts.
 
-    A disk that refuses ends nothing: a notice says so once, and the recording goes on later.
+    A failing disk ends nothing: one notice reports it, and the recording continues later.
 
     Yields:
         Where the records are kept.

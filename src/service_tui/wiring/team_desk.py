@@ -102,7 +102,7 @@ class ConsoleAgent:
         self._is_found = is_found
 
     async def find(self, deadline_s: float | None = None) -> None:
-        """Ask for it once; a service that does not answer is asked again later."""
+        """Request it once; if the service does not answer, it is requested again later."""
         if self._is_found:
             return
         try:

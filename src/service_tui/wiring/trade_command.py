@@ -100,8 +100,8 @@ def trade(
     Args:
         options: which directory.
         request: the order.
-        confirm: asks; not called for a quote.
-        choose: asks which market is meant where several match; without it they are refused.
+        confirm: lets the person confirm; not called for a quote.
+        choose: lets the person select one of several matching markets; None refuses them.
 
     Returns:
         The result in lines; `is_done` once the order has filled, or for a quote.

@@ -8,7 +8,7 @@ from kit.samples.reactor import reactor_state
 from service_tui.desk.all_fills import fill_of
 from service_tui.desk.audit.why import Link, TradeHistory, why_fill, why_position, why_ticket
 from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
-from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.records import TicketState, TradeView
 from service_tui.desk.slices.risk import ExitView, MonitorView
 from service_tui.desk.state import DeskState
@@ -163,7 +163,7 @@ def test_a_real_order_without_a_trade_shows_nothing_of_play_money() -> None:
         None, 0.2, None,
     )  # fmt: skip
     state = replace(STATE, risk=replace(STATE.risk, monitors=(monitor,)))
-    key = holding_key(HELD.market_id, HELD.side, Venue.EVM)
+    key = position_key(HELD.market_id, HELD.side, Venue.EVM)
     ticket = replace(
         STATE.tickets[0], client_ref="ref-404", market_id=HELD.market_id, holding=key,
         state=TicketState.REFUSED,

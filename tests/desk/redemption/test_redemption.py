@@ -37,7 +37,7 @@ from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.redemption.handlers import ALLOWED, HOLDER
 from service_tui.desk.redemption.redemption_run import priced
-from service_tui.desk.slices.redemption import ChainRunState, NoReason, RunView, Stage, Step
+from service_tui.desk.slices.redemption import ChainRunState, RunProblem, RunView, Stage, Step
 from service_tui.desk.slices.wallet import WalletView
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
@@ -222,7 +222,7 @@ async def test_a_lost_position_is_never_burned(tmp_path: Path) -> None:
         async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
             await known(desk, stage)
             run = await prepared(desk, stage, held)
-            assert run.reason is NoReason.LOST
+            assert run.reason is RunProblem.LOST
             await leap(stage.clock, 60)
             assert signer.count == 0
             assert line.asked(REDEEM.path) == 0
@@ -236,7 +236,7 @@ async def test_before_the_oracle_it_waits(tmp_path: Path) -> None:
         async with open_wallet_desk(stage, signer, initial=allowed()) as desk:
             await known(desk, stage)
             run = await prepared(desk, stage, held)
-            assert run.reason is NoReason.NOT_FINAL
+            assert run.reason is RunProblem.NOT_FINAL
             assert signer.count == 0
 
 
@@ -253,7 +253,7 @@ async def test_what_was_redeemed_elsewhere_is_told_apart(tmp_path: Path) -> None
             )
             assert rows[0].stage is Stage.READY
             run = await prepared(desk, stage, held)
-            assert (run.state, run.reason) == (ChainRunState.REFUSED, NoReason.ALREADY)
+            assert (run.state, run.reason) == (ChainRunState.REFUSED, RunProblem.ALREADY)
             assert signer.count == 0
 
 
@@ -477,7 +477,7 @@ async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Pat
             state = await until(desk, run_is(held, ChainRunState.UNCONFIRMED), stage)
             run = run_of(state, held)
             assert run is not None
-            assert run.reason is NoReason.TIMEOUT
+            assert run.reason is RunProblem.TIMEOUT
             assert run.tx_hash
             assert line.asked(REPORT_REDEMPTION.path) == 0
             await leap(stage.clock, 90)
@@ -627,7 +627,7 @@ async def test_with_a_clock_far_off_nothing_is_signed_until_it_is_right(tmp_path
             state = await until(desk, run_is(held, ChainRunState.REFUSED), stage)
             run = run_of(state, held)
             assert run is not None
-            assert (run.reason, signer.count) == (NoReason.CHAIN, 0)
+            assert (run.reason, signer.count) == (RunProblem.CHAIN, 0)
             assert "the clock is more than 30 s off" in run.words
             dated.ahead_s = 0.0
             await until(desk, run_is(held, ChainRunState.DONE), stage, tries=600)
@@ -820,7 +820,7 @@ async def test_what_no_person_would_sign_is_not_signed(tmp_path: Path) -> None:
                 wire.work = tampered(change)
                 run = await prepared(desk, hostile, held)
                 assert run.state is ChainRunState.REFUSED, name
-                assert run.reason is NoReason.OUTSIDE_POLICY, (name, run.words)
+                assert run.reason is RunProblem.OUTSIDE_POLICY, (name, run.words)
                 assert run.words.startswith("not signed"), name
                 desk.submit(RedeemAll((held.key,)))
                 await until(

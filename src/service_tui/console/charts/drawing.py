@@ -1,4 +1,4 @@
-"""A chart as lines of text: the part in sight, the cursor, and the figures under it. Pure."""
+"""A chart over time as lines of text, with a cursor and the figures at it. Pure."""
 
 import math
 from collections.abc import Sequence
@@ -39,8 +39,9 @@ class Drawn:
         margin: cells left of the plot.
         columns: places of the cursor, from left to right or from the top.
         cursor: the cursor's place; None without one.
-        reading: the figures under the cursor; of none, the newest ones.
-        places: what the window shows at each place: times, or numbers of bars.
+        reading: text of the figures at the cursor; without one, of the newest.
+        places: the time, or number of the bar, at each place of the cursor.
+        pitch: cells from one place to the next.
     """
 
     lines: list[list[Piece]]
@@ -60,7 +61,7 @@ def drawn_time(
     Args:
         series: the values.
         size: cells of the chart, width and height.
-        window: the times in sight.
+        window: the first and the last time shown.
         cursor: the time under the cursor; None without one.
     """
     width, height = size
@@ -107,7 +108,7 @@ def drawn_time(
 
 
 def _stretch(frame: PlotFrame, column: int, step: int = 1) -> tuple[float, float]:
-    """Times of some columns: after the first, until the second; both ends of the frame count."""
+    """Bounds of the times in some columns: after the first, until the second."""
     after = frame.time_of(column - 1) if column else math.nextafter(frame.first, -math.inf)
     is_last = column + step >= frame.columns
     return after, frame.last if is_last else frame.time_of(column + step - 1)
@@ -119,14 +120,14 @@ def _middle(frame: PlotFrame, column: int) -> float:
 
 
 def _in_sight(points: Sequence[Point], window: Window) -> list[Point]:
-    """The points of a window, and the one that holds where it begins."""
+    """The points in a window, preceded by the value at its beginning."""
     inside = [point for point in points if window.first <= point[0] <= window.last]
     before = [point for point in points if point[0] < window.first][-1:]
     return [(window.first, value) for _, value in before] + inside
 
 
 def _reading(series: TimeSeries, frame: PlotFrame, column: int) -> str:
-    """The figures of a column: the datum that holds at its end, what came in it, own trades."""
+    """Text of a column: the value at its end, the amount of the lower part, and marks."""
     step = candles.STEP if series.in_candles else 1
     after, until = _stretch(frame, column, step)
     span = frame.last - frame.first

@@ -15,8 +15,8 @@ from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.console.keys import cap, with_keys
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
-from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import limit_text, moment_text
+from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
@@ -74,7 +74,7 @@ def side_labels(market: MarketView, venue: Venue, action: Action) -> tuple[str, 
 
     Returns:
         A label for each side. On a real venue the price is the best on its book that an order
-        meets: the ask for a buy, the bid for a sale; none while nobody stands there.
+        meets: the ask for a buy, the bid for a sale; no price while there is none.
     """
     if venue is Venue.SIM:
         return tuple(
@@ -114,7 +114,7 @@ def expiry_text(draft: Draft, now: Timestamp) -> Text:
 
 def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text:
     """What stop and target mean for this buy, or what protects the position without them."""
-    known = state.risk.monitor(holding_key(draft.market.market_id, draft.side, draft.venue))
+    known = state.risk.monitor(position_key(draft.market.market_id, draft.side, draft.venue))
     if order is None or (order.stop_pct is None and order.target_pct is None):
         return Text("empty: the present monitor stays" if known else f"empty: {_by_default(state)}")
     parts: list[Text] = []
@@ -133,7 +133,7 @@ def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text
 
 
 def _cost(draft: Draft, order: PlaceTrade) -> float:
-    """About what a share costs: the limit of an order that rests, else what the buy meets."""
+    """Estimated price of a share: the limit of a limit order, else the best ask or the mark."""
     if order.rests and order.price:
         return order.price
     ask = draft.market.quotes_of(draft.side)[1] if draft.venue is not Venue.SIM else None
@@ -183,7 +183,7 @@ def order_text(order: PlaceTrade) -> str:
 
 
 def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: int) -> Text:
-    """The quote's figures, `width` cells wide; 0 while that is unknown."""
+    """The quote's figures in `width` cells, 0 if unknown."""
     requested, masked = (draft.action, draft.venue), is_private(state)
     if draft.rests:
         shown = resting_figures(quote, requested, masked=masked)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from service_tui.console.actions import NO_ROW, read_only_reason
+from service_tui.console.actions import NO_ROW, UnmetReason, read_only_reason
 from service_tui.console.forms.monitor_draft import Change, monitor_block_reason
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.freshness import of_wall, trade_block_reason
@@ -23,27 +23,27 @@ AnyScreen: TypeAlias = TableScreen[Any]
 # -- requirements -------------------------------------------------------------------------------
 
 
-def can_change(screen: AnyScreen) -> str:
+def can_change(screen: AnyScreen) -> UnmetReason:
     """This desk may change things."""
     return read_only_reason(screen.state)
 
 
-def has_row(screen: AnyScreen) -> str:
+def has_row(screen: AnyScreen) -> UnmetReason:
     """A row is highlighted."""
     return NO_ROW if screen.selected() is None else ""
 
 
-def can_buy(screen: AnyScreen) -> str:
+def can_buy(screen: AnyScreen) -> UnmetReason:
     """Prices and the account are known and fresh enough to buy on."""
     return trade_block_reason(screen.state, (Topic.MARKETS, Topic.ACCOUNT), screen.now)
 
 
-def can_sell(screen: AnyScreen) -> str:
+def can_sell(screen: AnyScreen) -> UnmetReason:
     """Prices and positions are known and fresh enough to sell on."""
     return trade_block_reason(screen.state, (Topic.MARKETS, Topic.POSITIONS), screen.now)
 
 
-def can_undo(screen: AnyScreen) -> str:
+def can_undo(screen: AnyScreen) -> UnmetReason:
     """A change made here can be undone."""
     return "" if screen.take_back else "nothing to undo here"
 

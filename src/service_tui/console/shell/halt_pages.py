@@ -1,4 +1,8 @@
-"""The halt: at once when its key arrives, then as a page; and the word that ends it."""
+"""The halt: sent as soon as its key arrives, then shown as a page; and the dialog that ends it.
+
+The key is handled twice: `at_once` halts when the key enters the queue of messages, ahead of all
+keys before it, and `halt` shows the page when the key is processed.
+"""
 
 from typing import Final
 
@@ -13,53 +17,53 @@ from service_tui.console.shell.views import Views
 from service_tui.desk.commands.halt import Halt
 
 HALT: Final = "app.halt"
-"""Keys of this group halt from everywhere, also from inside an input."""
+"""The action whose keys halt from everywhere, also from inside an input."""
 
 
 class HaltPages:
-    """Halts at once, and then shows the halt.
+    """Halts when the key arrives, and shows the page of the halt.
 
     Args:
-        app: whose keys and pages these are.
+        app: the console.
     """
 
     def __init__(self, app: Views) -> None:
         self._app = app
-        self._has_halted = False
+        self._halted_by_key = False
 
     def at_once(self, message: Message) -> None:
-        """Halt if this message is its key, whatever the focus and the queue."""
+        """Halt now if this message is the halt key, whatever has the focus."""
         is_halt = isinstance(message, events.Key) and message.key in key_named(HALT).keys
-        # Barred by a role, the action behind the key gives the reason.
+        # If the role forbids it, the action of the key gives the reason later.
         if is_halt and not role_reason(self._app.desk_state, HALT):
-            self._has_halted = True
+            self._halted_by_key = True
             self._app.give(Halt())
-            # Keys typed before that wait for their turn belong to the halted work.
+            # Keys that are still queued were typed before the halt: drop them.
             self._app.forget_typed()
 
     def halt(self) -> None:
-        """Halt, unless the key has done so, and show the acknowledgements."""
+        """Halt, unless `at_once` has done so, and show the acknowledgements."""
         from service_tui.console.forms.halt import HaltPanel  # noqa: PLC0415 - not at first
 
         app = self._app
-        if not self.is_done_by_key():
+        if not self.take_key_halt():
             app.give(Halt())
         shown = any(isinstance(screen, HaltPanel) for screen in app.screen_stack)
         if not shown and app.desk_state.halted_since is not None:
             app.push_screen(HaltPanel(app.desk_state, app.now))
 
-    def is_done_by_key(self) -> bool:
-        """Whether the key has halted already, or was refused; asked once a key."""
-        is_done, self._has_halted = self._has_halted, False
+    def take_key_halt(self) -> bool:
+        """True if `at_once` has halted for the key being processed; clears that note."""
+        is_done, self._halted_by_key = self._halted_by_key, False
         return is_done
 
     def resume(self) -> None:
-        """Ask for the typed word that ends the halt; without a halt, say so."""
+        """Open the dialog that ends the halt; without a halt, show a toast."""
         why = not_halted_reason(self._app.desk_state)
         self._app.post_message(ToastMessage(why, "warn") if why else ResumeRequested())
 
     def confirm_resume(self) -> None:
-        """Open the dialog that takes the word."""
+        """Open the dialog in which a typed word ends the halt."""
         from service_tui.console.forms.halt import confirm_resume  # noqa: PLC0415 - not at first
 
         confirm_resume(self._app.front, self._app.desk_state)

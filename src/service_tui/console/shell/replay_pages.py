@@ -77,9 +77,9 @@ class ReplayPages:
         self.problem = ""
         """Why a console without a desk shows no moment; empty while the first one is read."""
         self._turn = 0
-        """Counts what makes a moment unwanted that is still being read: a halt, a way back."""
+        """Counts halts and returns to the present: each discards a moment that is being read."""
         self._left_out: dict[str, Command] = {}
-        """What screens asked of the desk meanwhile, by its kind."""
+        """Requests of screens to the desk while a moment is shown, by kind; sent on the return."""
         self._moves: deque[Callable[[], Awaitable[None]]] = deque()
         """Moves that wait for the one before, in the order of their keys."""
         self._is_moving = False
@@ -171,7 +171,7 @@ class ReplayPages:
         self._app.open_command_line("replay ")
 
     def take_request(self, message: ReplayRequested) -> None:
-        """Do what a command requested: the moment of a time, or the present."""
+        """Show the moment of a typed time; without a time, toggle the replay."""
         if not message.typed:
             self.toggle()
             return
@@ -220,7 +220,7 @@ class ReplayPages:
         return True
 
     def _name_gap(self, found: Timestamp, at: Timestamp) -> None:
-        """Tell how far the record is from the time that was typed."""
+        """Show a toast about a gap between the record and the typed time."""
         if at < found:
             self._app.show_toast(f"the recording begins at {time_text(found)}", "warn")
         elif at - found > GAP_S:
@@ -228,13 +228,13 @@ class ReplayPages:
             self._app.show_toast(f"nothing recorded between {between}", "warn")
 
     def show_again(self) -> None:
-        """Show the moment in front with the looks of now."""
+        """Show the moment in front with the present preferences."""
         if self.moment is not None:
             self._app.desk_state = replayed(self.moment, self._live())
             self._app.show_state()
 
     def leave(self) -> None:
-        """Show the present again, and ask the desk for what screens wanted meanwhile."""
+        """Show the present again, and send the requests that screens made meanwhile."""
         if self.moment is None:
             return
         self._turn += 1
@@ -244,9 +244,9 @@ class ReplayPages:
             self._app.give(command)
 
     def refusal(self, command: Command) -> str | None:
-        """Why a command is not given now; empty for one that needs no answer; None if it goes on.
+        """Why a command is refused now; empty to drop it silently; None to send it.
 
-        A halt goes on always: it returns to the present first.
+        A halt is always sent: it returns to the present first.
         """
         if isinstance(command, Halt):
             if self.is_alone:

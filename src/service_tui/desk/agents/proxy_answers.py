@@ -23,7 +23,7 @@ from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
 from service_tui.wire.trades import TradeBody, TradeRequest
 
 _NOTHING_DONE: Final = frozenset({400, 401, 402, 403, 404, 405, 413, 415, 422, 424, 426, 429})
-"""Refusals after which nothing is under way. Whoever stands between may say any other, 408, 409,
+"""Refusals after which nothing is under way. A proxy in between may send any other, 408, 409,
 499 or 5xx, about an order that went through."""
 
 

@@ -1,7 +1,4 @@
-"""One HTTP call of a skill, read from a socket with h11, and the answers that need no service.
-
-HTTP is read by h11.
-"""
+"""One HTTP call of a skill, read from a socket with h11, and the desk's own answers to it."""
 
 import asyncio
 import json
@@ -26,14 +23,14 @@ _WRITES: Final = (
     ("DELETE", "/api/sdk/positions/"),
     ("DELETE", "/api/sdk/risk-alerts/"),
 )
-"""What may be written beside trades: what takes risk away."""
+"""Calls other than trades that a skill may make, because they lower risk."""
 
 Answered = tuple[int, bytes]
 """Status and JSON."""
 
 
 class BadCallError(Exception):
-    """A call that is none; one plain sentence."""
+    """The bytes are no valid HTTP call; the text is one plain sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ class SkillConnection:
         return SkillCall(request.method.decode(), request.target.decode(), headers, body)
 
     async def answer(self, answered: Answered) -> None:
-        """Send an answer, and that it is the last."""
+        """Send an answer with `Connection: close`."""
         status, body = answered
         headers = [
             ("Content-Type", "application/json"),
@@ -146,7 +143,7 @@ def is_plain(target: str) -> bool:
 
 
 def refusal(status: int, error: str, fix: str) -> Answered:
-    """A no of the desk's own."""
+    """A refusal by the desk, as status and JSON."""
     return status, raw_of(ErrorBody(error=error, fix=fix))
 
 

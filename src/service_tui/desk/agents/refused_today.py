@@ -1,4 +1,4 @@
-"""Agents whose trades are refused until midnight UTC, as the person said. Kept as preferences."""
+"""Agents whose trades the person refuses until midnight UTC. Stored as preferences."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final

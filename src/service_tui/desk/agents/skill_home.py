@@ -24,11 +24,11 @@ _BROKEN: Final = f"cannot read {KEYS}; left unchanged: repair it or move it away
 
 @dataclass(frozen=True, slots=True)
 class SkillHome:
-    """The data directory as skills know it: one for all consoles on it. Every method blocks.
+    """Skills and agent keys in the data directory, shared by all consoles on it. Methods block.
 
     Attributes:
         data_dir: where skills and keys are kept.
-        former: another folder with skills and keys, of a console that kept its own; read only.
+        former: data directory of an earlier console that kept its own skills and keys; only read.
     """
 
     data_dir: Path
@@ -47,7 +47,7 @@ class SkillHome:
         return None
 
     def _parents(self) -> tuple[Path, ...]:
-        """Folders of skills; of two with one name the first counts."""
+        """Folders of skills; the first has precedence where two skills have the same name."""
         former = () if self.former is None else (self.former / SKILLS,)
         return (self.own, *former, BUNDLED)
 
@@ -56,7 +56,7 @@ class SkillHome:
         return tuple(self._views())
 
     def stamps(self) -> tuple[tuple[str, int], ...]:
-        """Modification times of the operator's own skills; another value means: read them again."""
+        """Modification times of the operator's own skills: skills are read again if they change."""
         try:
             return tuple(
                 sorted(
@@ -66,7 +66,7 @@ class SkillHome:
                 )
             )
         except OSError:
-            # None was ever installed, or one goes away just now.
+            # No skill was ever installed, or one is being removed.
             return ()
 
     def _views(self) -> Iterator[SkillView]:
@@ -78,20 +78,20 @@ class SkillHome:
             yield _view(package, is_bundled=not is_own).with_problem("; ".join(problems))
 
     def key_of(self, agent_id: str, service: str) -> str | None:
-        """The key of an agent that this desk made at a service, for that one alone.
+        """The key of an agent that this desk registered at a service; valid for that service only.
 
         Returns:
             The key; None where it is not known.
 
         Raises:
             OSError: the keys cannot be read.
-            ValueError: what stands there are no keys.
+            ValueError: the file does not contain keys.
         """
         return self._keys().get(_name(agent_id, service))
 
     def keep_key(self, agent_id: str, service: str, key: str) -> None:
         """Store a key beside the others; raises OSError or ValueError if that fails."""
-        with self._alone():
+        with self._locked():
             keys = _keys_in(self.data_dir) | {_name(agent_id, service): key}
             draft = self.data_dir / f"{KEYS}.new"
             draft.unlink(missing_ok=True)
@@ -103,8 +103,8 @@ class SkillHome:
             draft.replace(self.data_dir / KEYS)
 
     @contextmanager
-    def _alone(self) -> Generator[None]:
-        """Keep threads and other consoles out, from reading the keys until they are written."""
+    def _locked(self) -> Generator[None]:
+        """Lock the keys against other threads and consoles from reading them to writing them."""
         descriptor = open_private(self.data_dir / f"{KEYS}.lock", os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -118,14 +118,14 @@ class SkillHome:
 
 
 def _keys_in(folder: Path) -> dict[str, str]:
-    """Every key of a folder; one that cannot be read is no reason to write over all of them.
+    """Every key of a folder; raises if one is unreadable, so that the file is not overwritten.
 
     Returns:
         Keys by their agents and services.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: something else stands in it.
+        ValueError: the file contains anything else.
     """
     try:
         stored: object = json.loads((folder / KEYS).read_text(encoding="utf-8"))
@@ -145,7 +145,7 @@ def _keys_in(folder: Path) -> dict[str, str]:
 
 
 def _name(agent_id: str, service: str) -> str:
-    """Name of a stored key; ids contain no space. A key without a service is lent to none."""
+    """Name of a stored key; ids contain no space. A key stored without a service is never used."""
     return f"{agent_id} {service}"
 
 

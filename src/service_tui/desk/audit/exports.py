@@ -236,7 +236,7 @@ _SOURCES: Final[Mapping[str, tuple[Topic, ...]]] = {
     "approvals": (Topic.FLEET,),
     "experiments": (Topic.RESEARCH,),
 }
-"""Any of which tells what stands in a table; trades are read by agent, and say it themselves."""
+"""Topics by table: a table is known once one of them was read. Trades are read by agent instead."""
 
 
 def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:

@@ -28,7 +28,7 @@ DAY_S: Final = 86_400.0
 UNREAD: Final = "trades not read"
 
 Pasts = Mapping[str, AgentDetailView]
-"""What agents traded, by their ids, as far as it was read."""
+"""Histories of agents by their ids, as far as they were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class MoneyDay:
     `bought` is what the buys cost, `sold` what the sales brought, `paid` what payouts did;
     `realized` is the P&L of both, as far as it is known. An order without a fill counts nowhere.
     `equity` and `total_pnl` are as of now; `day_pnl` is None where the service
-    does not tell it.
+    does not report it.
     """
 
     venue: Venue
@@ -67,11 +67,10 @@ class MoneyDay:
 class DayReport:
     """One agent's day; `problem` is the reason why its trades are unknown.
 
-    `monies` are its figures apart by what they are paid in, $SIM first; real money stands there
-    where the agent ever traded with it. `spent` is what counts against the budget that binds, and
-    that budget, None where there is none: a budget counts all money alike. `leash` is the strictest
-    that binds, known only where `leash_known`. `decisions` counts, by word, what became of trades
-    that waited.
+    `monies` are its figures by currency, $SIM first; real money is listed if the agent ever traded
+    with it. `spent` is the spend that counts against the binding budget, and that budget, None
+    without one: a budget counts all money alike. `leash` is the strictest one that binds, known
+    only if `leash_known`. `decisions` counts decided approvals by their status.
     """
 
     agent: AgentView
@@ -246,7 +245,7 @@ def _skills(trades: _Trades, owners: _Owners) -> tuple[SkillResultView, ...]:
 
 
 def results_by_skill(pasts: Iterable[AgentDetailView]) -> tuple[SkillResultView, ...]:
-    """What the trades of several agents brought, by skill and venue, the best first.
+    """Results of several agents' trades by skill and venue, the best first.
 
     Args:
         pasts: what is read of each agent; one with a problem counts for nothing.
@@ -282,8 +281,8 @@ def _named(one: ReasonedTradeView) -> tuple[str, Deal]:
 def _owners_of(known: _Trades) -> _Owners:
     """Skill of each trade; a sale or payout belongs to the skill that bought.
 
-    It takes from what its own skill bought, then from the others, oldest first, as the service
-    does; it belongs to the first of these.
+    A sale takes shares that its own skill bought, then those of other skills, oldest first, as the
+    service does; it belongs to the first skill of these.
     """
     bought: dict[_Place, dict[str, int]] = {}
     owners: dict[tuple[str, Deal], str] = {}
@@ -301,9 +300,9 @@ def _owners_of(known: _Trades) -> _Owners:
 
 
 def _take_from(lots: dict[str, int], own: str, shares: int) -> str:
-    """Take shares out of what skills bought; the first skill of which any was taken.
+    """Take shares out of the lots of skills; returns the first skill of which any was taken.
 
-    Where nothing is left to take, `own`, or else the last that bought: its buys are not all known.
+    If no lots are left, because not all buys are known: `own`, or else the last skill that bought.
     """
     owner = None
     for slug in sorted(lots, key=lambda slug: slug != own):

@@ -1,8 +1,6 @@
 """History of a trade from signal to exit, link by link. Pure.
 
-A link without data has a reason instead.
-
-A link of which nothing is known says so, and why: nothing here is made up.
+A link without data has the reason instead: nothing is made up.
 """
 
 from collections.abc import Iterator
@@ -17,7 +15,7 @@ from service_tui.desk.fill_tickets import KIND as FILL
 from service_tui.desk.fill_tickets import fill_id, ticket_of_fill
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.slices.records import (
     Deal,
@@ -68,7 +66,7 @@ class LabelledValue:
 class Link:
     """One link of the history. `missing` is the reason why it has no figures.
 
-    `when` stands where there is no time of its own.
+    `when` is the text in place of an unknown time.
     """
 
     name: str
@@ -88,10 +86,10 @@ class TradeHistory:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Everything that belongs to one side of one market; the trade explained is `entry`.
+    """The data about one side of one market; `entry` is the trade to explain.
 
-    `by_fills` are the trades of its agent as the list of fills shows them, newest first; None
-    where its history was read. `held` is the position of an agent that is not `is_own`, if known.
+    `by_fills` are the trades of its agent from the list of fills, newest first; None if its own
+    history was read. `held` is the position of another agent (`is_own` false), if known.
     """
 
     state: DeskState
@@ -108,7 +106,7 @@ class _Known:
     def holding(self) -> str:
         if self.side is None:
             return ""
-        return holding_key(self.market_id, self.side, self.venue)
+        return position_key(self.market_id, self.side, self.venue)
 
     @property
     def trades(self) -> tuple[TradeView, ...]:
@@ -139,7 +137,7 @@ class _Known:
 
 
 def why_position(state: DeskState, position: PositionView) -> TradeHistory:
-    """The chain of a position: of its last buy, with the others named."""
+    """History of a position: that of its last buy, with the number of the others."""
     known = _Known(state, position.market_id, position.side, None, venue=position.venue)
     entry = next((one for one in known.trades if one.deal is Deal.BUY), None)
     title = f"{position.side.value.upper()} {position.question}"
@@ -149,7 +147,7 @@ def why_position(state: DeskState, position: PositionView) -> TradeHistory:
 
 
 def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
-    """The chain of an order: of the trade that bears its reference, where there is one."""
+    """History of a command: that of the trade with its reference, if there is one."""
     run = _run_of(state, ticket)
     if run is not None:
         return _why_redeemed(state, run, ticket)
@@ -160,7 +158,7 @@ def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
         (side, venue)
         for side in Side
         for venue in Venue
-        if holding_key(ticket.market_id, side, venue) == ticket.holding
+        if position_key(ticket.market_id, side, venue) == ticket.holding
     )
     known_side, venue = next(named, (None, Venue.SIM))
     if trade is not None:
@@ -171,7 +169,7 @@ def why_ticket(state: DeskState, ticket: TicketView) -> TradeHistory:
 
 
 def why_fill(state: DeskState, fill: FillView) -> TradeHistory:
-    """The chain of a fill of any agent, from what the list of fills shows of another's."""
+    """History of a fill; for another agent it is made from the list of fills."""
     title = f"{ticket_of_fill(fill).what}: {fill.question}"
     mine = next(
         (one for one in state.trades if one.trade_id and one.trade_id == fill.trade_id), None
@@ -189,7 +187,7 @@ def why_fill(state: DeskState, fill: FillView) -> TradeHistory:
         for one in all_fills(state)
         if one.agent_id == fill.agent_id
     )
-    place = holding_key(fill.market_id, fill.side, fill.venue)
+    place = position_key(fill.market_id, fill.side, fill.venue)
     positions = () if past is None else past.positions
     known = _Known(
         state,
@@ -238,9 +236,9 @@ def _run_of(state: DeskState, ticket: TicketView) -> RunView | None:
 
 
 def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHistory:
-    """The chain of a redemption: what was held, how it ended, who ordered it, each step."""
+    """History of a redemption: position, outcome, who ordered it, and each step."""
     title = f"redeem {run.side.value.upper()} {run.question}"
-    place = holding_key(run.market_id, run.side, run.venue)
+    place = position_key(run.market_id, run.side, run.venue)
     held = next((one for one in (*state.on_venues, *state.closed) if one.key == place), None)
     known = _Known(state, run.market_id, run.side, None, venue=run.venue)
     bought = [one for one in known.trades if one.deal is Deal.BUY]

@@ -6,7 +6,7 @@ Distinguishes the four topics of the spec.
 from typing import Final
 
 from service_tui.desk.chain.translate import BY_HAND
-from service_tui.desk.slices.redemption import NoReason, RedemptionRow, Stage
+from service_tui.desk.slices.redemption import RedemptionRow, RunProblem, Stage
 from service_tui.signing.errors import (
     ChainError,
     LockedError,
@@ -21,41 +21,41 @@ from service_tui.terms import Venue
 from service_tui.wire.redemption import RedeemBody
 
 _CODES: Final = {
-    "ALREADY_REDEEMED": NoReason.ALREADY,
-    "NOT_HELD": NoReason.ALREADY,
-    "NOT_FINALIZED": NoReason.NOT_FINAL,
-    "POSITION_LOST": NoReason.LOST,
-    "INSUFFICIENT_GAS": NoReason.NO_GAS,
+    "ALREADY_REDEEMED": RunProblem.ALREADY,
+    "NOT_HELD": RunProblem.ALREADY,
+    "NOT_FINALIZED": RunProblem.NOT_FINAL,
+    "POSITION_LOST": RunProblem.LOST,
+    "INSUFFICIENT_GAS": RunProblem.NO_GAS,
 }
 _OBSTACLES: Final = {
-    Obstacle.ALREADY_REDEEMED: NoReason.ALREADY,
-    Obstacle.NOT_FINALIZED: NoReason.NOT_FINAL,
-    Obstacle.POSITION_LOST: NoReason.LOST,
+    Obstacle.ALREADY_REDEEMED: RunProblem.ALREADY,
+    Obstacle.NOT_FINALIZED: RunProblem.NOT_FINAL,
+    Obstacle.POSITION_LOST: RunProblem.LOST,
 }
 _TOPICS: Final = (
-    ("balance is 0", NoReason.ALREADY),
-    ("already", NoReason.ALREADY),
-    ("not finalized", NoReason.NOT_FINAL),
-    ("lost", NoReason.LOST),
+    ("balance is 0", RunProblem.ALREADY),
+    ("already", RunProblem.ALREADY),
+    ("not finalized", RunProblem.NOT_FINAL),
+    ("lost", RunProblem.LOST),
 )
 """Words of a message without a code. Source: spec, "Redemption error messages"."""
 
 FIXES: Final = {
-    NoReason.ALREADY: "nothing to do: already claimed at the service",
-    NoReason.NOT_FINAL: "retry in 10 to 30 minutes",
-    NoReason.LOST: "nothing to do: the losing side pays nothing",
-    NoReason.NO_GAS: "send some POL to the wallet; it continues then",
-    NoReason.OUTSIDE_POLICY: "do not sign it elsewhere until this is resolved",
-    NoReason.LOCKED: "unlock the wallet with its passphrase",
-    NoReason.CHAIN: "retry when the chain responds",
-    NoReason.REVERTED: "check the transaction before you retry",
+    RunProblem.ALREADY: "nothing to do: already claimed at the service",
+    RunProblem.NOT_FINAL: "retry in 10 to 30 minutes",
+    RunProblem.LOST: "nothing to do: the losing side pays nothing",
+    RunProblem.NO_GAS: "send some POL to the wallet; it continues then",
+    RunProblem.OUTSIDE_POLICY: "do not sign it elsewhere until this is resolved",
+    RunProblem.LOCKED: "unlock the wallet with its passphrase",
+    RunProblem.CHAIN: "retry when the chain responds",
+    RunProblem.REVERTED: "check the transaction before you retry",
 }
 
 
 class RunRefusal(Exception):
     """Reason why a run ends before anything is signed."""
 
-    def __init__(self, reason: NoReason, text: str, fix: str = "") -> None:
+    def __init__(self, reason: RunProblem, text: str, fix: str = "") -> None:
         super().__init__(text)
         self.reason = reason
         self.text = text
@@ -66,7 +66,7 @@ def refusal_of(answer: RedeemBody) -> RunRefusal:
     """Refusal for the service's answer to a redeem request."""
     text = answer.error or "refused by the service without a reason"
     lowered = text.lower()
-    by_text = next((reason for word, reason in _TOPICS if word in lowered), NoReason.SERVICE)
+    by_text = next((reason for word, reason in _TOPICS if word in lowered), RunProblem.SERVICE)
     reason = _CODES.get((answer.error_code or "").upper(), by_text)
     return RunRefusal(reason, text, answer.fix or answer.error_hint or "")
 
@@ -77,31 +77,31 @@ def refusal_for(error: SigningError) -> RunRefusal:
         case NotRedeemableError():
             return RunRefusal(_OBSTACLES[error.obstacle], str(error))
         case PolicyRefusedError(rule=Rule.TIME):
-            return RunRefusal(NoReason.CHAIN, str(error), "check your clock, then retry")
+            return RunRefusal(RunProblem.CHAIN, str(error), "check your clock, then retry")
         case PolicyRefusedError():
             decoded = f" ({'; '.join(error.decoded)})" if error.decoded else ""
-            return RunRefusal(NoReason.OUTSIDE_POLICY, f"{error}{decoded}")
+            return RunRefusal(RunProblem.OUTSIDE_POLICY, f"{error}{decoded}")
         case _:
             reason = next((why for kind, why in _KINDS if isinstance(error, kind)), None)
-            return RunRefusal(reason or NoReason.OUTSIDE_POLICY, str(error))
+            return RunRefusal(reason or RunProblem.OUTSIDE_POLICY, str(error))
 
 
 def against(row: RedemptionRow | None) -> RunRefusal | None:
     """Refusal for a position that cannot be redeemed here, by its row in the queue."""
     if row is None or row.is_ready:
-        gone = RunRefusal(NoReason.SERVICE, "position no longer in the queue")
+        gone = RunRefusal(RunProblem.SERVICE, "position no longer in the queue")
         return gone if row is None else None
     if row.manual or row.venue is Venue.SOL:
-        return RunRefusal(NoReason.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
+        return RunRefusal(RunProblem.MANUAL, BY_HAND, "open the venue's dashboard in your browser")
     if row.stage is Stage.REDEEMED:
-        return RunRefusal(NoReason.ALREADY, "already redeemed")
+        return RunRefusal(RunProblem.ALREADY, "already redeemed")
     if row.lost:
-        return RunRefusal(NoReason.LOST, "position lost: it pays nothing, and nothing is burned")
-    return RunRefusal(NoReason.NOT_FINAL, row.next_text, "retry when it is ready")
+        return RunRefusal(RunProblem.LOST, "position lost: it pays nothing, and nothing is burned")
+    return RunRefusal(RunProblem.NOT_FINAL, row.next_text, "retry when it is ready")
 
 
-_KINDS: Final[tuple[tuple[type[SigningError], NoReason], ...]] = (
-    (NotEnoughGasError, NoReason.NO_GAS),
-    (LockedError, NoReason.LOCKED),
-    (ChainError, NoReason.CHAIN),
+_KINDS: Final[tuple[tuple[type[SigningError], RunProblem], ...]] = (
+    (NotEnoughGasError, RunProblem.NO_GAS),
+    (LockedError, RunProblem.LOCKED),
+    (ChainError, RunProblem.CHAIN),
 )

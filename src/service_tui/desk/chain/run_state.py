@@ -8,7 +8,7 @@ from service_tui.addresses import is_address
 from service_tui.desk.slices.redemption import (
     CallView,
     ChainRunState,
-    NoReason,
+    RunProblem,
     RunView,
     Step,
     StepView,
@@ -28,7 +28,7 @@ class RunChanges(TypedDict, total=False):
     tx_hash: str
     call: CallView | None
     amount: Micros
-    reason: NoReason | None
+    reason: RunProblem | None
     words: str
     fix: str
     again_at: Timestamp | None
@@ -59,7 +59,7 @@ class SignedCall:
 class TransactionRunState:
     """Everything that a run needs after a restart: its view and the transaction to sign.
 
-    `confirmed`: a person, or the standing word of one, has said yes to it. `begun`: how often
+    `confirmed`: the person has confirmed it, or allows it automatically. `begun`: how often
     the step that comes next was taken up, with no word since that the program lives on with it.
     """
 
@@ -126,7 +126,7 @@ def _run(fields: Fields) -> RunView:
         "state": ChainRunState(fields["state"]),
         "steps": tuple(_step(one) for one in fields["steps"]),
         "call": None if call is None else _call(call),
-        "reason": None if reason is None else NoReason(reason),
+        "reason": None if reason is None else RunProblem(reason),
     }
     _whole(fields["amount"])
     return RunView(**read)

@@ -24,7 +24,7 @@ from service_tui.desk.slices.records import NoticeKind
 from service_tui.desk.slices.redemption import (
     CONFIRM_WAIT_S,
     ChainRunState,
-    NoReason,
+    RunProblem,
     RunView,
     Step,
     StepView,
@@ -221,7 +221,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         """Sign while this run holds the line's turn."""
         to_sign = self.body.to_sign
         if to_sign is None or not self.body.confirmed:
-            raise RunRefusal(NoReason.OUTSIDE_POLICY, "not confirmed by you", "start again")
+            raise RunRefusal(RunProblem.OUTSIDE_POLICY, "not confirmed by you", "start again")
         body = self.with_step(Step.SIGNED, f"nonce {to_sign.nonce}").with_run(words="sending")
         try:
             await self.check()
@@ -239,7 +239,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         shown = self.body.run.call
         if not place.suits(nonce) or place.gap > (0 if shown is None else shown.gap):
             raise RunRefusal(
-                NoReason.CHAIN,
+                RunProblem.CHAIN,
                 f"nonce {nonce} was used by another transaction; nothing signed",
                 "review it, and confirm again",
             )
@@ -313,7 +313,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
             await self.finish(receipt)
             return
         undone = f"reverted in block {receipt.block}: nothing done"
-        await self._fail(undone, FIXES[NoReason.REVERTED])
+        await self._fail(undone, FIXES[RunProblem.REVERTED])
         self.ports.emit(Noticed("bad", f"reverted on chain: {self.view.question}"))
 
     async def _unconfirmed(self, step: str) -> None:
@@ -321,7 +321,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
         await self.move(
             step,
             state=ChainRunState.UNCONFIRMED,
-            reason=NoReason.TIMEOUT,
+            reason=RunProblem.TIMEOUT,
             words="broadcast, not confirmed within 60 seconds; still checking",
             fix=Fix.CHECK_HASH,
         )
@@ -417,11 +417,11 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
 
     async def _fail(self, text: str, fix: str) -> None:
         """End a signed run that the chain never carries out."""
-        reason = NoReason.REVERTED
+        reason = RunProblem.REVERTED
         await self.settle(FAILED, state=ChainRunState.FAILED, reason=reason, words=text, fix=fix)
 
     async def _refuse(self, refusal: RunRefusal) -> None:
-        waits = refusal.reason is NoReason.NOT_FINAL
+        waits = refusal.reason is RunProblem.NOT_FINAL
         await self.settle(
             REFUSED,
             state=ChainRunState.REFUSED,
@@ -430,7 +430,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
             fix=refusal.fix,
             again_at=Timestamp(self.ports.now() + NOT_FINAL_S) if waits else None,
         )
-        tone = "bad" if refusal.reason is NoReason.OUTSIDE_POLICY else "warn"
+        tone = "bad" if refusal.reason is RunProblem.OUTSIDE_POLICY else "warn"
         self.ports.emit(Noticed(tone, f"not done, {self.view.question}: {refusal.text}"))
 
 

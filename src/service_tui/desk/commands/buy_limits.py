@@ -17,21 +17,22 @@ class SetBuyLimit(Command):
 
     kind: ClassVar[str] = "limit"
 
-    rail: BuyLimit
+    limit_kind: BuyLimit
     figure: int | None
     own: bool = False
 
     def describe(self) -> str:
         """Describe the command in plain English."""
         whose = "this desk's own" if self.own else "the service's"
-        return f"{RULES[self.rail].name}: {rail_figure_text(self.rail, self.figure)} ({whose})"
+        figure = limit_figure_text(self.limit_kind, self.figure)
+        return f"{RULES[self.limit_kind].name}: {figure} ({whose})"
 
 
-def rail_figure_text(rail: BuyLimit, figure: int | None) -> str:
+def limit_figure_text(limit_kind: BuyLimit, figure: int | None) -> str:
     """Text of a limit's figure; None is "no limit"."""
     if figure is None:
         return "no limit"
-    return f"{figure:,}" if RULES[rail].is_count else f"{decimal(Micros(figure)):,.2f}"
+    return f"{figure:,}" if RULES[limit_kind].is_count else f"{decimal(Micros(figure)):,.2f}"
 
 
 @dataclass(frozen=True, slots=True)

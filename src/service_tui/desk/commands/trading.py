@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from service_tui.desk.command import Command
-from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import limit_text, moment_text
+from service_tui.desk.slices.position_key import position_key
 from service_tui.terms import MONEY_OF, Action, OrderType, Side, Venue, counted, venue_marked
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -66,7 +66,7 @@ class PlaceTrade(Command):
     @property
     def holding(self) -> str:
         """Row key of the position that the order adds to or takes from."""
-        return holding_key(self.market_id, self.side, self.venue)
+        return position_key(self.market_id, self.side, self.venue)
 
     def describe(self) -> str:
         """Describe the order in plain English; one for real money names its venue."""

@@ -1,6 +1,6 @@
 """Poll loops: each reads a topic of the service and emits facts.
 
-A poller backs off to 30 s while its calls fail, stops asking while the key is refused, and always
+A poller backs off to 30 s while its calls fail, stops polling while the key is refused, and always
 leaves a fact behind.
 """
 
@@ -126,8 +126,8 @@ HOUR_S: Final = 3_600
 CHART_POINTS: Final = 300
 REFUSED_REST_S: Final = 3_600.0
 REFUSED_BRIEFING_S: Final = AT_LEAST_S - 300.0
-"""Until a topic is asked again whose key or plan was refused, or the open orders where they were
-not found; a poke asks at once."""
+"""Pause before a topic is polled again whose key or plan was refused, or the open orders if they
+were not found; a refresh polls at once."""
 
 
 async def read_markets(ports: Ports, memory: PollerMemory) -> Read:

@@ -18,7 +18,7 @@ from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.halt import RESUME_WORD, Resume
 from service_tui.desk.facts import Noticed
 from service_tui.desk.halt import handlers as steps
-from service_tui.desk.halt.handlers import Done, HaltStep
+from service_tui.desk.halt.handlers import HaltStep, StepCall
 from service_tui.desk.halt.skills import SkillAgents, SkillPauses
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.slices.halt import AckState, AckView, HaltView, KeptHalt
@@ -128,7 +128,7 @@ class Halting:
                 tasks.create_task(self._until_done("kept", self._keep, self._round))
                 halt = self._ports.state().halt
                 for step in () if halt is None else self._steps(halt):
-                    tasks.create_task(self._until_done(step.name, step.done, self._round))
+                    tasks.create_task(self._until_done(step.name, step.carry_out, self._round))
 
     def _new(self) -> HaltView:
         state = self._ports.state()
@@ -151,13 +151,13 @@ class Halting:
         usual = tuple(step for step in STEPS if embedded or not step.embedded_only)
         return (*usual, *self._skills.steps(halt.agents))
 
-    async def _until_done(self, name: str, done: Done, number: int) -> None:
+    async def _until_done(self, name: str, carry_out: StepCall, number: int) -> None:
         """Repeat one step with growing pauses until it is done or the round is over."""
         tries = 0
         while number == self._round:
             state, tries = AckState.FAILED, tries + 1
             try:
-                text = await done(self._ports)
+                text = await carry_out(self._ports)
                 state, tries = AckState.DONE, 0
             except steps.NotYetError as wait:
                 state, text = AckState.WAITING, str(wait)
@@ -205,7 +205,7 @@ class Halting:
     async def _follow(self) -> None:
         """End the halt here once the service reports that its operator has ended it.
 
-        What is shown may be older than the halt: only an answer to a question that was asked after
+        The state may be older than the halt: only an answer to a request that was sent after
         the service had acknowledged it counts.
         """
         while True:

@@ -1,7 +1,7 @@
-"""Steps of a halt and of its end, one call each; a step raises while it is not done.
+"""Steps of a halt and of its end, one call each.
 
-A step says in plain English what came of it; it raises ServiceError, StorageError or NotDoneError
-while it is not done.
+A step returns a text about its result. While it is not done it raises ServiceError, StorageError or
+NotDoneError, and is tried again.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,16 +15,16 @@ from service_tui.wire.endpoints.desk import DESK_HALT, DESK_RESUME, WORLD
 from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, PATCH_USER_SETTINGS
 from service_tui.wire.settings import UserSettingsPatch
 
-Done = Callable[[Ports], Awaitable[str]]
-"""Carries out a step; returns a text about its result."""
+StepCall = Callable[[Ports], Awaitable[str]]
+"""Carries out a step; returns a text about its result, and raises while it is not done."""
 
 
 class HaltStep(NamedTuple):
-    """One who has to know. `what` is true once it is done."""
+    """One acknowledgement of a halt. `description` is the state that `carry_out` brings about."""
 
     name: str
     description: str
-    done: Done
+    carry_out: StepCall
     embedded_only: bool = False
 
 
@@ -37,7 +37,7 @@ class NotYetError(NotDoneError):
 
 
 async def stop_what_runs(ports: Ports) -> str:
-    """Acknowledgement of local skills, which the closing gate suspended."""
+    """Suspend the local skills that still run; the closing of the gate has suspended the others."""
     if ports.gate.loose:
         ports.gate.suspend()
     if loose := ports.gate.loose:
@@ -47,7 +47,7 @@ async def stop_what_runs(ports: Ports) -> str:
 
 
 async def halt_service(ports: Ports) -> str:
-    """The embedded service refuses the entries of every agent, and keeps that over a restart."""
+    """Make the embedded service refuse the buys of every agent; it stays halted over a restart."""
     answer = (await ports.client.call(DESK_HALT)).answer
     if not answer.halted:
         raise NotDoneError("service not halted")
@@ -67,7 +67,7 @@ async def pause_agent(ports: Ports) -> str:
     """Set `trading_paused` on the service for the agent of this desk."""
     body = UserSettingsPatch(trading_paused=True)
     answer = (await ports.client.call(PATCH_USER_SETTINGS, body=body)).answer
-    # Left out it means paused wherever something is to be allowed; here it acknowledges nothing.
+    # A missing field means paused elsewhere; here it is no acknowledgement.
     if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
         raise NotDoneError("trading not paused at the service")
     ports.refresh(Topic.ACCOUNT)
@@ -75,7 +75,7 @@ async def pause_agent(ports: Ports) -> str:
 
 
 async def cancel_buys(ports: Ports) -> str:
-    """No buy of ours rests on a book; sales stay, they bring money."""
+    """Cancel the open buys of this desk's agent; open sales stay."""
     reply = await ports.client.call(OPEN_ORDERS)
     buys = [order for order in reply.answer.orders if order.trade_type is not Action.SELL]
     refused: list[str] = []
@@ -92,7 +92,7 @@ async def cancel_buys(ports: Ports) -> str:
         raise NotDoneError(f"{len(refused)} of {len(buys)} not cancelled{why}")
     if reply.dropped:
         raise NotDoneError(f"{reply.dropped} open orders unreadable")
-    # What had left before the halt may still come to rest.
+    # Buys sent before the halt may still become open orders.
     under_way = sum(
         ticket.state is TicketState.SENT and ticket.amount > 0 for ticket in ports.state().tickets
     )
@@ -109,7 +109,7 @@ async def lift_pause(ports: Ports) -> None:
 
 
 async def resume_service(ports: Ports) -> None:
-    """The embedded service takes entries again."""
+    """Make the embedded service accept buys again."""
     answer = (await ports.client.call(DESK_RESUME)).answer
     if answer.halted:
         raise NotDoneError("service still halted")

@@ -1,12 +1,12 @@
-"""The mirror of a signal: the only place where another wallet's trade becomes an order of ours.
+"""Mirroring signals: the only place where another wallet's trade becomes an order of this desk.
 
-What a wallet's policy calls `auto` is mirrored from here within the listing that brings it;
-everything else waits for the person's word.
+Signals of wallets with the policy `auto` are mirrored as soon as they are listed; all others need a
+command of the person.
 
-Before an order leaves, its intent, its once-key and the signal stand on disk in one transaction,
-under names made of the signal's own. Whoever comes after a crash finds them there: what was sent is
-looked up, never sent again, and the signal is taken out once its mirror is sure. Source: failures,
-T-24; spec, "Reactor flow".
+Before an order is sent, its intent, its once-key and the signal are stored in one transaction, with
+keys derived from the signal's id. After a crash the next run finds them: a sent order is looked up,
+never sent again, and the signal is deleted on the service once its mirror is certain. Source:
+failures, T-24; spec, "Reactor flow".
 """
 
 import asyncio
@@ -64,18 +64,18 @@ from service_tui.wire.trades import TradeBody, TradeRequest
 log = logging.getLogger(__name__)
 
 AT_ONCE_MAX: Final = 4
-"""Mirrors on their way at one time; they leave in the order in which the signals came."""
+"""Mirrors in progress at one time; they begin in the order of the signals."""
 
 REACTIONS_LOOKED: Final = 200
 SLACK: Final = 0.0005
-"""ours: prices come rounded; so far above its bound a fill is no fault."""
+"""ours: how far above its limit a fill may be, because reported prices are rounded."""
 
 UNSENT: Final = "desk closed before the order was sent"
 DISMISSED: Final = "dismissed by you"
 
 
-class _Why(Enum):
-    """Cause of a signal's turn: a policy, the operator, or the end of its mirror."""
+class _Cause(Enum):
+    """Cause of a queued signal: its policy, a command, or the end of its order."""
 
     RULE = auto()
     HAND = auto()
@@ -96,19 +96,23 @@ class Mirrors:
         """Bind to a desk.
 
         Args:
-            ports: the outside.
-            executes: whether `auto` is carried out here.
-            held_back: why no buy is placed at this moment; empty when one may be.
+            ports: dependencies of the desk.
+            executes: True if this desk mirrors signals with the policy `auto`.
+            held_back: returns why no buy may be placed now; empty if it may.
         """
         self._ports = ports
         self._executes = executes
         self._held_back = held_back
-        self._queue: asyncio.Queue[tuple[str, _Why]] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[str, _Cause]] = asyncio.Queue()
         self._queued: set[str] = set()
         self._working: set[str] = set()
-        self._owed: set[str] = set()
-        self._ended_here: set[str] = set()
-        self._taken_up: set[str] = set()
+        # Ids of signals: mirrors that ended and are not finished at the service yet,
+        self._unreported: set[str] = set()
+        # mirrors that ended in this run, which therefore were not reported before,
+        self._ended_now: set[str] = set()
+        # mirrors of an earlier run whose order had ended when this run began,
+        self._found_ended: set[str] = set()
+        # those whose end was reported, and those that were also deleted there.
         self._reported: set[str] = set()
         self._finished: set[str] = set()
         self._trade_ids: dict[str, str] = {}
@@ -120,13 +124,13 @@ class Mirrors:
         """True while an order is in flight that closing should wait for."""
         return bool(self._working)
 
-    # -- what is to be done --------------------------------------------------------------------
+    # -- the queue ----------------------------------------------------------------------------
 
     def take(self, fact: SignalsSeen) -> None:
-        """Go through a listing, oldest first, once the state knows it."""
+        """Queue the signals of a listing that are to be mirrored or finished, oldest first."""
         reactor = self._ports.state().reactor
         known = {one.signal_id: one for one in reactor.signals}
-        for kept in (self._owed, self._ended_here, self._reported, self._finished):
+        for kept in (self._unreported, self._ended_now, self._reported, self._finished):
             kept.intersection_update(known)
         may_buy = self._executes and not self._held_back()
         for listed in fact.signals:
@@ -135,24 +139,24 @@ class Mirrors:
                 continue
             is_auto = may_buy and reactor.policy_of(signal.wallet) is Policy.AUTO
             if signal.state is SignalState.PENDING and is_auto:
-                self._put(signal.signal_id, _Why.RULE)
+                self._enqueue(signal.signal_id, _Cause.RULE)
             elif signal.ticket_id and signal.state in _ENDED:
                 # An earlier run ended before it reported this, or before the signal was deleted.
-                self._finish_later(signal.signal_id)
-        for signal_id in self._owed - self._finished:
-            self._finish_later(signal_id)
+                self._enqueue_finish(signal.signal_id)
+        for signal_id in self._unreported - self._finished:
+            self._enqueue_finish(signal_id)
 
     def mirror(self, order: MirrorSignal) -> None:
         """Mirror one signal now."""
         signal = self._ports.state().reactor.signal(order.signal_id)
-        why = self._why_not_by_hand(signal)
+        why = self._manual_objection(signal)
         if why:
             self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
         else:
-            self._put(order.signal_id, _Why.HAND)
+            self._enqueue(order.signal_id, _Cause.HAND)
 
     def mirror_all(self, order: MirrorAllFrom) -> None:
-        """Mirror every signal of a wallet that waits, oldest first."""
+        """Mirror every pending signal of a wallet, oldest first."""
         waiting = self._ports.state().reactor.waiting
         mine = [one for one in reversed(waiting) if one.wallet == order.wallet]
         why = self._held_back() if mine else "no signal pending"
@@ -160,26 +164,26 @@ class Mirrors:
             self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
             return
         for one in mine:
-            self._put(one.signal_id, _Why.HAND)
+            self._enqueue(one.signal_id, _Cause.HAND)
 
     def on_ticket(self, ticket: TicketView) -> None:
-        """Continue once a mirror's order ended or was found: the end is reported to the service."""
+        """Queue the report of a mirror whose order has ended."""
         if ticket.in_flight and not ticket.has_no_trace:
             return
         signals = self._ports.state().reactor.signals
         signal = next((one for one in signals if one.ticket_id == ticket.ticket_id), None)
         if signal is not None and signal.state in _ENDED:
-            self._owed.add(signal.signal_id)
-            if signal.signal_id not in self._taken_up:
-                # What has just happened cannot have been reported yet.
-                self._ended_here.add(signal.signal_id)
-            self._finish_later(signal.signal_id)
+            self._unreported.add(signal.signal_id)
+            if signal.signal_id not in self._found_ended:
+                # It ended in this run: it cannot have been reported before.
+                self._ended_now.add(signal.signal_id)
+            self._enqueue_finish(signal.signal_id)
 
     def close(self) -> None:
-        """Begin no further mirror."""
+        """Stop beginning mirrors."""
         self._closing = True
 
-    def _why_not_by_hand(self, signal: SignalView | None) -> str:
+    def _manual_objection(self, signal: SignalView | None) -> str:
         if signal is None:
             return "signal unknown"
         if not signal.can_mirror(self._ports.now()):
@@ -189,20 +193,20 @@ class Mirrors:
             return f"signal already {signal.state.value}{known}"
         return self._held_back()
 
-    def _put(self, signal_id: str, why: _Why) -> None:
+    def _enqueue(self, signal_id: str, why: _Cause) -> None:
         if signal_id not in self._queued and signal_id not in self._working:
             self._queued.add(signal_id)
             self._queue.put_nowait((signal_id, why))
 
-    def _finish_later(self, signal_id: str) -> None:
+    def _enqueue_finish(self, signal_id: str) -> None:
         if signal_id not in self._finished:
-            self._put(signal_id, _Why.END)
+            self._enqueue(signal_id, _Cause.END)
 
-    # -- doing it ------------------------------------------------------------------------------
+    # -- mirrors -------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Process queued signals in order; runs for ever."""
-        await self._take_up()
+        await self._resume_earlier()
         async with asyncio.TaskGroup() as tasks:
             while True:
                 signal_id, why = await self._queue.get()
@@ -211,7 +215,7 @@ class Mirrors:
                 self._working.add(signal_id)
                 tasks.create_task(self._work(signal_id, why))
 
-    async def _take_up(self) -> None:
+    async def _resume_earlier(self) -> None:
         """Show the state of mirrors that an earlier run left in flight."""
         for signal in self._ports.state().reactor.signals:
             if signal.state not in {SignalState.MIRRORING, SignalState.UNKNOWN}:
@@ -222,27 +226,27 @@ class Mirrors:
                 log.warning("cannot read a mirror of an earlier run: %s", error)
                 continue
             if row is None:
-                # Intent and signal are written together: without the one nothing was sent.
+                # Intent and signal are stored together: without an intent nothing was sent.
                 failed = replace(signal, state=SignalState.FAILED, detail=UNSENT)
                 self._ports.emit(Changed(failed))
                 continue
             ticket = ticket_of(row)
             if not ticket.in_flight:
-                self._taken_up.add(signal.signal_id)
+                self._found_ended.add(signal.signal_id)
             self._ports.emit(Changed(ticket))
             if not ticket.in_flight:
-                self._notify_left_over(ticket.what, ticket.outcome)
+                self._notify_earlier(ticket.what, ticket.outcome)
 
-    def _notify_left_over(self, description: str, outcome: str) -> None:
-        """Notify about an order of an earlier run, whose end was perhaps never shown."""
+    def _notify_earlier(self, description: str, outcome: str) -> None:
+        """Notify about the end of an earlier run's order, which may never have been shown."""
         text = f"{description}, from an earlier run: {outcome}"
         self._ports.emit(Noticed("info", text, NoticeKind.FILL))
 
-    async def _work(self, signal_id: str, why: _Why) -> None:
+    async def _work(self, signal_id: str, why: _Cause) -> None:
         try:
             signal = self._ports.state().reactor.signal(signal_id)
             if signal is not None and self._may_begin(signal, why):
-                signal = await self._mirror(signal, by_hand=why is _Why.HAND)
+                signal = await self._mirror(signal, by_hand=why is _Cause.HAND)
             if signal is not None and signal.state in _ENDED and signal_id not in self._finished:
                 await self._finish(signal)
         except StorageError as error:
@@ -251,20 +255,20 @@ class Mirrors:
             self._working.discard(signal_id)
             self._slots.release()
 
-    def _may_begin(self, signal: SignalView, why: _Why) -> bool:
-        """True if the signal is still to be mirrored at its turn."""
+    def _may_begin(self, signal: SignalView, why: _Cause) -> bool:
+        """True if the queued signal may still be mirrored."""
         if self._closing or not signal.can_mirror(self._ports.now()):
             return False
-        if why is _Why.RULE:
+        if why is _Cause.RULE:
             policy = self._ports.state().reactor.policy_of(signal.wallet)
             return signal.state is SignalState.PENDING and policy is Policy.AUTO
-        return why is _Why.HAND
+        return why is _Cause.HAND
 
     async def _mirror(self, signal: SignalView, *, by_hand: bool) -> SignalView | None:
-        """Place the order of a signal, if nothing speaks against it.
+        """Place the order of a signal, unless a limit or the halt forbids it.
 
         Returns:
-            The signal as it is then.
+            The signal after the order; None if none was placed.
         """
         state, now = self._ports.state(), self._ports.now()
         never = "" if by_hand else why_never(state, signal)
@@ -280,16 +284,16 @@ class Mirrors:
             why = why or NO_ORDER
             request = None
         if why is not None or request is None:
-            self._put_off(signal, why or NO_ORDER, by_hand=by_hand)
+            self._postpone(signal, why or NO_ORDER, by_hand=by_hand)
             return None
-        # Said before anything waits: what it takes is not there for the next one.
+        # Emitted before the first await, so that the next mirror counts its amount as spent.
         ticket = ticket_of_mirror(signal, now)
         self._ports.emit(Changed(ticket))
         begun = replace(
             signal, state=SignalState.MIRRORING, detail=ticket.what, ticket_id=ticket.ticket_id
         )
         self._ports.emit(Changed(begun))
-        if not await self._written(begun, ticket, request):
+        if not await self._store_intent(begun, ticket, request):
             return None
         if self._ports.gate.last_word(request):
             # A halt came while the intent was written.
@@ -297,9 +301,9 @@ class Mirrors:
         else:
             body = await send(self._ports, ticket, order, request)
             self._take_fill(begun, order, body)
-        return await self._ended(begun)
+        return await self._signal_after(begun)
 
-    def _put_off(self, signal: SignalView, why: Reason, *, by_hand: bool) -> None:
+    def _postpone(self, signal: SignalView, why: Reason, *, by_hand: bool) -> None:
         """Postpone a mirror.
 
         Notify the operator, or let the policy retry while the signal waits.
@@ -310,8 +314,10 @@ class Mirrors:
         elif signal.detail != why.plain():
             self._ports.emit(Changed(replace(signal, detail=why.plain())))
 
-    async def _written(self, signal: SignalView, ticket: TicketView, request: TradeRequest) -> bool:
-        """Write intent, once-key and signal; False when nothing may be sent."""
+    async def _store_intent(
+        self, signal: SignalView, ticket: TicketView, request: TradeRequest
+    ) -> bool:
+        """Store intent, once-key and signal; False if nothing may be sent."""
         state, now = self._ports.state(), self._ports.now()
         cap = cap_of(state, now)
         budgets = [one for one in (cap, budget_of(self._ports)) if one is not None]
@@ -323,7 +329,7 @@ class Mirrors:
                 beside=putting(row_of(signal)),
             )
         except ClaimedError:
-            await self._known_already(signal, ticket)
+            await self._show_earlier(signal, ticket)
         except StorageError as error:
             end_state, reason = unwritten(error)
             if isinstance(error, BudgetExceededError) and cap is not None:
@@ -335,8 +341,8 @@ class Mirrors:
             return True
         return False
 
-    async def _known_already(self, signal: SignalView, ticket: TicketView) -> None:
-        """This transaction was mirrored before, however long ago: show how that went."""
+    async def _show_earlier(self, signal: SignalView, ticket: TicketView) -> None:
+        """Show the earlier mirror of the same transaction."""
         row = await asyncio.to_thread(self._ports.blotter.find, ticket.ticket_id)
         if row is not None:
             self._ports.emit(Changed(ticket_of(row)))
@@ -346,7 +352,7 @@ class Mirrors:
         self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=reason[0])))
 
     def _take_fill(self, signal: SignalView, order: PlaceTrade, body: TradeBody | None) -> None:
-        """Put the fill of an answer into the signal; without one the list of trades will."""
+        """Add the fill of an answer to the signal; a later list of trades adds a missing one."""
         known = self._ports.state().reactor.signal(signal.signal_id)
         if body is None or known is None or known.state is not SignalState.MIRRORED:
             return
@@ -364,8 +370,8 @@ class Mirrors:
                 Noticed("bad", (f"{description}: {text}; the service exceeded the limit"))
             )
 
-    async def _ended(self, begun: SignalView) -> SignalView | None:
-        """The signal once its order was answered, or not."""
+    async def _signal_after(self, begun: SignalView) -> SignalView | None:
+        """The newest signal after its order; None if a halt has refused the order."""
         signal = self._ports.state().reactor.signal(begun.signal_id)
         ticket = self._ticket(begun.ticket_id)
         if signal is None or ticket is None:
@@ -382,9 +388,9 @@ class Mirrors:
     # -- reports to the service ----------------------------------------------------------------
 
     async def _finish(self, signal: SignalView) -> None:
-        """Report a signal's end to the service, and delete it once its mirror is sure.
+        """Report a signal's end to the service, and delete a mirrored signal there.
 
-        What fails now is done at the next listing.
+        A failed step is repeated at the next listing.
         """
         is_mirrored = signal.state is SignalState.MIRRORED
         try:
@@ -395,14 +401,14 @@ class Mirrors:
             log.info("mirror unfinished: %s", error)
             return
         self._finished.add(signal.signal_id)
-        if signal.signal_id not in self._ended_here | self._taken_up:
-            self._notify_left_over(f"mirror, {signal.question or signal.market_id}", signal.detail)
+        if signal.signal_id not in self._ended_now | self._found_ended:
+            self._notify_earlier(f"mirror, {signal.question or signal.market_id}", signal.detail)
         self._trade_ids.pop(signal.signal_id, None)
 
     async def _report(self, signal: SignalView, decision: Decision) -> None:
         if signal.signal_id in self._reported:
             return
-        is_new = signal.signal_id in self._ended_here or signal.state is SignalState.SKIPPED
+        is_new = signal.signal_id in self._ended_now or signal.state is SignalState.SKIPPED
         if is_new or not await self._was_reported(signal):
             trade_id = self._trade_ids.get(signal.signal_id, "")
             try:
@@ -430,14 +436,14 @@ class Mirrors:
 
     async def _delete(self, signal: SignalView) -> None:
         path = {"signal_id": signal.name or signal.tx_hash}
-        # One that is gone already is what was wanted.
+        # It may be deleted already.
         with suppress(NotFoundError):
             await self._ports.client.call(DELETE_SIGNAL, path=path)
 
     async def _skip(self, signal: SignalView, why: str) -> None:
         """Mark a signal as skipped, here and on the service: nothing was sent."""
         skipped = replace(signal, state=SignalState.SKIPPED, detail=why)
-        self._owed.discard(signal.signal_id)
+        self._unreported.discard(signal.signal_id)
         self._ports.emit(Changed(skipped))
         try:
             await self._report(skipped, "skipped_filter")
@@ -472,7 +478,7 @@ def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:
 
 
 def _cap_text(error: BudgetExceededError, reason: Reason, cap: int) -> Reason:
-    """Reason that names which of a mirror's two budgets is used up."""
+    """Reason that names the budget of a mirror that is used up: its cap, or the desk's limit."""
     if error.maximum != cap:
         return reason
     used, most = error.reserved / 1_000_000, error.maximum / 1_000_000

@@ -27,7 +27,7 @@ from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.redemption.redemption_run import RedemptionRun
 from service_tui.desk.slices.records import NoticeKind, Topic
-from service_tui.desk.slices.redemption import ChainRunState, NoReason, RedemptionRow, RunView
+from service_tui.desk.slices.redemption import ChainRunState, RedemptionRow, RunProblem, RunView
 from service_tui.desk.slices.wallet import AutoChanged, KeyState, Ownership
 from service_tui.signing.errors import SigningError
 from service_tui.storage.chain_runs import ChainRun
@@ -57,7 +57,7 @@ AGAIN_MAX_S: Final = 1_800.0
 """ours: the pause before what was refused is tried by itself again, doubled each time."""
 
 HOLDER: Final = "another program uses this data directory: redeem there"
-_NEVER_AGAIN: Final = frozenset({NoReason.LOST, NoReason.ALREADY, NoReason.OUTSIDE_POLICY})
+_NEVER_AGAIN: Final = frozenset({RunProblem.LOST, RunProblem.ALREADY, RunProblem.OUTSIDE_POLICY})
 
 
 class Redemptions:
@@ -209,15 +209,15 @@ class Redemptions:
         """Refusal for a row that cannot be redeemed; None if it can."""
         state, row, turn = self._ports.state(), self._row(key), self._turns.get(key)
         if not self._executes() or state.service.read_only:
-            return RunRefusal(NoReason.SERVICE, HOLDER)
+            return RunRefusal(RunProblem.SERVICE, HOLDER)
         refusal = against(row)
         if row is None or refusal is not None:
             return refusal
         is_held = turn is not None and turn.step != PREPARED and not turn.is_aside
         if key in self._busy or is_held:
-            return RunRefusal(NoReason.SERVICE, "already in progress")
+            return RunRefusal(RunProblem.SERVICE, "already in progress")
         if state.wallet.ownership is None:
-            return RunRefusal(NoReason.SERVICE, "wallet not loaded yet", "retry in a moment")
+            return RunRefusal(RunProblem.SERVICE, "wallet not loaded yet", "retry in a moment")
         return None
 
     def _emit_refusal(self, key: str, refusal: RunRefusal) -> None:
@@ -308,7 +308,7 @@ class Redemptions:
             if self._turns.get(key) is turn:
                 self._forget(key)
             self._count(turn.view)
-        if turn.view.reason is NoReason.NO_GAS and turn.view.by_itself:
+        if turn.view.reason is RunProblem.NO_GAS and turn.view.by_itself:
             self._pause(f"gas too low: {turn.view.fix}")
 
     def _may_go_on(self, turn: RedemptionRun) -> bool:
@@ -445,7 +445,7 @@ class Redemptions:
         if run.again_at is not None:
             return self._ports.now() >= run.again_at
         # Neither a closed key nor an empty wallet is the position's fault: the pause covers both.
-        return run.reason in {NoReason.LOCKED, NoReason.NO_GAS}
+        return run.reason in {RunProblem.LOCKED, RunProblem.NO_GAS}
 
     async def _held_up(self) -> str:
         """Reason why automatic redemption waits although it is on; else empty."""
@@ -473,7 +473,7 @@ class Redemptions:
             at = run.steps[-1].at if run.steps else Timestamp(0.0)
             if run.state is ChainRunState.DONE or at < since:
                 break
-            count += run.reason is NoReason.REVERTED
+            count += run.reason is RunProblem.REVERTED
         return count
 
     def _count(self, run: RunView) -> None:
@@ -481,7 +481,7 @@ class Redemptions:
         if run.state is ChainRunState.DONE:
             self._tried.pop(run.key, None)
             return
-        waits = {NoReason.SERVICE, NoReason.CHAIN, NoReason.REVERTED}
+        waits = {RunProblem.SERVICE, RunProblem.CHAIN, RunProblem.REVERTED}
         if run.reason not in waits:
             return
         tries = self._tried.get(run.key, 0)

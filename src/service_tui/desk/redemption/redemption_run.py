@@ -27,8 +27,8 @@ from service_tui.desk.slices.redemption import (
     CONFIRM_WAIT_S,
     CallView,
     ChainRunState,
-    NoReason,
     RedemptionRow,
+    RunProblem,
     Stage,
     Step,
 )
@@ -99,11 +99,11 @@ class RedemptionRun(TransactionRun):
                 # It may have been done: it is looked for in the queue, and not requested again.
                 await self.move(SERVED, words=f"sent, no response: {error}")
                 return
-            raise RunRefusal(NoReason.SERVICE, f"no response: {error}", "retry") from error
+            raise RunRefusal(RunProblem.SERVICE, f"no response: {error}", "retry") from error
         except RefusedError as error:
-            raise RunRefusal(NoReason.SERVICE, error.error, error.fix) from error
+            raise RunRefusal(RunProblem.SERVICE, error.error, error.fix) from error
         except ServiceError as error:
-            raise RunRefusal(NoReason.SERVICE, str(error), "retry") from error
+            raise RunRefusal(RunProblem.SERVICE, str(error), "retry") from error
         answer = reply.answer
         if not answer.success:
             raise refusal_of(answer)
@@ -117,7 +117,7 @@ class RedemptionRun(TransactionRun):
     async def _served(self, answer: RedeemBody) -> None:
         if not answer.tx_hash:
             raise RunRefusal(
-                NoReason.SERVICE, ("the service returned neither a transaction nor a hash")
+                RunProblem.SERVICE, ("the service returned neither a transaction nor a hash")
             )
         await self.move(
             SERVED,
@@ -139,7 +139,7 @@ class RedemptionRun(TransactionRun):
             is_late = self.ports.clock.monotonic() - began >= CONFIRM_WAIT_S
             if is_late and not self.view.tx_hash:
                 raise RunRefusal(
-                    NoReason.SERVICE,
+                    RunProblem.SERVICE,
                     "sent, no response, and not in the queue",
                     "redeem again",
                 )
@@ -162,7 +162,7 @@ class RedemptionRun(TransactionRun):
             signable = self._signable(redemption, self._unsigned)
             if not signable.is_certain and self.view.by_itself:
                 raise RunRefusal(
-                    NoReason.OUTSIDE_POLICY,
+                    RunProblem.OUTSIDE_POLICY,
                     "the service does not name the condition",
                     "redeem by hand: the decoded call is shown then",
                 )

@@ -11,8 +11,8 @@ from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitor
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.risk.translate import monitor_view
-from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import moment_text
+from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import NO_THRESHOLDS, POINTS, MonitorView, Thresholds
 from service_tui.desk.state import DeskState
@@ -30,7 +30,7 @@ from service_tui.wire.monitors import MonitorQuery, MonitorSetBody, SentMonitorR
 
 
 def objection(state: DeskState, order: SetMonitor) -> str:
-    """Reason why this desk refuses thresholds; empty if it does not."""
+    """Reason why this desk refuses the thresholds; empty if it accepts them."""
     return next(_objections(state, order), "")
 
 
@@ -44,8 +44,8 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
     market = state.markets.get(order.market_id)
     if market is not None and not market.is_open:
         yield "market ended: nothing to monitor"
-    # Of other venues the desk does not know what is held: there the service answers.
-    position = state.position(holding_key(order.market_id, order.side, order.venue))
+    # The desk knows positions on sim only: elsewhere the service decides.
+    position = state.position(position_key(order.market_id, order.side, order.venue))
     if order.venue is Venue.SIM and Topic.POSITIONS in state.seen and position is None:
         yield "no position on this side: buy first"
 
@@ -63,8 +63,8 @@ async def set_monitor(order: SetMonitor, ports: Ports) -> None:
 
 
 async def set_monitors(orders: SetMonitors, ports: Ports) -> None:
-    """Set the thresholds of several positions, one by one; what is refused stops no other."""
-    whys = [why for one in orders.monitors if (why := await _set(one, ports))]
+    """Set the thresholds of several positions, one by one; a refusal does not stop the others."""
+    whys = [why for order in orders.monitors if (why := await _set(order, ports))]
     if whys:
         others = f" (and {len(whys) - 1} more)" if len(whys) > 1 else ""
         text = f"{len(whys)} of {len(orders.monitors)} not set as requested: {whys[0]}{others}"
@@ -87,7 +87,7 @@ async def remove_monitor(order: RemoveMonitor, ports: Ports) -> None:
     except (ServiceError, ValueError) as error:
         ports.emit(Noticed("bad", f"{order.describe()}: {_text_of(error)}"))
         return
-    ports.emit(Removed(MonitorView, holding_key(order.market_id, order.side, order.venue)))
+    ports.emit(Removed(MonitorView, position_key(order.market_id, order.side, order.venue)))
     ports.emit(_done(order.describe()))
     ports.refresh(Topic.MONITORS)
 
@@ -100,10 +100,10 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
     """
     if why := objection(ports.state(), order):
         return why
-    place = holding_key(order.market_id, order.side, order.venue)
+    key = position_key(order.market_id, order.side, order.venue)
     try:
         state = ports.state()
-        known = state.risk.monitor(place)
+        known = state.risk.monitor(key)
         request = monitor_request(order, known, has_all=state.service.embedded)
         path = {"market_id": order.market_id}
         reply = await ports.client.call(SET_MONITOR, body=request, path=path)
@@ -115,7 +115,7 @@ async def _set(order: SetMonitor, ports: Ports) -> str:
 
 
 def _taken(order: SetMonitor, answer: MonitorSetBody, ports: Ports) -> str:
-    """Show the monitor that the service answers.
+    """Take the monitor in the service's answer into the state.
 
     Returns:
         How it differs from the requested one; empty if it does not.
@@ -157,22 +157,26 @@ _FIGURES: Final[Mapping[ThresholdUnit, Callable[[float], str]]] = {
 }
 
 _PUBLISHED: Final = THRESHOLDS[:PUBLISHED_THRESHOLDS]
-"""The thresholds of every service."""
+"""The thresholds that every service knows; later ones exist on the embedded service."""
 
 
 def monitor_request(
     order: SetMonitor, known: MonitorView | None, *, has_all: bool
 ) -> SentMonitorRequest:
-    """The thresholds to send: all of them to a service that has all.
+    """The request body that sets thresholds.
 
-    Another one may know stop and target alone: it is sent the others where they are set or removed.
+    With `has_all` it contains every threshold. Another service may know stop and target only: it
+    gets a further threshold only if that is set or removed.
     """
     wanted, before = order.thresholds, NO_THRESHOLDS if known is None else known.thresholds
     labels = {kind.label for kind in _PUBLISHED}
     for kind in THRESHOLDS:
-        if has_all or any(getattr(one, kind.desk) is not None for one in (wanted, before)):
+        if has_all or any(
+            getattr(known_set, kind.desk) is not None for known_set in (wanted, before)
+        ):
             labels.add(kind.label)
-    # Two kinds of one label, as a trailing stop has, go together: one of them replaces the other.
+    # Two kinds share a label, such as those of a trailing stop: both are sent, as one replaces the
+    # other.
     sent = {kind.wire: getattr(wanted, kind.desk) for kind in THRESHOLDS if kind.label in labels}
     return SentMonitorRequest.model_validate({"side": order.side, "venue": order.venue, **sent})
 

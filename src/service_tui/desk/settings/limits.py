@@ -14,7 +14,7 @@ from service_tui.desk.commands.buy_limits import (
     SetBuyLimit,
     SetDefaults,
     SetPaused,
-    rail_figure_text,
+    limit_figure_text,
 )
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
@@ -54,12 +54,12 @@ async def set_buy_limit(order: SetBuyLimit, memory: Memory, ports: Ports) -> Non
     if why:
         ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
     elif order.own:
-        name = OWN + order.rail.value
+        name = OWN + order.limit_kind.value
         value = "" if order.figure is None else str(order.figure)
         ports.emit(PreferenceSet(name, value))
         await memory.prefer(name, value)
         ports.emit(Noticed("good", _set_text(order)))
-    elif order.rail in _OF_THE_SPEC:
+    elif order.limit_kind in _OF_THE_SPEC:
         await _request(order.describe(), ports, lambda: _post(order, ports))
     else:
         await _request(order.describe(), ports, lambda: _patch(order, ports))
@@ -67,7 +67,7 @@ async def set_buy_limit(order: SetBuyLimit, memory: Memory, ports: Ports) -> Non
 
 def _objection(order: SetBuyLimit, ports: Ports) -> str:
     """Reason why this desk refuses the command; empty if it does not."""
-    rule, figure = RULES[order.rail], order.figure
+    rule, figure = RULES[order.limit_kind], order.figure
     if ports.state().service.read_only:
         return READ_ONLY
     if not (rule.on_desk if order.own else rule.on_service):
@@ -78,24 +78,24 @@ def _objection(order: SetBuyLimit, ports: Ports) -> str:
 
 
 def _set_text(order: SetBuyLimit) -> str:
-    return f"{RULES[order.rail].name}: {rail_figure_text(order.rail, order.figure)}"
+    return f"{RULES[order.limit_kind].name}: {limit_figure_text(order.limit_kind, order.figure)}"
 
 
 def _value(order: SetBuyLimit) -> float | int | None:
-    if order.figure is None or RULES[order.rail].is_count:
+    if order.figure is None or RULES[order.limit_kind].is_count:
         return order.figure
     return decimal(Micros(order.figure))
 
 
 async def _post(order: SetBuyLimit, ports: Ports) -> str:
     # The fields are checked as they are made.
-    body = SentSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
+    body = SentSettingsPatch.model_validate({_FIELDS[order.limit_kind]: _value(order)})
     reply = await ports.client.call(POST_SETTINGS, body=body)
     return _checked(order, body, reply.answer)
 
 
 async def _patch(order: SetBuyLimit, ports: Ports) -> str:
-    body = SentUserSettingsPatch.model_validate({_FIELDS[order.rail]: _value(order)})
+    body = SentUserSettingsPatch.model_validate({_FIELDS[order.limit_kind]: _value(order)})
     reply = await ports.client.call(PATCH_USER_SETTINGS, body=body)
     return _checked(order, body, reply.answer)
 
@@ -116,9 +116,9 @@ def _checked(
     # Without a figure of the agent's, that of its plan may be reported.
     if order.figure is None or not unmet(sent, answer):
         return _set_text(order)
-    found = getattr(answer, _FIELDS[order.rail])
-    figure = found if found is None or RULES[order.rail].is_count else int(amount(found))
-    raise OtherAnswerError(f"the service has {rail_figure_text(order.rail, figure)}")
+    found = getattr(answer, _FIELDS[order.limit_kind])
+    figure = found if found is None or RULES[order.limit_kind].is_count else int(amount(found))
+    raise OtherAnswerError(f"the service has {limit_figure_text(order.limit_kind, figure)}")
 
 
 async def set_defaults(order: SetDefaults, ports: Ports) -> None:

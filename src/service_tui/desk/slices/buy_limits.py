@@ -124,8 +124,8 @@ class RiskDefaults:
 class BuyLimitsView:
     """Limits reported by the service, and this desk's own spend.
 
-    `at` is our time just before it was asked, `resets_at` the next midnight UTC by the service's
-    clock, or by ours where the service does not tell. `day_buys` and `own_spent` are None where
+    `at` is our time just before the request, `resets_at` the next midnight UTC by the service's
+    clock, or by ours if the service gives none. `day_buys` and `own_spent` are None where
     they are not known. `day_resting` are open buys of today without shares. `day_buys_ceiling` is
     the most that the plan lets the agent choose.
     """
@@ -165,7 +165,7 @@ class BuyLimitView:
     figure cannot be read, and no buy passes until it is set anew.
     """
 
-    bound: BuyLimit
+    limit_kind: BuyLimit
     service: int | None
     own: int | None
     used: int | None = None

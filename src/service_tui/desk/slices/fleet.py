@@ -130,7 +130,7 @@ class SkillView:
 class SkillRunView:
     """A skill that the desk runs, or ran, for one agent.
 
-    `report` is the last line by which it said what it did; `why` the reason of its state.
+    `report` is its last line of output about its work, `why` the reason of its state.
     `granted`: the person lets it see the wallet's key. `output_at`: it wrote something about then.
     """
 

@@ -1,4 +1,4 @@
-"""The action log as an operator sees it: what was done, by whom, and whether its chain holds."""
+"""The action log as shown to the operator: its entries, and whether its hashes are verified."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ class LogEvent(StrEnum):
     """Type of a log entry. `asks`: an agent needs approval; `decision`: the answer.
 
     `intent`: a command was submitted. `confirmed`: a dialog was confirmed. `result`, `refusal`,
-    `unknown`: how an order ended. `trade`: an agent traded. `run`: a skill began, ended or fell.
+    `unknown`: the outcome of an order. `trade`: an agent traded. `run`: a skill began, ended or
+    crashed. `lost`: entries could not be written.
     """
 
     INTENT = "intent"
@@ -31,16 +32,17 @@ class LogEvent(StrEnum):
 
 
 _ENDS: Final = frozenset({LogEvent.RESULT.value, LogEvent.REFUSAL.value, LogEvent.UNKNOWN.value})
-"""Texts of an order's result."""
+"""Types of the entries with an order's outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionView:
-    """One entry. `number` counts from 1; `hash` follows from the one before it.
+    """One entry. `number` counts from 1; `hash` is computed with the hash of the entry before.
 
-    `what` is a word of `LogEvent`, or one of an older log; `kind` says of which sort of thing.
-    `words` name a market by its id; `market` is that id and `question` what it asks, where that is
-    known.
+    `who` is the actor: a person, an agent or this desk. `what` is the type: a value of `LogEvent`,
+    or one of an older program. `kind` is the kind of command or thing that it is about, such as
+    "trade". `words` is the text, which names a market by its id; `market` is that id and `question`
+    the market's question, empty if unknown. Records store these names: they do not change.
     """
 
     number: int
@@ -87,10 +89,10 @@ def without_reported_orders(entries: Sequence[ActionView]) -> tuple[ActionView, 
 
 @dataclass(frozen=True, slots=True)
 class LogView:
-    """The newest entries, newest first, and how far the chain was followed.
+    """The newest entries, newest first, and the result of the check of their hashes.
 
-    `count` is how many lines there are, `verified` how many of them were found to follow from one
-    another, at `checked_at`; None: it was not checked yet. `problem` shows where the chain breaks.
+    `count` is the number of lines in the file, `verified` the number of lines whose hashes were
+    correct at `checked_at`, None before the first check. `problem` describes the first wrong line.
     """
 
     entries: tuple[ActionView, ...] = ()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.position_key import position_key
 from service_tui.terms import MONEY_OF, ORDER_SHARES_MIN, Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 
@@ -52,7 +52,7 @@ class OpenOrderView:
     @property
     def holding(self) -> str:
         """Row key of the position that it adds to or takes from."""
-        return holding_key(self.market_id, self.side, self.venue)
+        return position_key(self.market_id, self.side, self.venue)
 
     def describe(self) -> str:
         """Describe the order with its venue, in plain English."""

@@ -9,10 +9,10 @@ from service_tui.units import Micros
 class QuoteView:
     """Indicative quote of an order, or the reason why it would be refused.
 
-    `request_id` names the AskQuote that it answers. On a buy `money` is what the shares cost, on a
-    sale what they bring; the venue's `fee` comes on top of the one and off the other. `max_loss`
-    and `max_win` are of this order alone, held to resolution, the fee counted. Of an order that may
-    rest, `rests` shares would stay on the book; those of a buy keep `reserved`.
+    `request_id` names the RequestQuote that it answers. On a buy `money` is what the shares cost,
+    on a sale what they bring; the venue's `fee` comes on top of the one and off the other.
+    `max_loss` and `max_win` are of this order alone, held to resolution, the fee counted. Of an
+    order that may rest, `rests` shares would stay on the book; those of a buy keep `reserved`.
     """
 
     request_id: int

@@ -263,13 +263,13 @@ class BreakerView:
 class ReactorView:
     """Slice of the reactor. Its age is in the state's `seen`.
 
-    `config` is None until the service told it, and where it has no reactor for us: `barred` then
-    says why and what to do. `day_spent` is what mirrors have cost since midnight UTC, None where
-    that is not known. `signals` are newest first. `choices` are this machine's, by address; `known`
-    the wallets that the service offers; `labels` what it calls others. `past` holds, by address,
-    the tally of the signals that are not in `signals` any more. `mirrors_here`: this program
-    mirrors automatically what `auto` says; else another one on the data directory does. `dropped`
-    says of how many signals of the last listing this desk could make nothing, `broken` why of the
+    `config` is None until the service reported it, and if it has no reactor for this agent: then
+    `barred` is the reason and what to do. `day_spent` is what mirrors have cost since midnight UTC,
+    None where that is not known. `signals` are newest first. `choices` are this machine's, by
+    address; `known` the wallets that the service offers; `labels` what it calls others. `past`
+    holds, by address, the tally of the signals that are not in `signals` any more. `mirrors_here`:
+    this program mirrors automatically what `auto` says; else another one on the data directory
+    does. `dropped` is the number of invalid signals in the last listing, `broken` the reason of the
     first.
     """
 

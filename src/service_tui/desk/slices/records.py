@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.holding_key import holding_key
+from service_tui.desk.slices.position_key import position_key
 from service_tui.terms import (
     Action,
     AgentStatus,
@@ -72,11 +72,11 @@ class Topic(StrEnum):
 class MarketView:
     """One market. `price` is of YES; `volume` is money of the last 24 hours, None if not known.
 
-    `venues` are those on which it trades, sim first; empty where the service does not say. `tick`
-    is the step of limit prices on its book, micros; `condition_id` what its tokens derive from on
-    the chain, empty where it has none, and `fee_rate_bps` what a taker pays there. `venue_price` is
-    that of YES on the book of its venue, None without a book; `bid` and `ask` are the best prices
-    of YES there, None where nobody stands.
+    `venues` are those on which it trades, sim first; empty if the service does not report them.
+    `tick` is the step of limit prices on its book, micros; `condition_id` what its tokens derive
+    from on the chain, empty where it has none, and `fee_rate_bps` what a taker pays there.
+    `venue_price` is that of YES on the book of its venue, None without a book; `bid` and `ask` are
+    the best prices of YES there, None where nobody stands.
     """
 
     market_id: str
@@ -170,7 +170,7 @@ class PositionView:
     @property
     def key(self) -> str:
         """Identity of the row."""
-        return holding_key(self.market_id, self.side, self.venue)
+        return position_key(self.market_id, self.side, self.venue)
 
     @property
     def pnl(self) -> Micros:
@@ -208,7 +208,7 @@ REDEEM: Final = "redeem"
 class TradeView:
     """One accepted order, or a payout (`action` redeem).
 
-    `signal_data` is what whoever traded said of the signal, by name; without our own reference.
+    `signal_data` are the figures of the signal that came with the trade, by name.
     `fee` is what the venue took beside `cost`, None where it is not reported.
     """
 
@@ -520,7 +520,7 @@ class NoticeKind(StrEnum):
 class Notice:
     """A line for a toast: what passed. `tone` is info, good, warn or bad.
 
-    `about` names the event that it tells of, where several notices may tell of one. `fix` is what
+    `about` identifies its event, if several notices may report the same. `fix` is what
     the operator can do about it.
     """
 

@@ -8,7 +8,7 @@ from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 CONFIRM_WAIT_S: Final = 60.0
-"""How long a confirmation is waited for. Source: spec, "Redemption flow"."""
+"""Seconds within which a receipt is expected. Source: spec, "Redemption flow"."""
 
 
 class Stage(StrEnum):
@@ -34,10 +34,10 @@ class Step(StrEnum):
 class ChainRunState(StrEnum):
     """State of one redemption.
 
-    `prepared`: asked and checked, nothing is signed; it waits for the person's word. `running`:
-    under way. `unconfirmed`: broadcast, and no receipt came in time; it is polled. `reporting`:
-    the money has come, the service has not taken the report yet. `refused`: nothing was sent, and
-    `words` say why. `failed`: the chain undid it.
+    `prepared`: checked but not signed; it needs the person's confirmation. `running`: in progress.
+    `unconfirmed`: broadcast without a receipt in time; it is polled. `reporting`: paid out, but the
+    service has not accepted the report yet. `refused`: nothing was sent. `failed`: reverted on
+    chain.
     """
 
     PREPARED = "prepared"
@@ -50,14 +50,14 @@ class ChainRunState(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """True while something was signed and has no end yet: no second one may begin."""
+        """True while the run is in progress: no second run of the position may begin."""
         return self in {ChainRunState.RUNNING, ChainRunState.UNCONFIRMED, ChainRunState.REPORTING}
 
 
-class NoReason(StrEnum):
-    """Reason why a redemption is refused before anything is built.
+class RunProblem(StrEnum):
+    """Why a run was refused, has failed, or is not confirmed.
 
-    Source: spec, "Redemption error messages"; the rest is what the chain and the policy add.
+    Source: spec, "Redemption error messages"; the rest comes from the chain and the policy.
     """
 
     ALREADY = "already redeemed"
@@ -84,13 +84,13 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class CallView:
-    """A transaction as it would be signed, decoded: what the person confirms.
+    """A decoded transaction, which the person confirms before it is signed.
 
-    `contract` is the name that we know the target by, `arguments` are pairs of name and value in
-    words. `fee_max` is the most that it can cost in the chain's own money, micros of it;
-    `fee_money` the same in money, None where no price is known. `digest` names exactly this call:
-    what is signed must have the same one. Empty for a wallet that the service signs for. `gap`
-    counts the places before `nonce` that nobody explains: above 0 it wants a typed yes.
+    `contract` is our name of the target address, `arguments` are pairs of name and value as text.
+    `fee_max` is its highest fee in micros of the chain's own token, `fee_money` the same in money,
+    None without a price. `digest` identifies exactly this call: the signed call must have the same
+    digest. It is empty for a wallet that the service signs for. `gap` counts unknown transactions
+    before `nonce`: above 0 the person has to type the confirmation.
     """
 
     digest: str
@@ -109,11 +109,12 @@ class CallView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One redemption run. `steps` are those finished, oldest first.
+    """One redemption run. `steps` are the finished steps, oldest first.
 
-    `words` say how it stands, `fix` what to do where something is to be done; `again_at` is when it
-    is tried again automatically. `call` is what is, or was, signed; `managed`: the service signs.
-    `opened_at` and `settled_at` are when it was ordered and when it had its end.
+    `words` describe its state, `fix` what the person can do; `again_at` is the time of the next
+    automatic attempt. `call` is the transaction to sign, or the signed one; `managed`: the service
+    signs. `by_itself`: automatic redemption began it. `opened_at` and `settled_at` are the times of
+    the command and of the end.
     """
 
     market_id: str
@@ -125,7 +126,7 @@ class RunView:
     tx_hash: str = ""
     call: CallView | None = None
     amount: Micros = Micros(0)
-    reason: NoReason | None = None
+    reason: RunProblem | None = None
     words: str = ""
     fix: str = ""
     again_at: Timestamp | None = None
@@ -158,10 +159,10 @@ class RunView:
 class RedemptionRow:
     """A position on a real venue in the queue.
 
-    `amount` is what it pays: expected while the outcome is open, 0 for a losing side. `since` is
-    when it came to its stage, as far as that is known: wall time, or `in_world` time. `lost`: the
-    other side won. `manual`: it can only be redeemed elsewhere, as `next_text` describes. `tx_hash`
-    is of a finished redemption.
+    `amount` is its payout: expected while the outcome is open, 0 for a losing side. `since` is when
+    it reached its stage, None if unknown: wall time, or world time if `in_world`. `lost`: the other
+    side won. `manual`: it can only be redeemed elsewhere; `next_text` describes how. `tx_hash` is
+    the transaction of a finished redemption.
     """
 
     market_id: str
@@ -204,9 +205,9 @@ class RedemptionRow:
 class AutoView:
     """Automatic redemption.
 
-    `on_service` is the agent's `auto_redeem_enabled`, None until it was told; `allowed` is the
-    person's standing word on this desk. `paused` is the reason why it rests although both are
-    on, empty while it works.
+    `on_service` is the agent's `auto_redeem_enabled`, None until the service reported it;
+    `allowed` is the person's permission on this desk. `paused` is the reason why nothing is
+    redeemed although both are on; empty if it is not paused.
     """
 
     on_service: bool | None = None
@@ -221,9 +222,9 @@ class AutoView:
 
 @dataclass(frozen=True, slots=True)
 class RedemptionView:
-    """The queue, the runs (newest first) and the automatic.
+    """The queue, the runs (newest first) and automatic redemption.
 
-    `executes`: this desk carries redemptions out, because it holds the data directory.
+    `executes`: this desk executes redemptions, because it owns the data directory.
     """
 
     rows: tuple[RedemptionRow, ...] = ()
@@ -241,6 +242,6 @@ class RedemptionView:
 
     @property
     def ready(self) -> tuple[RedemptionRow, ...]:
-        """Rows that can be redeemed from here, and are not under way."""
+        """Rows that can be redeemed here and have no open run."""
         under_way = {run.key for run in self.runs if run.state.is_open}
         return tuple(row for row in self.rows if row.is_ready and row.key not in under_way)

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Final
 
 from service_tui.desk.changes import Changed, Loaded, Removed
-from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import limit_text, moment_text
+from service_tui.desk.slices.position_key import position_key
 from service_tui.terms import THRESHOLDS, ExitReason, Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -198,7 +198,7 @@ class MonitorView:
     @property
     def key(self) -> str:
         """Identity of the row: that of its position."""
-        return holding_key(self.market_id, self.side, self.venue)
+        return position_key(self.market_id, self.side, self.venue)
 
     @property
     def thresholds(self) -> Thresholds:
@@ -304,7 +304,7 @@ class AlertView:
     @property
     def holding(self) -> str:
         """Row key of the position that it is about."""
-        return holding_key(self.market_id, self.side, self.venue)
+        return position_key(self.market_id, self.side, self.venue)
 
     @property
     def exit_name(self) -> str:
@@ -385,7 +385,8 @@ class RiskView:
 
     `alerts` are those that wait and those that ended lately, `exits` the history, both newest
     first. `executes`: this program carries out exits; else another one on the data directory does,
-    or nobody may. `briefing_late` says since when no briefing came, empty while they come.
+    or nobody may. `briefing_late` is a text with the time since the last briefing, empty while they
+    arrive.
     """
 
     monitors: tuple[MonitorView, ...] = ()

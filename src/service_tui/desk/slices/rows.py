@@ -10,7 +10,7 @@ def in_place(rows: tuple[Row, ...], row: Row, name: Callable[[Row], str]) -> tup
     """The rows with this one in place of the row with its key.
 
     Returns:
-        None where none did: who asks knows where a new one belongs.
+        None without one: the caller knows where a new row belongs.
     """
     key = name(row)
     if not any(name(one) == key for one in rows):

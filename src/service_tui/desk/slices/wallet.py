@@ -1,4 +1,4 @@
-"""The wallet as an operator sees it: whose it is, what it holds, and what it still lacks."""
+"""The wallet as shown to the operator: owner, balances and missing setup steps; its facts."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -47,7 +47,7 @@ class ApprovalView:
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One line of the list before the first real trade. `fix` is what to do; empty once done.
+    """One setup step before the first real trade. `fix` is what to do; empty once done.
 
     `is_done` None: not known yet.
     """
@@ -76,7 +76,7 @@ LIVE_CHECK: Final = {
         fix=Fix.SWITCH_ON_REAL_MONEY,
     ),
 }
-"""What this desk itself adds to the list."""
+"""The setup steps that this desk itself adds, by whether they are done."""
 
 
 class WalletJob(StrEnum):
@@ -140,12 +140,12 @@ class WalletView:
 
     `address` is the one that the service knows, `key_address` the one that this machine can sign
     for; both empty where there is none. Balances are micros of their money, None until known:
-    `usdc` is what the venue takes (bridged), `usdc_native` what it does not, `gas` the chain's own,
-    of which one is worth `pol_price` in money, None where the service does not say.
-    `restricted` means that the venue refuses the wallet, as it put it. `live`: the person has
-    switched real money on in this session. `served` is what the service reports is needed for real
-    trades; `problem` why the last job failed, `fix` what to do about it. `passed_over` are files in
-    place of keys that are not looked into, a sentence each. `managed_address` is that of the wallet
+    `usdc` is bridged USDC, which the venue accepts, `usdc_native` the kind that it does not accept,
+    `gas` the chain's own token, with its price `pol_price`, None if not reported.
+    `restricted` is the venue's reason for refusing the wallet, empty if it does not. `live`: the
+    person has turned live trading on in this session. `served` are the setup steps that the service
+    reports; `problem` is why the last job failed, `fix` what to do. `passed_over` describes each
+    file among the keys that is ignored. `managed_address` is that of the wallet
     that the service holds, empty for one that is linked. `challenge` is the text that would be
     signed to link the wallet, once it was read and checked. `is_read`: the service has answered.
     """
@@ -234,7 +234,7 @@ WalletFact = QueueSeen | AutoChanged
 
 
 RUNS_MAX: Final = 200
-"""What the state keeps of runs; the database keeps the rest."""
+"""Most runs in the state; the database has all of them."""
 
 
 def reduce_redemption(

@@ -12,8 +12,8 @@ from typing import Final
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.fixes import fix_of
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.holding_key import holding_key
 from service_tui.desk.slices.orders import limit_text
+from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.records import TicketState, TicketView, TradeView
 from service_tui.desk.translate import amount, filled_text, shares_of
 from service_tui.signing.orders import FEE_MAX_BPS
@@ -76,7 +76,7 @@ def check_execution(order: PlaceTrade, body: TradeBody) -> ExecutionCheck:
 def names_trade(body: TradeBody) -> bool:
     """True if an answer names a trade, in flight or done.
 
-    One that says no and names none leaves no doubt: nothing was carried out. Source: failures,
+    A refusal without an order is certain: nothing was executed. Source: failures,
     rule 1.
     """
     under_way = _states(body) & (_HAPPENED | {TradeStatus.SUBMITTED})
@@ -101,7 +101,7 @@ def is_holding(key: str, trade: TradeView) -> bool:
         True where market and side are those of the order, and so is the venue that it names.
     """
     venues = {trade.venue, Venue.SIM}
-    return key in {holding_key(trade.market_id, trade.side, venue) for venue in venues}
+    return key in {position_key(trade.market_id, trade.side, venue) for venue in venues}
 
 
 def mismatch_text(ticket: TicketView, trade: TradeView) -> str:

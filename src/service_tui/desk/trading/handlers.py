@@ -1,4 +1,4 @@
-"""PlaceTrade and AskQuote: preflight, intent, one send, and what its answer means."""
+"""PlaceTrade and RequestQuote: preflight, intent, one send, and what its answer means."""
 
 from dataclasses import replace
 from typing import Final

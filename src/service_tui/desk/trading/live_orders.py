@@ -67,7 +67,7 @@ def against_skill(
     if state.buy_limits is None:
         yield Reason("limits not loaded yet", Fix.WAIT_FOR_SERVICE)
     yield from broken_by(state, order, now, state.tickets)
-    own = next((one for one in buy_limits(state, now) if one.bound is BuyLimit.DESK_DAY), None)
+    own = next((one for one in buy_limits(state, now) if one.limit_kind is BuyLimit.DESK_DAY), None)
     if own is None or own.limit is None:
         return
     if not order.amount + spent + (own.used or 0) <= own.limit:

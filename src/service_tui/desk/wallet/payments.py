@@ -49,10 +49,10 @@ from service_tui.wire.payment import (
 log = logging.getLogger(__name__)
 
 CAP: Final = "pay.cap"
-"""Preference under which the cap of a day lies, micros; empty is off."""
+"""Preference that stores the daily cap in micros; empty is off."""
 
 SUBJECT: Final = "pay:"
-"""Begins the subject of every payment in the journal of runs."""
+"""Prefix of the subjects of payments among the chain runs."""
 
 PAID: Final = "paid"
 REFUSED: Final = "refused"
@@ -87,7 +87,7 @@ class Payments:
         self._ports.emit(Noticed("good", order.describe()))
 
     def on_offer(self, error: RateLimitedError, again: Again) -> None:
-        """A 429 offers a read for money. While paying is off it is inert text."""
+        """Show the payment offer of a 429; ignore it while paying is off."""
         pay = self._ports.state().wallet.pay
         if not pay.is_on or not self._executes():
             return
@@ -110,7 +110,7 @@ class Payments:
         self._ports.emit(Noticed("info", text, fix=Fix.PAY_OFFER))
 
     async def pay(self, order: PayOffer) -> None:
-        """Pay what was shown, once."""
+        """Pay the offer that was shown, once."""
         async with self._paying:
             pay = self._ports.state().wallet.pay
             view, offer, again = pay.offer, self._offer, self._again
@@ -128,10 +128,10 @@ class Payments:
             )
 
     async def _paid(self, offer: PaymentOffer, again: Again, path: str) -> str:
-        """Write it down, sign it, send it.
+        """Store the payment, sign it, and send it.
 
         Returns:
-            Why it was not paid, or why that is not known; empty when it was.
+            Why it was not paid, or why that is unknown; empty if it was paid.
         """
         ports = self._ports
         fresh = f"{ports.new_id()} {ports.new_id()}"

@@ -19,7 +19,7 @@ from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode
 from service_tui.units import Micros, Timestamp, decimal
 
 REFUSED_S: Final = 3_600.0
-"""ours: so long the operator's no to a trade stands: whoever looks every minute asks no more."""
+"""ours: how long a refused trade stays refused, so that an agent does not repeat it."""
 
 ENDED_KEPT: Final = 200
 """Decided trades that agent and person can still ask for; the journal keeps all."""

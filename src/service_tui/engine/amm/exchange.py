@@ -98,7 +98,7 @@ class Exchange:
             The fill, not yet applied.
 
         Raises:
-            Refusal: any of the venue's reasons to say no.
+            Refusal: the venue refuses the order.
         """
         at, world_at = times
         market = self._open_market(order, world_at)
@@ -149,7 +149,7 @@ class Exchange:
         return market
 
     def _check_entry(self, order: Order, at: Timestamp) -> None:
-        """Ask every rail that binds a buy and only a buy."""
+        """Check every limit that binds buys only."""
         agent = order.agent
         settings = agent.settings
         size = order.size

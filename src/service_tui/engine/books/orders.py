@@ -308,7 +308,7 @@ def check(venues: Venues, order: VenueOrder, times: Times) -> Checked:
         What would be carried out; nothing changed.
 
     Raises:
-        Refusal: any of the venue's reasons to say no.
+        Refusal: the venue refuses the order.
     """
     open_book(venues, order.market_id, order.venue, times)
     order = with_remainder(venues, order)
@@ -360,7 +360,7 @@ def _check_agent(agent: Agent) -> None:
 
 
 def _check_entry(venues: Venues, order: VenueOrder, at: Timestamp) -> None:
-    """Ask every rail that binds a buy and only a buy.
+    """Check every limit that binds buys only.
 
     Raises:
         Refusal: paused, or above a limit.

@@ -22,10 +22,10 @@ from service_tui.engine.chain_events import (
 )
 
 Fields = list[Any]
-"""A record's fields in order, as JSON gives them; every use below makes typed values of them."""
+"""A record's fields in order, as decoded from JSON and not typed yet."""
 
 Named = dict[str, Any]
-"""A record's fields by name, likewise."""
+"""A record's fields by name, as decoded from JSON and not typed yet."""
 
 
 def _call_of(row: Fields) -> ChainCall:
@@ -34,7 +34,7 @@ def _call_of(row: Fields) -> ChainCall:
 
 
 def sent_of(fields: Fields) -> TxSent:
-    """A transaction that was sent, read back."""
+    """The event of a sent transaction from its fields."""
     known: Fields = [
         *fields[:6],
         _call_of(fields[6]),
@@ -46,13 +46,13 @@ def sent_of(fields: Fields) -> TxSent:
 
 
 def mined_of(fields: Fields) -> TxMined:
-    """A transaction that came on the chain, read back."""
+    """The event of a mined transaction from its fields."""
     known: Fields = [*fields[:3], TxStatus(fields[3]), *fields[4:]]
     return TxMined(*known)
 
 
 def pace_of(changes: Named) -> Named:
-    """Changes of the chain's pace with the types that it has."""
+    """Fields of `ChainPace` with their types."""
     kinds: dict[str, Callable[[Any], object]] = {
         "faults": lambda rows: tuple(PlannedOutcome(row) for row in rows)
     }
@@ -74,11 +74,11 @@ CHAIN_DECODERS: Final[dict[str, Callable[[Fields], ChainEvent]]] = {
     "chain": _set_of,
     "paid": lambda fields: CallPaid(*fields),
 }
-"""By the names of the kinds in the journal."""
+"""Decoders by the name of an event's kind in the journal."""
 
 
 def chain_fields(chain: Chain) -> Named:
-    """Everything that the chain is, but for the ledger."""
+    """The chain's part of the snapshot: everything but the ledger."""
     return {
         "pace": asdict(chain.pace),
         "wallets": [
@@ -93,7 +93,7 @@ def chain_fields(chain: Chain) -> Named:
 
 
 def restore_chain(chain: Chain, fields: Named | None) -> None:
-    """Take the chain from a snapshot; one from before there was one leaves it as it begins."""
+    """Fill the chain from a snapshot; an old snapshot has none (None) and changes nothing."""
     if fields is None:
         return
     chain.pace = ChainPace(**pace_of(fields["pace"]))

@@ -226,7 +226,7 @@ def _resolved_of(fields: Fields) -> MarketResolved:
 
 
 _RESOLVED_OLD: Final = MarketResolved._fields[:6]
-"""What a resolution told before it told of the real venues."""
+"""Fields of a resolution before it included the real venues."""
 
 
 def _agent_of(fields: Fields) -> AgentRegistered:

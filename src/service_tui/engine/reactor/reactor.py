@@ -289,7 +289,7 @@ class Reactor:
         """Take in a settlement.
 
         Returns:
-            Whether it is a new one: what is told twice counts once.
+            True if it is new: a repeated one counts once.
         """
         signal_id = signal_id_of(one)
         if signal_id in self.recent:

@@ -1,4 +1,4 @@
-"""What the named wallets have traded, hold and have won: their record since the world began."""
+"""Trades, positions and results of the named wallets since the world began."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from service_tui.units import Micros, Timestamp
 
 @dataclass(slots=True)
 class WalletPosition:
-    """What a wallet holds in one question, and what it has paid for it."""
+    """Shares of a wallet in one market, and their cost."""
 
     yes: Micros = Micros(0)
     no: Micros = Micros(0)
@@ -45,7 +45,7 @@ class WalletRecord:
     held: dict[str, WalletPosition] = field(default_factory=dict[str, WalletPosition])
 
     def realize(self, gained: Micros) -> None:
-        """Count what a sale or an outcome brought, less what it had cost."""
+        """Add the P&L of a sale or an outcome."""
         self.realized += gained
         self.win_count += gained > 0
         self.loss_count += gained < 0
@@ -64,16 +64,16 @@ class WalletRecords:
         return self.by_address.get(address) or WalletRecord()
 
     def held(self, address: str) -> tuple[str, ...]:
-        """Markets in which a wallet holds something, oldest first."""
+        """Markets in which a wallet has a position, oldest first."""
         record = self.by_address.get(address)
         return () if record is None else tuple(record.held)
 
     def holding(self, address: str, market_id: str) -> WalletPosition:
-        """What a wallet holds in a market."""
+        """Position of a wallet in a market."""
         return self.of(address).held.get(market_id) or WalletPosition()
 
     def count(self, one: Settlement, at: Timestamp, *, is_listed: bool) -> None:
-        """Count a settlement. What is not listed here is never settled here, so not held either."""
+        """Count a settlement; it opens no position if its market is not listed here."""
         record = self.by_address.setdefault(one.wallet, WalletRecord())
         record.trades_count += 1
         record.last_at = at
@@ -94,7 +94,7 @@ class WalletRecords:
             del record.held[one.market_id]
 
     def settle(self, event: MarketResolved) -> None:
-        """Count what a decided question brought to those who held it."""
+        """Count the result of a resolved market for every wallet with a position in it."""
         winner = Side.YES if event.outcome else Side.NO
         for record in self.by_address.values():
             held = record.held.pop(event.market_id, None)

@@ -60,7 +60,7 @@ _FIRST_LEG: Final = 0.6
 """How often a bid on the chain had to wait, and was met by two sellers; the first one's share."""
 
 _REPORTED_TWICE: Final = 0.05
-"""How often the chain tells a settlement twice."""
+"""How often the chain repeats a settlement."""
 
 _STREAM: Final = crc32(b"wallets")
 _CENT: Final = ONE // 100
@@ -88,7 +88,7 @@ def trades_of_wallets(
         crowd: what the crowd trades in it: prices there are of before, so nobody else goes there.
 
     Returns:
-        Their settlements, in order; now and then one stands there twice, as a chain tells it.
+        Their settlements, in order; a few are repeated, as on a chain.
     """
     tick, before, world_at = span
     span_s = world_at - before

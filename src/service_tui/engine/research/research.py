@@ -74,7 +74,7 @@ class Research:
     def same(self, experiment: ExperimentLogged) -> ExperimentLogged | None:
         """The result that this one repeats, None where it is new.
 
-        A reference tells it; without one a result is the same when all that it says is.
+        A reference identifies it; without one two results with equal fields are the same.
 
         Returns:
             The result that is kept already.

@@ -207,7 +207,7 @@ class Ladder:
         """The monitors whose levels prices have reached, each once.
 
         Returns:
-            What was reached. It is off its rungs: whoever asks drops it, or puts it up again.
+            What was reached. It is off its rungs: the caller drops it, or adds it again.
         """
         self._nearest = None
         found: dict[MonitoredSide, Crossed] = {}

@@ -17,7 +17,7 @@ def market_from_tape(listing: Listing, *, outcome: bool) -> Market:
 
     Args:
         listing: what the tape holds of it.
-        outcome: how it ended: what was paid out counts, whatever the tape would say today.
+        outcome: how it ended; the payout counts, even if the tape would differ today.
 
     Returns:
         The market, resolved.

@@ -1,6 +1,6 @@
 """One-time texts by whose signature a person proves that a wallet is his.
 
-They live in memory only: after a restart a client asks again.
+They live in memory only: after a restart a client requests a new one.
 """
 
 from collections import deque

@@ -351,7 +351,7 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     HeldEnded: _decided,
     LeashSet: _leash,
 }
-"""Kinds of interest, and what is shown of each. Any: a table cannot say that each takes its own."""
+"""Serialiser by kind of event. Any: the type of a table cannot pair each kind with its own."""
 
 
 def body_of(world: World, seq: int, event: Event) -> EventBody:

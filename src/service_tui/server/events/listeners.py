@@ -42,7 +42,7 @@ LOST: Final = {
     "experiment": None,
     "held": None,
 }
-"""What makes of any event the one that says that others were missed."""
+"""Makes of an event the one which reports that earlier events were missed."""
 
 Happened = tuple[int, Event]
 """An event with the number of its row in the journal."""

@@ -1,4 +1,7 @@
-"""The port of a call: on this machine alone, or on a network; checks its Host and its peer."""
+"""Entrances: the ports on which the service accepts calls, and the checks of Host, Origin and peer.
+
+An entrance is local (loopback, or in process) or on a network, where callers use its names.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,22 +19,23 @@ EMBEDDED_HOST: Final = "embedded.localhost"
 """Name under which the console reaches the app in process; it never leaves the process."""
 
 IN_PROCESS: Final = (EMBEDDED_HOST, 0)
-"""Where calls of the console in this process come from; a socket's peer is never called so."""
+"""Client address of calls from the console in this process; no socket has such an address."""
 
 HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", EMBEDDED_HOST})
 
 _SCOPE: Final = "service_tui.entrance"
-"""Under which a call's scope has its entrance. No header can set it."""
+"""Key of a call's entrance in its ASGI scope. No header can set it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """A port of the service: its names, its encryption, its proxy.
+    """A port on which the service accepts calls.
 
-    `names` are what Host may say, empty for those of this machine. `scheme` is what browsers see.
-    `proxy` is the one peer that may speak without encryption, None where it is not asked for.
-    `tls` encrypts. `address` is how callers reach the port, `link` how other processes of the desk
-    do; empty for what the socket itself says.
+    `names` are the allowed names in a Host header; empty for a local port, which allows those of
+    this machine. `scheme` is the scheme of its public address. `proxy` is the address of the proxy
+    from which all calls must come, None without one. `tls` is the context of encryption, None
+    without. `address` is the public address, `link` the address for other processes of the desk;
+    empty: the address of the socket.
     """
 
     names: frozenset[str] = frozenset()
@@ -43,7 +47,7 @@ class Entrance:
 
     @property
     def is_local(self) -> bool:
-        """True for a port that only this machine reaches, and that asks for no name of ours."""
+        """True for a port that only this machine can reach."""
         return not self.names
 
     def knows(self, host: str) -> bool:
@@ -52,7 +56,7 @@ class Entrance:
         return is_loopback(host) if self.is_local else name in self.names
 
     def around(self, app: ASGIApp) -> ASGIApp:
-        """The app, with this entrance noted in each call."""
+        """The app wrapped so that `entrance_of` finds this entrance in each call."""
         if self.is_local:
             return app
 
@@ -63,7 +67,7 @@ class Entrance:
         return entered
 
     def check(self, headers: Headers, peer: str, *, own_page: bool = False) -> None:
-        """Refuse foreign peers, foreign hosts and every browser page, but our own form's.
+        """Refuse other peers, other hosts, and web pages except the service's own form.
 
         Raises:
             Denied: 403 for another peer than the proxy, a host that is not ours, or any Origin; of
@@ -95,7 +99,7 @@ class Entrance:
 
 
 LOCAL: Final = Entrance()
-"""The port on loopback, and the way without a port."""
+"""The entrance of loopback and of calls in process."""
 
 
 def host_name(host: str) -> str:
@@ -112,7 +116,7 @@ def is_loopback(host: str) -> bool:
 
 @lru_cache(64)
 def plain_address(text: str) -> str:
-    """An address in its one spelling; one of IPv4 inside of IPv6 is one of IPv4."""
+    """An IP address in its canonical form, an IPv4-mapped one as IPv4; other text unchanged."""
     try:
         number = ip_address(text)
     except ValueError:
@@ -131,7 +135,7 @@ def peer_of(scope: Scope, headers: Headers) -> str:
     peer = direct_peer_of(scope)
     if entrance_of(scope).proxy is None:
         return peer
-    # The last one is the proxy's own word; what stands before it the caller may have made up.
+    # The proxy adds the last address; the caller may have forged those before it.
     return headers.get("x-forwarded-for", "").rpartition(",")[2].strip() or peer
 
 

@@ -25,7 +25,7 @@ REPLAYED: Final = "Idempotency-Replayed"
 """Says of an answer that it was given before."""
 
 KNOWN_MAX: Final = 50_000
-"""Keys of a day that are distinguished in memory; beyond, the disk is asked for each new one."""
+"""Keys of a day that memory distinguishes; beyond, each new one is looked up on disk."""
 
 _KEY: Final = re.compile(r"(?=.*[!-~])[ -~]{1,128}", re.ASCII)
 

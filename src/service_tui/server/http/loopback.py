@@ -124,7 +124,7 @@ async def listen(
 ) -> AsyncGenerator[str]:
     """Serve the app on loopback, or by another entrance, while the context lasts.
 
-    The app's lifespan is already running: uvicorn is told to leave it alone.
+    The app's lifespan is already running: uvicorn does not start it again.
 
     Args:
         app: the app of a running embedded service.
@@ -143,7 +143,12 @@ async def listen(
     # After the first paint only: it costs a tenth of a second.
     import uvicorn  # noqa: PLC0415
 
-    from service_tui.server.http.lines import BoundedLine, backlog, encrypted_lines, sweep  # noqa: PLC0415
+    from service_tui.server.http.connections import (  # noqa: PLC0415
+        BoundedConnection,
+        backlog,
+        encrypted_connections,
+        sweep,
+    )
     from service_tui.server.http.loopback import Turns  # noqa: PLC0415
 
     listener = listener or bind(port)
@@ -152,9 +157,9 @@ async def listen(
     config = uvicorn.Config(
         Turns(served) if by_turns else served,
         lifespan="off",
-        http=BoundedLine,
+        http=BoundedConnection,
         backlog=backlog(),
-        # Nothing here speaks them: an upgrade is passed over, and asked for no library.
+        # There are no WebSockets here: an upgrade is ignored, and no library for it is loaded.
         ws="none",
         log_config=None,
         # Else each line of nonsense on the wire would be one in the log.
@@ -162,14 +167,14 @@ async def listen(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=STUCK_S,
-        # Nobody stands in between: a header must not say where a call comes from.
+        # There is no proxy: a header must not change the address of the caller.
         proxy_headers=False,
     )
     config.load()
     if entrance.tls is not None:
         # Not by uvicorn's own options: they would let in more ciphers than Python's defaults, and
         # lines without number that never begin to encrypt.
-        setattr(config, "http_protocol_class", encrypted_lines(entrance.tls))  # noqa: B010
+        setattr(config, "http_protocol_class", encrypted_connections(entrance.tls))  # noqa: B010
     ending = asyncio.Event()
     loop = asyncio.get_running_loop()
 

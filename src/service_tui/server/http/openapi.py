@@ -50,7 +50,7 @@ SECURITY: Final[Schema] = {
         "description": "The operator key of the data directory: the desk's own",
     },
 }
-"""Ways to say who calls; an endpoint takes one of two for agents, and the third for the desk."""
+"""Ways to authenticate; an endpoint takes one of two for agents, and the third for the desk."""
 
 _ID: Final = re.compile(r"{(\w+)}")
 _ID_SCHEMA: Final[Schema] = {"type": "string", "pattern": rf"^{ID_PATTERN}$"}
@@ -133,7 +133,7 @@ def _first_line(model: type[WireModel]) -> str:
 
 
 def security_of(endpoint: Endpoint[WireModel]) -> list[JsonValue]:
-    """How a caller says who it is: one of these is enough, and none is needed where it is empty."""
+    """The ways in which a caller may authenticate; empty if none is needed."""
     if endpoint.keyless:
         return []
     return [{"operator": []}] if endpoint.operator else [{"bearer": []}, {"header": []}]

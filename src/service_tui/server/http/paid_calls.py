@@ -107,7 +107,7 @@ async def _verified(
     agent = service.world.agents[caller.agent.agent_id]
     try:
         call = (url, service.clock.now())
-        return payments.taken(service.world, agent, text, call, price=price)
+        return payments.checked_payment(service.world, agent, text, call, price=price)
     except payments.PaymentRefused as refused:
         body = payments.refusal_body(str(refused), url, price)
         raise Denied(402, body, refusal_headers) from refused

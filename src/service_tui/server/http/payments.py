@@ -1,6 +1,6 @@
-"""Paying for one call above the rate, with play money: the offer, and what is taken for it.
+"""Paying for one call above the rate limit, with play money: the offer and the payment.
 
-Source: spec, "Pay-per-call after 429". An authorisation is good once: its nonce is kept.
+Source: spec, "Pay-per-call after 429". An authorisation is valid once: its nonce is stored.
 """
 
 import base64
@@ -36,14 +36,14 @@ from service_tui.wire.payment import (
 VERSION: Final = 1
 TEXT_MAX: Final = 4_096
 AHEAD_MAX_S: Final = 600
-"""Seconds for which an authorisation may be good. # ours: a longer one asks for trouble."""
+"""Seconds for which an authorisation may be good. # ours: a longer one is a risk without a use."""
 
 RECIPIENT: Final = checksummed("0x" + keccak256(b"service-tui: paid calls")[-20:].hex())
-"""Who is paid. # ours: an address whose key nobody has; the money is play money."""
+"""Address that is paid. # ours: one without a known key; the money is play money."""
 
 
 class PaymentRefused(Exception):
-    """No payment was taken; `str()` is the reason."""
+    """No payment was checked_payment; `str()` is the reason."""
 
 
 def offer_for(url: str, price: int = PAY_PRICE) -> PayOfferBody:
@@ -61,7 +61,7 @@ def offer_for(url: str, price: int = PAY_PRICE) -> PayOfferBody:
 
 
 def refusal_body(why: str, url: str, price: int = PAY_PRICE) -> ErrorBody:
-    """Body of a 402: why the payment was not taken, and the offer again."""
+    """Body of a 402: why the payment was not checked_payment, and the offer again."""
     return ErrorBody(
         error=why,
         detail=why,
@@ -72,7 +72,7 @@ def refusal_body(why: str, url: str, price: int = PAY_PRICE) -> ErrorBody:
     )
 
 
-def taken(
+def checked_payment(
     world: World,
     agent: Agent,
     text: str,
@@ -80,20 +80,20 @@ def taken(
     *,
     price: int = PAY_PRICE,
 ) -> CallPaid:
-    """Judge the payment of a header.
+    """Check the payment in a header.
 
     Args:
-        world: whose accounts are meant.
-        agent: who calls.
-        text: of the header, base64 of JSON.
-        call: its address, and wall time.
-        price: what it costs, micros of USDC.
+        world: the world of the agent.
+        agent: the caller.
+        text: value of the header, base64 of JSON.
+        call: URL of the call, and wall time.
+        price: price of the call, micros of USDC.
 
     Returns:
-        The event, not yet applied.
+        The event of the payment, not yet applied.
 
     Raises:
-        PaymentRefused: it is not exactly what was offered, or was taken before.
+        PaymentRefused: it is not exactly what was offered, or was checked_payment before.
     """
     url, at = call
     payment = _payment_of(text)

@@ -68,7 +68,7 @@ _TYPE_NAME: Final = re.compile(r"[\[\](<>]|\A(?:str|int|float|bool|none|nullable
 """Parts of a validator's place that name a type, not a field."""
 
 _CHOICE: Final = re.compile(r"Input should be '[^']*'(?:(?:,| or) '[^']*')*\Z")
-"""A message that says which words a field takes."""
+"""Message that lists the values which a field accepts."""
 
 Item = tuple[tuple[str | int, ...], str, str]
 """A field, what is wrong with it, and the kind of fault."""

@@ -21,7 +21,7 @@ from service_tui.units import Micros, Timestamp, figure_within
 
 FILLS: Final = (FILL, ORDER, ORDER_FILL)
 ALL: Final = (*FILLS, PAYOUT, SETTLED, LOST)
-"""Kinds of rows that tell of fills, and of everything that closes a position as well."""
+"""Kinds of rows that record fills and everything else that closes a position."""
 
 
 @dataclass(frozen=True, slots=True)

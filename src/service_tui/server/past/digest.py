@@ -1,9 +1,9 @@
-"""Keeps the entries, a digest of the journal, in step with it: what each buy has brought so far.
+"""Keeps the entries up to date: one trade lot for each buy, with its proceeds so far.
 
-Nothing waits for it: it reads what is on disk already.
+Entries are computed from rows of the journal that are on disk already; nothing waits for them.
 
-Shares are taken from entries as the outcomes take them from books: a sale from those of the skill
-that sells, then from the others, oldest first; a payout closes all.
+A sale takes shares from the lots of the skill that sells, then from those of others, oldest first;
+a payout closes all lots of its side.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import Action, Venue
 
 CHUNK: Final = 1_000
-"""Rows taken in at one time: some hundredths of a second of a thread."""
+"""Journal rows applied at one time: some hundredths of a second of a thread."""
 
 SignalData = dict[str, str | float | int]
 
@@ -34,42 +34,43 @@ class Digest:
     def __init__(self, database: WorldDatabase) -> None:
         self.entries = EntryStore(database)
         self._journal = JournalStore(database)
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def catch_up(self) -> int:
-        """Take in all that happened since the last time.
+        """Apply all journal rows since the last call.
 
-        Fails with `StorageError` where the disk refuses; what was taken in stays.
+        Fails with `StorageError` if the disk fails; earlier chunks stay applied.
 
         Returns:
-            How many rows of agents there were.
+            The number of applied rows.
         """
         total = 0
-        work = _Work(self.entries)
-        async with self._turn:
+        batch = _Batch(self.entries)
+        async with self._lock:
             while True:
                 chunk, seq = await asyncio.to_thread(self._next)
                 if not chunk:
                     return total
-                await asyncio.to_thread(self._take, work, chunk)
-                await self.entries.take(work.new.values(), work.changed, seq)
+                await asyncio.to_thread(self._apply, batch, chunk)
+                await self.entries.take(batch.new.values(), batch.changed, seq)
                 total += len(chunk)
 
     def _next(self) -> tuple[list[JournalRow], int]:
         rows = self._journal.rows_of_agents(self.entries.read_to(), ALL, limit=CHUNK)
         return rows, rows[-1].seq if rows else 0
 
-    def _take(self, work: "_Work", chunk: list[JournalRow]) -> None:
-        work.begin()
+    def _apply(self, batch: "_Batch", chunk: list[JournalRow]) -> None:
+        batch.next_chunk()
         for row in chunk:
-            work.take(row, past_of(row.kind, row.body))
+            batch.apply(row, past_of(row.kind, row.body))
 
 
 @dataclass(slots=True)
-class _Work:
-    """What is being taken in. `new` are the buys of the chunk, `moved` older ones that changed.
+class _Batch:
+    """The entries that change while rows are applied, chunk by chunk.
 
-    `held` is what was looked up so far, and `bought` what came since, by agent and market.
+    `new` are the entries of the chunk by trade, `moved` those with changed figures by row. `held`
+    are the entries read from the store so far, and `bought` those added since, by agent and market.
     """
 
     entries: EntryStore
@@ -78,22 +79,22 @@ class _Work:
     held: dict[Place, list[StoredEntry]] = field(default_factory=dict[Place, list[StoredEntry]])
     bought: dict[Place, list[StoredEntry]] = field(default_factory=dict[Place, list[StoredEntry]])
 
-    def begin(self) -> None:
-        """The next chunk; what is held stays looked up."""
+    def next_chunk(self) -> None:
+        """Begin a chunk; `held` stays read."""
         self.new, self.moved = {}, {}
 
     @property
     def changed(self) -> list[StoredEntry]:
-        """Entries of earlier chunks that are not as they were."""
+        """Changed entries of earlier chunks."""
         fresh = {one.seq for one in self.new.values()}
         return [one for seq, one in self.moved.items() if seq not in fresh]
 
-    def take(self, row: JournalRow, past: Past) -> None:
-        """Take in one row; in the order in which they happened."""
+    def apply(self, row: JournalRow, past: Past) -> None:
+        """Apply one row; rows come in the order of the journal."""
         if row.agent_id is None:
             return
         if isinstance(past, OrderPlaced) and past.action is Action.BUY:
-            self._begin(row, past.order_id, past)
+            self._add_entry(row, past.order_id, past)
         for one in in_one_form((past,)):
             match one:
                 case AgentFill(action=Action.BUY):
@@ -103,8 +104,8 @@ class _Work:
                 case AgentPayout():
                     self._pay(row.agent_id, one)
 
-    def _begin(self, row: JournalRow, trade_id: str, order: OrderPlaced | Fill) -> StoredEntry:
-        """An entry without shares yet: an order may wait for them."""
+    def _add_entry(self, row: JournalRow, trade_id: str, order: OrderPlaced | Fill) -> StoredEntry:
+        """Add an entry without shares: an order may get them later."""
         note = order.note
         venue = order.venue if isinstance(order, OrderPlaced) else Venue.SIM
         made = StoredEntry(
@@ -128,7 +129,7 @@ class _Work:
     def _buy(self, row: JournalRow, fill: AgentFill, past: Past) -> None:
         entry = self.new.get(fill.trade_id)
         if entry is None and isinstance(past, Fill):
-            entry = self._begin(row, fill.trade_id, past)
+            entry = self._add_entry(row, fill.trade_id, past)
         if entry is None:
             entry = self._earlier(fill.trade_id)
         if entry is None:
@@ -143,10 +144,10 @@ class _Work:
         found = self.entries.of_trade(trade_id)
         if found is None:
             return None
-        held = self._held_in(found.agent_id, found.market_id)
+        held = self._entries_in(found.agent_id, found.market_id)
         same = next((one for one in held if one.seq == found.seq), None)
         if same is None:
-            # Nothing of it is held: it still waits for its first shares, or sold them all.
+            # It has no open shares: none were filled yet, or all were sold.
             held.append(found)
             held.sort(key=lambda one: one.seq)
         return same or found
@@ -155,7 +156,7 @@ class _Work:
         place = (fill.venue.value, fill.side.value)
         held = [
             one
-            for one in self._held_in(agent_id, fill.market_id)
+            for one in self._entries_in(agent_id, fill.market_id)
             if one.open_shares and (one.venue, one.side) == place
         ]
         left, proceeds = int(fill.shares), int(fill.money)
@@ -171,7 +172,7 @@ class _Work:
                 return
 
     def _pay(self, agent_id: str, paid: AgentPayout) -> None:
-        for entry in self._held_in(agent_id, paid.market_id):
+        for entry in self._entries_in(agent_id, paid.market_id):
             if entry.open_shares and (entry.venue, entry.side) == (
                 paid.venue.value,
                 paid.side.value,
@@ -180,8 +181,8 @@ class _Work:
                 entry.open_shares = 0
                 self.moved[entry.seq] = entry
 
-    def _held_in(self, agent_id: str, market_id: str) -> list[StoredEntry]:
-        """Entries of a market that may hold shares, oldest first."""
+    def _entries_in(self, agent_id: str, market_id: str) -> list[StoredEntry]:
+        """Entries of a market that may have open shares, oldest first."""
         place = agent_id, market_id
         bought = self.bought.pop(place, [])
         if place not in self.held:
@@ -193,7 +194,7 @@ class _Work:
 
 
 def _figures(signal_data: SignalData | None) -> str | None:
-    """The figures of a signal as JSON; words pass no threshold. None where it came without."""
+    """The numbers of a signal as JSON, without its texts; None without a signal."""
     if not signal_data:
         return None
     figures = {

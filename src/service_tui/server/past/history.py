@@ -40,7 +40,7 @@ those that pay nothing there, and a sold-out row for who had sold all of a side 
 venue. Older programs wrote settled rows for those that pay nothing as well."""
 
 REPEATED: Final = frozenset({PAYOUT, SETTLED, LOST, SOLD_OUT})
-"""Rows that a replay passes over: what they tell stands in `resolved`."""
+"""Rows that a replay skips, because `resolved` rows contain the same."""
 
 ORDER: Final = "order"
 ORDER_FILL: Final = "order_fill"

@@ -33,7 +33,7 @@ from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 from service_tui.wire.settings import RemovedMonitorBody
 
 PRICE_DIGITS: Final = 9
-"""Digits of a price that is reckoned: what is beyond is noise of the double."""
+"""Digits of a computed price; further ones are rounding errors of the double."""
 
 
 def _price(price: float | None) -> float | None:
@@ -41,7 +41,7 @@ def _price(price: float | None) -> float | None:
 
 
 def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
-    """A monitor with what it watches, as it is now."""
+    """A monitor with the present figures of its position."""
     watched = monitor.watched
     position = world.risk.position_of(watched)
     yes_price = mark_of(world, watched.venue, watched.market_id, times)
@@ -76,7 +76,7 @@ def _threshold(kind: ThresholdKind, value: float | None) -> Any:  # noqa: ANN401
 
 
 def removed_body(world: World, monitor: Monitor) -> RemovedMonitorBody:
-    """A monitor that is gone."""
+    """A removed monitor."""
     watched = monitor.watched
     return RemovedMonitorBody(
         market_id=watched.market_id,
@@ -87,7 +87,7 @@ def removed_body(world: World, monitor: Monitor) -> RemovedMonitorBody:
 
 
 def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
-    """A breach and what became of it; one that waits asks for no more than is held now."""
+    """An alert with its breach and result; a pending one sells at most the open shares."""
     breach, watched = alert.breach, alert.watched
     waits = alert.status is AlertStatus.PENDING
     service = waits and is_for_service(world, alert)
@@ -126,7 +126,7 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
 
 
 def _why_ended(world: World, alert: RiskAlert) -> str | None:
-    """Why an alert ended without its exit, where its status does not say it all."""
+    """Why an alert ended with shares left unsold; None for any other status."""
     if alert.status is not AlertStatus.REMAINDER:
         return None
     watched = world.risk.position_of(alert.watched).shares
@@ -139,7 +139,7 @@ def _why_ended(world: World, alert: RiskAlert) -> str | None:
 
 
 def _hindrance(world: World, alert: RiskAlert, times: Times) -> str | None:
-    """Why the service cannot sell now; None where it can, and will at the next tick."""
+    """Why the service cannot sell now; None if it can and will at the next tick."""
     order = exit_order(world, alert)
     try:
         if order.venue is alert.breach.venue:

@@ -27,7 +27,7 @@ from service_tui.wire.trades import TradeBalance, TradeBody
 
 CURRENCY: Final = "USDC"
 STATUS: Final = {PositionState.ACTIVE: "active", PositionState.AWAITING: "closed"}
-"""The published words for the first states; later ones are `won` and `lost`."""
+"""Published status of the first states; the later ones are `won` and `lost`."""
 
 
 class ChainIds(NamedTuple):
@@ -39,7 +39,7 @@ class ChainIds(NamedTuple):
 
 
 class Top(NamedTuple):
-    """The best prices of a book and when they were put up."""
+    """The best prices of a book with their sizes, and the time of the quotes."""
 
     best_bid: float | None
     best_ask: float | None
@@ -68,7 +68,7 @@ def chain_ids(market_id: str, venue: Venue, *, neg_risk: bool | None) -> ChainId
 
 
 def top_of(book: Book, times: Times) -> Top:
-    """The best prices of a book with all that stands at them."""
+    """The best prices of a book, with all shares at them."""
     bid, ask = (book.best(times, bids=bids) for bids in (True, False))
     return Top(
         best_bid=bid.price / ONE if bid else None,
@@ -156,7 +156,7 @@ def _fill_status(shares: Micros, rests: Micros, *, is_whole: bool) -> TradeStatu
 
 
 def _warnings(order: VenueOrder, kind: OrderType, money: Micros, shares: Micros) -> tuple[str, ...]:
-    """What a person should know about an order that never rests and was met in part only."""
+    """Warning about a fill-and-kill order that was filled in part only."""
     if kind is not OrderType.FAK:
         return ()
     if order.action is Action.BUY:
@@ -167,7 +167,7 @@ def _warnings(order: VenueOrder, kind: OrderType, money: Micros, shares: Micros)
 
 
 def _is_whole(order: VenueOrder, placed: OrderPlaced) -> bool:
-    """Whether nothing of the order is left, but for money that buys less than a quantum."""
+    """True if nothing of the order is left, except money for less than the smallest share."""
     if placed.order_type in RESTING:
         return not placed.rests
     if order.action is Action.SELL:
@@ -177,7 +177,7 @@ def _is_whole(order: VenueOrder, placed: OrderPlaced) -> bool:
 
 
 def placed_body(world: World, order: VenueOrder, placed: OrderPlaced) -> TradeBody:
-    """An order that a venue took: filled at once, in part, or resting."""
+    """An order that a venue accepted: filled, filled in part, or open."""
     bought = order.action is Action.BUY
     shares = decimal(placed.shares)
     whole = _is_whole(order, placed)
@@ -212,7 +212,7 @@ def placed_body(world: World, order: VenueOrder, placed: OrderPlaced) -> TradeBo
 
 
 def venue_quote_body(world: World, order: VenueOrder, quoted: VenueQuote) -> TradeBody:
-    """A dry run on a venue: the same shape, and nothing changed."""
+    """A quote on a venue, in the form of an order's answer."""
     bought = order.action is Action.BUY
     walked = quoted.walked
     shares = decimal(walked.shares)
@@ -246,7 +246,7 @@ def venue_quote_body(world: World, order: VenueOrder, quoted: VenueQuote) -> Tra
 
 
 def venue_exit_value(world: World, agent: Agent, holding: VenuePosition, side: Side) -> Micros:
-    """What selling a side at once would bring, after the fee, as far as the book reaches."""
+    """Proceeds of selling a side now, after the fee; after the outcome its payout."""
     position = holding.position
     if holding.state is not PositionState.ACTIVE:
         return holding.payout() if holding.winner() is side else Micros(0)
@@ -256,7 +256,7 @@ def venue_exit_value(world: World, agent: Agent, holding: VenuePosition, side: S
 
 
 class Worth(NamedTuple):
-    """What a side is worth now, and its P&L; the sum of both P&L is exact at any moment."""
+    """Value of a side and its P&L; realized and unrealized add up to the exact total."""
 
     value: Micros
     realized: Micros
@@ -264,7 +264,7 @@ class Worth(NamedTuple):
 
 
 def worth_of(holding: VenuePosition, side: Side, price: float) -> Worth:
-    """Worth of a side whose price is known; at the outcome only what waits to be redeemed."""
+    """Value and P&L of a side at a price; after the outcome the value is the open payout."""
     held = holding.position.on(side)
     if holding.outcome is None:
         value = held.mark_value(price)
@@ -296,7 +296,7 @@ def _side_body(world: World, agent: Agent, holding: VenuePosition, side: Side) -
 
 
 def _status_of(holding: VenuePosition) -> str:
-    """The published word for the state: won when any share of the winning side is held."""
+    """Published status: `won` if the agent has any share of the winning side."""
     winner = holding.winner()
     if winner is None:
         return STATUS[holding.state]
@@ -306,7 +306,7 @@ def _status_of(holding: VenuePosition) -> str:
 def venue_position_body(
     world: World, agent: Agent, venue: Venue, holding: VenuePosition
 ) -> PositionBody:
-    """What an agent holds in one market of a venue; a side that was sold whole is another row."""
+    """Position of an agent in one market of a venue, without sides that were sold completely."""
     position = holding.position
     market_id = position.market_id
     times = (world.at, world.world_at)
@@ -369,7 +369,7 @@ def venue_positions(
 
 
 def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) -> list[PositionBody]:
-    """Sides that were sold whole on a venue, before the oracle has settled, or after: what came."""
+    """Sides that were sold completely on a venue, of markets `settled` by the oracle or not yet."""
     return [
         _sold_body(world, venue, holding, side)
         for holding in world.venues.account(agent.agent_id, venue).holdings.values()
@@ -380,7 +380,7 @@ def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) ->
 
 
 def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
-    """One side of a market that ended, of which only the journal tells: nothing of it waits."""
+    """One side of an ended market that only the journal records: nothing of it is pending."""
     body = closed_body(closed)
     if venue is Venue.SIM:
         return body

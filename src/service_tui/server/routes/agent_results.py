@@ -48,7 +48,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class SkillResult:
-    """What a skill's trades on one venue came to, in its money. None where no trade says it.
+    """Result of a skill's trades on one venue, in its currency; None if no trade records it.
 
     `edge` and `slippage` are averages of the same buys, in probability points; what is left of
     the edge after the slippage is `kept`. `brier` is the mean square of confidence less outcome.
@@ -91,7 +91,7 @@ def skill_results(
     """The results by skill and venue, the busiest first; the empty name has what names no skill.
 
     Args:
-        past: oldest first. A payout says how its market ended where `outcome` has forgotten it.
+        past: oldest first. A payout records how its market ended if `outcome` does not.
         outcome: how a market ended.
 
     Returns:

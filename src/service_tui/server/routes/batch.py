@@ -21,7 +21,7 @@ from service_tui.wire.batch import BatchBody, BatchRequest, LegBody
 from service_tui.wire.endpoints.public import BATCH
 
 Done = tuple[list[LegBody], list[Event]]
-"""What became of each buy, and what is to be written down: all of it in one transaction."""
+"""The result of each buy, and the events to store in one transaction."""
 
 ABORTED: Final = "aborted: another trade of the atomic batch was refused"
 
@@ -123,7 +123,7 @@ def _cash(request: RequestContext, venue: Venue) -> Micros:
 
 
 def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ...]:
-    """Legs of a rehearsal that would slip further than `max_slippage`."""
+    """Warnings about buys with more slippage than `max_slippage`."""
     most = request.max_slippage
     return tuple(
         f"{row.market_id} slips {row.slippage:.4f}, above max_slippage {request.max_slippage}"
@@ -133,7 +133,7 @@ def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ..
 
 
 def _quoted(request: RequestContext, order: Order) -> LegBody:
-    """What a buy would get now on its own."""
+    """Quote of a buy on its own, as if it were filled now."""
     try:
         got = _quote(request, order)
     except Refusal as refusal:
@@ -171,7 +171,7 @@ def _each(request: RequestContext, batch: BatchRequest, orders: list[Order]) -> 
         try:
             if batch.max_slippage is not None:
                 _check_slippage(_quote(request, order), price, batch.max_slippage)
-            made = _carried_out(request, order)
+            made = _placed(request, order)
         except Refusal as refusal:
             made = failure_of(request, order, refusal)
             results.append(_refused(order, refusal))
@@ -187,8 +187,8 @@ def _check_slippage(quote: Quote, price_first: float, slippage_max: float) -> No
     check_slippage(slipped, slippage_max)
 
 
-def _carried_out(request: RequestContext, order: Order) -> list[Event]:
-    """What one buy brought about, the fill or order first."""
+def _placed(request: RequestContext, order: Order) -> list[Event]:
+    """Place one buy and return its events, the fill or order first."""
     world = request.world
     if order.venue is Venue.SIM:
         return [world.place(order, request.now)]
@@ -212,7 +212,7 @@ def _all_or_none(request: RequestContext, batch: BatchRequest, orders: list[Orde
 
 
 def _price(request: RequestContext, order: Order) -> float:
-    """Price of the side before the batch; 0 where the venue itself will tell."""
+    """Price of the side before the batch; 0 on a venue whose fill reports it."""
     market = request.world.markets.get(order.market_id)
     if market is None or order.venue is not Venue.SIM:
         return 0.0

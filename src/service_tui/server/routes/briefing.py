@@ -1,4 +1,4 @@
-"""The heartbeat: one answer with what an agent should look at now."""
+"""The briefing, or heartbeat: one answer with everything that an agent should check now."""
 
 import asyncio
 import math
@@ -50,7 +50,7 @@ WARNINGS_MAX: Final = 20
 
 
 class RiskNews(NamedTuple):
-    """`alerts` wait for their exit; of these `triggered` are for the client to execute."""
+    """`alerts` await their exit; `triggered` are those that the client has to execute."""
 
     alerts: tuple[RiskAlertBody, ...]
     triggered: tuple[RiskAlertBody, ...]
@@ -59,7 +59,7 @@ class RiskNews(NamedTuple):
 
 
 def risk_news(world: World, agent: Agent, times: Times, since: Timestamp) -> RiskNews:
-    """Everything about risk that an agent should know now, and what was missed since a moment."""
+    """Alerts, warnings and actions for an agent, and the alerts that expired since a time."""
     risk, now = world.risk, times[0]
     alerts = tuple(
         alert_body(world, alert, times)
@@ -76,13 +76,13 @@ def risk_news(world: World, agent: Agent, times: Times, since: Timestamp) -> Ris
     return RiskNews(
         alerts=alerts,
         triggered=triggered,
-        warnings=(*stuck, *missed, *_unguarded(world, agent))[:WARNINGS_MAX],
+        warnings=(*stuck, *missed, *_unprotected(world, agent))[:WARNINGS_MAX],
         actions=tuple(_action(one, now) for one in triggered),
     )
 
 
 def _action(alert: RiskAlertBody, now: Timestamp) -> str:
-    """What a client is to do for an alert, and until when."""
+    """Instruction for an alert that the client executes, with its deadline."""
     left_s = alert.expires_at.timestamp() - now if alert.expires_at else 0.0
     return (
         f"sell {alert.shares:g} {alert.side.value.upper()} of {alert.market_id} within "
@@ -90,19 +90,19 @@ def _action(alert: RiskAlertBody, now: Timestamp) -> str:
     )
 
 
-def _unguarded(world: World, agent: Agent) -> list[str]:
-    """How many sides the agent holds that nothing watches and for which no alert waits."""
+def _unprotected(world: World, agent: Agent) -> list[str]:
+    """A warning about positions without a monitor and without an alert; none if there are none."""
     risk = world.risk
     guarded = {monitor.watched for monitor in risk.monitors_of(agent.agent_id)}
     guarded |= {alert.watched for alert in risk.alerts_of(agent.agent_id)}
-    bare = [held for held in _held_by(world, agent) if held not in guarded]
+    bare = [held for held in _open_sides(world, agent) if held not in guarded]
     if not bare:
         return []
     what = "1 position has" if len(bare) == 1 else f"{len(bare)} positions have"
     return [f"{what} no monitor"]
 
 
-def _held_by(world: World, agent: Agent) -> list[MonitoredSide]:
+def _open_sides(world: World, agent: Agent) -> list[MonitoredSide]:
     """Sides with shares that can still be sold."""
     found = [
         MonitoredSide(agent.agent_id, Venue.SIM, market_id, side)
@@ -131,8 +131,8 @@ _NUMBER: Final = re.compile(r"\d{1,9}")
 def recommended(
     packages: Sequence[SkillPackage], known: Mapping[str, str]
 ) -> tuple[RecommendedSkill, ...]:
-    """Installed skills that the asker does not run."""
-    # ours: those that say when they are best come first; nothing is known of what suits whom.
+    """Installed skills that the calling agent does not run."""
+    # ours: those with a `best_when` come first; nothing else is known about their fit.
     fresh = [one for one in packages if one.slug not in known]
     fresh.sort(key=lambda one: ("best_when" not in one.metadata, one.slug))
     return tuple(
@@ -149,7 +149,7 @@ def recommended(
 def updates(
     packages: Sequence[SkillPackage], known: Mapping[str, str]
 ) -> tuple[SkillUpdateBody, ...]:
-    """Skills of the asker that are installed in a newer version."""
+    """Skills of the calling agent that are installed in a newer version."""
     return tuple(
         SkillUpdateBody(slug=one.slug, current=known[one.slug], latest=one.version)
         for one in packages
@@ -199,7 +199,7 @@ def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
 
 
 def _by_skill(sums: Mapping[str, SourceSums]) -> dict[str, SkillBlock]:
-    """What is held and what was made by source tag; a market with two tags counts for both."""
+    """Positions and P&L by source tag; a market with two tags counts for both."""
     return {
         tag: SkillBlock(
             positions=one.positions, total_pnl=decimal(Micros(one.realized + one.unrealized))
@@ -231,7 +231,7 @@ def _new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
 
 
 def _performance(world: World, agent: Agent) -> PerformanceBody:
-    """The agent among all agents of this service, by total P&L."""
+    """P&L of the agent and its rank among all agents of this service."""
     own = agent_pnl(world, agent)
     better = sum(agent_pnl(world, other) > own for other in world.agents.values())
     first = world.equity(agent) - own
@@ -299,7 +299,7 @@ def _venue_block(
 
 
 def _redeem_prompt(venue: Venue, count: int) -> tuple[str, ...]:
-    """What to do about payouts that wait. Source: spec, "Events", Redeem prompt."""
+    """Instruction for pending redemptions. Source: spec, "Events", Redeem prompt."""
     if not count:
         return ()
     how = "POST /api/sdk/redeem" if venue is Venue.EVM else "by hand, from the dashboard"
@@ -307,7 +307,7 @@ def _redeem_prompt(venue: Venue, count: int) -> tuple[str, ...]:
 
 
 def _stopped(world: World, agent: Agent) -> tuple[str, ...]:
-    """What to do about entries that are refused: nothing, where only the operator can."""
+    """Instruction for an agent whose buys are refused."""
     if world.halt.since is None and not agent.settings.operator_paused:
         return ("trading is paused: resume it in the settings",)
     refusal = no_entry(agent.settings, world.halt)
@@ -315,7 +315,7 @@ def _stopped(world: World, agent: Agent) -> tuple[str, ...]:
 
 
 def _sdk_update(agent: Agent) -> SdkUpdateBody | None:
-    """What the agent's version of the published client is too old for; None where it is not."""
+    """Update notice if the agent's version of the published client lacks something; else None."""
     lacks = lacks_of(agent.sdk_version) if agent.sdk_version else []
     if agent.sdk_version is None or not lacks:
         return None
@@ -325,7 +325,7 @@ def _sdk_update(agent: Agent) -> SdkUpdateBody | None:
 
 
 async def briefing(request: RequestContext) -> BriefingBody:
-    """The whole heartbeat of the calling agent."""
+    """The briefing of the calling agent."""
     query = request.query_as(BriefingQuery)
     versions = query.versions()
     packages = await asyncio.to_thread(installed, request.service.skill_folders)

@@ -168,7 +168,7 @@ def _retirement(
     """What else changes where an agent retires, or comes back.
 
     Returns:
-        Further settings; none where neither is asked.
+        Further settings; none if neither is requested.
 
     Raises:
         Denied: 409 for the console's own agent, 403 where no slot is free to come back to.

@@ -342,7 +342,7 @@ def _request_of(pending: TradeHeld, size: Micros) -> TradeRequest:
 
 
 async def refuse(request: RequestContext) -> DecidedBody:
-    """Decline a waiting trade; the agent finds the reason where it asks for its held trades."""
+    """Refuse a pending trade; the list of held trades shows the reason to the agent."""
     pending = request.world.pending_trades.find(request.path["held_id"])
     reason = request.body_as(RefuseRequest).reason or NO_REASON
     request.service.world_store.check_whole()

@@ -1,6 +1,6 @@
-"""Import: what the venues trade, whether it is listed here, and listing it.
+"""Import: questions of the venues that could be listed here, and listing them.
 
-An address is text: it is compared with what the venues' questions are called, and never opened.
+An address is only compared with the addresses of the venues' questions; it is never opened.
 """
 
 from collections.abc import Sequence
@@ -55,13 +55,13 @@ from service_tui.wire.importing import (
 
 VOLUME_FLOOR: Final = 1_000.0
 EVENT_MAX: Final = 10
-"""Outcomes of an event that one import lists when none are named."""
+"""Outcomes of an event that one import lists when the request names none."""
 
 UNKNOWN_FIX: Final = "take an address from GET /api/sdk/markets/importable: this service is offline"
 
 
 def _importable(request: RequestContext) -> list[Listing]:
-    """Questions of the venues that are not listed, and read like none that is."""
+    """Questions of the venues that are not listed, neither by id nor by text."""
     world = request.world
     questions = {market.listing.question for market in world.markets.values()}
     return [
@@ -71,7 +71,7 @@ def _importable(request: RequestContext) -> list[Listing]:
     ]
 
 
-def _wanted(listing: Listing, query: ImportableQuery) -> bool:
+def _matches(listing: Listing, query: ImportableQuery) -> bool:
     """True for a question that matches the query."""
     text = f"{listing.question} {' '.join(listing.tags)}".lower()
     return (
@@ -83,9 +83,9 @@ def _wanted(listing: Listing, query: ImportableQuery) -> bool:
 
 
 async def importable(request: RequestContext) -> ImportablesBody:
-    """What could be imported now, most traded first."""
+    """The questions that could be imported now, most traded first."""
     query = request.query_as(ImportableQuery)
-    found = [listing for listing in _importable(request) if _wanted(listing, query)]
+    found = [listing for listing in _importable(request) if _matches(listing, query)]
     found.sort(key=outside_volume, reverse=True)
     return ImportablesBody(
         markets=tuple(_importable_body(request, listing) for listing in found[: query.limit]),
@@ -99,7 +99,7 @@ def _importable_body(request: RequestContext, listing: Listing) -> ImportableBod
         question=listing.question,
         url=url_of(listing) or "",
         condition_id=condition_of(listing.market_id),
-        current_price=_outside(request, listing) or 0.0,
+        current_price=_venue_price(request, listing) or 0.0,
         volume_24h=outside_volume(listing),
         venue=listing.home,
         category=listing.category.value,
@@ -110,7 +110,7 @@ def _importable_body(request: RequestContext, listing: Listing) -> ImportableBod
     )
 
 
-def _outside(request: RequestContext, listing: Listing) -> float | None:
+def _venue_price(request: RequestContext, listing: Listing) -> float | None:
     """Price of YES on the venue now."""
     return outside_price(request.world.seed, listing, request.world.world_at)
 
@@ -128,31 +128,31 @@ def venue_of(address: str) -> tuple[Venue, str] | None:
     return known[host], parts.path.rstrip("/").rpartition("/")[2]
 
 
-def _named(
+def _by_address(
     request: RequestContext, address: str, *, home: Venue | None = None
 ) -> CatalogueMatch | None:
-    """What an address points at; of another venue than `home`, nothing."""
+    """The question or event at an address; None without one, or if `home` is another venue."""
     found = venue_of(address)
     if found is None or (home is not None and found[0] is not home):
         return None
-    return _at_home(request, found[1], found[0])
+    return _by_name(request, found[1], found[0])
 
 
-def _at_home(request: RequestContext, name: str, home: Venue) -> CatalogueMatch | None:
-    """What the last part of an address, or a ticker, means on a venue."""
-    named = named_by(request.world.tape, name, request.world.world_at)
-    if named is None or not named.listings or named.listings[0].home is not home:
+def _by_name(request: RequestContext, name: str, home: Venue) -> CatalogueMatch | None:
+    """The question or event of a venue with this ticker, or this last part of an address."""
+    match = named_by(request.world.tape, name, request.world.world_at)
+    if match is None or not match.listings or match.listings[0].home is not home:
         return None
-    return named
+    return match
 
 
-def _listed(request: RequestContext, listings: Sequence[Listing]) -> list[Market]:
-    """Those that the service lists already."""
+def _listed_markets(request: RequestContext, listings: Sequence[Listing]) -> list[Market]:
+    """The markets of those questions that are listed already."""
     markets = request.world.markets
     return [markets[one.market_id] for one in listings if one.market_id in markets]
 
 
-def _by_condition(request: RequestContext, condition_id: str) -> Market | None:
+def _market_of_condition(request: RequestContext, condition_id: str) -> Market | None:
     condition = condition_id.strip().lower()
     markets = request.world.markets.values()
     return next((one for one in markets if condition_of(one.market_id) == condition), None)
@@ -163,14 +163,14 @@ async def check(request: RequestContext) -> CheckBody:
     query = request.query_as(CheckQuery)
     market = None
     if query.condition_id is not None:
-        market = _by_condition(request, query.condition_id)
+        market = _market_of_condition(request, query.condition_id)
     elif query.url is not None or query.ticker is not None:
-        named = (
-            _named(request, query.url)
+        match = (
+            _by_address(request, query.url)
             if query.url is not None
-            else _at_home(request, (query.ticker or "").strip(), Venue.SOL)
+            else _by_name(request, (query.ticker or "").strip(), Venue.SOL)
         )
-        market = next(iter(_listed(request, named.listings)), None) if named else None
+        market = next(iter(_listed_markets(request, match.listings)), None) if match else None
     if market is None:
         return CheckBody(exists=False)
     return CheckBody(
@@ -188,36 +188,36 @@ async def import_market(request: RequestContext) -> ImportBody:
         message = "not an http(s) address of a venue"
         raise invalid_items([(("body", "polymarket_url"), message, "url_parsing")])
     # Events of either venue have an address; single questions of the other one have a ticker.
-    named = _named(request, body.polymarket_url)
-    if named is None:
+    match = _by_address(request, body.polymarket_url)
+    if match is None:
         raise denied(404, "no venue has a market at this address", UNKNOWN_FIX)
     if body.market_ids is not None:
-        named = CatalogueMatch(_chosen(named, body.market_ids), named.event)
-    return await _import(request, named, whole_event=_is_event(named))
+        match = CatalogueMatch(_outcomes_with(match, body.market_ids), match.event)
+    return await _import(request, match, whole_event=_is_event(match))
 
 
-def _is_event(named: CatalogueMatch) -> bool:
-    return named.event is not None and len(named.listings) > 1
+def _is_event(match: CatalogueMatch) -> bool:
+    return match.event is not None and len(match.listings) > 1
 
 
-def _chosen(named: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
-    """The outcomes that were named.
+def _outcomes_with(match: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
+    """The outcomes of an event with these ids.
 
     Returns:
-        Those listings.
+        Their listings.
 
     Raises:
         Denied: 422 for an id that is none of the outcomes.
     """
     known = {
-        key: one for one in named.listings for key in (one.market_id, condition_of(one.market_id))
+        key: one for one in match.listings for key in (one.market_id, condition_of(one.market_id))
     }
     for position, wanted in enumerate(ids):
         if wanted not in known:
             message = "not an outcome at this address"
             raise invalid_items([(("body", "market_ids", position), message, "unknown_outcome")])
     wanted_ids = {known[one].market_id for one in ids}
-    return tuple(one for one in named.listings if one.market_id in wanted_ids)
+    return tuple(one for one in match.listings if one.market_id in wanted_ids)
 
 
 async def import_ticker(request: RequestContext) -> ImportBody:
@@ -226,35 +226,37 @@ async def import_ticker(request: RequestContext) -> ImportBody:
     if "/" in text and venue_of(text) is None:
         message = "neither an http(s) address of the venue nor a ticker"
         raise invalid_items([(("body", "kalshi_url"), message, "url_parsing")])
-    named = (
-        _named(request, text, home=Venue.SOL) if "/" in text else _at_home(request, text, Venue.SOL)
+    match = (
+        _by_address(request, text, home=Venue.SOL)
+        if "/" in text
+        else _by_name(request, text, Venue.SOL)
     )
-    if named is None:
+    if match is None:
         raise denied(404, "no market of the venue has this address or ticker", UNKNOWN_FIX)
-    return await _import(request, named, whole_event=_is_event(named))
+    return await _import(request, match, whole_event=_is_event(match))
 
 
 async def import_ticker_event(request: RequestContext) -> ImportBody:
-    """List the outcomes of an event of the Solana venue, named by its ticker or by an outcome's."""
+    """List the outcomes of an event of the Solana venue, by its ticker or an outcome's."""
     ticker = request.body_as(ImportEventRequest).event_ticker.strip()
-    named = _at_home(request, ticker, Venue.SOL)
-    event = None if named is None else named.event
+    match = _by_name(request, ticker, Venue.SOL)
+    event = None if match is None else match.event
     if event is not None:
-        named = _at_home(request, event.slug, Venue.SOL)
-    if named is None or event is None:
+        match = _by_name(request, event.slug, Venue.SOL)
+    if match is None or event is None:
         raise denied(404, "no event of the venue has this ticker", UNKNOWN_FIX)
-    return await _import(request, named, whole_event=True)
+    return await _import(request, match, whole_event=True)
 
 
 async def _import(
-    request: RequestContext, named: CatalogueMatch, *, whole_event: bool
+    request: RequestContext, match: CatalogueMatch, *, whole_event: bool
 ) -> ImportBody:
-    """List what is not listed; what is costs nothing. Says what is left of the day's imports."""
+    """List those questions that are not listed yet; headers state the rest of the day's imports."""
     world, agent, service = request.world, request.agent, request.service
     if not agent.settings.claimed:
         refusal = NotClaimed("Agent must be claimed before importing markets")
         raise not_claimed(refusal, claim_url(service.address, agent))
-    listings = named.listings[:EVENT_MAX]
+    listings = match.listings[:EVENT_MAX]
     fresh = [
         one
         for one in listings
@@ -265,16 +267,16 @@ async def _import(
             service.world_store.check_whole()
             listed = import_listings(world, agent, fresh, request.now, unlimited=not service.limits)
         except DayImports as refusal:
-            raise _used_up(request, refusal) from refusal
+            raise _quota_used(request, refusal) from refusal
         await service.world_store.commit(listed)
-    request.headers.update(_left(request))
+    request.headers.update(_quota_headers(request))
     if whole_event:
-        return _event_body(request, named, listings, fresh)
+        return _event_body(request, match, listings, fresh)
     return _single_body(request, listings[0], imported=bool(fresh))
 
 
-def _left(request: RequestContext) -> dict[str, str]:
-    """What is left of the day's imports. Source: wire reference, 2.2."""
+def _quota_headers(request: RequestContext) -> dict[str, str]:
+    """Headers with the rest of the day's imports. Source: wire reference, 2.2."""
     agent = request.agent
     return {
         "X-Imports-Remaining": str(imports_left(agent, request.now)),
@@ -288,13 +290,13 @@ def _single_body(request: RequestContext, listing: Listing, *, imported: bool) -
     is_open = market is not None and market.resolved_at is None
     status = "imported" if imported else "already_exists" if is_open else "resolved"
     return ImportBody(
-        # A question that is over is listed no more: what was requested did not happen.
+        # A question that has ended cannot be listed: the request failed.
         success=status != "resolved",
         status=status,
         market_id=market.market_id if market else None,
         question=listing.question,
         current_probability=round(market.price(), 6) if market else None,
-        external_price_yes=_outside(request, listing) if is_open else None,
+        external_price_yes=_venue_price(request, listing) if is_open else None,
         resolves_at=moment(listing.resolves_at),
         kalshi_ticker=ticker_of(listing) if listing.home is Venue.SOL else None,
         import_source=listing.home,
@@ -303,12 +305,12 @@ def _single_body(request: RequestContext, listing: Listing, *, imported: bool) -
 
 def _event_body(
     request: RequestContext,
-    named: CatalogueMatch,
+    match: CatalogueMatch,
     listings: Sequence[Listing],
     fresh: Sequence[Listing],
 ) -> ImportBody:
-    listed = _listed(request, listings)
-    event = named.event
+    listed = _listed_markets(request, listings)
+    event = match.event
     status = "imported" if fresh else "already_exists" if listed else "resolved"
     return ImportBody(
         success=status != "resolved",
@@ -330,8 +332,8 @@ def _event_body(
     )
 
 
-def _used_up(request: RequestContext, refusal: DayImports) -> Denied:
-    """A 429 in the usual shape; the wait is what is left of the UTC day."""
+def _quota_used(request: RequestContext, refusal: DayImports) -> Denied:
+    """A 429 in the usual form, to be retried after midnight UTC."""
     body = ErrorBody(
         error="Rate limit exceeded",
         detail=refusal.error,
@@ -341,7 +343,7 @@ def _used_up(request: RequestContext, refusal: DayImports) -> Denied:
         x402_price=X402_PRICE,
     )
     wait_s = int(DAY_S - request.now % DAY_S) + 1
-    return Denied(429, body, {"Retry-After": str(wait_s), **_left(request)})
+    return Denied(429, body, {"Retry-After": str(wait_s), **_quota_headers(request)})
 
 
 ROUTES: Final[Routes] = {

@@ -32,7 +32,7 @@ from service_tui.wire.trades import TradeBody, TradeRequest
 
 
 def venue_order(request: RequestContext, trade: TradeRequest, size: Micros) -> VenueOrder:
-    """The order of a request. Its note is the caller's to add."""
+    """The order of a request, without its note, which the caller adds."""
     return VenueOrder(
         agent=request.agent,
         market_id=trade.market_id,
@@ -56,10 +56,11 @@ async def place_on_venue(
 ) -> TradeBody:
     """Carry out an order on a simulated venue, or quote it.
 
-    One that was `signed` by an external wallet is never taken again.
+    An order that was `signed` by an external wallet is accepted once. A sale that would leave a
+    rest too small to be sold sells that rest as well.
 
     Returns:
-        The order as it is after its first moment, or the quote.
+        The order after its immediate fills, or the quote.
 
     Raises:
         Refusal: nothing changed.
@@ -69,10 +70,10 @@ async def place_on_venue(
     times = (request.now, world.world_at)
     orders.open_book(world.venues, order.market_id, order.venue, times)
     size, order = order.size, orders.with_remainder(world.venues, order)
-    taken = Micros(order.size - size)
+    remainder = Micros(order.size - size)
     if dry_run:
         body = venue_quote_body(world, order, orders.quote(world.venues, order, times))
-        return with_remainder(body, taken)
+        return with_remainder(body, remainder)
     world_store.check_whole()
     events = orders.place(world.venues, order, times)
     placed = events[0]
@@ -81,11 +82,11 @@ async def place_on_venue(
     if signed is not None:
         events += world.note(OrderSigned(order.agent.agent_id, request.now, signed.order_hash))
     body = placed_body(world, order, placed)
-    return await request.commit(events, with_remainder(body, taken))
+    return await request.commit(events, with_remainder(body, remainder))
 
 
 async def list_open(request: RequestContext) -> OrdersBody:
-    """Everything of the agent that rests, oldest first."""
+    """Open orders of the agent, oldest first."""
     found = request.world.venues.orders(request.agent.agent_id)
     return OrdersBody(
         orders=tuple(order_body(request.world, order) for order in found), count=len(found)
@@ -93,7 +94,7 @@ async def list_open(request: RequestContext) -> OrdersBody:
 
 
 async def _cancelled(request: RequestContext, ended: Sequence[OrderEnded]) -> CancelBody:
-    """Journal the ends, and report them."""
+    """Journal the ended orders, and return the answer about them."""
     await request.service.world_store.commit(ended)
     returned = sum_of(one.returned for one in ended)
     return CancelBody(
@@ -106,7 +107,7 @@ async def _cancelled(request: RequestContext, ended: Sequence[OrderEnded]) -> Ca
 
 
 def _times(request: RequestContext) -> tuple[Timestamp, Timestamp]:
-    """Wall time and the tape's; refuses while nothing can be written down."""
+    """Wall time and world time; raises while the journal cannot be written."""
     request.service.world_store.check_whole()
     return request.now, request.world.world_at
 
@@ -140,7 +141,7 @@ async def cancel_everything(request: RequestContext) -> CancelBody:
 
 
 async def executable_price(request: RequestContext) -> ExecutablePriceBody:
-    """The best price for who takes; a market without a book or offers says so, without success."""
+    """The best price for a taker; `success` is false for a market without a book or offers."""
     world = request.world
     query = request.query_as(ExecutablePriceQuery)
     times = (request.now, world.world_at)

@@ -1,4 +1,4 @@
-"""Answers that cost money each time; the payment was taken before these run."""
+"""Endpoints that are paid per call; the payment was checked before they run."""
 
 from dataclasses import replace
 from typing import Final
@@ -16,7 +16,7 @@ DIGITS: Final = 6
 
 
 async def forecast(request: RequestContext) -> ForecastBody:
-    """A probability of YES: the middle of the prices that are public, and nothing that is not."""
+    """A forecast of YES: the mean of the public prices."""
     world = request.world
     market = world.market(request.body_as(ForecastRequest).market_id)
     market.check_open(world.world_at)
@@ -39,7 +39,7 @@ async def forecast(request: RequestContext) -> ForecastBody:
 
 
 async def paid_briefing(request: RequestContext) -> BriefingBody:
-    """The heartbeat, the same as without paying."""
+    """The briefing, the same as the free one."""
     query = BriefingQuery(since=request.body_as(PaidBriefingRequest).since)
     return await briefing.briefing(replace(request, body=None, query=query))
 

@@ -88,7 +88,7 @@ class BacktestThresholds:
 
 
 def thresholds_in(request: BacktestRequest) -> BacktestThresholds:
-    """What a request asks for: a key that is swept stands for itself, the others hold beside it."""
+    """The thresholds of a request: swept keys vary, the others stay fixed."""
     grid = request.sweep or {}
     return BacktestThresholds(
         config=thresholds_of(request.config),
@@ -166,7 +166,7 @@ def weigh(
 def _added_up(sums: Sequence[Sums], prices: Prices) -> tuple[Micros, Replay]:
     """What all of it brought, and what passes; what is held counts at the price of now.
 
-    What nobody can say the worth of is left out of both.
+    Trades of unknown value are left out of both.
 
     Returns:
         The original P&L, and what passes.
@@ -187,7 +187,7 @@ def _added_up(sums: Sequence[Sums], prices: Prices) -> tuple[Micros, Replay]:
 
 
 def _worth(market_id: str | None, side: str | None, prices: Prices) -> float | None:
-    """What a share of a side is worth; 0 of what is decided, None where nobody can say."""
+    """Value of a share of a side; 0 if the market is decided, None if unknown."""
     if market_id is None:
         return 0.0
     price = prices.get(market_id)

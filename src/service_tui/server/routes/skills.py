@@ -10,7 +10,7 @@ from service_tui.wire.skills import SkillBody, SkillsBody, SkillsQuery
 
 CATEGORY: Final = "general"
 DIFFICULTY: Final = "beginner"
-"""Of a package that does not say. # ours: the list requires both."""
+"""Default of a package that names none. # ours: the list requires both."""
 
 
 def skill_body(package: SkillPackage) -> SkillBody:

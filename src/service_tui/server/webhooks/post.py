@@ -1,4 +1,4 @@
-"""One attempt at one delivery: a signed POST to the number that was checked."""
+"""One attempt at one delivery: a signed POST to the IP address that was checked."""
 
 import asyncio
 import hashlib
@@ -24,7 +24,7 @@ TIMEOUT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What is sent: `body` is the same, byte for byte, at each attempt."""
+    """A delivery: `body` is the same, byte for byte, at each attempt."""
 
     delivery_id: str
     event: str
@@ -37,7 +37,7 @@ def signature(secret: str, body: bytes) -> str:
 
 
 class Post(Protocol):
-    """Sends a parcel to an address, signed by a secret; returns what went wrong, "" for nothing."""
+    """Sends a parcel to an address, signed by a secret; returns the failure, "" for success."""
 
     async def __call__(
         self, url: str, parcel: Parcel, secret: str, *, allows_loopback: bool
@@ -59,7 +59,7 @@ class HttpPost:
         """One attempt.
 
         Returns:
-            What went wrong, in a few words; empty when the address answered with 2xx.
+            The failure in a few words; empty if the address answered with 2xx.
         """
         try:
             async with asyncio.timeout(TIMEOUT_S):
@@ -88,7 +88,8 @@ class HttpPost:
                 DELIVERY_HEADER: parcel.delivery_id,
                 SIGNATURE_HEADER: signature(secret, parcel.body),
             },
-            # The certificate is that of the name, though the number is called.
+            # The certificate is checked against the name, though the connection is to the IP
+            # address.
             extensions={"sni_hostname": address.host, "timeout": _TIMEOUTS},
         )
         if self._tls is None:

@@ -150,7 +150,7 @@ def port_to(path: Path, *, with_wal: bool, timeout_s: float) -> SqlitePort:
     """A connection that has proved that it can write, by storing the start of a use.
 
     The note stands in the database itself before anything else is written, while the log keeps its
-    pages for as long as it is in use: should the log be missing one day, the note tells of it.
+    pages for as long as it is in use: if the log is missing one day, the note shows it.
 
     Returns:
         The connection, for a writer.

@@ -28,7 +28,7 @@ _CLOSED_AT: Final = statement(select(Use.closed_at))
 
 
 class DamageFound(Exception):
-    """The file is no database of ours, or no longer; the text is the reason."""
+    """The file is damaged, or no database of this program; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False
         is_in_use: another process has it open, and its log changes during the check.
 
     Returns:
-        What was seen; the version is at least 1 and at most `known`.
+        Its state; the version is at least 1 and at most `known`.
 
     Raises:
-        DamageFound: empty, cut, overwritten, or a database of somebody else; or its log is not
-            whole, which SQLite would not say.
+        DamageFound: empty, cut, overwritten, or a database of another program; or its log is
+            incomplete, which SQLite would not report.
         NewerSchemaError: its schema is above `known`.
     """
     with path.open("rb") as file:
@@ -69,7 +69,7 @@ def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False
         raise DamageFound(odd)
     needs_log = head[_MODE_AT:] == bytes((_WITH_LOG,)) and not _has_log(path)
     _finish_rollback(path, timeout_s=timeout_s)
-    with _looked_at(path, timeout_s=timeout_s) as connection:
+    with _reading(path, timeout_s=timeout_s) as connection:
         version = _version(connection)
         if version > known:
             raise NewerSchemaError(path, found=version, known=known)
@@ -90,7 +90,7 @@ def check_pages(path: Path, *, timeout_s: float, thorough: bool = False) -> None
     Raises:
         DamageFound: a page is not as it must be.
     """
-    with _looked_at(path, timeout_s=timeout_s) as connection:
+    with _reading(path, timeout_s=timeout_s) as connection:
         check = "integrity_check" if thorough else "quick_check"
         (verdict,) = connection.execute(f"PRAGMA {check}(1)").fetchone()
         if verdict != "ok":
@@ -103,15 +103,15 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 @contextmanager
-def _looked_at(path: Path, *, timeout_s: float) -> Generator[sqlite3.Connection]:
-    """A reading connection in whose hands every sign of damage is called that."""
+def _reading(path: Path, *, timeout_s: float) -> Generator[sqlite3.Connection]:
+    """A reading connection; errors that mean damage are raised as `DamageFound`."""
     try:
         with closing(connect_to_read(path, timeout_s=timeout_s)) as connection:
             yield connection
     except UnicodeDecodeError as error:
         raise DamageFound("its text is not readable") from error
     except sqlite3.Error as error:
-        # A statement of ours that is no SQL to it: tables or columns are not what they were.
+        # Our own statements fail only if tables or columns are missing.
         if is_damage(error) or result_code(error) in {0, sqlite3.SQLITE_ERROR}:
             raise DamageFound(str(error)) from error
         raise
@@ -126,7 +126,7 @@ def _has_log(path: Path) -> bool:
 
 
 def _finish_rollback(path: Path, *, timeout_s: float) -> None:
-    """Undo what a killed program left half written; a reader may not."""
+    """Roll back the unfinished transaction of a killed program, which a reader cannot do."""
     if path.with_name(f"{path.name}-journal").exists():
         with closing(connect_to_write(path, with_wal=False, timeout_s=timeout_s)) as connection:
             _version(connection)

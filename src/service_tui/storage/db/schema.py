@@ -15,7 +15,7 @@ from service_tui.storage.db.tables import statement
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A version of the tables; `steps[n]` are the statements that lead from version n to n + 1."""
+    """A version of the tables; `steps[n]` are the statements that upgrade version n to n + 1."""
 
     version: int
     steps: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
@@ -121,9 +121,9 @@ Version 10 has people, invitations, and finds who changed what."""
 
 
 def create(path: Path, *, version: int) -> None:
-    """Make an empty database at `path`, for our eyes only, whole or not at all.
+    """Create an empty database at `path`, readable by its owner only, atomically.
 
-    It grows under another name, so that an empty file under the real one always means damage.
+    It is built under another name, so that an empty file at `path` always means damage.
     """
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
@@ -144,7 +144,7 @@ def create(path: Path, *, version: int) -> None:
 
 
 def migrate(connection: sqlite3.Connection, *, found: int, schema: Schema) -> None:
-    """Lead a database from version `found` to the schema's, all steps in one transaction."""
+    """Upgrade a database from version `found` to the schema's, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         for version in range(found, schema.version):
@@ -159,7 +159,7 @@ def migrate(connection: sqlite3.Connection, *, found: int, schema: Schema) -> No
 
 
 def sync_directory(directory: Path) -> None:
-    """Have the names in a directory on disk, as the contents of its files are."""
+    """Flush the names in a directory to disk."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

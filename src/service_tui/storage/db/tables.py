@@ -1,8 +1,8 @@
 """Every table of the data directory, declared once.
 
-A class is named as its table is, but for the capital: read them as `tables.Journal`. All tables are
-STRICT, so that SQLite refuses a word where a number belongs, and NaN, which it stores as NULL, is
-refused as well.
+A class has the name of its table, capitalised: import the module and write `tables.Journal`. All
+tables are STRICT, so that SQLite refuses text in a column of numbers; it also refuses NaN, which it
+stores as NULL.
 """
 
 from typing import Final, cast
@@ -50,14 +50,14 @@ _STRICT: Final = {"sqlite_strict": True}
 _OF_AGENTS: Final = text("agent_id IS NOT NULL")
 _OF_A_VENUE: Final = text("venue IS NOT NULL")
 OF_THE_TAPE: Final = text("agent_id IS NULL AND kind IN ('crowd', 'listed', 'resolved')")
-"""Rows that may be forgotten once two snapshots hold what they did: the crowd's, and the comings
-and goings of markets. What an agent was paid stands in rows of its own."""
+"""Rows that may be deleted once two snapshots include them: trades of the crowd, and markets listed
+and resolved. Payouts to agents have rows of their own."""
 
 OF_PEOPLE: Final = text("kind = 'acted'")
 """Rows that name the person behind a change: the audit log of the service."""
 
 UNSETTLED: Final = text("state IN ('queued', 'sent', 'unknown')")
-"""Tickets whose end is not known: to reconcile at a start."""
+"""Tickets whose outcome is not known; they are looked up at a start."""
 
 OPEN_RUN: Final = text("settled_at IS NULL")
 """Runs on a chain that have no end yet."""
@@ -66,14 +66,14 @@ SIGNED_RUN: Final = text("raw IS NOT NULL")
 """Runs whose transaction was signed: their nonce is taken."""
 
 STILL_HELD: Final = text("open_shares > 0")
-"""Entries of which something may still come back."""
+"""Trade lots with open shares."""
 
 MAY_HAVE_SPENT: Final = text("state NOT IN ('refused', 'failed')")
 """Tickets whose amount counts against a budget."""
 
 
 DAMAGE_MET: Final = 0.0
-"""When a use ended that met a broken page: the next one looks at all of them."""
+"""The value of `Use.closed_at` after damage was found: the next start checks every page."""
 
 
 class Journal(SQLModel, table=True):
@@ -256,8 +256,8 @@ class Reactorwallets(SQLModel, table=True):
 class Chainruns(SQLModel, table=True):
     """Transaction run: the next step and its data.
 
-    `subject` is what it is about; at most one row a subject has no end. `raw` is what was signed,
-    and is stored here before anything is sent.
+    `subject` identifies what it redeems or approves; at most one run a subject is open. `raw` is
+    the signed transaction, stored before it is sent.
     """
 
     __table_args__ = (
@@ -323,7 +323,7 @@ class Entriesread(SQLModel, table=True):
 
 
 class Endedmarkets(SQLModel, table=True):
-    """A market that ended and that some agent had to do with; `body` is all that is left of it."""
+    """A market that ended and in which an agent traded; `body` is its listing as JSON."""
 
     __table_args__ = _STRICT
 
@@ -348,7 +348,7 @@ class Endedfilled(SQLModel, table=True):
 class People(SQLModel, table=True):
     """A person who operates a world; `key_hash` is that of the salt and the key behind it.
 
-    `ended_at` is None while the key opens something. A name is given once and for all.
+    `ended_at` is None while the key is valid. A name is never reused.
     """
 
     __table_args__ = _STRICT
@@ -363,10 +363,10 @@ class People(SQLModel, table=True):
 
 
 class Invitations(SQLModel, table=True):
-    """What lets agents register; those who did name it in their settings.
+    """A code with which agents register; their settings name the invitation.
 
-    `plan` and `budget` (micros a day) are what they get, None for what the service gives. `person`
-    is who owns them, empty for nobody yet.
+    `plan` and `budget` (micros a day) apply to these agents, None: the service's defaults. `person`
+    owns them, empty for none yet.
     """
 
     __table_args__ = _STRICT
@@ -404,7 +404,7 @@ WORLD: Final[tuple[type[SQLModel], ...]] = (
     People,
     Invitations,
 )
-"""What a world is stored in: these tables exist in the PostgreSQL of a shared desk as well."""
+"""The tables of a world; they exist in the PostgreSQL of a shared desk as well."""
 
 _DIALECT: Final = dialect(paramstyle="named")
 
@@ -434,7 +434,7 @@ def statement(clause: ClauseElement) -> str:
         Plain SQL, with its parameters as `:names`.
 
     Raises:
-        ValueError: a value stands in the statement, which would be lost in the text.
+        ValueError: the statement contains a value, which the text would lose.
     """
     compiled = clause.compile(dialect=_DIALECT)
     if any(value is not None for value in (compiled.params or {}).values()):

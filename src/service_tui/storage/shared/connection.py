@@ -30,7 +30,7 @@ _LINE: Final[Mapping[str, int]] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 5_000,
 }
-"""A line that is cut is noticed within five seconds, also while nothing is asked."""
+"""A lost connection is noticed within five seconds, also while no statement runs."""
 
 _TRANSACTION_MAX_S: Final = 10
 """A transaction that stands still longer is ended by the server: its writer was paused."""

@@ -42,9 +42,9 @@ def _named(error: psycopg.Error) -> tuple[type[StorageError], str]:
 
 
 def _first_line(error: psycopg.Error) -> str:
-    """What the server or the driver says, in a line; neither of them repeats a password."""
+    """Error text of the server or the driver, in one line; it never contains a password."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    # Each address that was tried has a line of its own; the last one says why.
+    # Each address that was tried has a line of its own; the last one is the reason.
     text = lines[0] if len(lines) == 1 or "FATAL" in lines[0] else lines[-1]
     return text.rpartition("FATAL:")[2].strip() or text
 

@@ -14,8 +14,8 @@ from service_tui.storage.shared.connection import Raw, WorldPlace, connect
 from service_tui.storage.shared.errors import as_shared_error
 
 VERSION: Final = 2
-"""Of the tables below and of those that both databases have. Version 2 has people, invitations, and
-finds who changed what."""
+"""Version of the tables below and of those that both databases have. Version 2 adds people,
+invitations, and an index of their actions."""
 
 MAKING: Final = 0x5EB1CE
 """The lock under which one process at a time makes or changes a schema."""
@@ -27,7 +27,7 @@ _OWN: Final[tuple[LiteralString, ...]] = (
     one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, epoch bigint NOT NULL,
     holder text NOT NULL, address text, lock_pid integer, writer_pid integer,
     operator_hash text)""",
-    # Beside the other: a beat need not wait for a transaction that holds the world's row.
+    # A table of its own: a beat need not wait for a transaction that locks the world's row.
     """CREATE TABLE beat (
     one integer PRIMARY KEY CHECK (one = 1), epoch bigint NOT NULL, at timestamptz NOT NULL)""",
     """CREATE TABLE leaders (
@@ -37,7 +37,7 @@ _OWN: Final[tuple[LiteralString, ...]] = (
     "ALTER TABLE journal ADD COLUMN epoch bigint NOT NULL",
     """ALTER TABLE journal ALTER COLUMN epoch
     SET DEFAULT current_setting('service_tui.epoch')::bigint""",
-    # The statements of backtests ask SQLite's function; this is the same for figures.
+    # Statements of backtests call SQLite's function; this is the same for numbers.
     """CREATE FUNCTION json_extract(signal text, path text) RETURNS double precision
     LANGUAGE sql IMMUTABLE AS $$
     SELECT (jsonb_path_query_first(signal::jsonb, path::jsonpath) #>> '{}')::double precision $$""",
@@ -61,11 +61,11 @@ _STEPS: Final[Mapping[int, tuple[LiteralString, ...]]] = {
         "CREATE INDEX journal_of_people ON journal (seq) WHERE kind = 'acted'",
     ),
 }
-"""The statements that lead from a version to the next."""
+"""Statements that upgrade each version to the next."""
 
 
 def ensure(place: WorldPlace, *, upgrade: bool = False) -> bool:
-    """Make the world's tables where there are none. Blocks.
+    """Create the world's tables if there are none. Blocks.
 
     Args:
         place: the world.
@@ -140,7 +140,7 @@ def _shared() -> list[bytes]:
     for model in WORLD:
         table = table_of(model).to_metadata(metadata)
         for column in table.c:
-            # A row has its number from the journal; texts stand in the order of their bytes.
+            # The journal gives a row its number; texts are sorted by their bytes.
             column.autoincrement = False
             if isinstance(column.type, Text):
                 column.type = Text(collation="C")

@@ -1,4 +1,4 @@
-"""A scenario: a TOML file that tells what happens when, and how the result is measured."""
+"""A scenario: a TOML file with events, their times, and the measures of the result."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -259,7 +259,7 @@ class _Reading:
                 read[name] = one.default
         return read
 
-    # -- what one table asks of another ---------------------------------------------------------
+    # -- rules between tables ------------------------------------------------------------------
 
     def check(self) -> None:
         """Names that must exist, times within the drill, and what a scenario cannot be without."""

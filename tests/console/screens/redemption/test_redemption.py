@@ -51,7 +51,7 @@ from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import (
     AutoView,
     ChainRunState,
-    NoReason,
+    RunProblem,
     Stage,
     Step,
     StepView,
@@ -263,7 +263,7 @@ async def test_a_refusal_is_told_in_the_dialog_and_cannot_be_confirmed() -> None
                 READY,
                 state=ChainRunState.REFUSED,
                 call=None,
-                reason=NoReason.OUTSIDE_POLICY,
+                reason=RunProblem.OUTSIDE_POLICY,
                 words=words,
             )
         )

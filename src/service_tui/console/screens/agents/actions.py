@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.actions import ScreenAction
+from service_tui.console.actions import ScreenAction, UnmetReason
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
@@ -50,20 +50,20 @@ _OWN_KEY: Final = (
 # -- requirements -------------------------------------------------------------------------------
 
 
-def is_governed(screen: Agents) -> str:
+def is_governed(screen: Agents) -> UnmetReason:
     """The service is the embedded one. Actions of this desk alone do not require it."""
     if screen.state.service.embedded:
         return ""
     return "only agents of the embedded service are managed here"
 
 
-def is_unclaimed(screen: Agents) -> str:
+def is_unclaimed(screen: Agents) -> UnmetReason:
     """The highlighted agent is unclaimed."""
     agent = screen.selected()
     return "already claimed" if agent is not None and agent.claimed else ""
 
 
-def is_retirable(screen: Agents) -> str:
+def is_retirable(screen: Agents) -> UnmetReason:
     """The highlighted agent takes a slot."""
     agent = screen.selected()
     if agent is None:
@@ -73,17 +73,17 @@ def is_retirable(screen: Agents) -> str:
     return "already retired" if agent.retired else ""
 
 
-def are_agents_loaded(screen: Agents) -> str:
+def are_agents_loaded(screen: Agents) -> UnmetReason:
     """The service's agents have loaded."""
     return "agents not loaded yet" if screen.state.fleet is None else ""
 
 
-def can_run_skills(screen: Agents) -> str:
+def can_run_skills(screen: Agents) -> UnmetReason:
     """This desk may start and install skills."""
     return "this desk is read-only" if screen.state.service.read_only else ""
 
 
-def are_skills_loaded(screen: Agents) -> str:
+def are_skills_loaded(screen: Agents) -> UnmetReason:
     """The skills of this machine have loaded, or will not load."""
     state = screen.state
     is_early = state.service.phase is Phase.CONNECTING and not state.supervision.skills

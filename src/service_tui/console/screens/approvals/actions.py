@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.actions import ScreenAction
+from service_tui.console.actions import ScreenAction, UnmetReason
 from service_tui.console.forms.approval import is_real, over_budget, over_means
 from service_tui.console.forms.confirm import Question
 from service_tui.console.forms.confirm_many import ConfirmMany
@@ -28,17 +28,17 @@ Approvals: TypeAlias = TableScreen[HeldView]
 # -- requirements -------------------------------------------------------------------------------
 
 
-def has_trade(screen: Approvals) -> str:
+def has_trade(screen: Approvals) -> UnmetReason:
     """A trade is highlighted, or some are marked."""
     return "" if screen.table.order.marked else has_row(screen)
 
 
-def is_waiting(screen: Approvals) -> str:
+def is_waiting(screen: Approvals) -> UnmetReason:
     """At least one trade waits."""
     return "" if screen.state.supervision.held else "no approvals pending"
 
 
-def has_refused(screen: Approvals) -> str:
+def has_refused(screen: Approvals) -> UnmetReason:
     """Trades of an agent are refused for today."""
     return "" if refused_today(screen.state, screen.now) else "no agent refused today"
 
@@ -224,7 +224,7 @@ def always(screen: Approvals) -> None:
     screen.open_dialog(form, set_leash)
 
 
-def is_buy(screen: Approvals) -> str:
+def is_buy(screen: Approvals) -> UnmetReason:
     """The highlighted trade is a buy: leashes have no limit for sales."""
     trade = screen.selected()
     is_sale = trade is not None and trade.action is not Action.BUY

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from service_tui.console.actions import NO_ROW, ScreenAction
+from service_tui.console.actions import NO_ROW, ScreenAction, UnmetReason
 from service_tui.console.forms.order_draft import sellable
 from service_tui.console.freshness import is_answered
 from service_tui.console.keys import cap
@@ -36,7 +36,7 @@ Markets: TypeAlias = TableScreen[MarketView]
 # -- the market in focus ------------------------------------------------------------------------
 
 
-def has_known_positions(screen: Markets) -> str:
+def has_known_positions(screen: Markets) -> UnmetReason:
     """A market is highlighted, and its positions have loaded."""
     market = screen.selected()
     if market is None:

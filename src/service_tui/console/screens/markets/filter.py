@@ -215,9 +215,11 @@ def search_of(typed: str) -> Search:
 
 def _matching(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
     search = search_of(typed)
-    if search.named:
+    if search.choices:
         # Matched once for each set of venues: there are a handful among thousands of markets.
-        fits = {kind: search.names("venue", kind) for kind in {each.venues for each in markets}}
+        fits = {
+            kind: search.matches_choice("venue", kind) for kind in {each.venues for each in markets}
+        }
         markets = [market for market in markets if fits[market.venues]]
     if search.words or search.comparisons or search.cells:
         markets = [market for market in markets if matches(market, search, now)]

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.actions import NO_ROW, ScreenAction
+from service_tui.console.actions import NO_ROW, ScreenAction, UnmetReason
 from service_tui.console.exit_estimate import guarded
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
@@ -54,7 +54,7 @@ _MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real m
 # -- requirements -------------------------------------------------------------------------------
 
 
-def is_on_monitors(screen: RiskScreen) -> str:
+def is_on_monitors(screen: RiskScreen) -> UnmetReason:
     """The highlighted row is a monitor, or rows are marked."""
     row = screen.selected()
     if row is None:
@@ -64,7 +64,7 @@ def is_on_monitors(screen: RiskScreen) -> str:
     return with_keys("only monitors have a stop and target: {monitors.list} shows them")
 
 
-def is_removable(screen: RiskScreen) -> str:
+def is_removable(screen: RiskScreen) -> UnmetReason:
     """The highlighted row is no history, or rows are marked."""
     row = screen.selected()
     if row is None:
@@ -72,7 +72,7 @@ def is_removable(screen: RiskScreen) -> str:
     return "history cannot be removed" if isinstance(row, AlertView | ExitView) else ""
 
 
-def is_exitable(screen: RiskScreen) -> str:
+def is_exitable(screen: RiskScreen) -> UnmetReason:
     """The highlighted row is a position, or an alert whose exit has no end yet."""
     match screen.selected():
         case None:

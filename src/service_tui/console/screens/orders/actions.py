@@ -2,7 +2,7 @@
 
 from typing import Final, TypeAlias
 
-from service_tui.console.actions import NO_ROW, ScreenAction
+from service_tui.console.actions import NO_ROW, ScreenAction, UnmetReason
 from service_tui.console.parts.shared_actions import (
     export,
     next_table,
@@ -17,7 +17,7 @@ from service_tui.desk.slices.records import TicketView
 Blotter: TypeAlias = TableScreen[TicketView | FillView]
 
 
-def is_about_market(screen: Blotter) -> str:
+def is_about_market(screen: Blotter) -> UnmetReason:
     """The highlighted command is about a market."""
     ticket = screen.selected()
     if ticket is None:
@@ -25,13 +25,13 @@ def is_about_market(screen: Blotter) -> str:
     return "" if ticket.market_id else "no market in this command"
 
 
-def is_list_of_orders(screen: Blotter) -> str:
+def is_list_of_orders(screen: Blotter) -> UnmetReason:
     """The list of orders is in front."""
     return "fills are final" if screen.place else ""
 
 
 def show_other(screen: Blotter) -> None:
-    """Show the other list, with all of its rows."""
+    """Show the other list, orders or fills, without a filter."""
     screen.only = None
     next_table(screen)
 
@@ -47,7 +47,7 @@ def _is_pending(row: TicketView | FillView) -> bool:
 
 
 PENDING: Final = Only[TicketView | FillView](_is_pending, "pending")
-"""The choice of commands without a result."""
+"""The filter for commands without a result."""
 
 
 ACTIONS: Final[tuple[ScreenAction[Blotter], ...]] = (

@@ -4,7 +4,7 @@ from typing import Final, TypeAlias
 
 from textual.message import Message
 
-from service_tui.console.actions import ScreenAction
+from service_tui.console.actions import ScreenAction, UnmetReason
 from service_tui.console.keys import key_named
 from service_tui.console.messages import ApprovalRequested, GoTo, KeyChosen
 from service_tui.console.needs import DISMISSED, DISMISSED_ABSENCE, absence_mark, absence_of
@@ -30,14 +30,14 @@ class Toggled(Message):
         self.key = key
 
 
-def can_dismiss(screen: Needs) -> str:
+def can_dismiss(screen: Needs) -> UnmetReason:
     """The highlighted row can be dismissed, or the note of what happened while nobody was here."""
     if _lost_order(screen) is None and _dismissal(screen) is None:
         return "nothing here can be dismissed"
     return ""
 
 
-def has_dismissed(screen: Needs) -> str:
+def has_dismissed(screen: Needs) -> UnmetReason:
     """A dismissed row can be restored."""
     return "" if screen.take_back else "nothing to restore"
 

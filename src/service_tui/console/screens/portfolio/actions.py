@@ -4,7 +4,7 @@ from typing import Final, TypeAlias
 
 from rich.text import Text
 
-from service_tui.console.actions import ScreenAction
+from service_tui.console.actions import ScreenAction, UnmetReason
 from service_tui.console.exit_estimate import guarded, unguarded
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.keys import with_keys
@@ -32,19 +32,19 @@ from service_tui.terms import Action, counted
 Portfolio: TypeAlias = TableScreen[PositionView | OpenOrderView]
 
 
-def is_position(screen: Portfolio) -> str:
+def is_position(screen: Portfolio) -> UnmetReason:
     """A list of positions is in front."""
     return "not for an open order" if screen.spec is ORDERS else ""
 
 
-def is_open(screen: Portfolio) -> str:
+def is_open(screen: Portfolio) -> UnmetReason:
     """The open positions are in front."""
     if screen.spec is CLOSED:
         return with_keys("position closed: {portfolio.list} shows open positions")
     return is_position(screen)
 
 
-def is_order(screen: Portfolio) -> str:
+def is_order(screen: Portfolio) -> UnmetReason:
     """The open orders are in front."""
     if screen.spec is not ORDERS:
         return with_keys("not for a position; {portfolio.orders} shows the open orders")

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.actions import NO_ROW, ScreenAction
+from service_tui.console.actions import NO_ROW, ScreenAction, UnmetReason
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.freshness import trade_block_reason
@@ -85,7 +85,7 @@ def mirror_block_reason(  # noqa: PLR0911 - a table
     return ""
 
 
-def is_signal(screen: Reactor) -> str:
+def is_signal(screen: Reactor) -> UnmetReason:
     """The highlighted row is a signal."""
     row = screen.selected()
     if row is None:
@@ -95,12 +95,12 @@ def is_signal(screen: Reactor) -> str:
     return with_keys("not a signal. {reactor.list} shows the feed")
 
 
-def is_signal_or_marked(screen: Reactor) -> str:
+def is_signal_or_marked(screen: Reactor) -> UnmetReason:
     """The highlighted row is a signal, or rows are marked."""
     return "" if screen.table.order.marked else is_signal(screen)
 
 
-def is_mirrorable(screen: Reactor) -> str:
+def is_mirrorable(screen: Reactor) -> UnmetReason:
     """The highlighted signal can be mirrored, or rows are marked."""
     row = screen.selected()
     if screen.table.order.marked or not isinstance(row, SignalView):
@@ -109,7 +109,7 @@ def is_mirrorable(screen: Reactor) -> str:
     return why or (TOO_DEAR if row.is_too_dear else "")
 
 
-def has_waiting(screen: Reactor) -> str:
+def has_waiting(screen: Reactor) -> UnmetReason:
     """A signal of the highlighted wallet waits."""
     row = screen.selected()
     return (
@@ -117,7 +117,7 @@ def has_waiting(screen: Reactor) -> str:
     )
 
 
-def is_dismissible(screen: Reactor) -> str:
+def is_dismissible(screen: Reactor) -> UnmetReason:
     """A signal that waits or a followed wallet is highlighted, or rows are marked."""
     if screen.table.order.marked:
         return ""
@@ -132,7 +132,7 @@ def is_dismissible(screen: Reactor) -> str:
             return ""
 
 
-def is_configurable(screen: Reactor) -> str:
+def is_configurable(screen: Reactor) -> UnmetReason:
     """The service has a reactor for this agent, and its config has loaded."""
     return configure_block_reason(screen.state)
 
@@ -144,20 +144,20 @@ def configure_block_reason(state: DeskState) -> str:
     return "" if state.reactor.config is not None else "reactor config not loaded yet"
 
 
-def is_breaker_open(screen: Reactor) -> str:
+def is_breaker_open(screen: Reactor) -> UnmetReason:
     """The breaker is open."""
     is_open = screen.state.reactor.breaker.is_paused(screen.now)
     return "" if is_open else "breaker not open"
 
 
-def is_on_feed(screen: Reactor) -> str:
+def is_on_feed(screen: Reactor) -> UnmetReason:
     """The feed is in front."""
     if screen.spec is FEED:
         return ""
     return f"feed only. {cap('reactor.list')} shows it"
 
 
-def can_take_back(screen: Reactor) -> str:
+def can_take_back(screen: Reactor) -> UnmetReason:
     """A change made here can be undone."""
     if screen.take_back:
         return ""

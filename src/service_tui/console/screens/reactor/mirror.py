@@ -40,7 +40,7 @@ UNSEEN: Final = "loading the quote"
 TOO_DEAR: Final = "Price above the mirror's limit. A mirror would buy nothing"
 PUSHES: Final = "The mirror would push the price above its limit. It would buy nothing"
 SENT: Final = "mirror sent: last keys ignored"
-KEPT: Final = "mirrors when quoted; enter or {form.cancel} cancels"
+MIRRORS_WHEN_QUOTED: Final = "mirrors when quoted; enter or {form.cancel} cancels"
 
 
 # -- the quote ----------------------------------------------------------------------------------
@@ -137,10 +137,11 @@ class SignalPane(DetailPane):
 
 
 class MirrorForm(Form[MirrorSignal]):
-    """Enter mirrors on play money; real money needs y, and enter does nothing.
+    """The form that mirrors one signal: enter on play money, y on real money.
 
-    It is about one signal, whatever others come or go: if it ends while this is open, the form
-    shows so, and nothing can be mirrored from here.
+    On play money an enter before the quote has arrived is remembered: the mirror is sent with the
+    quote, unless the person cancels. If the signal ends meanwhile, the form shows that and sends
+    nothing.
     """
 
     heading: ClassVar[str] = "Mirror"
@@ -157,8 +158,8 @@ class MirrorForm(Form[MirrorSignal]):
         self._signal = signal
         self._preview = Preview()
         self._is_gone = False
-        self._is_awaited = False
-        self._is_kept = False
+        self._awaits_quote = False
+        self._mirrors_when_quoted = False
         self._was_early = False
 
     def on_mount(self) -> None:
@@ -174,14 +175,14 @@ class MirrorForm(Form[MirrorSignal]):
         self._signal = result or self._signal
         self._preview.receive(self.state.quote, self.now)
         self._request()
-        if self._is_kept and not self.is_done:
+        if self._mirrors_when_quoted and not self.is_done:
             self._mirror()
             if self.is_done:
-                # It closed at a moment that the person does not know.
+                # It closed without a key: ignore the keys that were meant for it.
                 rest_keys(self, SENT)
 
     def refresh_form(self) -> None:
-        """Offer the key of the mirror only while it would mirror."""
+        """Show the key of the mirror only while it works."""
         super().refresh_form()
         if not self.is_done:
             button = self.query_one("#form-set", LightButton)
@@ -189,7 +190,7 @@ class MirrorForm(Form[MirrorSignal]):
             button.show_text(f"mirror{key}")
 
     def validate(self) -> MirrorSignal:
-        """The mirror."""
+        """The command that mirrors the signal."""
         signal = self._signal
         why = self._ended()
         if why:
@@ -230,30 +231,33 @@ class MirrorForm(Form[MirrorSignal]):
         }
 
     def _hint(self) -> Text:
-        """The state of the quote, and of a key that came before it."""
+        """The state of the quote, or of a key that was pressed before it."""
         message, ink = self._preview.state_text_(self._signal, self.now)
-        if self._is_awaited and not self._preview.is_seen(self._signal, self.now):
-            message, ink = with_keys(KEPT) if self._is_kept else UNSEEN, "warn"
+        if self._awaits_quote and not self._preview.is_seen(self._signal, self.now):
+            message, ink = (
+                with_keys(MIRRORS_WHEN_QUOTED) if self._mirrors_when_quoted else UNSEEN,
+                "warn",
+            )
         elif self._was_early:
             message, ink = EARLY, "warn"
         return Text(message, ink)
 
     def action_set(self) -> None:
-        """Mirror, if enter may: once its quote is here; another enter cancels that."""
+        """Mirror on play money, now or once quoted; a second enter cancels a pending mirror."""
         if not self.is_armed:
             self._refuse_early()
         elif not self._is_live:
-            (self._take_back if self._is_kept else self._mirror)()
+            (self._cancel_pending if self._mirrors_when_quoted else self._mirror)()
 
     def action_cancel(self) -> None:
-        """Cancel an enter that waits for its quote, else leave."""
-        if self._is_kept:
-            self._take_back()
+        """Cancel a mirror that is pending until its quote, else leave."""
+        if self._mirrors_when_quoted:
+            self._cancel_pending()
         else:
             super().action_cancel()
 
-    def _take_back(self) -> None:
-        self._is_kept = self._is_awaited = False
+    def _cancel_pending(self) -> None:
+        self._mirrors_when_quoted = self._awaits_quote = False
         self.refresh_form()
 
     def action_confirm(self) -> None:
@@ -271,12 +275,12 @@ class MirrorForm(Form[MirrorSignal]):
     @on(LightButton.Pressed, "#form-set")
     def _button_pressed(self, event: LightButton.Pressed) -> None:
         event.stop()
-        # Otherwise the base would cancel at once what this click has kept.
+        # The base class would close the form, and cancel a mirror that awaits its quote.
         event.prevent_default()
         self.action_confirm()
 
     def _mirror(self) -> None:
-        """Return the mirror if its quote is here, else show the problem."""
+        """Finish with the mirror if its quote is shown; else show the problem, or await it."""
         result = self.result_or_problem()
         if self.is_done:
             return
@@ -286,8 +290,8 @@ class MirrorForm(Form[MirrorSignal]):
         self._was_early, is_refused = False, isinstance(result, str)
         self.query_one("#form-problem").add_class("-asked")
         # Real money needs a key that is pressed while the quote is seen.
-        self._is_kept = not is_refused and not self._is_live
-        self._is_awaited = not is_refused
+        self._mirrors_when_quoted = not is_refused and not self._is_live
+        self._awaits_quote = not is_refused
         self.refresh_form()
         if is_refused:
             self.post_message(ToastMessage(f"nothing mirrored: {result}", "warn"))

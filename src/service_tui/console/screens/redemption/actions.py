@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.actions import NO_ROW, ScreenAction
+from service_tui.console.actions import NO_ROW, ScreenAction, UnmetReason
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.parts.shared_actions import can_change, has_row, open_market
 from service_tui.console.parts.table_screen import TableScreen
@@ -38,31 +38,31 @@ _CAPS: Final = (
 # -- requirements -------------------------------------------------------------------------------
 
 
-def can_redeem(screen: Redemptions) -> str:
+def can_redeem(screen: Redemptions) -> UnmetReason:
     """This desk may redeem."""
     is_read_only = screen.state.service.read_only
     return "this desk is read-only: no redemptions" if is_read_only else ""
 
 
-def is_holder(screen: Redemptions) -> str:
+def is_holder(screen: Redemptions) -> UnmetReason:
     """This program owns the data directory, so that it may sign."""
     if screen.state.redemption.executes:
         return ""
     return "another program uses this data directory. Redeem there"
 
 
-def has_ready(screen: Redemptions) -> str:
+def has_ready(screen: Redemptions) -> UnmetReason:
     """A position is ready to redeem."""
     return "" if screen.state.redemption.ready else "nothing to redeem"
 
 
-def is_auto_loaded(screen: Redemptions) -> str:
+def is_auto_loaded(screen: Redemptions) -> UnmetReason:
     """The service's automatic redemption setting has loaded."""
     text = screen.state.redemption.auto.on_service is not None
     return "" if text else "auto-redeem setting not loaded yet"
 
 
-def is_market_listed(screen: Redemptions) -> str:
+def is_market_listed(screen: Redemptions) -> UnmetReason:
     """The market of the highlighted row is listed."""
     row = screen.selected()
     if row is None:
@@ -71,7 +71,7 @@ def is_market_listed(screen: Redemptions) -> str:
     return "" if is_known else "market not listed"
 
 
-def has_hash(screen: Redemptions) -> str:
+def has_hash(screen: Redemptions) -> UnmetReason:
     """The highlighted row has a transaction."""
     row = screen.selected()
     if row is None:

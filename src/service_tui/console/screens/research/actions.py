@@ -2,7 +2,7 @@
 
 from typing import Final, TypeAlias
 
-from service_tui.console.actions import ScreenAction
+from service_tui.console.actions import ScreenAction, UnmetReason
 from service_tui.console.parts.shared_actions import can_change
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.research.forms import BacktestForm, SessionForm
@@ -17,12 +17,12 @@ def _session(screen: Research) -> SessionView | None:
     return screen.query_one(SessionLine).session(screen.state.research)
 
 
-def has_session(screen: Research) -> str:
+def has_session(screen: Research) -> UnmetReason:
     """A session is in front."""
     return "no session" if _session(screen) is None else ""
 
 
-def has_commit(screen: Research) -> str:
+def has_commit(screen: Research) -> UnmetReason:
     """The highlighted experiment was kept."""
     row = screen.selected()
     return "" if row is not None and row.commit else "only kept experiments have a commit"

@@ -10,11 +10,12 @@ from typing import Final, TypeAlias
 
 from rich.text import Text
 
-from service_tui.console.actions import ScreenAction, read_only_reason
+from service_tui.console.actions import ScreenAction, UnmetReason, read_only_reason
+from service_tui.console.buy_limit_text import figure, source_text
 from service_tui.console.forms.about import About
+from service_tui.console.forms.buy_limit_draft import BuyLimitChange
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
-from service_tui.console.forms.rail_draft import RailChange
 from service_tui.console.keys import cap, key_named
 from service_tui.console.messages import KeyChosen
 from service_tui.console.notifications import (
@@ -28,14 +29,13 @@ from service_tui.console.notifications import (
 )
 from service_tui.console.parts.shared_actions import undo
 from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.rail_text import figure, source_text
 from service_tui.console.screens.settings.detail import about_text
 from service_tui.console.screens.settings.forms import (
+    BuyLimitForm,
     ChannelsForm,
     DefaultsForm,
     Hours,
     QuietForm,
-    RailForm,
 )
 from service_tui.console.screens.settings.table import (
     ABOUT,
@@ -73,23 +73,23 @@ _UNKNOWN: Final = "not loaded yet"
 # -- requirements -------------------------------------------------------------------------------
 
 
-def can_change_setting(screen: Settings) -> str:
+def can_change_setting(screen: Settings) -> UnmetReason:
     """The highlighted setting is this machine's own, or this desk may change things."""
     row = screen.selected()
-    is_order = row is not None and (row.rail is not None or row.key in _ON_SERVICE)
+    is_order = row is not None and (row.limit is not None or row.key in _ON_SERVICE)
     return read_only_reason(screen.state) if is_order else ""
 
 
-def is_no_fixed_limit(screen: Settings) -> str:
+def is_no_fixed_limit(screen: Settings) -> UnmetReason:
     """The highlighted setting is no limit, or one that has a figure to change."""
     row = screen.selected()
-    if row is None or row.rail is None:
+    if row is None or row.limit is None:
         return ""
-    rule = RULES[row.rail.bound]
+    rule = RULES[row.limit.limit_kind]
     return "" if rule.on_service or rule.on_desk else "this limit is fixed"
 
 
-def has_changed(screen: Settings) -> str:
+def has_changed(screen: Settings) -> UnmetReason:
     """A change made here can be restored."""
     return "" if screen.take_back else "nothing to undo here"
 
@@ -102,8 +102,8 @@ def edit(screen: Settings) -> None:
     row = screen.row_in_focus()
     if row is None:
         return
-    if row.rail is not None:
-        _edit_limit(screen, row.rail)
+    if row.limit is not None:
+        _edit_limit(screen, row.limit)
     elif row.kind is not None:
         _edit_channels(screen, row.kind)
     else:
@@ -121,7 +121,7 @@ def _name_of(command: Command) -> str:
     """The setting of a command, in a few words."""
     match command:
         case SetBuyLimit():
-            return RULES[command.rail].name
+            return RULES[command.limit_kind].name
         case SetDefaults():
             return "the risk defaults"
         case Govern():
@@ -154,13 +154,13 @@ def _press(ident: str) -> Callable[[Settings], None]:
 
 
 def _edit_limit(screen: Settings, limit: BuyLimitView) -> None:
-    def written(change: RailChange) -> None:
+    def written(change: BuyLimitChange) -> None:
         _write_limit(screen, change)
 
-    screen.open_dialog(RailForm(screen.state, screen.now, limit), written)
+    screen.open_dialog(BuyLimitForm(screen.state, screen.now, limit), written)
 
 
-def _write_limit(screen: Settings, change: RailChange) -> None:
+def _write_limit(screen: Settings, change: BuyLimitChange) -> None:
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
             _change(screen, change.commands, change.undone)
@@ -172,15 +172,15 @@ def _write_limit(screen: Settings, change: RailChange) -> None:
         answered(confirmed=True)
 
 
-def _loosened(change: RailChange, view: ViewContext) -> Text:
+def _loosened(change: BuyLimitChange, view: ViewContext) -> Text:
     before, after = change.before, change.after
-    rail = before.bound
+    limit_kind = before.limit_kind
     return Text.assemble(
-        (RULES[rail].name, "bold"),
+        (RULES[limit_kind].name, "bold"),
         "\n\n",
-        ("now   ", "muted"), figure(rail, before.limit, masked=view.masked),
+        ("now   ", "muted"), figure(limit_kind, before.limit, masked=view.masked),
         (f"  {source_text(before)}\n", "muted"),
-        ("then  ", "muted"), figure(rail, after.limit, masked=view.masked),
+        ("then  ", "muted"), figure(limit_kind, after.limit, masked=view.masked),
         (f"  {source_text(after)}\n\n", "muted"),
         f"You may lose more. Applies from the next order; {cap('settings.undo')} restores the "
         "old limit.",

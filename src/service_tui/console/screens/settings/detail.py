@@ -5,10 +5,10 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.buy_limit_text import figure, source_text, used_line
 from service_tui.console.figures import Figure, section
 from service_tui.console.freshness import world_now
 from service_tui.console.keys import cap
-from service_tui.console.rail_text import figure, source_text, used_line
 from service_tui.console.reasons import without_amounts
 from service_tui.console.registering import how_to_register
 from service_tui.console.screens.settings.table import COOLDOWNS, SettingRow
@@ -41,8 +41,8 @@ def about_text(state: DeskState, now: Timestamp, program: ProgramInfo) -> Text:
 def describe(row: SettingRow, view: ViewContext) -> Text:
     """One row in full: its meaning, its figures, and its reset time."""
     parts = [Text.assemble((row.name, "bold"), "\n", _meaning(row, view))]
-    if row.rail is not None:
-        parts.append(_limit(row.rail, view))
+    if row.limit is not None:
+        parts.append(_limit(row.limit, view))
     if row.key == COOLDOWNS:
         parts.append(_cooldowns(view))
     return Text("\n\n").join(parts)
@@ -50,11 +50,11 @@ def describe(row: SettingRow, view: ViewContext) -> Text:
 
 def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
     """One row in a line, without room for more."""
-    limit = row.rail
+    limit = row.limit
     if limit is None:
         return Text(row.meaning, "muted")
     figures = f"service {_bare(limit, limit.service, view)}"
-    if RULES[limit.bound].on_desk:
+    if RULES[limit.limit_kind].on_desk:
         figures += f", this desk {_bare(limit, limit.own, view)}"
     anew = ""
     if limit.resets_at is not None:
@@ -66,30 +66,30 @@ def describe_shortly(row: SettingRow, view: ViewContext) -> Text:
 
 def _meaning(row: SettingRow, view: ViewContext) -> str:
     """The description of a row; that of a limit without its amounts while they are masked."""
-    return without_amounts(row.meaning, masked=view.masked and row.rail is not None)
+    return without_amounts(row.meaning, masked=view.masked and row.limit is not None)
 
 
 def _bare(limit: BuyLimitView, amount: int | None, view: ViewContext) -> str:
-    return "none" if amount is None else figure(limit.bound, amount, masked=view.masked).plain
+    return "none" if amount is None else figure(limit.limit_kind, amount, masked=view.masked).plain
 
 
 def _limit(limit: BuyLimitView, view: ViewContext) -> Text:
-    rule = RULES[limit.bound]
+    rule = RULES[limit.limit_kind]
     shown: list[Figure] = []
     if rule.on_service or limit.service is not None:
         fixed = Text("  fixed", "muted") if not rule.on_service else Text()
-        service = figure(limit.bound, limit.service, masked=view.masked)
+        service = figure(limit.limit_kind, limit.service, masked=view.masked)
         shown.append(("service", Text.assemble(service, fixed)))
     if rule.on_desk:
-        own = figure(limit.bound, limit.own, masked=view.masked)
+        own = figure(limit.limit_kind, limit.own, masked=view.masked)
         shown.append(("this desk", Text("unreadable", "loss") if limit.is_broken else own))
     whose = Text(f"  {source_text(limit)}", "muted")
-    binds = figure(limit.bound, limit.limit, masked=view.masked)
+    binds = figure(limit.limit_kind, limit.limit, masked=view.masked)
     shown.append(("binds", Text.assemble(binds, whose)))
     if limit.used is not None:
         shown.append(("used", used_line(limit, masked=view.masked)))
     if limit.left is not None:
-        shown.append(("left", figure(limit.bound, limit.left, masked=view.masked)))
+        shown.append(("left", figure(limit.limit_kind, limit.left, masked=view.masked)))
     if limit.about:
         shown.append(("highest", formats.plain(_about(limit.about, view.state), 60)))
     if limit.resets_at is not None:
@@ -99,7 +99,7 @@ def _limit(limit: BuyLimitView, view: ViewContext) -> Text:
             ("", Text(f"midnight UTC, {here} here", "muted")),
         ]
     lines = [_rows(tuple(shown), _NARROW)]
-    if limit.bound is BuyLimit.SKILL_DAY:
+    if limit.limit_kind is BuyLimit.SKILL_DAY:
         lines.append(_skills(view))
     return Text("\n").join(line for line in lines if line.plain)
 

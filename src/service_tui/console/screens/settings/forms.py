@@ -8,17 +8,17 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 
 from service_tui.console import formats
+from service_tui.console.buy_limit_text import figure, source_text, used_line
 from service_tui.console.fields import Field, FieldError, percent_text
-from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
-from service_tui.console.forms.rail_draft import (
-    RailChange,
+from service_tui.console.forms.buy_limit_draft import (
+    BuyLimitChange,
     figure_text,
+    read_buy_limit,
     read_defaults,
     read_quiet,
-    read_rail,
 )
+from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.notifications import KINDS, Channel, Quiet, is_quiet
-from service_tui.console.rail_text import figure, source_text, used_line
 from service_tui.console.reasons import without_amounts
 from service_tui.desk.buy_limits import buy_limits
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView, RiskDefaults
@@ -32,7 +32,7 @@ SERVICE: Final = "rail-service"
 OWN: Final = "rail-own"
 
 
-class RailForm(Form[RailChange]):
+class BuyLimitForm(Form[BuyLimitChange]):
     """Returns the new figures of a limit."""
 
     heading: ClassVar[str] = "Limit"
@@ -41,7 +41,7 @@ class RailForm(Form[RailChange]):
     def __init__(self, state: DeskState, now: Timestamp, view: BuyLimitView) -> None:
         super().__init__(state, now)
         self._view = view
-        self._rule = RULES[view.bound]
+        self._rule = RULES[view.limit_kind]
         rule, unit = self._rule, "buys" if self._rule.is_count else "money"
         fields: list[Field[str]] = []
         if rule.on_service:
@@ -49,34 +49,38 @@ class RailForm(Form[RailChange]):
         if rule.on_desk:
             fields.append(_field(OWN, "this desk", unit, may_be_off=True))
         self.first = {
-            SERVICE: figure_text(view.bound, view.service),
-            OWN: figure_text(view.bound, view.own),
+            SERVICE: figure_text(view.limit_kind, view.service),
+            OWN: figure_text(view.limit_kind, view.own),
         }
         self.body = ("form-question", "form-about-rail", *fields, "form-preview", "form-hint")
 
     def renew(self) -> None:
         """The use, as it is now; the typed figures stay."""
         newest = next(
-            (rail for rail in buy_limits(self.state, self.now) if rail.bound is self._view.bound),
+            (
+                limit
+                for limit in buy_limits(self.state, self.now)
+                if limit.limit_kind is self._view.limit_kind
+            ),
             None,
         )
         if newest is not None:
             self._view = newest
 
-    def validate(self) -> RailChange:
+    def validate(self) -> BuyLimitChange:
         """The typed figures."""
         if self.state.buy_limits is None:
             raise FieldError("limits not loaded yet")
         most = (
             self.state.buy_limits.day_buys_ceiling
-            if self._view.bound is BuyLimit.DAY_BUYS
+            if self._view.limit_kind is BuyLimit.DAY_BUYS
             else None
         )
         service = self.typed(SERVICE) if self._rule.on_service else ""
         own = self.typed(OWN) if self._rule.on_desk else ""
-        return read_rail(self._view, service, own, most=most)
+        return read_buy_limit(self._view, service, own, most=most)
 
-    def describe(self, result: RailChange | None) -> Mapping[str, Shown]:
+    def describe(self, result: BuyLimitChange | None) -> Mapping[str, Shown]:
         """The limit, the figure that binds now, and the one that would bind."""
         rows = [self._row("in force", self._view)]
         if result is not None:
@@ -102,12 +106,12 @@ class RailForm(Form[RailChange]):
             return Text.assemble((f"{name:<12}", "muted"), (unread, "loss"))
         return Text.assemble(
             (f"{name:<12}", "muted"),
-            figure(view.bound, view.limit, masked=self.masked),
+            figure(view.limit_kind, view.limit, masked=self.masked),
             "  ",
             (source_text(view), "muted"),
         )
 
-    def _hint(self, result: RailChange | None) -> Text:
+    def _hint(self, result: BuyLimitChange | None) -> Text:
         if result is not None and result.is_loosened:
             return Text("Loosens the limit. You confirm it next.", "warn")
         if not self._rule.on_service:

@@ -7,9 +7,9 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.buy_limit_text import figure, source_text, used_bar
 from service_tui.console.keys import cap
 from service_tui.console.notifications import KINDS, Channel, Choices, choices_of, is_quiet
-from service_tui.console.rail_text import figure, source_text, used_bar
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
@@ -48,7 +48,7 @@ class SettingRow:
     used: Text
     beside: Text
     meaning: str
-    rail: BuyLimitView | None = None
+    limit: BuyLimitView | None = None
     kind: NoticeKind | None = None
 
 
@@ -75,19 +75,19 @@ def settings(view: ViewContext, theme: str) -> tuple[SettingRow, ...]:
 
 def _limits(view: ViewContext) -> Iterator[SettingRow]:
     for limit in buy_limits(view.state, view.now):
-        rule = RULES[limit.bound]
-        value = figure(limit.bound, limit.limit, masked=view.masked)
+        rule = RULES[limit.limit_kind]
+        value = figure(limit.limit_kind, limit.limit, masked=view.masked)
         if limit.is_broken:
             value = Text("unreadable", "loss")
         yield SettingRow(
-            LIMIT + limit.bound.value,
+            LIMIT + limit.limit_kind.value,
             "limits",
             rule.name,
             value,
             used_bar(limit),
             _left(limit, masked=view.masked),
             rule.description,
-            rail=limit,
+            limit=limit,
         )
 
 
@@ -95,7 +95,7 @@ def _left(limit: BuyLimitView, *, masked: bool) -> Text:
     """The rest if the limit is counted, else the source of its figure."""
     if limit.left is None:
         return Text(source_text(limit), "muted")
-    return Text.assemble(figure(limit.bound, limit.left, masked=masked), (" left", "muted"))
+    return Text.assemble(figure(limit.limit_kind, limit.left, masked=masked), (" left", "muted"))
 
 
 def _percent(fraction: float | None, channel: str) -> Text:

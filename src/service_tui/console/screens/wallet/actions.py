@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeVar
 from rich.text import Text
 from textual.screen import ModalScreen
 
-from service_tui.console.actions import ScreenAction, read_only_reason
+from service_tui.console.actions import ScreenAction, UnmetReason, read_only_reason
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.freshness import is_private
@@ -106,12 +106,12 @@ def _address(wallet: WalletView) -> str:
 # -- requirements -------------------------------------------------------------------------------
 
 
-def can_change(panel: Panel) -> str:
+def can_change(panel: Panel) -> UnmetReason:
     """This desk may change things."""
     return read_only_reason(panel.state)
 
 
-def has_key(panel: Panel) -> str:
+def has_key(panel: Panel) -> UnmetReason:
     """A key is stored here."""
     wallet = panel.state.wallet
     if wallet.key_state is not KeyState.NONE:
@@ -120,14 +120,14 @@ def has_key(panel: Panel) -> str:
     return f"no key stored. {cap('wallet.keep')} adds one{over}"
 
 
-def is_unlocked(panel: Panel) -> str:
+def is_unlocked(panel: Panel) -> UnmetReason:
     """The key is unlocked."""
     if panel.state.wallet.key_state is KeyState.UNLOCKED:
         return ""
     return f"unlock a key ({cap('wallet.unlock')}) or add one ({cap('wallet.keep')}) first"
 
 
-def is_linked_and_open(panel: Panel) -> str:
+def is_linked_and_open(panel: Panel) -> UnmetReason:
     """The wallet is linked, and its key is unlocked."""
     wallet = panel.state.wallet
     if wallet.can_sign and wallet.is_linked:
@@ -136,24 +136,24 @@ def is_linked_and_open(panel: Panel) -> str:
     return f"link the wallet ({link}) and unlock its key ({unlock}) first"
 
 
-def can_turn_live(panel: Panel) -> str:
+def can_turn_live(panel: Panel) -> UnmetReason:
     """Live trading is on, so that it can be switched off, or this desk may change things."""
     return "" if panel.state.wallet.live else can_change(panel)
 
 
-def has_address(panel: Panel) -> str:
+def has_address(panel: Panel) -> UnmetReason:
     """There is an address."""
     return "" if _address(panel.state.wallet) else "no address yet"
 
 
-def is_address_shown(panel: Panel) -> str:
+def is_address_shown(panel: Panel) -> UnmetReason:
     """Addresses are not masked."""
     if not is_private(panel.state):
         return ""
     return f"addresses masked. Close this, then {cap('app.privacy')} shows them"
 
 
-def is_address_linked(panel: Panel) -> str:
+def is_address_linked(panel: Panel) -> UnmetReason:
     """The address is linked, not that of a key alone: money may be sent there."""
     return NOT_LINKED if is_unlinked(panel.state.wallet) else ""
 

@@ -5,7 +5,7 @@ from typing import Final
 from service_tui.terms import PersonRole
 
 HERE_S: Final = 20.0
-"""ours: a console that is open asks every few seconds; who has not for so long has left."""
+"""ours: an open console polls every few seconds; after this silence its person has left."""
 
 
 class PeopleHere:

@@ -1,4 +1,4 @@
-"""Invitations: what lets agents register, how often, until when, and what they get."""
+"""Invitations, with which agents register: their terms, and the check of a code."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -26,10 +26,10 @@ class InvitationTerms:
 
 
 class InvitationBook:
-    """The invitations of a world. Like the world it changes in memory first; the caller writes it.
+    """The invitations of a world. Like the world it changes in memory; the caller stores a change.
 
-    How often one was used is no count of its own: it is how many agents name it. So the commit of a
-    registration is the use.
+    The uses of an invitation are the agents that name it: there is no counter of its own, and the
+    commit of a registration is a use.
     """
 
     def __init__(self, records: list[InvitationRecord]) -> None:
@@ -43,10 +43,10 @@ class InvitationBook:
     def add(
         self, invitation_id: str, terms: InvitationTerms, by: str, at: Timestamp
     ) -> tuple[InvitationRecord, str]:
-        """Make one.
+        """Create an invitation.
 
         Returns:
-            The invitation, and its code, which is kept nowhere.
+            The invitation, and its code, which is not stored.
         """
         fresh = new_secret(INVITATION_PREFIX)
         record = InvitationRecord(
@@ -65,7 +65,7 @@ class InvitationBook:
         return record, fresh.text
 
     def end(self, invitation_id: str, at: Timestamp) -> InvitationRecord:
-        """Let nobody register by it any more.
+        """End an invitation: no agent can register with it any more.
 
         Returns:
             The invitation.
@@ -81,18 +81,18 @@ class InvitationBook:
         return record
 
     def put_back(self, invitation_id: str, record: InvitationRecord | None) -> None:
-        """Take a change back that was not written."""
+        """Undo a change that could not be stored."""
         if record is None:
             self._records.pop(invitation_id, None)
         else:
             self._records[invitation_id] = record
 
     def find(self, invitation_id: str) -> InvitationRecord | None:
-        """The invitation with this id, whether it is good or not."""
+        """The invitation with this id, valid or not."""
         return self._records.get(invitation_id)
 
     def good(self, code: str, agents: Iterable[Agent], now: Timestamp) -> InvitationRecord:
-        """The invitation of a code, if an agent may register by it now.
+        """The invitation of a code; raises unless an agent may register with it now.
 
         Returns:
             The invitation.

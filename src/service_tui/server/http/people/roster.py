@@ -22,7 +22,7 @@ class Person:
     role: PersonRole
 
     def reaches(self, role: PersonRole) -> bool:
-        """True if this person may do what asks for `role`."""
+        """True if this person may do what needs `role`."""
         return self.role.reaches(role)
 
 

@@ -11,7 +11,7 @@ INVITATION_PREFIX: Final = "inv_"
 
 @dataclass(frozen=True, slots=True)
 class NewSecret:
-    """A fresh secret, with what is kept of it."""
+    """A fresh secret, with the salt and hash that are stored of it."""
 
     text: str = field(repr=False)
     salt: str = field(repr=False)
@@ -25,10 +25,10 @@ def new_secret(prefix: str) -> NewSecret:
 
 
 def salted(secret: str, salt: str) -> str:
-    """What is kept of a secret. One round is enough: it has 192 random bits."""
+    """The stored hash of a secret. One round is enough: it has 192 random bits."""
     return hashlib.sha256(f"{salt}{secret}".encode()).hexdigest()
 
 
 def is_secret(sent: str, salt: str, digest: str) -> bool:
-    """True if this is the secret behind a kept hash."""
+    """True if this is the secret of a stored hash."""
     return hmac.compare_digest(salted(sent, salt), digest)

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service_tui.console.fields import FieldError, percent_text
-from service_tui.console.forms.rail_draft import (
+from service_tui.console.forms.buy_limit_draft import (
     figure_text,
+    read_buy_limit,
     read_defaults,
     read_figure,
     read_quiet,
-    read_rail,
 )
 from service_tui.desk.commands.buy_limits import SetBuyLimit
 from service_tui.desk.slices.buy_limits import BuyLimit, BuyLimitView, RiskDefaults
@@ -39,9 +39,9 @@ def refused(read: Callable[[], object]) -> str:
 @pytest.mark.parametrize("whose", ["service", "own"])
 def test_what_is_no_limit_is_refused_in_a_sentence(text: str, whose: str) -> None:
     lines = {"service": "100.00", "own": "40.00", whose: text}
-    assert refused(lambda: read_rail(TRADE, lines["service"], lines["own"]))
+    assert refused(lambda: read_buy_limit(TRADE, lines["service"], lines["own"]))
     with pytest.raises(FieldError):
-        read_rail(BUYS, *(text if one == whose else "" for one in ("service", "own")))
+        read_buy_limit(BUYS, *(text if one == whose else "" for one in ("service", "own")))
 
 
 @pytest.mark.parametrize("text", ["2.5", " ", "1e2", "0", "5001", "-1", "1000001"])
@@ -51,23 +51,23 @@ def test_a_number_of_buys_is_whole_and_within_the_plan(text: str) -> None:
 
 
 def test_the_plans_most_is_said() -> None:
-    assert refused(lambda: read_rail(BUYS, "5001", "", most=5_000)) == (
+    assert refused(lambda: read_buy_limit(BUYS, "5001", "", most=5_000)) == (
         "Above the plan's limit of 5,000"
     )
 
 
 def test_only_what_changed_is_ordered_the_desks_own_first() -> None:
-    both = read_rail(TRADE, "80", "20")
+    both = read_buy_limit(TRADE, "80", "20")
     assert both.commands == (
         SetBuyLimit(BuyLimit.TRADE, 20 * ONE, own=True),
         SetBuyLimit(BuyLimit.TRADE, 80 * ONE),
     )
-    assert read_rail(TRADE, "80", "40.00").commands == (SetBuyLimit(BuyLimit.TRADE, 80 * ONE),)
-    assert "No change yet" in refused(lambda: read_rail(TRADE, "100.00", " 40.00 "))
+    assert read_buy_limit(TRADE, "80", "40.00").commands == (SetBuyLimit(BuyLimit.TRADE, 80 * ONE),)
+    assert "No change yet" in refused(lambda: read_buy_limit(TRADE, "100.00", " 40.00 "))
 
 
 def test_what_was_changed_comes_back() -> None:
-    change = read_rail(TRADE, "80", "off")
+    change = read_buy_limit(TRADE, "80", "off")
     assert change.undone == (
         SetBuyLimit(BuyLimit.TRADE, 40 * ONE, own=True),
         SetBuyLimit(BuyLimit.TRADE, 100 * ONE),
@@ -76,10 +76,10 @@ def test_what_was_changed_comes_back() -> None:
 
 @pytest.mark.parametrize("text", ["", "off", " OFF "])
 def test_only_what_may_be_off_can_be_taken_away(text: str) -> None:
-    assert read_rail(BUYS, text, "").service is None
-    assert read_rail(MARKET, text, "").service is None
-    assert "cannot be off" in refused(lambda: read_rail(TRADE, text, "40.00"))
-    assert read_rail(TRADE, "100.00", text).own is None
+    assert read_buy_limit(BUYS, text, "").service is None
+    assert read_buy_limit(MARKET, text, "").service is None
+    assert "cannot be off" in refused(lambda: read_buy_limit(TRADE, text, "40.00"))
+    assert read_buy_limit(TRADE, "100.00", text).own is None
 
 
 @pytest.mark.parametrize(
@@ -98,19 +98,21 @@ def test_only_what_may_be_off_can_be_taken_away(text: str) -> None:
 def test_a_limit_is_loosened_when_more_may_be_spent(
     service: str, own: str, *, loosened: bool
 ) -> None:
-    assert read_rail(TRADE, service, own).is_loosened is loosened
+    assert read_buy_limit(TRADE, service, own).is_loosened is loosened
 
 
 def test_taking_the_only_limit_away_loosens_it() -> None:
     desk = BuyLimitView(BuyLimit.DESK_DAY, None, 40 * ONE, used=0)
-    assert read_rail(desk, "", "").is_loosened
-    assert not read_rail(BuyLimitView(BuyLimit.DESK_DAY, None, None, used=0), "", "5").is_loosened
+    assert read_buy_limit(desk, "", "").is_loosened
+    assert not read_buy_limit(
+        BuyLimitView(BuyLimit.DESK_DAY, None, None, used=0), "", "5"
+    ).is_loosened
 
 
 def test_an_unreadable_figure_is_mended_by_any_line() -> None:
     broken = BuyLimitView(BuyLimit.SIM_TRADE, 500 * ONE, None, is_broken=True)
     for text, figure in (("", None), ("25", 25 * ONE)):
-        change = read_rail(broken, "", text)
+        change = read_buy_limit(broken, "", text)
         assert change.commands == (SetBuyLimit(BuyLimit.SIM_TRADE, figure, own=True),)
         assert not change.after.is_broken
 

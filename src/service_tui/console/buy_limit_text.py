@@ -10,11 +10,11 @@ from service_tui.units import Micros
 _METER = 10
 
 
-def figure(rail: BuyLimit, amount: int | None, *, masked: bool = False) -> Text:
+def figure(limit_kind: BuyLimit, amount: int | None, *, masked: bool = False) -> Text:
     """A figure of a limit; None is "no limit"."""
     if amount is None:
         return Text("no limit", "muted")
-    if RULES[rail].is_count:
+    if RULES[limit_kind].is_count:
         return formats.count(amount)
     return formats.money(Micros(amount), masked=masked)
 
@@ -34,14 +34,14 @@ def used_line(view: BuyLimitView, *, masked: bool) -> Text:
     """The used amount, the limit, and the amount still pending."""
     if view.used is None:
         return Text()
-    used = figure(view.bound, view.used, masked=masked)
+    used = figure(view.limit_kind, view.used, masked=masked)
     if view.limit is None:
         return used
     line = Text.assemble(
-        used, (" of ", "muted"), figure(view.bound, view.limit, masked=masked), "  ",
+        used, (" of ", "muted"), figure(view.limit_kind, view.limit, masked=masked), "  ",
         formats.percent(view.part, 0),
     )  # fmt: skip
     if view.reserved:
-        waiting = figure(view.bound, view.reserved, masked=masked)
+        waiting = figure(view.limit_kind, view.reserved, masked=masked)
         line = Text.assemble(line, (", ", "muted"), waiting, (" of it pending", "muted"))
     return line

@@ -22,7 +22,7 @@ from service_tui.units import ONE, Micros
 
 
 @dataclass(frozen=True, slots=True)
-class RailChange:
+class BuyLimitChange:
     """The new figures of a limit; `before` is its present state."""
 
     before: BuyLimitView
@@ -37,9 +37,9 @@ class RailChange:
     @property
     def commands(self) -> tuple[SetBuyLimit, ...]:
         """The commands to send, the desk's own figure first: it is effective at once."""
-        rail = self.before.bound
-        own = SetBuyLimit(rail, self.own, own=True)
-        service = SetBuyLimit(rail, self.service)
+        limit_kind = self.before.limit_kind
+        own = SetBuyLimit(limit_kind, self.own, own=True)
+        service = SetBuyLimit(limit_kind, self.service)
         return (
             *((own,) if self.own != self.before.own or self.before.is_broken else ()),
             *((service,) if self.service != self.before.service else ()),
@@ -49,7 +49,7 @@ class RailChange:
     def undone(self) -> tuple[SetBuyLimit, ...]:
         """The commands that restore the figures."""
         before = self.before
-        return RailChange(self.after, before.service, before.own).commands
+        return BuyLimitChange(self.after, before.service, before.own).commands
 
     @property
     def is_loosened(self) -> bool:
@@ -58,14 +58,18 @@ class RailChange:
         return not self.before.is_broken and old is not None and (new is None or new > old)
 
 
-def figure_text(rail: BuyLimit, figure: int | None) -> str:
+def figure_text(limit_kind: BuyLimit, figure: int | None) -> str:
     """A figure as a person would type it; empty for none."""
     if figure is None:
         return ""
-    return str(figure) if RULES[rail].is_count else typed(Micros(figure), decimals=MONEY_DECIMALS)
+    return (
+        str(figure)
+        if RULES[limit_kind].is_count
+        else typed(Micros(figure), decimals=MONEY_DECIMALS)
+    )
 
 
-def read_figure(rail: BuyLimit, text: str, *, most: int | None = None) -> int:
+def read_figure(limit_kind: BuyLimit, text: str, *, most: int | None = None) -> int:
     """Parse a limit.
 
     Returns:
@@ -74,7 +78,7 @@ def read_figure(rail: BuyLimit, text: str, *, most: int | None = None) -> int:
     Raises:
         FieldError: it is none, or more than `most`.
     """
-    if not RULES[rail].is_count:
+    if not RULES[limit_kind].is_count:
         return int(parse_number(text, MONEY))
     top = most or DAY_BUYS_MAX
     messages = {
@@ -86,9 +90,9 @@ def read_figure(rail: BuyLimit, text: str, *, most: int | None = None) -> int:
     return parse_number(text, rule) // ONE
 
 
-def read_rail(
+def read_buy_limit(
     before: BuyLimitView, service: str, own: str, *, most: int | None = None
-) -> RailChange:
+) -> BuyLimitChange:
     """Parse the figures of a limit; an empty line, or `off`, is no figure.
 
     Args:
@@ -103,8 +107,8 @@ def read_rail(
     Raises:
         FieldError: a line is no figure, or nothing changes.
     """
-    rule = RULES[before.bound]
-    change = RailChange(
+    rule = RULES[before.limit_kind]
+    change = BuyLimitChange(
         before,
         _figure(before, service, before.service, most=most, may_be_off=rule.may_be_off)
         if rule.on_service
@@ -119,13 +123,13 @@ def read_rail(
 def _figure(
     before: BuyLimitView, text: str, kept: int | None, *, most: int | None, may_be_off: bool
 ) -> int | None:
-    if text.strip() == figure_text(before.bound, kept):
+    if text.strip() == figure_text(before.limit_kind, kept):
         return kept
     if is_off(text):
         if not may_be_off:
             raise FieldError("This limit cannot be off: enter a figure")
         return None
-    return read_figure(before.bound, text, most=most)
+    return read_figure(before.limit_kind, text, most=most)
 
 
 # -- risk defaults --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.events import AgentChanged
 from service_tui.server.events import stream
 from service_tui.server.events.stream import streams_of
-from service_tui.server.http import lines
+from service_tui.server.http import connections
 from service_tui.server.http.loopback import listen
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.desk import EVENTS
@@ -61,13 +61,13 @@ async def healthy(url: str) -> bool:
 def test_lines_take_at_most_half_of_the_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     for soft, most, queue in ((-1, 512, 64), (20_000, 512, 64), (256, 128, 16), (8, 16, 16)):
         monkeypatch.setattr("resource.getrlimit", lambda _, soft=soft: (soft, soft))
-        assert (lines.lines_max(), lines.backlog()) == (most, queue)
+        assert (connections.connections_max(), connections.backlog()) == (most, queue)
 
 
 async def test_idle_lines_make_room_for_who_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "lines_max", lambda: 16)
+    monkeypatch.setattr(connections, "connections_max", lambda: 16)
     async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
         # Of those who ask, nobody is put out.
         asking = await opened(url, STREAM)
@@ -92,7 +92,7 @@ async def test_idle_lines_make_room_for_who_asks(
 async def test_whoever_holds_lines_open_keeps_nobody_from_asking(
     said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "lines_max", lambda: 16)
+    monkeypatch.setattr(connections, "connections_max", lambda: 16)
     async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
         held = [await opened(url, said) for _ in range(20)]
         for _ in range(3):
@@ -137,7 +137,7 @@ async def ends_of(pairs: list[Pair], wanted: int) -> None:
 async def test_a_request_that_never_ends_is_let_go(
     said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "QUIET_S", 0.2)
+    monkeypatch.setattr(connections, "QUIET_S", 0.2)
     async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
         pair = await opened(url, said)
         assert await is_ended(pair)
@@ -148,7 +148,7 @@ async def test_a_request_that_never_ends_is_let_go(
 async def test_who_reads_nothing_of_an_answer_is_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "QUIET_S", 0.2)
+    monkeypatch.setattr(connections, "QUIET_S", 0.2)
     async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
         reading, stuck = await opened(url, STREAM), await opened(url, STREAM, limit=1)
         for pair in (reading, stuck):
