@@ -190,7 +190,7 @@ def seated(home: Path, data: Path) -> Iterator[Person]:
     with own_terminal(home, "--data-dir", str(data)) as run:
         with run.watched() as screen:
             yield Person(run, screen)
-        assert run.is_as_before()
+        assert run.left_behind() == []
 
 
 def shown(market: dict[str, Any]) -> str:

@@ -44,7 +44,7 @@ def test_a_signal_while_the_console_comes_up_gives_the_terminal_back(
         run.read_until(after)
         run.kill(number)
         assert run.wait(30) in {128 + number, 0}
-        assert run.is_as_before()
+        assert run.left_behind() == []
         assert b"Traceback" not in run.shown
 
 
@@ -60,7 +60,7 @@ def test_the_places_of_all_threads_are_written_down_and_the_console_goes_on(data
         run.kill(signal.SIGQUIT)
         # It may still be coming up, and then ends as the test above says.
         assert run.wait(30) in {128 + signal.SIGQUIT, 0}
-        assert run.is_as_before()
+        assert run.left_behind() == []
 
 
 @pytest.mark.cold

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from kit.terminal import warm
 from kit.terminal.screen import TerminalScreen
@@ -22,10 +23,11 @@ COLUMNS, LINES = 120, 40
 class OwnTerminal:
     """One run; what it writes is read by `read_until` and `wait`, or by `watched` all the time."""
 
-    def __init__(self, pid: int, descriptor: int) -> None:
+    def __init__(self, pid: int, descriptor: int, attributes: list[Any]) -> None:
         self.pid = pid
         self.shown = b""
-        self.attributes = termios.tcgetattr(descriptor)
+        self.attributes = attributes
+        """Of the terminal before the program began."""
         self._descriptor = descriptor
         self._status: int | None = None
         self._is_watched = False
@@ -89,14 +91,20 @@ class OwnTerminal:
             pass
         return self._status
 
-    def is_as_before(self) -> bool:
-        """Whether the terminal is as a shell wants it."""
+    def left_behind(self) -> list[str]:
+        """What a shell would find changed in its terminal; nothing after a good end."""
         told = self.shown.decode(errors="replace")
         modes = (1049, 1000, 1003, 1006, 2004, 1004)
-        left_on = [n for n in modes if told.rfind(f"\x1b[?{n}h") > told.rfind(f"\x1b[?{n}l")]
-        has_cursor = told.rfind("\x1b[?25h") >= told.rfind("\x1b[?25l")
-        is_cooked = termios.tcgetattr(self._descriptor) == self.attributes
-        return has_cursor and is_cooked and not left_on
+        found = [
+            f"mode {n} is on"
+            for n in modes
+            if told.rfind(f"\x1b[?{n}h") > told.rfind(f"\x1b[?{n}l")
+        ]
+        if told.rfind("\x1b[?25h") < told.rfind("\x1b[?25l"):
+            found.append("the cursor is hidden")
+        if termios.tcgetattr(self._descriptor) != self.attributes:
+            found.append("the line is not as it was")
+        return found
 
     def end(self) -> None:
         if self._status is None:
@@ -134,6 +142,8 @@ def own_terminal(home: Path, *words: str) -> Iterator[OwnTerminal]:
     }
     descriptor, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    # Before it starts: it may have changed them by the time that this process runs again.
+    attributes = termios.tcgetattr(descriptor)
     command = [sys.executable, "-m", "service_tui", *words]
     pid = warm.start(
         command, environ, str(Path.cwd()), (side, side, side), session=True, terminal=True
@@ -145,7 +155,7 @@ def own_terminal(home: Path, *words: str) -> Iterator[OwnTerminal]:
         if pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
             os.execve(sys.executable, command, environ)  # noqa: S606
-    run = OwnTerminal(pid, descriptor)
+    run = OwnTerminal(pid, descriptor, attributes)
     try:
         yield run
     finally:
