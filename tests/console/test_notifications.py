@@ -327,7 +327,15 @@ async def test_the_badge_counts_until_somebody_looks() -> None:
         await seen.press("2")
         assert " 3 notices " in seen.text
         await seen.press("0")
-        await seen.until(lambda: "unseen" not in seen.text)
+        await seen.until(lambda: " notices " not in seen.lines[0])
+
+
+async def test_a_click_on_the_badge_leads_to_what_needs_me() -> None:
+    async with running(STATE, first="portfolio", size=(120, 40)) as seen:
+        await told(seen, notice(1))
+        await seen.until(lambda: " 1 notice " in seen.lines[0])
+        await seen.pilot.click(offset=(seen.lines[0].index("1 notice"), 0))
+        await seen.until(lambda: seen.app.front.name_in_keys == "attention")
 
 
 async def test_nobody_looks_at_a_terminal_without_the_focus() -> None:
@@ -337,7 +345,7 @@ async def test_nobody_looks_at_a_terminal_without_the_focus() -> None:
         await seen.until(lambda: " 1 notice " in seen.text)
         seen.app.app_focus = True
         seen.app.show_state()
-        await seen.until(lambda: "unseen" not in seen.text)
+        await seen.until(lambda: " notice " not in seen.lines[0])
 
 
 async def test_a_toast_that_stands_takes_in_the_next_of_its_kind() -> None:

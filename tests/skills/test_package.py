@@ -1,3 +1,4 @@
+import hashlib
 import json
 from pathlib import Path
 from typing import Final
@@ -165,3 +166,12 @@ def test_the_only_script_is_the_one_that_runs(tmp_path: Path) -> None:
     manifest = {"automaton": {"entrypoint": "rain.py"}}
     (path / "clawhub.json").write_text(json.dumps(manifest), encoding="utf-8")
     assert read_package(path).content_hash == first
+
+
+def test_a_script_is_told_apart_to_its_last_letter(tmp_path: Path) -> None:
+    path = skill(tmp_path, "rain")
+    begun = "#" * (FILE_MAX - 1)
+    for last in ("1", "2"):
+        (path / "rain.py").write_text(begun + last, encoding="utf-8")
+        hashed = hashlib.sha256((begun + last).encode()).hexdigest()
+        assert read_package(path).content_hash == hashed

@@ -14,12 +14,15 @@ from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.detail import absence_text
 from service_tui.console.screens.overview.screen import AttentionScreen
 from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.slices.records import (
+    NO_TRACE,
     AbsenceView,
     NewsView,
     PositionView,
     ResolvedView,
     TicketState,
+    TicketView,
 )
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Mode, Side
@@ -348,6 +351,17 @@ async def test_the_absence_is_dismissed_from_a_row_that_stays() -> None:
         assert "unknown" in seen.text
         await seen.press("u")
         assert "While you were away" in seen.text
+
+
+async def test_a_lost_order_is_closed_from_its_row() -> None:
+    opened = Timestamp(NOW - 700)
+    lost = TicketView(
+        "lost", "trade", "m", "buy YES for 5.00", TicketState.UNKNOWN, opened, outcome=NO_TRACE
+    )
+    async with running(replace(CALM, tickets=(lost,))) as seen:
+        screen(seen).focus_row(next(need.key for need in rows(seen) if need.row == "lost"))
+        await seen.press("d")
+        assert (seen.doors.submitted, seen.toasts) == ([GiveUp("lost")], [])
 
 
 async def test_what_has_no_end_cannot_be_dismissed() -> None:

@@ -24,7 +24,9 @@ from kit.desk.faults import (
 from kit.service.stage import first_state, open_stage, open_test_desk
 from service_tui.desk.commands.settings import Refresh, WatchMarket
 from service_tui.desk.commands.trading import RequestQuote
+from service_tui.desk.facts import Fact, MarketsSeen
 from service_tui.desk.feed import market_pages, pollers
+from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.records import Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.wire.endpoints.desk import WORLD
@@ -443,6 +445,27 @@ async def test_an_answer_that_cannot_be_translated_is_a_problem_and_ends_nothing
             await until(desk, lambda s: s.detail and s.detail.problem, stage)
             assert online(desk.state)
         await until(desk, lambda s: not s.service.problem, stage)
+
+
+async def test_an_answer_that_the_state_cannot_take_is_a_problem_and_no_fresh_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(state: DeskState, fact: Fact) -> DeskState:
+        if isinstance(fact, MarketsSeen):
+            raise OverflowError
+        return reduce(state, fact)
+
+    async with at_work(tmp_path) as (desk, stage, _):
+        with monkeypatch.context() as patched:
+            patched.setattr("service_tui.desk.desk.reduce", broken)
+            state = await until(desk, lambda s: s.service.problem, stage)
+            assert "markets" in state.service.problem
+            assert "unexpected data" in state.service.problem
+            seen = state.seen[Topic.MARKETS]
+            await stage.clock.advance(20)
+            assert desk.state.seen[Topic.MARKETS] == seen
+        await until(desk, lambda s: not s.service.problem, stage)
+        assert desk.state.seen[Topic.MARKETS] > seen
 
 
 # -- pace, focus, other services ----------------------------------------------------------------

@@ -1,3 +1,4 @@
+import asyncio
 from pathlib import Path
 
 import httpx
@@ -164,7 +165,7 @@ async def test_the_watchlist_takes_addresses_as_they_are_typed(tmp_path: Path) -
             SetReactorConfig(mirror_fraction=float("nan")): "0 to 1",
             SetReactorConfig(daily_cap=Micros(-1)): "0 to one billion",
             SetReactorConfig(price_buffer=0.3): "0 to 0.2",
-            SetReactorConfig(wallets=(other, address)): "twice",
+            SetReactorConfig(wallets=(other, address)): "the list names a wallet twice",
             LabelWallet(address, "x" * 41): "at most 40",
         }
         for order, why in refused.items():
@@ -234,6 +235,20 @@ async def test_a_gap_is_caught_up_in_order_and_a_lost_answer_is_no_second_mirror
         await until(desk, lambda _: sorted(deleted(line)) == hashes, stage)
         await until(desk, lambda s: all(one.shares for one in s.reactor.signals), stage)
         assert len(stage.world.reactor.mirrors.done[stage.agent_id]) == 4
+
+
+async def test_closing_waits_for_the_answer_of_a_mirror(tmp_path: Path) -> None:
+    async with following(tmp_path, policy=Policy.AUTO) as (desk, stage, line):
+        line.fault = lambda one: Fault.SILENT if is_trade(one) else None
+        await settle(stage)
+        await until(desk, lambda _: line.waiting, stage)
+        async with asyncio.TaskGroup() as tasks:
+            closing = tasks.create_task(desk.close())
+            await asyncio.sleep(0.05)
+            assert not closing.done()
+            line.released.set()
+        assert signals(desk.state)[0].state is SignalState.MIRRORED
+        assert [row.state for row in await rows(stage)] == [StoredState.DONE]
 
 
 async def test_one_broken_signal_is_dropped_and_said_and_the_others_go_on(tmp_path: Path) -> None:

@@ -267,6 +267,18 @@ def test_a_later_breach_of_the_same_side_is_another_alert() -> None:
     assert second.sold == left < second.breach.shares
 
 
+def test_alerts_that_ended_are_listed_newest_first() -> None:
+    world, market = waiting()
+    for _ in range(3):
+        tick(world, HOUR)
+        tick(world, HOUR)
+        ask = ThresholdRequest(Spot(market.market_id, YES), HAIR, None)
+        set_monitor(world, world.agents["ada"], ask, world.at)
+    ended = [one.ended_at or 0.0 for one in world.risk.history_of("ada")]
+    assert len(set(ended)) == len(ended) == 3
+    assert ended == sorted(ended, reverse=True)
+
+
 def test_a_wallet_that_becomes_managed_is_sold_at_the_next_tick() -> None:
     world, _ = waiting()
     assert [type(one) for one in tick(world)] == [Breached]

@@ -14,7 +14,7 @@ from kit.engine.topics import TOPICS
 from kit.examples import examples
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape
-from service_tui.engine.tape.questions import figure, headline, word
+from service_tui.engine.tape.questions import Wording, figure, headline, word
 from service_tui.engine.tape.slots import SHARES, SLOTS, delay_of, times_of
 from service_tui.engine.tape.topics import QuestionTopic, Scope
 from service_tui.terms import Category
@@ -360,6 +360,23 @@ def test_figures_in_headlines_come_nearer_as_yes_comes_nearer() -> None:
         for chance in (0.1, 0.5, 0.9)
     ]
     assert shown[0] > shown[1] > shown[2] >= wording.level
+
+
+def test_levels_lie_on_both_sides_of_what_is_usual_for_the_subject() -> None:
+    asked: dict[tuple[str, str], list[Wording]] = {}
+    for slot in SLOTS:
+        for number in range(200):
+            one = word(TOPICS, slot, number, seed=4, closes=START)
+            if one.topic.level is not None and one.topic.level.spread:
+                asked.setdefault((one.topic.tag, one.gaps["subject"]), []).append(one)
+    often = [found for found in asked.values() if len(found) >= 12]
+    assert often
+    for found in often:
+        level = found[0].topic.level
+        assert level is not None
+        lowest, highest = min(one.level for one in found), max(one.level for one in found)
+        # Wider than one side alone, and never wider than both.
+        assert 1.0 + level.spread < highest / lowest <= (1.0 + level.spread) / (1.0 - level.spread)
 
 
 def test_a_slot_never_asks_about_the_same_topic_twice_running() -> None:

@@ -13,6 +13,7 @@ from service_tui.engine import world as world_room
 from service_tui.engine.books import venues as venues_room
 from service_tui.server import world_store as keeper_room
 from service_tui.server.past.history import Past, past_of
+from service_tui.server.routes import positions as positions_room
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
@@ -105,3 +106,22 @@ async def test_a_venue_reads_its_own_ended_positions_alone(
             rows = await line.said(POSITIONS, venue=venue.value, status="all")
             assert len(rows["positions"]) == count
             assert read == ["sold_out"] * count, venue
+
+
+async def test_ended_positions_made_a_few_at_a_time_are_all_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(world_room, "CLOSED_KEPT", 1)
+    async with open_stage(tmp_path, speed=1) as stage:
+        stage.sim.service.limits = False
+        line = line_to(stage)
+        soon = sorted(stage.open_markets(), key=lambda one: one.listing.resolved_at)
+        bought = [one for one in soon if one.listing.resolves_at > stage.world.world_at + 60][:8]
+        for market in bought:
+            order = {"market_id": market.market_id, "side": "yes", "amount": 10}
+            await line.said(PLACE_TRADE, json=order)
+        stage.clock._now += 6 * 3_600
+        await stage.sim.service.world_store.advance(stage.clock.now())
+        monkeypatch.setattr(positions_room, "AT_ONCE", 3)
+        rows = (await ended(line))[Venue.SIM.value]
+        assert {row["market_id"] for row in rows} == {one.market_id for one in bought}

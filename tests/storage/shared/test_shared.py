@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -26,6 +27,7 @@ from service_tui.storage.shared.connection import WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.errors import NotLeadingError
 from service_tui.storage.shared.leadership import CERTAIN_S, SILENT_S, Leadership
+from service_tui.storage.shared.roll import Roll
 from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
 from service_tui.storage.shared.statements import translated
 
@@ -338,3 +340,14 @@ def test_processes_that_start_together_make_the_tables_once() -> None:
     with ThreadPoolExecutor(3) as threads:
         made = list(threads.map(lambda _: ensure(place), range(3)))
     assert sorted(made) == [False, False, True]
+
+
+def test_who_calls_on_the_roll_counts_itself_at_once_and_no_more_once_it_left() -> None:
+    place, deadline = new_place(), time.monotonic() + 20
+    with closing(Roll(place, "first")) as first:
+        alone = first.call()
+        assert alone >= 1
+        with closing(Roll(place, "second")) as second:
+            assert second.call() == alone + 1
+        while first.call() > alone:
+            assert time.monotonic() < deadline

@@ -389,6 +389,15 @@ async def test_the_order_and_the_search_are_kept() -> None:
         assert [held.key for held in view.rows()] == rows
 
 
+async def test_the_order_is_kept_without_a_search() -> None:
+    async with portfolio() as view:
+        await view.press("s", "o", "s", "o", "o")
+        view.app.bring(later_s=1.0)
+        await view.pilot.pause()
+        kept = [one for one in view.app.given if isinstance(one, SetPreference)]
+    assert kept == [SetPreference("sort.portfolio", "pnl falling")]
+
+
 async def test_keys_that_cannot_work_say_why() -> None:
     async with portfolio(replace(STATE, positions=())) as view:
         assert view.screen.disabled_reason(key_named("portfolio.sell")) == "select a row"
