@@ -272,7 +272,7 @@ def test_alerts_that_ended_are_listed_newest_first() -> None:
     for _ in range(3):
         tick(world, HOUR)
         tick(world, HOUR)
-        ask = ThresholdRequest(Spot(market.market_id, YES), HAIR, None)
+        ask = ThresholdRequest(Spot(market.market_id, YES), stop_and_target(HAIR, None))
         set_monitor(world, world.agents["ada"], ask, world.at)
     ended = [one.ended_at or 0.0 for one in world.risk.history_of("ada")]
     assert len(set(ended)) == len(ended) == 3
