@@ -73,6 +73,8 @@ class Trading:
         await self.walk.until(lambda s: s.quote is not None and s.quote.ok)
         for _ in range(20):
             if isinstance(self.walk.app.screen, Confirm):
+                # It is there before it is painted.
+                await self.shown("?")
                 return self.walk.app.screen
             form = self.walk.app.screen
             assert isinstance(form, TradeForm)
