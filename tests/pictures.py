@@ -68,7 +68,7 @@ def _snapshots(screen: str) -> int:
 
 def _picture_tests() -> Iterator[str]:
     """The tests that keep pictures, as pytest names them."""
-    for path in sorted((ROOT / "tests" / "console").glob("test_*.py")):
+    for path in sorted((ROOT / "tests" / "console").rglob("test_*.py")):
         if path.name == "test_snapshot.py":  # tries out what keeps the pictures
             continue
         for test in re.split(r"^(?=(?:async )?def )", path.read_text("utf-8"), flags=re.MULTILINE):

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import httpx
 from starlette.applications import Starlette
@@ -80,6 +80,12 @@ class Follower:
     edge: Edge
     copy: FollowingCopy
     address: str
+    following: asyncio.Task[NoReturn]
+
+    async def stop(self) -> None:
+        """End what follows, as a process does that takes the lead."""
+        self.following.cancel()
+        await asyncio.wait([self.following])
 
 
 @asynccontextmanager
@@ -100,7 +106,7 @@ async def open_follower(
             edge.copy = copy
             while not copy.is_fresh:  # noqa: ASYNC110 - it has no event of its own
                 await asyncio.sleep(0.002)
-            yield Follower(edge, copy, address)
+            yield Follower(edge, copy, address, following)
             following.cancel()
     finally:
         database.close()
