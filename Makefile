@@ -9,6 +9,9 @@
 #   make pictures SCREEN=markets   make its pictures anew, and see what changed
 # By hand, an hour long:
 #   make deep       every test with ten times the examples, and the storms
+# After adding tests:
+#   make costs      every test, and which of them are slow
+
 # The quickest Python here that is new enough: python3, unless another one is clearly quicker.
 PYTHON ?= $(shell python3 quickest_python.py)
 VENV ?= .venv

@@ -1,8 +1,8 @@
 """Print the Python that runs this project quickest, of those on this machine: for the Makefile.
 
 `python3`, unless another one that is new enough runs a short loop in four fifths of its time: one
-that was built on the machine itself without optimization (as pyenv does) takes a third longer for
-everything than the one of a distribution.
+that was built on the machine itself without optimization (as pyenv does) needs half as much time
+again for everything as the one of a distribution.
 """
 
 import shutil

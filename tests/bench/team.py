@@ -82,11 +82,12 @@ class Console:
             "SERVICE_API_KEY": key,
         }
         command = [sys.executable, "-m", "service_tui", "--url", url]
+        attributes = termios.tcgetattr(descriptor)
         self.running = subprocess.Popen(
             command, env=environ, stdin=side, stdout=side, stderr=side, start_new_session=True
         )
         os.close(side)
-        self.terminal = OwnTerminal(self.running.pid, descriptor)
+        self.terminal = OwnTerminal(self.running.pid, descriptor, attributes)
         self.took_ms: list[float] = []
         self.silent = 0
 

@@ -20,7 +20,7 @@ def near_change() -> list[str]:
     found = [path for path in paths if path in texts]
     modules = [path for path in paths if path.startswith(PACKAGE) and path.endswith(".py")]
     for module in modules:
-        named = re.compile(rf"{'|'.join(names_of(module))}")
+        named = re.compile("|".join(names_of(module)))
         found += [path for path, text in texts.items() if named.search(text)]
     for module in modules:
         folder = folder_of(module)
