@@ -89,7 +89,16 @@ def test_the_door_imports_nothing_that_windows_lacks() -> None:
                 else []
             )
         }
-        assert named <= {"importlib", "io", "os", "service_tui.version", "signal", "sys", "typing"}
+        assert named <= {
+            "gc",
+            "importlib",
+            "io",
+            "os",
+            "service_tui.version",
+            "signal",
+            "sys",
+            "typing",
+        }
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -742,3 +751,12 @@ def test_a_child_finds_no_wallet_key_in_what_its_parent_was_started_with() -> No
     # Whoever may look at all finds the rest as it was.
     assert "SAID_BESIDE=it" in said.stdout or "PermissionError" in said.stderr
     assert secret not in said.stdout + said.stderr
+
+
+def test_the_end_looks_for_no_more_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen: list[str] = []
+    monkeypatch.setattr(__main__, "gc", SimpleNamespace(freeze=lambda: frozen.append("all")))
+    monkeypatch.setattr(sys, "argv", ["service-tui", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    assert (ended.value.code, frozen) == (0, ["all"])

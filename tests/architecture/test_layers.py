@@ -75,6 +75,14 @@ def test_a_report_builds_no_app_and_no_screen() -> None:
     assert not needed & {"fastapi", "uvicorn", "textual", "mcp", "eth_account"}
 
 
+def test_a_service_answers_before_a_desk_is_loaded() -> None:
+    needed = names_after("service_tui.wiring.serve")
+    rooms = ("service_tui.desk", "service_tui.console.", "service_tui.autoresearch")
+    loaded = {name for name in needed if name.startswith(rooms)}
+    assert loaded == {"service_tui.console.closed_desk"}
+    assert not needed & {"textual", "fastapi", "Crypto", "cffi", "mcp"}
+
+
 def test_a_desk_of_one_loads_nothing_of_a_shared_database() -> None:
     needed = names_after("service_tui.wiring.live, service_tui.wiring.serve")
     assert not {name for name in needed if "psycopg" in name or "postgresql" in name}

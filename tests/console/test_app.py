@@ -16,7 +16,7 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, run_of
 from kit.service.stage import ANSWER_S
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
-from service_tui.console.desk_api import DeskClosedError, RecoveryOption
+from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.recovery import RecoveryDialog
 from service_tui.console.forms.welcome import Welcome

@@ -16,7 +16,7 @@ from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
 from kit.samples.whole import whole_desk
 from service_tui.console.actions import ON_RECORD
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.console.fields import FieldError
 from service_tui.console.freshness import NO_DESK
 from service_tui.console.keys import KEYS, KeyBinding, keys_of

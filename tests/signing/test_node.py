@@ -15,6 +15,7 @@ from web3.types import RPCResponse
 from web3.utils import async_exception_handling
 
 from service_tui.addresses import checksummed, keccak256
+from service_tui.server.chain_node.node import PAYOUT_TOPIC
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.chain import Answer, Parameter
@@ -181,3 +182,8 @@ async def test_a_relay_that_hands_on_a_revert_has_nothing_fetched(*, as_answer: 
         with pytest.raises(ChainError):
             await chain_of(line).price(JUDGED, OWN)
     assert met == []
+
+
+def test_the_topic_of_a_payout_is_the_hash_of_its_event() -> None:
+    event = "PayoutRedemption(address,address,bytes32,bytes32,uint256[],uint256)"
+    assert "0x" + keccak256(event.encode()).hex() == PAYOUT_TOPIC

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from service_tui.wiring.collecting import AT_LEAST_EVERY, EVERY, Collecting
+from service_tui.wiring.collecting import AT_LEAST_EVERY, EVERY, Collecting, collect_from_now
 
 
 @pytest.fixture
@@ -50,3 +50,11 @@ def test_whoever_never_rests_is_interrupted_seldom(whole: list[int]) -> None:
     assert whole == []
     collecting.collect(idle=False)
     assert len(whole) == 1
+
+
+def test_what_is_loaded_is_skipped_from_now_on(whole: list[int]) -> None:
+    gc.disable()
+    collect_from_now()
+    assert gc.isenabled()
+    assert len(gc.get_objects(generation=2)) < 1_000
+    assert whole == []

@@ -6,7 +6,7 @@ import pytest
 
 from kit.service.stage import open_stage
 from service_tui.cli.main import CANNOT, OK, run
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.engine.amm.exchange import Order
 from service_tui.server import world_store as keeper_room
 from service_tui.storage.action_log import FILE, ActionLog

@@ -16,7 +16,7 @@ import pytest
 from kit.desk.faults import buy, ready
 from kit.service.scripted import said, scripted
 from service_tui.clock import ManualClock
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.agents.handlers import OWN_KEY
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.settings import SetPreference, SetStar

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from kit.service.stage import ANSWER_S
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import Phase, TicketState

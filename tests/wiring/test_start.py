@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.cached_state import STATE_KEY, dump_state
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState

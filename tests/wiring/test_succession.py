@@ -14,7 +14,7 @@ from service_tui.desk.ports import DeskContext
 from service_tui.desk.state import DeskState
 from service_tui.loading import imported
 from service_tui.storage.db.lock import LOCK_FILE, holder_of
-from service_tui.wiring import ownership as holding_room
+from service_tui.wiring import exits_desk
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
 from service_tui.wiring.succession import AGAIN_S, CHECK_S, GRACE_S, succeeding
@@ -65,7 +65,7 @@ async def test_whoever_takes_over_without_a_desk_follows_what_was_signed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_desk: bool
 ) -> None:
     clock, desks, handed = ManualClock(), list[Desk](), list[bool]()
-    open_desk = holding_room.open_desk
+    open_desk = exits_desk.open_desk
 
     @asynccontextmanager
     async def seen(state: DeskState, around: DeskContext) -> AsyncGenerator[Desk]:
@@ -73,7 +73,7 @@ async def test_whoever_takes_over_without_a_desk_follows_what_was_signed(
             desks.append(desk)
             yield desk
 
-    monkeypatch.setattr(holding_room, "open_desk", seen)
+    monkeypatch.setattr(exits_desk, "open_desk", seen)
     (tmp_path / LOCK_FILE).touch(0o600)
     async with succeeding(options(tmp_path), clock, signs=not has_desk) as succession:
         if has_desk:

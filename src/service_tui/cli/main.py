@@ -48,6 +48,7 @@ from service_tui.settings import (
 from service_tui.terms import Plan
 from service_tui.version import VERSION
 from service_tui.wiring.address import AddressError, check_url, folder_of
+from service_tui.wiring.collecting import collect_from_now
 from service_tui.wiring.options import Options
 from service_tui.wiring.output import OutputError, print_lines, print_text
 from service_tui.wiring.research_arguments import parse_request
@@ -78,9 +79,6 @@ KEEPS_LOG: Final = frozenset({
     *LISTS,
     *ORDERS,
 })
-BRIEF: Final = frozenset({"report", "export", *LISTS})
-"""Commands so brief that no garbage need be collected."""
-
 OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent", "people", "invite"})
 """Commands that open a desk, on another service too."""
 
@@ -138,6 +136,8 @@ def run(argv: Sequence[str]) -> int:
         The exit code.
     """
     log_path = ""
+    # Little is garbage at a start, or in a brief command; one that stays switches it on again.
+    gc.disable()
     try:
         environment = read_environment(os.environ)
         file = read_config(environment.config_dir / CONFIG_FILE)
@@ -152,8 +152,6 @@ def run(argv: Sequence[str]) -> int:
         if arguments.command not in {"console", "tour", "replay"}:
             # Other commands are closed on the way out; the console handles the signal itself.
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        if arguments.command in BRIEF:
-            gc.disable()
         code = _COMMANDS[arguments.command](options, arguments)
         print_lines()
     except (AddressError, CannotError, OutputError) as error:
@@ -420,10 +418,11 @@ def _plain(options: Options) -> int:
     """Run the console as lines of text."""
     from service_tui.cli.plain import answer  # noqa: PLC0415
     from service_tui.cli.plain_rows import PlainRows  # noqa: PLC0415
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import plain  # noqa: PLC0415
 
     hello = (f"service-tui {VERSION}, lines of text. help lists the commands, quit leaves.",)
+    collect_from_now()
     try:
         plain.run(options, sys.stdin, partial(answer, options, PlainRows()), hello)
     except DeskClosedError as error:
@@ -446,7 +445,7 @@ def _replay(options: Options, arguments: argparse.Namespace) -> int:
     _prepare_for_keys()
     from service_tui.wiring.replay import ReplayError, open_replay  # noqa: PLC0415
 
-    gc.enable()
+    collect_from_now()
     try:
         return open_replay(options, at)
     except ReplayError as error:
@@ -461,8 +460,6 @@ def _require_terminal() -> None:
 
 def _prepare_for_keys() -> None:
     """Set the process up for a console: keys wait for nothing."""
-    # Nothing is garbage before the first paint; wiring.start switches the collector on again.
-    gc.disable()
     # After a paint the next one may wait two frames: so would a key.
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
     # The thread that reads the keyboard gets its turn as soon.
@@ -476,11 +473,12 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 def _serve(options: Options, _: argparse.Namespace) -> int:
     """Run the embedded service until a signal ends it."""
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring.network import NetworkError  # noqa: PLC0415
     from service_tui.wiring.serve import PortTakenError, serve  # noqa: PLC0415
 
     try:
+        collect_from_now()
         # ours: the service gives way to a console beside it, for which a person waits.
         if hasattr(os, "nice"):
             os.nice(NICENESS)
@@ -492,7 +490,7 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
 
 def _web(options: Options, arguments: argparse.Namespace) -> int:
     """Run the console in a browser of this machine until a signal ends it."""
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring.serve import PortTakenError  # noqa: PLC0415
     from service_tui.wiring.web import open_web  # noqa: PLC0415
 
@@ -504,6 +502,7 @@ def _web(options: Options, arguments: argparse.Namespace) -> int:
     if options.url is not None and arguments.profile is None:
         _require_stored_key(options)
         flags += [BY_KEY["url"].flag, options.url]
+    collect_from_now()
     try:
         open_web(options, flags, arguments.port or 0)
     except (DeskClosedError, PortTakenError) as error:
@@ -527,7 +526,7 @@ def _require_stored_key(options: Options) -> None:
 
 def _halt(options: Options, _: argparse.Namespace) -> int:
     """Halt every source of buys and print each acknowledgement."""
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import halt_command  # noqa: PLC0415
 
     try:
@@ -538,7 +537,7 @@ def _halt(options: Options, _: argparse.Namespace) -> int:
 
 def _resume(options: Options, _: argparse.Namespace) -> int:
     """End the halt after the typed word."""
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.desk.commands.halt import RESUME_WORD  # noqa: PLC0415
     from service_tui.wiring import halt_command  # noqa: PLC0415
 
@@ -554,7 +553,7 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
 
 def _agent(options: Options, arguments: argparse.Namespace) -> int:
     """Retire an agent of the embedded service, or readmit it."""
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import agent_command  # noqa: PLC0415
 
     try:
@@ -565,7 +564,7 @@ def _agent(options: Options, arguments: argparse.Namespace) -> int:
 
 def _people(options: Options, arguments: argparse.Namespace) -> int:
     """Manage the people who operate a world, or invitations of agents."""
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import people_command  # noqa: PLC0415
 
     known = {field.name for field in fields(people_command.PeopleRequest)}
@@ -736,6 +735,7 @@ def _autoresearch(options: Options, arguments: argparse.Namespace) -> int:
         if request.word:
             from service_tui.wiring.research import autoresearch  # noqa: PLC0415
 
+            collect_from_now()
             autoresearch(options, request)
             return OK
         # A client waits for the server's first answer: import no more than that needs.
@@ -830,7 +830,7 @@ def _completion(_: Options, arguments: argparse.Namespace) -> int:
 
 def _report(options: Options, arguments: argparse.Namespace) -> int:
     """Print or store a day's summary of each agent."""
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import report_command  # noqa: PLC0415
 
     try:
@@ -848,7 +848,7 @@ def _report(options: Options, arguments: argparse.Namespace) -> int:
 def _list(options: Options, arguments: argparse.Namespace) -> int:
     """Print what a screen lists, as a table or as JSON."""
     from service_tui.cli.lists import list_lines  # noqa: PLC0415
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring.report_command import ReportError  # noqa: PLC0415
 
     try:
@@ -861,7 +861,7 @@ def _list(options: Options, arguments: argparse.Namespace) -> int:
 def _order(options: Options, arguments: argparse.Namespace) -> int:
     """Quote an order, ask, and place it once."""
     from service_tui.cli.orders import choose_of, confirm, is_unasked, order_request  # noqa: PLC0415
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring.trade_command import trade  # noqa: PLC0415
 
     request = order_request(arguments)
@@ -880,7 +880,7 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
 
 def _export(options: Options, arguments: argparse.Namespace) -> int:
     """Write every table as CSV and JSON into a folder."""
-    from service_tui.console.desk_api import DeskClosedError  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.wiring import report_command  # noqa: PLC0415
 
     try:

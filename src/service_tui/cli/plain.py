@@ -14,7 +14,7 @@ from service_tui.cli.plain_rows import HELP as ROWS_HELP
 from service_tui.cli.plain_rows import LISTINGS, ROW_COMMANDS, PlainRows
 from service_tui.clock import SystemClock
 from service_tui.config import read_environment
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.commands.halt import RESUME_WORD
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState

@@ -14,7 +14,8 @@ from textual.message import Message
 
 from service_tui.console import formats
 from service_tui.console.actions import barred_reason
-from service_tui.console.desk_api import DeskClosedError, OpenDesk, RecoveryOption
+from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
+from service_tui.console.desk_api import OpenDesk
 from service_tui.console.freshness import is_newer_answer, is_private
 from service_tui.console.key_file import OwnKeys
 from service_tui.console.keys import (

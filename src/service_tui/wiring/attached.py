@@ -3,21 +3,24 @@
 import logging
 import random
 import re
+import ssl
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import httpx
 
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
-from service_tui.desk.facts import Fact, Served
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import Holder, StorageError
 from service_tui.wire.endpoints.desk import WORLD
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.renewal import client_keys
+
+if TYPE_CHECKING:
+    from service_tui.desk.facts import Fact
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +57,16 @@ def loopback_address(holder: Holder) -> str | None:
     return address if _ADDRESS.fullmatch(address) else None
 
 
+def loopback_transport() -> httpx.AsyncHTTPTransport:
+    """A transport to programs of this machine, without encryption.
+
+    The machine's certificates, which take 20 ms to read, are not loaded: no others are trusted.
+    """
+    limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx.AsyncHTTPTransport(verify=nobody, retries=0, limits=limits)
+
+
 class HolderTransport(httpx.AsyncBaseTransport):
     """Sends each request to the current owner of the data directory.
 
@@ -67,8 +80,7 @@ class HolderTransport(httpx.AsyncBaseTransport):
         self._emit: Callable[[Fact], None] | None = None
         self._own: Callable[[], str] = str
         self._reported = ""
-        limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
-        self._transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
+        self._transport = loopback_transport()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request to the owner's address.
@@ -94,10 +106,13 @@ class HolderTransport(httpx.AsyncBaseTransport):
         response = await self._transport.handle_async_request(sent)
         if self._emit is not None and address != self._reported:
             self._reported = address
+            # Who reports has a desk, so this is loaded; who only sends needs none.
+            from service_tui.desk.facts import Served  # noqa: PLC0415
+
             self._emit(Served(address, attached=address != self._own()))
         return response
 
-    def report_to(self, emit: Callable[[Fact], None], *, own: Callable[[], str]) -> None:
+    def report_to(self, emit: "Callable[[Fact], None]", *, own: Callable[[], str]) -> None:
         """Emit a fact from now on whenever the owner's address differs from `own`."""
         self._emit, self._own = emit, own
 

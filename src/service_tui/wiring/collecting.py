@@ -1,6 +1,6 @@
-"""Garbage collection while the keyboard is idle: a full collection stops everything.
+"""Garbage collection: none at a start, then full collections while the keyboard is idle.
 
-Young objects are collected as usual, within a moment.
+A full collection stops everything. Young objects are collected as usual, within a moment.
 """
 
 import gc
@@ -14,6 +14,15 @@ SETTLED: Final = 2
 """Full collections after which everything has been opened: the objects of then stay for good."""
 
 NEVER: Final = 1_000_000_000
+
+
+def collect_from_now() -> None:
+    """Switch the collector on, which the command line left off.
+
+    What is loaded by now stays for good: the collector skips it.
+    """
+    gc.freeze()
+    gc.enable()
 
 
 class Collecting:

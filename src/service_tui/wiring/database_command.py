@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.clock import SystemClock
-from service_tui.console.desk_api import Act, DeskClosedError, RecoveryOption
+from service_tui.console.closed_desk import Act, DeskClosedError, RecoveryOption
 from service_tui.server.books import books_of
 from service_tui.storage.action_log import FILE, verify
 from service_tui.storage.db.backups import FOLDER, copy_whole, stamp

@@ -28,11 +28,12 @@ from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring import attached, attached_desk
 from service_tui.wiring.data import Data, open_data, open_data_of
+from service_tui.wiring.exits_desk import desk_context, listen_to
 from service_tui.wiring.halts import databases, kept_halts
 from service_tui.wiring.options import Options
 from service_tui.wiring.orphaned_orders import take_over
 from service_tui.wiring.own_agent import RENEWED
-from service_tui.wiring.ownership import desk_context, listen_to, open_embedded
+from service_tui.wiring.ownership import open_embedded
 from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.serving import serving
 from service_tui.wiring.team_desk import team_desk

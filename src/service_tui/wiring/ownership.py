@@ -1,37 +1,32 @@
 """Ownership of a data directory: its service runs here, and answers on loopback."""
 
+import asyncio
+import importlib
 import logging
 import random
 import secrets
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-import httpx
 from starlette.types import ASGIApp
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Keys
 from service_tui.clock import Clock
-from service_tui.desk.opening import open_desk
-from service_tui.desk.ports import DeskContext, Listen
-from service_tui.desk.slices.records import Phase, ServiceView
-from service_tui.desk.state import DeskState
-from service_tui.server.embedded import BASE_URL, Sim, SimSettings, open_sim
+from service_tui.server.embedded import Sim, SimSettings, open_sim
 from service_tui.server.http.loopback import listen
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
-from service_tui.terms import SIGNAL_TTL_S, Mode, Venue
-from service_tui.wire.events import EventBody
+from service_tui.terms import SIGNAL_TTL_S
+from service_tui.wiring.attached import loopback_transport
 from service_tui.wiring.data import open_data
-from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.keys import DeskKeys, desk_keys
 from service_tui.wiring.options import Options
 from service_tui.wiring.own_agent import keys_of_own_agent, own_key_writer
-from service_tui.wiring.renewal import client_keys, renewing
 from service_tui.wiring.topics import load_topics
 from service_tui.wiring.webhook_secrets import SecretFile
 
@@ -124,59 +119,21 @@ async def own_directory(
     ):
         sim.service.address = address
         await _check_health(address, clock)
-        async with _exits_only(sim, keys, data.database, clock, signs=signs):
-            data.publish(address)
-            try:
+        data.publish(address)
+        try:
+            # In a thread: the service answers while the desk is loaded.
+            await asyncio.to_thread(importlib.import_module, "service_tui.wiring.exits_desk")
+            from service_tui.wiring.exits_desk import exits_desk  # noqa: PLC0415 - loaded by now
+
+            async with exits_desk(sim, keys, data.database, clock, signs=signs):
                 yield DirectoryOwner(sim, address, data.database, clock)
-            finally:
-                data.publish(None)
-
-
-@asynccontextmanager
-async def _exits_only(
-    sim: Sim, keys: DeskKeys, database: Database, clock: Clock, *, signs: bool
-) -> AsyncGenerator[None]:
-    """A desk without a console, for the exits of the desk's own agent while no console owns one.
-
-    Yields:
-        Nothing; it works until the end of the context.
-    """
-    rng = random.SystemRandom()
-    api = client_keys(keys, BASE_URL)
-    async with Client(sim.transport, BASE_URL, api, clock=clock, rng=rng) as client:
-        context = replace(
-            desk_context(client, database, clock, rng),
-            listen=listen_to(sim),
-            renew=renewing(database.path.parent, client, keys, BASE_URL),
-            exits_only=True,
-            signs=signs,
-            halts=kept_halts(database.path.parent),
-        )
-        view = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
-        async with open_desk(DeskState(service=view), context):
-            yield
-
-
-def listen_to(sim: Sim) -> Listen:
-    """The stream of events, without HTTP."""
-
-    async def listen(after: int | None) -> AsyncGenerator[EventBody]:
-        async with sim.service.subscribe(after) as events:
-            async for body in events:
-                yield body
-
-    return listen
-
-
-def desk_context(
-    client: Client, database: Database, clock: Clock, rng: random.Random
-) -> DeskContext:
-    """The dependencies of a desk."""
-    return DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
+        finally:
+            data.publish(None)
 
 
 async def _check_health(address: str, clock: Clock) -> None:
     """Request the health as any agent would, before the address is published."""
-    transport = httpx.AsyncHTTPTransport(retries=0)
-    async with Client(transport, address, Keys(), clock=clock, rng=random.SystemRandom()) as client:
+    async with Client(
+        loopback_transport(), address, Keys(), clock=clock, rng=random.SystemRandom()
+    ) as client:
         await client.health()

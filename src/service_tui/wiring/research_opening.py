@@ -18,7 +18,7 @@ from service_tui.autoresearch.worktree import repository_at
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.loading import imported
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring.attached import (

@@ -6,7 +6,6 @@ its first answer.
 """
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -19,6 +18,7 @@ from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.protocol import Answer, Given, serve
 from service_tui.clock import SystemClock
 from service_tui.loading import imported
+from service_tui.wiring.collecting import collect_from_now
 from service_tui.wiring.options import Options
 from service_tui.wiring.research_arguments import ResearchRequest
 
@@ -148,8 +148,6 @@ def serve_client(options: Options, request: ResearchRequest) -> int:
     Returns:
         The exit status.
     """
-    # Nothing is garbage while everything is imported.
-    gc.disable()
     return asyncio.run(_serve(options, request))
 
 
@@ -177,8 +175,7 @@ async def _opened(options: Options, request: ResearchRequest) -> "AsyncGenerator
     from service_tui.wiring.research_opening import opened  # noqa: PLC0415
 
     async with opened(options, request, SystemClock()) as session:
-        gc.freeze()
-        gc.enable()
+        collect_from_now()
         yield session
 
 
@@ -188,7 +185,7 @@ async def _try(shared: SharedSession) -> None:
         await shared.tools()
         await shared.session()
     except ToolError as error:
-        gc.enable()
+        collect_from_now()
         with suppress(OSError):
             sys.stderr.write(f"service-tui: {error}\n")
             sys.stderr.flush()

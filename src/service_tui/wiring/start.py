@@ -1,7 +1,6 @@
 """From the options to a first paint of cached state, then the desk behind it."""
 
 import asyncio
-import gc
 import importlib
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,7 +24,7 @@ from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Mode, Venue
-from service_tui.wiring.collecting import Collecting
+from service_tui.wiring.collecting import Collecting, collect_from_now
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.logfile import note_stacks
 from service_tui.wiring.options import BESIDE, BESIDE_MAX, Options
@@ -121,9 +120,7 @@ async def open_desk(
     """
     # In a thread: the console keeps responding during half a second of imports.
     await asyncio.to_thread(importlib.import_module, "service_tui.wiring.live")
-    # Imported objects stay for good: the collector, off so far, can skip them.
-    gc.freeze()
-    gc.enable()
+    collect_from_now()
     from service_tui.wiring import closed, live  # noqa: PLC0415  (there already, so this costs nothing)
 
     async with AsyncExitStack() as stack:

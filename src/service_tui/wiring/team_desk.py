@@ -25,9 +25,9 @@ from service_tui.wire.endpoints.people import MY_AGENT
 from service_tui.wire.events import EventBody
 from service_tui.wiring.attached import KEEPALIVE_S
 from service_tui.wiring.data import open_data_of
+from service_tui.wiring.exits_desk import desk_context
 from service_tui.wiring.halts import kept_halts
 from service_tui.wiring.options import Options
-from service_tui.wiring.ownership import desk_context
 from service_tui.wiring.wallet_keys import vault_of
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from textual.widgets import Input
 from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.console.fields import FieldError
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.halt import EXIT_WORD, HaltPanel

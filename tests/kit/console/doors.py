@@ -11,7 +11,7 @@ from kit.console.host import until
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import theme
 from service_tui.console.app import ConsoleApp
-from service_tui.console.desk_api import DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
 from service_tui.console.key_file import OwnKeys
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.desk.command import Command

@@ -12,7 +12,7 @@ from eth_account import Account
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
-from service_tui.addresses import checksummed
+from service_tui.addresses import checksummed, keccak256
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.payments import RECIPIENT
 from service_tui.signing.book import ExchangeVersion
@@ -557,3 +557,7 @@ async def test_a_forecast_is_paid_for_with_each_call_and_costs_nothing_when_refu
             briefing = await client.post("/x402/briefing", json={})
             (offer,) = briefing.json()["accepts"]
             assert offer["maxAmountRequired"] == "50000"
+
+
+def test_nobody_has_a_key_for_the_address_that_is_paid() -> None:
+    assert checksummed("0x" + keccak256(b"service-tui: paid calls")[-20:].hex()) == RECIPIENT

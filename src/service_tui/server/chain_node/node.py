@@ -28,9 +28,8 @@ REVERTED: Final = 3
 PLAIN_GAS: Final = 21_000
 
 _HASH: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
-_PAYOUT_TOPIC: Final = (
-    "0x" + keccak256(b"PayoutRedemption(address,address,bytes32,bytes32,uint256[],uint256)").hex()
-)
+PAYOUT_TOPIC: Final = "0x2682012a4a4f1973119f1c9b90745d1bd91fa2bab387344f044cb3586864d18d"
+"""The hash of PayoutRedemption(address,address,bytes32,bytes32,uint256[],uint256)."""
 
 Params = Sequence[JsonValue]
 
@@ -187,7 +186,7 @@ def _logs(tx: Tx) -> list[JsonValue]:
         kinds, (bytes.fromhex(call.condition[2:]), call.numbers, mined.payout)
     )
     topics: list[JsonValue] = [
-        _PAYOUT_TOPIC,
+        PAYOUT_TOPIC,
         "0x" + bytes(12).hex() + tx.sent.sender[2:].lower(),
         "0x" + bytes(12).hex() + POLYGON.usdc_bridged[2:].lower(),
         "0x" + ZERO_32.hex(),

@@ -13,7 +13,8 @@ from typing import Final, NamedTuple, NoReturn
 
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
-from service_tui.console.desk_api import DeskApi, DeskClosedError
+from service_tui.console.closed_desk import DeskClosedError
+from service_tui.console.desk_api import DeskApi
 from service_tui.console.key_file import OwnKeys, read_own_keys
 from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder

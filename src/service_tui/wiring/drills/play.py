@@ -44,7 +44,7 @@ from service_tui.wiring.drills.results import (
 )
 from service_tui.wiring.drills.scenario import Scenario
 from service_tui.wiring.drills.stage import signer_of
-from service_tui.wiring.ownership import desk_context, listen_to
+from service_tui.wiring.exits_desk import desk_context, listen_to
 from service_tui.wiring.renewal import client_keys
 
 log = logging.getLogger(__name__)
