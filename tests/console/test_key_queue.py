@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import pytest
 from textual import events
-from textual.drivers import linux_driver
 from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
@@ -115,7 +114,6 @@ async def test_the_key_right_behind_the_one_that_leaves_the_search_is_not_typed_
 def test_an_escape_and_the_key_behind_it_are_two_keys(sent: str, keys: list[str]) -> None:
     parser = KeyParser()
     assert [one.key for one in parser.feed(sent) if isinstance(one, events.Key)] == keys
-    assert vars(linux_driver)["XTermParser"] is KeyParser
 
 
 async def test_what_was_typed_for_a_row_that_has_gone_falls_nowhere() -> None:

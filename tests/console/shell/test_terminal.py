@@ -1,6 +1,7 @@
 """What a terminal sends, read by the thread that reads it: nothing that comes may end it."""
 
 import os
+import select
 import threading
 from queue import Queue
 from typing import Final
@@ -10,6 +11,7 @@ from textual import events
 from textual.app import App
 from textual.message import Message
 
+from service_tui.console.shell import terminal
 from service_tui.console.shell.terminal import Terminal
 
 BROKEN: Final = {
@@ -48,9 +50,8 @@ class Reading:
         return found
 
     def close(self) -> None:
-        self.terminal.exit_event.set()
-        os.write(self.writer, b".")
-        self.thread.join()
+        self.terminal._key_thread = self.thread
+        self.terminal.disable_input()
 
 
 async def test_nothing_that_a_terminal_sends_ends_the_thread_that_reads_it() -> None:
@@ -76,3 +77,46 @@ async def test_a_letter_that_cannot_be_read_is_shown_as_such(sent: bytes, shown:
     finally:
         reading.close()
     assert "".join(one.character or "" for one in told if isinstance(one, events.Key)) == shown
+
+
+async def test_an_escape_and_a_digit_that_arrive_together_are_two_keys() -> None:
+    reading = Reading()
+    try:
+        os.write(reading.writer, b"\x1b1")
+        told = reading.until("1")
+    finally:
+        reading.close()
+    assert [one.key for one in told if isinstance(one, events.Key)] == ["escape", "1"]
+
+
+async def test_a_terminal_can_be_read_again_after_a_pause() -> None:
+    reading = Reading()
+    for key in ("a", "b"):
+        os.write(reading.writer, key.encode())
+        reading.until(key)
+        reading.close()
+        assert not reading.thread.is_alive()
+        reading.thread = threading.Thread(target=reading.terminal.run_input_thread)
+        reading.thread.start()
+    reading.close()
+
+
+async def test_reading_ends_without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With a pause that never ends, only the end itself can wake the thread.
+    monkeypatch.setattr(terminal, "ESCAPE_S", None)
+    reading = Reading()
+    reading.close()
+    assert not reading.thread.is_alive()
+
+
+async def test_a_letter_in_two_parts_is_one() -> None:
+    reading = Reading()
+    try:
+        for part in ("é".encode()[:1], "é".encode()[1:] + b"."):
+            os.write(reading.writer, part)
+            while select.select([reading.terminal.fileno], [], [], 0)[0]:
+                pass
+        told = reading.until("full_stop")
+    finally:
+        reading.close()
+    assert [one.character for one in told if isinstance(one, events.Key)] == ["é", "."]

@@ -7,18 +7,20 @@ for ever.
 import asyncio
 import logging
 import os
+import selectors
 import termios
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from queue import Full
 from typing import Final
 
 from textual import events
 from textual._xterm_parser import XTermParser
+from textual.app import App
 from textual.driver import Driver
-from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
@@ -39,6 +41,11 @@ HEIGHT_MAX: Final = 1_000
 """# ours: cells of the largest window; a message in the stream of keys may claim any."""
 
 ESCAPE: Final = "\x1b"
+ESCAPE_S: Final = 0.1
+"""An escape without more is the key. Source: Textual."""
+
+READ_MAX: Final = 4_096
+WAKE: Final = b"."
 
 _ONE_KEY: Final = frozenset("[O\x7f")
 """Second characters of one key with an escape before it: terminal sequences, alt with backspace.
@@ -79,11 +86,6 @@ def lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
     return partial(getincrementaldecoder(encoding), errors="replace")
 
 
-# The driver takes both by these names, and offers no other way to replace them.
-linux_driver.XTermParser = KeyParser  # pyright: ignore[reportPrivateImportUsage]
-linux_driver.getincrementaldecoder = lenient  # pyright: ignore[reportPrivateImportUsage]
-
-
 class Losable(Driver):
     """A driver that reports a lost terminal once, and drops sizes that no window has."""
 
@@ -117,7 +119,21 @@ class Losable(Driver):
 
 
 class Terminal(Losable, LinuxDriver):
-    """A driver that does not wait for a lost terminal."""
+    """A driver that does not wait for a lost terminal, and stops reading at once.
+
+    Textual's own thread reads on for two tenths of a second, and a person waits for the end.
+    """
+
+    def __init__(
+        self,
+        app: App[object],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType]
+        self._woken, self._waker = os.pipe()
 
     def write(self, data: str) -> None:
         """Queue data for the terminal, as long as there is one."""
@@ -132,9 +148,28 @@ class Terminal(Losable, LinuxDriver):
         """Read input until the end; invalid input is dropped without ending the thread."""
         while not self.exit_event.is_set():
             try:
-                super().run_input_thread()
+                self._read()
             except (ArithmeticError, LookupError, ValueError) as error:
-                log.warning("what the terminal sent cannot be read: %s", type(error).__name__)
+                log.warning("unreadable input from the terminal: %s", type(error).__name__)
+
+    def _read(self) -> None:
+        decode = lenient("utf-8")().decode
+        parser = KeyParser(self._debug)
+        with selectors.SelectSelector() as waiting:
+            waiting.register(self.fileno, selectors.EVENT_READ)
+            waiting.register(self._woken, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                ready = {key.fd for key, _ in waiting.select(ESCAPE_S)}
+                text = decode(os.read(self.fileno, READ_MAX)) if self.fileno in ready else ""
+                # Half a letter is no text yet, and no text would be the end to the parser.
+                for message in chain(parser.feed(text) if text else (), parser.tick()):
+                    self.process_message(message)
+
+    def disable_input(self) -> None:
+        """Stop reading."""
+        os.write(self._waker, WAKE)
+        super().disable_input()
+        os.read(self._woken, len(WAKE))
 
     def close(self) -> None:
         """Wait until all is written, as long as there is a terminal."""
