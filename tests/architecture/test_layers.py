@@ -40,6 +40,27 @@ def modules_after(imported: str) -> set[str]:
     return {name.partition(".")[0] for name in names_after(imported)}
 
 
+MODULES_MOST = {
+    "service_tui.cli.main": (150, 20),
+    "service_tui.wiring.start": (545, 145),
+    "service_tui.wiring.start, service_tui.wiring.live": (1_360, 590),
+    "service_tui.wiring.serve": (980, 330),
+    "service_tui.wiring.list_command": (830, 250),
+    "service_tui.sdk.client": (530, 110),
+}
+"""Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,
+a list of the shell, and a skill's first call: all of them, and ours. A start is mostly imports."""
+
+
+@pytest.mark.parametrize("imported", MODULES_MOST)
+def test_a_start_loads_no_more_modules(imported: str) -> None:
+    names = names_after(imported)
+    ours = {name for name in names if name.partition(".")[0] == "service_tui"}
+    most, most_of_ours = MODULES_MOST[imported]
+    assert len(names) <= most
+    assert len(ours) <= most_of_ours
+
+
 @pytest.mark.parametrize("imported", ["service_tui.wiring.start", "service_tui.cli.main"])
 def test_the_first_paint_needs_nothing_heavy(imported: str) -> None:
     assert not modules_after(imported) & set(HEAVY)

@@ -1,0 +1,92 @@
+"""What a console that embeds its service does while nobody types: counted, without a clock."""
+
+import random
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual._compositor import Compositor
+from textual.message_pump import MessagePump
+from textual.pilot import Pilot
+from textual.timer import Timer
+
+from kit.console import painting
+from service_tui.client import reply
+from service_tui.clock import ManualClock
+from service_tui.console.app import ConsoleApp
+from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.desk.slices.records import Phase
+from service_tui.storage.db.writer import Writer
+from service_tui.wiring.live import embedded_parts
+from service_tui.wiring.options import Options
+from service_tui.wiring.start import first_state
+
+SETTLE_S = 60
+WATCHED_S = 10
+
+LIMITS = {
+    0: {"paints": 0, "timers": 0, "commits": 1, "bodies": 40, "messages": 50},
+    1: {"paints": 10, "timers": 20, "commits": 12, "bodies": 55, "messages": 120},
+}
+"""By speed of the world: what ten seconds may cost. Paused, nothing on the screen changes."""
+
+
+@asynccontextmanager
+async def console(path: Path, clock: ManualClock, speed: int) -> AsyncGenerator[Pilot[int]]:
+    options = Options(path, path / "config", path / "log", seed=7, speed=speed)
+    initial = first_state(options)
+    app = ConsoleApp(
+        open_desk=lambda: embedded_parts(options, initial, clock, random.Random(5)),
+        initial=initial,
+        now=clock.now,
+        themes=load_themes(shipped_folder()),
+        log_path="log",
+    )
+    async with app.run_test(size=(120, 40)) as pilot:
+        for _ in range(SETTLE_S):
+            await clock.advance(1.0)
+            await pilot.pause()
+        assert app.desk_state.service.phase is Phase.ONLINE
+        yield pilot
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Counts of what costs something, from now on."""
+    done = Counter[str]()
+
+    def count(owner: Any, name: str, what: str) -> None:
+        really = getattr(owner, name)
+
+        def counting(*args: Any, **named: Any) -> Any:
+            done[what] += 1
+            return really(*args, **named)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(reply, "decode", "bodies")
+    count(Writer, "_write", "commits")
+    count(Timer, "_tick", "timers")
+    count(Compositor, "render_update", "paints")
+    count(MessagePump, "_dispatch_message", "messages")
+    return done
+
+
+@pytest.mark.parametrize("speed", LIMITS)
+async def test_a_console_that_is_left_alone_does_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speed: int
+) -> None:
+    clock = ManualClock()
+    with painting.each_frame():
+        async with console(tmp_path, clock, speed) as pilot:
+            done = counted(monkeypatch)
+            for _ in range(WATCHED_S):
+                await clock.advance(1.0)
+                await pilot.pause()
+            did = Counter(done)
+    assert {what: did[what] for what, most in LIMITS[speed].items() if did[what] > most} == {}
+    # It is counted at all: the desk asks, and each second of a world that runs is stored.
+    assert did["bodies"] > 0
+    assert (did["commits"] >= WATCHED_S) == (speed > 0)
