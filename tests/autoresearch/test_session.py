@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from service_tui.client.errors import Called, UnreachableError
 from service_tui.notes import notebook, registry
 from service_tui.terms import Direction, ExperimentStatus, Plan
 from service_tui.wire.endpoints.research import EXPERIMENTS
-from service_tui.wire.research import BacktestRequest
+from service_tui.wire.research import BacktestRequest, StateBody
 from service_tui.wire.research_tools import (
     BacktestArguments,
     InitArguments,
@@ -442,3 +443,30 @@ async def test_a_machine_without_git_is_named(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="git was not found"):
         await repository_at(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "elsewhere", "segment"),
+    [
+        (None, None, 0),
+        (2, None, 3),
+        (None, ("third", 4), 4),
+        (None, ("other", 4), 5),
+        (2, ("other", 4), 5),
+        (2, ("third", 4), 5),
+        (7, ("other", 4), 8),
+    ],
+)
+def test_a_new_session_counts_apart_from_those_of_its_file_and_of_another_process(
+    before: int | None, elsewhere: tuple[str, int] | None, segment: int
+) -> None:
+    session: Any = SimpleNamespace(_means=SimpleNamespace(cap=50), _now_ms=lambda: 5)
+    config = None
+    if before is not None:
+        config = notebook.Config("second", SKILL, "score", "", Direction.HIGHER, before)
+    state = None
+    if elsewhere is not None:
+        name, number = elsewhere
+        state = StateBody(session=name, current_segment=number, last_experiment_number=9)
+    asked = FIRST.model_copy(update={"name": "third"})
+    assert Session._new_config(session, asked, config, state).segment == segment

@@ -20,7 +20,7 @@ from service_tui.desk.buy_limits import (
 from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPaused
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.reasons import HALTED
+from service_tui.desk.reasons import HALTED, Fix
 from service_tui.desk.slices.buy_limits import (
     BuyLimit,
     BuyLimitsView,
@@ -30,8 +30,10 @@ from service_tui.desk.slices.buy_limits import (
 )
 from service_tui.desk.slices.records import NO_TRACE, NoticeKind, TicketState, TicketView
 from service_tui.desk.state import DeskState
+from service_tui.desk.trading.handlers import unwritten
 from service_tui.desk.trading.preflight import _against_cooldown, _against_quote, preflight
 from service_tui.storage.blotter import StoredState
+from service_tui.storage.errors import BudgetExceededError
 from service_tui.terms import AFTER_FAILURE, AFTER_SIM_BUY, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
@@ -273,6 +275,13 @@ def test_a_sale_is_never_held_back() -> None:
     )
     order = PlaceTrade(held.market_id, held.side, Action.SELL, Venue.SIM, shares=held.shares)
     assert objection(state, order) == ""
+
+
+def test_a_spent_limit_is_named_before_what_is_used_of_it() -> None:
+    error = BudgetExceededError(reserved=25 * ONE, requested=20 * ONE, maximum=40 * ONE)
+    state, reason = unwritten(error)
+    assert (state, reason.fix) == (TicketState.REFUSED, Fix.RAISE_LIMIT)
+    assert reason.text == "desk limit (daily spend) is 40.00, 25.00 used"
 
 
 # -- on the embedded service --------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from kit.examples import seeds
 from kit.oracles import calls as calls_by_hand
 from kit.oracles import transactions as transactions_by_hand
+from kit.oracles.calls import LIST_MAX
 from service_tui.signing.calls import (
     Approve,
     Call,
@@ -97,3 +98,17 @@ def nested(depths: Iterator[int]) -> Iterator[bytes]:
 def test_lists_in_lists_are_refused_however_deep() -> None:
     for lie in nested(iter((1, 100, 2_000, 40_000))):
         assert verdict(decode_transaction, lie) is None
+
+
+@pytest.mark.parametrize(("count", "is_read"), [(LIST_MAX, True), (LIST_MAX + 1, False)])
+def test_a_list_has_as_many_entries_as_a_condition_has_outcomes(
+    count: int, *, is_read: bool
+) -> None:
+    call = RedeemPositions(ADDRESS, bytes(32), bytes(32), tuple(range(count)))
+    data = calls_by_hand.encode_call(call)
+    if is_read:
+        assert decode_call(data) == calls_by_hand.decode_call(data)
+        return
+    for read in (decode_call, calls_by_hand.decode_call):
+        with pytest.raises(MalformedError):
+            read(data)

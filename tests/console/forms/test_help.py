@@ -8,7 +8,7 @@ from kit.console.doors import Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.formats import price
-from service_tui.console.forms.explain import Explain, Explanation
+from service_tui.console.forms.explain import WIDTH, Explain, Explanation
 from service_tui.console.forms.help import Help, key_line, moves
 from service_tui.console.keys import KEYS, keys_of, readable, shown_key
 
@@ -152,3 +152,14 @@ async def test_an_explanation_says_formula_inputs_source_and_age() -> None:
             assert said in seen.text
         await seen.press("escape")
         assert len(seen.app.screen_stack) == 1
+
+
+def test_a_long_input_of_an_explanation_is_no_wider_than_the_page() -> None:
+    long = Text("9" * 40)
+    part = Explanation(
+        "mark value", long, "", (("shares", long), ("price", long)), "here", Text("")
+    )
+    lines = Explain("Will it?", (part,), NOW).text().plain.split("\n")
+    assert [len(line) for line in lines[:3]] == [WIDTH, WIDTH, WIDTH]
+    # The inputs stand below the number that they make, to the right.
+    assert [line[:4] for line in lines] == ["mark", "  sh", "  pr", "here"]

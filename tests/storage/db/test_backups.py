@@ -1,14 +1,21 @@
 import asyncio
 import sqlite3
 import stat
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pytest
 
 from service_tui.storage.cache import CacheStore
-from service_tui.storage.db.backups import KEPT_DAYS, backups_of
+from service_tui.storage.db.backups import (
+    KEPT_DAYS,
+    back_up_before_migration,
+    back_up_without_log,
+    backups_of,
+    stamp,
+)
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
@@ -28,6 +35,42 @@ async def test_there_is_one_copy_a_day_and_seven_are_kept(database: Database) ->
         assert await database.back_up(NOW + day * DAY + 60) is None
     assert names(database) == [f"desk-2027-01-{day}.sqlite3" for day in range(18, 25)]
     assert backups_of(database.path.parent)[0].name == "desk-2027-01-24.sqlite3"
+
+
+@pytest.fixture(params=["WEST+12", "EAST-14"])
+def far_from_utc(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Generator[None]:
+    with monkeypatch.context() as there:
+        there.setenv("TZ", request.param)
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_from_utc")
+async def test_the_day_and_time_of_a_copy_are_those_of_utc(database: Database) -> None:
+    midnight = NOW - NOW % DAY
+    first, same, second = [
+        await database.back_up(at) for at in (midnight, midnight + DAY - 1, midnight + DAY)
+    ]
+    assert same is None
+    assert [first, second] == [
+        database.path.parent / "backups" / f"desk-2027-01-{day}.sqlite3" for day in (15, 16)
+    ]
+    assert stamp(midnight + DAY - 1) == "20270115T235959Z"
+
+
+async def test_a_copy_that_is_not_of_a_day_is_never_thrown_away(database: Database) -> None:
+    directory = database.path.parent
+    kept = {
+        back_up_before_migration(directory, version=3, now=NOW).name,
+        back_up_without_log(directory, now=NOW).name,
+    }
+    for day in range(KEPT_DAYS + 3):
+        await database.back_up(NOW + day * DAY)
+    assert kept < {*names(database)}
+    assert len(names(database)) == len(kept) + KEPT_DAYS
 
 
 async def test_a_copy_is_private_whole_and_needs_no_log(database: Database, tmp_path: Path) -> None:

@@ -249,6 +249,34 @@ def test_any_state_has_moments_in_order_each_once(
     assert len({row.key for row in rows}) == len(rows)
 
 
+ANOTHER_STATE = {
+    "a fill": {"fills": STATE.fills[1:]},
+    "a payout": {"trades": STATE.trades[1:]},
+    "an entry of the log": {"log": replace(STATE.log, entries=STATE.log.entries[1:])},
+    "an alert": {"risk": replace(STATE.risk, alerts=STATE.risk.alerts[1:])},
+    "a price": {"risk": replace(STATE.risk, price_alerts=())},
+    "a signal": {"reactor": replace(STATE.reactor, signals=STATE.reactor.signals[1:])},
+    "a result": {"research": replace(STATE.research, experiments=STATE.research.experiments[1:])},
+    "news": {"news": STATE.news[1:]},
+    "an absence": {"world": replace(STATE.world, meanwhile=None)},
+    "a silence": {
+        "service": replace(STATE.service, phase=Phase.OFFLINE, last_ok_at=Timestamp(NOW - 30))
+    },
+    "an outcome": {"markets": dict(list(STATE.markets.items())[:2])},
+    "a star": {"stars": frozenset(STATE.markets) - STATE.stars},
+}
+
+
+@pytest.mark.parametrize("what", ANOTHER_STATE)
+def test_whatever_makes_a_moment_shows_the_timeline_anew(what: str) -> None:
+    screen = TimelineScreen(STATE, NOW)
+    screen.state = replace(STATE, **ANOTHER_STATE[what])
+    before = screen.watched()
+    assert moments(screen.state) != ROWS
+    screen.state = STATE
+    assert screen.watched() != before
+
+
 # -- the screen -----------------------------------------------------------------------------------
 
 
