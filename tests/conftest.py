@@ -33,6 +33,10 @@ from service_tui import signing  # noqa: E402
 DEEPEST = signing.DEEPEST
 
 
+# Nothing of what is collected is garbage.
+gc.disable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     costs.mark_slow(items)
 
@@ -47,8 +51,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 def pytest_collection_finish() -> None:
     # Modules and tests stay to the end: no later collection of garbage needs to walk them.
-    gc.collect()
     gc.freeze()
+    gc.enable()
     # A test leaves little behind: looking for garbage after every 700 objects is a tenth of a run.
     gc.set_threshold(50_000, 20, 20)
     if os.environ.get(ON_POSTGRES):

@@ -100,11 +100,17 @@ def test_lists_in_lists_are_refused_however_deep() -> None:
         assert verdict(decode_transaction, lie) is None
 
 
+def redeemed(entries: tuple[int, ...]) -> Iterator[Call]:
+    yield RedeemPositions(ADDRESS, bytes(32), bytes(32), entries)
+    yield RedeemNegRisk(bytes(32), entries)
+
+
+@pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize(("count", "is_read"), [(LIST_MAX, True), (LIST_MAX + 1, False)])
 def test_a_list_has_as_many_entries_as_a_condition_has_outcomes(
-    count: int, *, is_read: bool
+    count: int, which: int, *, is_read: bool
 ) -> None:
-    call = RedeemPositions(ADDRESS, bytes(32), bytes(32), tuple(range(count)))
+    call = [*redeemed(tuple(range(count)))][which]
     data = calls_by_hand.encode_call(call)
     if is_read:
         assert decode_call(data) == calls_by_hand.decode_call(data)

@@ -78,6 +78,9 @@ def decode(data: bytes) -> tuple[str, tuple[object, ...]]:
         tuple(cast("list[object]", one)) if isinstance(one, list) else one
         for one in named_arguments.values()
     )
+    # The bound of the bytes is that of the longest call: a shorter one has room for more entries.
+    if any(isinstance(one, tuple) and len(one) > LIST_MAX for one in arguments):  # pyright: ignore[reportUnknownArgumentType]
+        raise MalformedError(f"a list has more than {LIST_MAX} entries")
     # The library also reads other forms of the same arguments; this line refuses them.
     if encode(signature, *arguments) != data:
         raise MalformedError("the arguments are not written in the one form that is signed")

@@ -7,24 +7,38 @@ from service_tui.console.messages import ToastMessage
 from service_tui.console.widgets.dialog import ARMED_AFTER_S, EARLY, Dialog
 
 
+class Wait:
+    """A timer that can be stopped."""
+
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self.callback = callback
+        self.is_stopped = False
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+
 class Asks(Dialog[bool]):
     """A dialog without an app: its timers run when a test lets them."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.timers: list[tuple[float, Callable[[], None]]] = []
+        self.timers: list[tuple[float, Wait]] = []
         self.posted: list[Any] = []
 
     def set_timer(self, delay: float, callback: Any = None, **_: object) -> Any:
-        self.timers.append((delay, callback))
+        wait = Wait(callback)
+        self.timers.append((delay, wait))
+        return wait
 
     def post_message(self, message: Any) -> bool:
         self.posted.append(message)
         return True
 
     def let_run(self) -> None:
-        _, callback = self.timers.pop(0)
-        callback()
+        _, wait = self.timers.pop(0)
+        if not wait.is_stopped:
+            wait.callback()
 
 
 def test_a_dialog_accepts_an_answer_after_a_moment_and_says_so_before() -> None:
@@ -45,6 +59,16 @@ def test_a_dialog_that_shows_something_else_wants_another_moment() -> None:
     dialog.arm_soon()
     dialog.let_run()
     dialog.arm_soon()
+    assert not dialog.is_seen()
+    dialog.let_run()
+    assert dialog.is_seen()
+
+
+def test_the_moment_begins_anew_with_what_is_shown_last() -> None:
+    dialog = Asks()
+    dialog.arm_soon()
+    dialog.arm_soon()
+    dialog.let_run()
     assert not dialog.is_seen()
     dialog.let_run()
     assert dialog.is_seen()

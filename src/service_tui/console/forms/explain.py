@@ -20,8 +20,8 @@ _INDENT: Final = 2
 class Explanation:
     """One number explained.
 
-    name: its name on the screen.
-        value: as the screen shows it.
+    Attributes:
+        name: its name on the screen.
         value: as the screen shows it.
         formula: how it is computed from the inputs; empty if it is used as reported.
         inputs: label and value of each input.

@@ -12,6 +12,7 @@ from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
+from textual.timer import Timer
 
 from service_tui.console.key_queue import pressed_at
 from service_tui.console.messages import ToastMessage
@@ -81,6 +82,7 @@ class Dialog(ModalScreen[Result], AnswersOnce[Result]):
     """
 
     is_armed = False
+    _arming: Timer | None = None
     _escaped_at = -TOGETHER_S
 
     def note_escape(self) -> None:
@@ -92,9 +94,11 @@ class Dialog(ModalScreen[Result], AnswersOnce[Result]):
         return event.time - self._escaped_at < TOGETHER_S
 
     def arm_soon(self) -> None:
-        """Accept an answer after a moment, not yet."""
+        """Accept an answer after a moment, not yet; what was shown before counts no more."""
         self.is_armed = False
-        self.set_timer(ARMED_AFTER_S, self._arm)
+        if self._arming is not None:
+            self._arming.stop()
+        self._arming = self.set_timer(ARMED_AFTER_S, self._arm)
 
     def is_seen(self) -> bool:
         """True if it was open long enough to be answered; an early answer gets a toast."""

@@ -30,8 +30,9 @@ from service_tui.desk.slices.records import (
     WorldView,
 )
 from service_tui.desk.slices.risk import Condition, PriceAlertView
+from service_tui.desk.slices.team import ActView, TeamView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, PersonRole, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 CLOSED, OPENED = Timestamp(NOW - 7_200), Timestamp(NOW - 3_600)
@@ -274,6 +275,26 @@ def test_whatever_makes_a_moment_shows_the_timeline_anew(what: str) -> None:
     before = screen.watched()
     assert moments(screen.state) != ROWS
     screen.state = STATE
+    assert screen.watched() != before
+
+
+@pytest.mark.parametrize("name", ["world", "account"])
+async def test_a_timeline_stands_without_what_the_service_has_not_told(name: str) -> None:
+    # Another service than the embedded one has no world to tell of.
+    without = replace(STATE, **{name: None})
+    async with running(without, size=(120, 40), first="timeline") as seen:
+        await seen.bring(STATE)
+        await seen.bring(without)
+        assert isinstance(seen.app.front, TimelineScreen)
+
+
+def test_an_act_of_another_person_shows_the_timeline_anew() -> None:
+    team = TeamView("ada", PersonRole.OWNER, "w")
+    screen = TimelineScreen(replace(STATE, team=team), NOW)
+    before = screen.watched()
+    act = ActView(1, NOW, "eve", "POST /api/desk/halt")
+    screen.state = replace(STATE, team=replace(team, acts=(act,)))
+    assert moments(screen.state) != ROWS
     assert screen.watched() != before
 
 

@@ -41,7 +41,7 @@ class TimelineScreen(TableScreen[MomentView]):
     opens = "timeline.open"
     watches = (
         *("fills", "trades", "log", "risk", "reactor.signals", "research.experiments", "news"),
-        *("world.meanwhile", "service.phase", "account.agent_id"),
+        "service.phase",
     )
     no_row_text: ClassVar[str] = "Select a row"
 
@@ -66,8 +66,12 @@ class TimelineScreen(TableScreen[MomentView]):
                 yield self.pane
 
     def watched(self) -> object:
-        """Besides, which markets ended, and which are ours."""
-        return super().watched(), outcomes_and_own(self.state)
+        """Besides, which markets ended and which are ours, and what may not be known yet."""
+        world, account, team = self.state.world, self.state.account, self.state.team
+        absence = None if world is None else world.meanwhile
+        own = "" if account is None else account.agent_id
+        acts = () if team is None else team.acts
+        return super().watched(), outcomes_and_own(self.state), absence, own, acts
 
     def on_mount(self) -> None:
         """Have the log read when the timeline is first shown."""
