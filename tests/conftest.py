@@ -39,6 +39,8 @@ gc.disable()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     costs.mark_slow(items)
+    # First those that wait for a program: others use the core meanwhile, and none waits at the end.
+    items.sort(key=lambda item: item.get_closest_marker("process") is None)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,5 @@
 import ast
+import gc
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ from service_tui.cli import main as cli
 from service_tui.cli.parser import USAGE_ERROR, parse, parser_of
 from service_tui.config import read_environment
 from service_tui.wiring.address import AddressError, check_url, folder_of
+from service_tui.wiring.drills import command
 from service_tui.wiring.options import Options
 
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
@@ -760,3 +762,20 @@ def test_the_end_looks_for_no_more_garbage(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(SystemExit) as ended:
         __main__.main()
     assert (ended.value.code, frozen) == (0, ["all"])
+
+
+def test_a_drill_is_played_with_the_collector_on(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    was_on: list[bool] = []
+
+    def played(*_: object) -> command.DrillExit:
+        was_on.append(gc.isenabled())
+        return command.DrillExit(0, ())
+
+    monkeypatch.setattr(cli, "_require_terminal", lambda: None)
+    monkeypatch.setattr(cli, "_prepare_for_keys", lambda: None)
+    monkeypatch.setattr(command, "play", played)
+    monkeypatch.setattr(os, "environ", stored)
+    assert cli.run(["--data-dir", str(tmp_path), "drill", "flash-crash"]) == 0
+    assert was_on == [True]

@@ -706,6 +706,7 @@ def _play_drill(options: Options, arguments: argparse.Namespace) -> None:
     command.checked(arguments.name)
     _require_terminal()
     _prepare_for_keys()
+    collect_from_now()
     end = command.play(options.data_dir, options.config_dir, arguments.name)
     if arguments.returns is not None and end.code == OK:
         command.replace_by_console(arguments.returns)
