@@ -70,7 +70,7 @@ class RegisterBody(WireModel):
     claim_code: Line
     status: AgentStatus
     starting_balance: Money = float(NEW_AGENT_CASH_SIM)
-    limits: RegisterLimits = RegisterLimits()
+    limits: RegisterLimits = Field(default_factory=RegisterLimits)
 
 
 class RateLimit(WireModel):

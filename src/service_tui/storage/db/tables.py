@@ -7,6 +7,7 @@ stores as NULL.
 
 from typing import Final, cast
 
+from pydantic import ConfigDict
 from sqlalchemy import (
     REAL,
     TEXT,
@@ -76,7 +77,13 @@ DAMAGE_MET: Final = 0.0
 """The value of `Use.closed_at` after damage was found: the next start checks every page."""
 
 
-class Journal(SQLModel, table=True):
+class Stored(SQLModel):
+    """What every table shares: nothing is validated, so that no validator is built at the start."""
+
+    model_config = ConfigDict(defer_build=True)  # pyright: ignore[reportAssignmentType] - SQLModel has a type of its own, and exports it nowhere
+
+
+class Journal(Stored, table=True):
     """Events of the sim. `agent_id` is None for events of no agent.
 
     `venue` is where a side of a position ended; None in every other row.
@@ -124,7 +131,7 @@ class Journal(SQLModel, table=True):
     venue: str | None = Field(default=None, sa_type=TEXT)
 
 
-class Snapshots(SQLModel, table=True):
+class Snapshots(Stored, table=True):
     """The whole sim right after journal row `seq`, compressed."""
 
     __table_args__ = _STRICT
@@ -134,7 +141,7 @@ class Snapshots(SQLModel, table=True):
     body: bytes = Field(sa_type=LargeBinary)
 
 
-class Idempotency(SQLModel, table=True):
+class Idempotency(Stored, table=True):
     """Answer under an idempotency key; keys of different agents are separate."""
 
     __table_args__ = _STRICT
@@ -147,7 +154,7 @@ class Idempotency(SQLModel, table=True):
     at: float = Field(sa_type=Real, index=True)
 
 
-class Tickets(SQLModel, table=True):
+class Tickets(Stored, table=True):
     """One command on its way, and how it ended."""
 
     __table_args__ = (
@@ -170,7 +177,7 @@ class Tickets(SQLModel, table=True):
     client_ref: str | None = Field(default=None, sa_type=TEXT)
 
 
-class Once(SQLModel, table=True):
+class Once(Stored, table=True):
     """Action that must not be repeated, with the time of its claim."""
 
     __table_args__ = _STRICT
@@ -179,7 +186,7 @@ class Once(SQLModel, table=True):
     at: float = Field(sa_type=REAL)
 
 
-class Cache(SQLModel, table=True):
+class Cache(Stored, table=True):
     """The last answer under each key, for the first paint of the next start."""
 
     __table_args__ = _STRICT
@@ -189,7 +196,7 @@ class Cache(SQLModel, table=True):
     body: str = Field(sa_type=TEXT)
 
 
-class Preferences(SQLModel, table=True):
+class Preferences(Stored, table=True):
     """Preferences of the operator: theme, sort orders, welcome seen."""
 
     __table_args__ = _STRICT
@@ -198,7 +205,7 @@ class Preferences(SQLModel, table=True):
     value: str = Field(sa_type=TEXT)
 
 
-class Pricealerts(SQLModel, table=True):
+class Pricealerts(Stored, table=True):
     """Price alerts; `triggered_at` is None until fired."""
 
     __table_args__ = _STRICT
@@ -215,7 +222,7 @@ class Pricealerts(SQLModel, table=True):
     triggered_price: float | None = Field(default=None, sa_type=REAL)
 
 
-class Reactorsignals(SQLModel, table=True):
+class Reactorsignals(Stored, table=True):
     """Signals of the reactor that this desk has seen, and what became of each."""
 
     __table_args__ = (Index("reactorsignals_by_time", "at", "signal_id"), _STRICT)
@@ -243,7 +250,7 @@ class Reactorsignals(SQLModel, table=True):
     name: str = Field(sa_type=TEXT)
 
 
-class Reactorwallets(SQLModel, table=True):
+class Reactorwallets(Stored, table=True):
     """The operator's choice for a wallet: label and policy."""
 
     __table_args__ = _STRICT
@@ -253,7 +260,7 @@ class Reactorwallets(SQLModel, table=True):
     policy: str = Field(sa_type=TEXT)
 
 
-class Chainruns(SQLModel, table=True):
+class Chainruns(Stored, table=True):
     """Transaction run: the next step and its data.
 
     `subject` identifies what it redeems or approves; at most one run a subject is open. `raw` is
@@ -279,7 +286,7 @@ class Chainruns(SQLModel, table=True):
     settled_at: float | None = Field(default=None, sa_type=REAL)
 
 
-class Entries(SQLModel, table=True):
+class Entries(Stored, table=True):
     """Trade lots and their proceeds: a digest of the agents' journal rows.
 
     `seq` is the row of the buy. `back` is money; a row whose `open_shares` are 0 is decided.
@@ -313,7 +320,7 @@ class Entries(SQLModel, table=True):
     signal: str | None = Field(default=None, sa_type=TEXT)
 
 
-class Entriesread(SQLModel, table=True):
+class Entriesread(Stored, table=True):
     """One row: last journal row that the lots include."""
 
     __table_args__ = _STRICT
@@ -322,7 +329,7 @@ class Entriesread(SQLModel, table=True):
     seq: int = Field(default=0, sa_type=Whole)
 
 
-class Endedmarkets(SQLModel, table=True):
+class Endedmarkets(Stored, table=True):
     """A market that ended and in which an agent traded; `body` is its listing as JSON."""
 
     __table_args__ = _STRICT
@@ -336,7 +343,7 @@ class Endedmarkets(SQLModel, table=True):
     body: str = Field(sa_type=TEXT)
 
 
-class Endedfilled(SQLModel, table=True):
+class Endedfilled(Stored, table=True):
     """One row: up to which row of the journal ended markets of an older program were filled in."""
 
     __table_args__ = _STRICT
@@ -345,7 +352,7 @@ class Endedfilled(SQLModel, table=True):
     seq: int = Field(default=0, sa_type=Whole)
 
 
-class People(SQLModel, table=True):
+class People(Stored, table=True):
     """A person who operates a world; `key_hash` is that of the salt and the key behind it.
 
     `ended_at` is None while the key is valid. A name is never reused.
@@ -362,7 +369,7 @@ class People(SQLModel, table=True):
     ended_at: float | None = Field(default=None, sa_type=Real)
 
 
-class Invitations(SQLModel, table=True):
+class Invitations(Stored, table=True):
     """A code with which agents register; their settings name the invitation.
 
     `plan` and `budget` (micros a day) apply to these agents, None: the service's defaults. `person`
@@ -384,7 +391,7 @@ class Invitations(SQLModel, table=True):
     ended_at: float | None = Field(default=None, sa_type=Real)
 
 
-class Use(SQLModel, table=True):
+class Use(Stored, table=True):
     """One row: when the last use of the database ended; None while it lasts, or was killed."""
 
     __table_args__ = _STRICT
