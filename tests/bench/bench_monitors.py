@@ -108,6 +108,7 @@ async def bench_exit(folder: Path) -> None:
         advance(world, clock.now())
         world_store = await begin(database, world)
         joined(world, "ada", auto_risk_monitor_enabled=False)
+        joined(world, "bob", auto_risk_monitor_enabled=False)
         agent = world.agents["ada"]
         markets = [market for market in longest(world) if 0.2 < market.price() < 0.8]
         # The tape stands still: what is measured is the breach, not the crowd.
@@ -121,17 +122,22 @@ async def bench_exit(folder: Path) -> None:
             began = perf_counter()
             await world_store.place(order, at)
             trades.append(perf_counter() - began)
-            # A buy is worth more than it cost: this is reached at the next tick.
             wanted = ThresholdRequest(
-                Spot(market_id, Side.YES), {"stop_loss_pct": None, "take_profit_pct": 0.0001}
+                Spot(market_id, Side.YES), {"stop_loss_pct": 0.0001, "take_profit_pct": None}
             )
             event, _ = set_monitor(world, agent, wanted, at)
             await world_store.commit((event,))
+            # Somebody else buys the other side: the stop is reached at the next tick.
+            bob = world.agents["bob"]
+            other = Order(bob, market_id, Side.NO, Action.BUY, Micros(450 * ONE))
+            bought = await world_store.place(other, at)
             at = Timestamp(at + 1.0)
             began = perf_counter()
             await world_store.advance(at)
             exits.append(perf_counter() - began)
             assert not agent.open_positions()
+            back = Order(bob, market_id, Side.NO, Action.SELL, bought.shares)
+            await world_store.place(back, at)
         trade, exit_ = (statistics.median(times) * 1e6 for times in (trades, exits))
         print(
             f"durable trade {trade:,.0f} us, breach to durable exit {exit_:,.0f} us, "
