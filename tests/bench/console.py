@@ -28,7 +28,9 @@ Empty().run()
 LIBRARIES = "import textual.app, httpx, pydantic, sqlmodel, starlette.applications, uvicorn"
 """What a console with its service cannot do without."""
 
-LIVE, QUOTED, TICKET = b"online", b"indicative quote", b"Order ticket"
+LIVE, TICKET = b"online", b"Order ticket"
+AMOUNTS = (("5", b"-25.00\x1b"), ("\x7f", b"-2.00\x1b"))
+"""A key in a ticket of 2 $SIM, and what only the quote for the new amount shows: its loss."""
 IDLE_S = 20.0
 SETTLE_S = 10.0
 SERVING_S = 15.0
@@ -173,9 +175,10 @@ def quote(rounds: int = 100) -> Figures:
             console.until(TICKET)
             console.rest(1.0)
             console.type("2")
-            console.until(QUOTED)
+            console.until(AMOUNTS[1][1])
             for number in range(rounds):
                 console.rest(0.4)
-                typed = console.type("\x7f" if number % 2 else "5")
-                waits.append(console.until(QUOTED) - typed)
+                key, loss = AMOUNTS[number % 2]
+                typed = console.type(key)
+                waits.append(console.until(loss) - typed)
     return {"quote_p50_ms": median_ms(waits), "quote_p99_ms": p99_ms(waits)}

@@ -15,10 +15,12 @@ from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, run_of
 from kit.service.stage import ANSWER_S
+from service_tui.console import app as console_app
 from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
 from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.recovery import RecoveryDialog
+from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.welcome import Welcome
 from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
 from service_tui.console.screens.settings.table import THEME_ROW
@@ -43,6 +45,7 @@ from service_tui.desk.commands.settings import (
 )
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.fleet import SkillRunState
+from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import AbsenceView, Notice, Phase, TicketState, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
@@ -115,6 +118,24 @@ async def test_the_latest_of_a_burst_is_shown_and_repainted_few_times(
             await asyncio.sleep(0)
         await seen.until(lambda: seen.app.desk_state is last)
         assert len(shown) < 20
+
+
+async def test_a_quote_is_shown_while_other_states_wait_for_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(STATE) as seen:
+        monkeypatch.setattr(console_app, "REPAINT_S", 3_600.0)
+        monkeypatch.setattr(console_app, "TYPED_S", 3_600.0)
+        await seen.press("2", "b")
+        await seen.until(lambda: isinstance(seen.app.screen, TradeForm))
+        await seen.press("2", "5")
+        await seen.until(lambda: RequestQuote in map(type, seen.doors.submitted))
+        await seen.bring(replace(STATE, stars=frozenset({MARKET})))
+        (*_, asked) = (one for one in seen.doors.submitted if isinstance(one, RequestQuote))
+        quote = QuoteView(asked.request_id, ok=True, shares=Micros(51_230_000))
+        seen.doors.bring(replace(STATE, quote=quote, stars=frozenset()))
+        await seen.until(lambda: "51.23" in seen.text)
+        assert seen.app.desk_state.stars == {MARKET}
 
 
 async def test_another_answer_without_news_waits_for_the_next_second(

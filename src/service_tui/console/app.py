@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -15,7 +16,7 @@ from textual.message import Message
 from service_tui.console import formats
 from service_tui.console.actions import barred_reason
 from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
-from service_tui.console.desk_api import OpenDesk
+from service_tui.console.desk_api import DeskApi, OpenDesk
 from service_tui.console.freshness import is_newer_answer, is_private
 from service_tui.console.key_file import OwnKeys
 from service_tui.console.keys import (
@@ -60,6 +61,7 @@ from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseH
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
 from service_tui.desk.slices.fleet import SkillRunState
+from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.terms import SPEEDS
@@ -224,16 +226,14 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     async def _follow(self) -> None:
         """Open the desk and show its latest state until it or the console ends."""
         self._desk_gone.clear()
-        loop = asyncio.get_running_loop()
         try:
             async with self._open_desk() as desk:
                 self._sender.open(desk)
-                async for state in desk.changes():
-                    began, pace_s = loop.time(), REPAINT_S if self.is_idle else TYPED_S
-                    self.take(state)
-                    await asyncio.sleep(pace_s)
-                    # Lateness of this wake-up is time spent painting, or in other programs.
-                    await asyncio.sleep(breath(loop.time() - began - pace_s))
+                quotes = self.run_worker(self._follow_quotes(desk), name="quotes", group="quotes")
+                try:
+                    await self._follow_states(desk)
+                finally:
+                    quotes.cancel()
             self._desk_closed("desk ended: restart the program")
         except DeskClosedError as closed:
             self._desk_closed(str(closed))
@@ -242,6 +242,24 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         finally:
             self._sender.close(self._shut or "desk closing")
             self._desk_gone.set()
+
+    async def _follow_states(self, desk: DeskApi) -> None:
+        """Show the desk's latest state, and then nothing for a moment: keys come first."""
+        loop = asyncio.get_running_loop()
+        async for state in desk.changes():
+            began, pace_s = loop.time(), REPAINT_S if self.is_idle else TYPED_S
+            self.take(state)
+            await asyncio.sleep(pace_s)
+            # Lateness of this wake-up is time spent painting, or in other programs.
+            await asyncio.sleep(breath(loop.time() - began - pace_s))
+
+    async def _follow_quotes(self, desk: DeskApi) -> None:
+        """Show a quote at once, whatever the pace of the states: a person waits for it."""
+        # Why a desk has closed is shown by who follows its states.
+        with suppress(DeskClosedError):
+            async for state in desk.changes():
+                if state.quote is not self._raw_state.quote:
+                    self.take_quote(state.quote)
 
     def _desk_closed(self, why: str) -> None:
         self._shut = why
@@ -284,6 +302,14 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         self.drill.follow(state.drill)
         self._notify()
 
+    def take_quote(self, quote: QuoteView | None) -> None:
+        """Show the answer to an open ticket, and nothing else of the state that brought it."""
+        self._raw_state = replace(self._raw_state, quote=quote)
+        self._live = replace(self._live, quote=quote)
+        if self.replay.moment is None and self.is_running:
+            self.desk_state = replace(self.desk_state, quote=quote)
+            self._show_in_dialogs(self.desk_state, self._wall_time())
+
     def _apply_theme_since(self, before: DeskState) -> None:
         """Apply the theme of the state in front, if the former one had another."""
         theme = self.desk_state.preferences.get("theme", "")
@@ -310,6 +336,9 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         front.take(state, now)
         self.guide.lead()
         base.query_one(KeyBar).show(front, needing)
+        self._show_in_dialogs(state, now)
+
+    def _show_in_dialogs(self, state: DeskState, now: Timestamp) -> None:
         for dialog in self.screen_stack[1:]:
             if isinstance(dialog, TakesState):
                 dialog.take(state, now)

@@ -8,6 +8,7 @@ from kit.console.snapshot import assert_snapshot
 from kit.console.ticket import HELD, MARKET, STATE, ticket
 from kit.samples.desk import NOW
 from kit.samples.numbers import NOT_MONEY
+from service_tui.console.forms import trade_form
 from service_tui.console.forms.trade_form import CHANGED
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.quote import QuoteView
@@ -36,7 +37,30 @@ async def test_an_empty_ticket_says_what_to_do_and_places_nothing() -> None:
         assert t.asked == []
 
 
-async def test_typing_asks_one_quote_when_the_keys_rest_and_shows_the_answer() -> None:
+async def test_a_service_on_this_machine_is_asked_at_each_key() -> None:
+    async with ticket() as t:
+        await t.type("2")
+        assert t.form._quiet is None
+        await t.type("25")
+        assert t.form._quiet is None
+        assert [ask.order.amount for ask in t.asked] == [2 * ONE, 25 * ONE]
+
+
+async def test_a_service_on_a_network_is_asked_when_the_keys_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trade_form, "QUIET_S", 3_600.0)
+    state = replace(STATE, service=replace(STATE.service, embedded=False))
+    async with ticket(state) as t:
+        await t.type("2")
+        await t.type("25")
+        assert t.asked == []
+        t.form._rested()
+        await t.pilot.pause()
+        assert [ask.order.amount for ask in t.asked] == [25 * ONE]
+
+
+async def test_typing_asks_a_quote_and_shows_the_answer() -> None:
     async with ticket() as t:
         t.amount.value = "2"
         t.amount.value = "25"

@@ -45,11 +45,15 @@ class RecordingDoors:
 
     def bring(self, state: DeskState) -> None:
         self.state = state
-        self._changed.set()
+        self._wake()
 
     def fail(self, fault: Exception) -> None:
         self.fault = fault
+        self._wake()
+
+    def _wake(self) -> None:
         self._changed.set()
+        self._changed = asyncio.Event()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["RecordingDoors"]:
@@ -64,12 +68,15 @@ class RecordingDoors:
             self.was_closed = True
 
     async def changes(self) -> AsyncIterator[DeskState]:
+        shown: DeskState | None = None
         while True:
             if self.fault is not None:
                 raise self.fault
-            self._changed.clear()
-            yield self.state
-            await self._changed.wait()
+            if self.state is shown:
+                await self._changed.wait()
+                continue
+            shown = self.state
+            yield shown
 
     def submit(self, command: Command) -> None:
         if isinstance(command, NoteConfirmed):

@@ -50,7 +50,8 @@ from service_tui.terms import (
 from service_tui.units import ONE, Micros, Timestamp
 
 QUIET_S: Final = 0.15
-"""Delay of a quote request after the last key. Source: decisions, "Limits in benches"."""
+"""Delay of a quote request after the last key, where the service is on a network; one on this
+machine is asked at each key. Source: decisions, "Limits in benches"."""
 
 FAR: Final = 0.1
 """A larger price move needs a second enter."""
@@ -544,7 +545,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         return self._quoting.refusal(order) or order
 
     def _changed(self) -> None:
-        """Show a change of the order at once, and request its quote when the keys rest."""
+        """Show a change of the order at once, and request its quote now or when the keys rest."""
         self.query_one("#ticket-problem").remove_class("-asked")
         is_taken_back = self._kept is not None or self._is_overtaken
         self._before = CHANGED if is_taken_back else ""
@@ -552,7 +553,11 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._is_overtaken = False
         for timer in filter(None, (self._quiet, self._second_thought)):
             timer.stop()
-        self._quiet = self.set_timer(QUIET_S, self._rested)
+        self._quiet = None
+        if self._state.service.embedded:
+            self._request_if_due()
+        else:
+            self._quiet = self.set_timer(QUIET_S, self._rested)
         self._show()
 
     def _rested(self) -> None:

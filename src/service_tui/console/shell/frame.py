@@ -27,6 +27,7 @@ from service_tui.console.shell import fatal
 from service_tui.console.shell.ending import KILLED, Ending, Signals
 from service_tui.console.shell.terminal import Losable, Terminal
 from service_tui.console.theme import Themes, variable_defaults
+from service_tui.console.widgets.dialog import Covered
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ class TooSmall(Static):
         )
 
 
-class Base(Screen[object]):
+class Base(Covered[object]):
     """The screen under all others. A moved focus paints two widgets, not the whole screen."""
 
     BLANK = True

@@ -11,6 +11,7 @@ from textual import events, on
 from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.dom import DOMNode
+from textual.messages import Update
 from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 
@@ -29,7 +30,31 @@ TOGETHER_S: Final = 0.05
 EARLY: Final = "key ignored, the dialog was new: press again"
 
 
-class AnswersOnce(Screen[Result]):
+class Covered(Screen[Result]):
+    """A screen that repaints only what changed in it while dialogs lie above.
+
+    Textual marks it anew with all that it has ever repainted since: after the whole screen once,
+    each change of a figure would repaint the whole screen, and the dialogs with it.
+    """
+
+    def _compositor_refresh(self) -> None:
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        if self is app.screen:
+            super()._compositor_refresh()
+            return
+        regions = tuple(self._compositor._dirty_regions)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        self._compositor._dirty_regions.clear()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        self._dirty_widgets.clear()
+        if regions and self in app.screen_stack:
+            for above in app.screen_stack[app.screen_stack.index(self) + 1 :]:
+                # Each shows the one below it, tinted; the kept picture of that is of before.
+                above._layout_cache.clear()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+                above._set_dirty(*regions)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            # Not `refresh`: that would drop what the dialog itself has to repaint.
+            app.screen.post_message(Update(app.screen))
+
+
+class AnswersOnce(Covered[Result]):
     """A screen that removes only itself, once, and not before it is on top."""
 
     _has_ended = False

@@ -168,6 +168,7 @@ def _known(tape: Tape, index: int, number: int, at: Timestamp) -> Listing | None
     return listing if listing.opens_at <= at and listing.home in HOSTS else None
 
 
+@lru_cache(maxsize=4_096)
 def _slug_parts(text: str) -> str:
     """Text as the lower-case words of an address."""
     parts = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

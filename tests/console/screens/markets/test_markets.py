@@ -2,8 +2,10 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from rich.text import Text
 from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -371,6 +373,33 @@ async def test_the_detail_of_another_market_is_never_shown() -> None:
         assert "loading" in view.part(".detail-more")
         assert not view.screen.query_one(PriceChart)._points
         assert STATE.markets[second].question in view.part(".detail-head")
+
+
+async def test_in_a_paused_world_the_pane_is_written_anew_only_for_news(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[str] = []
+    rules = market_text.rules
+
+    def noted(market: MarketView, *rest: Any) -> Text:
+        written.append(market.market_id)
+        return rules(market, *rest)
+
+    assert STATE.world is not None
+    paused = replace(STATE, world=replace(STATE.world, speed=0))
+    async with markets(paused, size=WIDE) as view:
+        await view.rest()
+        monkeypatch.setattr(market_text, "rules", noted)
+        view.app.bring(replace(paused, seen=dict(paused.seen)), later_s=1.0)
+        view.app.bring(later_s=60.0)
+        assert written == []
+        first = view.rows()[0]
+        view.app.bring(with_market(paused, replace(first, price=Probability(0.123))))
+        assert written == [first.market_id]
+        assert "0.877" in view.part(".detail-head")
+        view.app.bring(STATE, later_s=1.0)
+        view.app.bring(later_s=1.0)
+        assert len(written) == 3
 
 
 async def test_going_to_a_market_that_the_filter_hides_clears_the_filter() -> None:

@@ -6,14 +6,20 @@ from rich.text import Text
 from textual.timer import Timer
 
 from service_tui.console.charts.sources import RANGES
-from service_tui.console.freshness import NOT_RECORDED, is_private, of_world, world_now
+from service_tui.console.freshness import (
+    NOT_RECORDED,
+    is_answered,
+    is_private,
+    of_world,
+    world_now,
+)
 from service_tui.console.messages import CommandGiven
 from service_tui.console.screens.markets import detail as market_text
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.price_chart import NewsMark, PriceChart
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.figures import price_points
-from service_tui.desk.slices.records import DetailView, MarketView, PositionView
+from service_tui.desk.slices.records import DetailView, MarketView, PositionView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
 from service_tui.units import Timestamp
@@ -33,6 +39,7 @@ class MarketPane(DetailPane):
         self._watched: tuple[str, int] | None = None
         self._resting: Timer | None = None
         self._charted: object = None
+        self._told: object = None
         self._clock = ""
 
     def next_range(self) -> None:
@@ -58,7 +65,7 @@ class MarketPane(DetailPane):
         """Show this market in a state, at wall time `now`; None: none is in focus."""
         self._aim(None if market is None else market.market_id)
         if market is None:
-            self._charted = None
+            self._charted = self._told = None
             self._prices.show((), empty="")
             self.show(Text("Select a market", "muted"), Text(), Text())
             return
@@ -72,6 +79,13 @@ class MarketPane(DetailPane):
         width, world = self.text_width, world_now(state, now)
         self._clock = of_world(state)
         self._show_prices(market, detail, held, world)
+        answered, hidden = is_answered(state, Topic.POSITIONS), _hidden(state)
+        whose = (held, answered, is_private(state), hidden)
+        told = (market, detail, whose, world, width, self._clock)
+        if told == self._told:
+            # In a paused world no second changes anything that is said here.
+            return
+        self._told = told
         depth = market_text.book(market, detail, width)
         self.show(
             market_text.headline(market, world, width),
@@ -79,7 +93,7 @@ class MarketPane(DetailPane):
             Text("\n\n").join((
                 *((depth,) if depth.plain else ()),
                 market_text.news(detail, world, self._clock),
-                market_text.trades(detail, world, width, self._clock, hidden=_hidden(state)),
+                market_text.trades(detail, world, width, self._clock, hidden=hidden),
                 market_text.rules(market, detail, width, self._clock),
             )),
         )
