@@ -13,6 +13,7 @@ from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.timer import Timer
 
+from kit import loop
 from kit.console import painting
 from service_tui.client import reply
 from service_tui.clock import ManualClock
@@ -24,14 +25,14 @@ from service_tui.wiring.live import embedded_parts
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
 
-SETTLE_S = 60
+SETTLE_S = 30
 WATCHED_S = 10
 
 LIMITS = {
-    0: {"paints": 0, "timers": 0, "commits": 1, "bodies": 40, "messages": 50},
-    1: {"paints": 10, "timers": 20, "commits": 12, "bodies": 55, "messages": 120},
+    0: {"paints": 11, "timers": 22, "commits": 1, "bodies": 40, "messages": 40},
+    1: {"paints": 14, "timers": 32, "commits": 12, "bodies": 55, "messages": 120},
 }
-"""By speed of the world: what ten seconds may cost. Paused, nothing on the screen changes."""
+"""By speed of the world: what ten seconds may cost. Paused, only the age of what is known grows."""
 
 
 @asynccontextmanager
@@ -46,11 +47,20 @@ async def console(path: Path, clock: ManualClock, speed: int) -> AsyncGenerator[
         log_path="log",
     )
     async with app.run_test(size=(120, 40)) as pilot:
-        for _ in range(SETTLE_S):
-            await clock.advance(1.0)
-            await pilot.pause()
+        await pass_time(pilot, clock, SETTLE_S)
         assert app.desk_state.service.phase is Phase.ONLINE
+        # The welcome of a first start is closed by whoever reads it.
+        await pilot.press("enter")
+        await pass_time(pilot, clock, SETTLE_S)
         yield pilot
+
+
+async def pass_time(pilot: Pilot[int], clock: ManualClock, seconds: int) -> None:
+    """Seconds of both clocks: the service's and the desk's, and Textual's."""
+    for _ in range(seconds):
+        await clock.advance(1.0)
+        loop.move_on(1.0)
+        await pilot.pause()
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
@@ -82,9 +92,7 @@ async def test_a_console_that_is_left_alone_does_little(
     with painting.each_frame():
         async with console(tmp_path, clock, speed) as pilot:
             done = counted(monkeypatch)
-            for _ in range(WATCHED_S):
-                await clock.advance(1.0)
-                await pilot.pause()
+            await pass_time(pilot, clock, WATCHED_S)
             did = Counter(done)
     assert {what: did[what] for what, most in LIMITS[speed].items() if did[what] > most} == {}
     # It is counted at all: the desk asks, and each second of a world that runs is stored.

@@ -42,6 +42,11 @@ def monotonic() -> float:
     return _really() + _state["ahead"]
 
 
+def move_on(by_s: float) -> None:
+    """Let so much time pass at once: timers of Textual and of the loop are due."""
+    _state["ahead"] += by_s
+
+
 def skip_waits(*, on: bool) -> None:
     """Whether the loops of the running test skip waits."""
     _state["skips"] = on

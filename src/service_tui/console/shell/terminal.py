@@ -44,7 +44,7 @@ ESCAPE: Final = "\x1b"
 ESCAPE_S: Final = 0.1
 """An escape without more is the key. Source: Textual."""
 
-READ_MAX: Final = 4_096
+BYTES_AT_ONCE: Final = 4_096
 WAKE: Final = b"."
 
 _ONE_KEY: Final = frozenset("[O\x7f")
@@ -160,7 +160,7 @@ class Terminal(Losable, LinuxDriver):
             waiting.register(self._woken, selectors.EVENT_READ)
             while not self.exit_event.is_set():
                 ready = {key.fd for key, _ in waiting.select(ESCAPE_S)}
-                text = decode(os.read(self.fileno, READ_MAX)) if self.fileno in ready else ""
+                text = decode(os.read(self.fileno, BYTES_AT_ONCE)) if self.fileno in ready else ""
                 # Half a letter is no text yet, and no text would be the end to the parser.
                 for message in chain(parser.feed(text) if text else (), parser.tick()):
                     self.process_message(message)
