@@ -16,7 +16,7 @@ import pytest
 import service_tui
 from service_tui import __main__, __version__, version
 from service_tui.cli import main as cli
-from service_tui.cli.parser import USAGE_ERROR, parse, parser_of
+from service_tui.cli.parser import USAGE_ERROR, check, parse, parser_of
 from service_tui.config import read_environment
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.drills import command
@@ -141,6 +141,54 @@ def test_the_folder_is_named_before_or_after_what_is_done_with_skills(
     assert given.data_dir == Path("/tmp/d")  # noqa: S108
     if given.act == "run":
         assert (given.name, given.words) == ("momentum", ["--live"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("halt",),
+        ("resume",),
+        ("agent", "retire", "heron"),
+        ("people", "list"),
+        ("invite",),
+        ("serve",),
+        ("drill",),
+        ("tour",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_changes_a_service_is_refused_when_nothing_may_change(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = parser_of(read_environment({}))
+    check(parser, parse(parser, words))
+    with pytest.raises(SystemExit) as caught:
+        check(parser, parse(parser, (*words, "--read-only")))
+    assert caught.value.code == USAGE_ERROR
+    assert "--read-only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "fits"),
+    [
+        (("invite", "end", "i1"), True),
+        (("invite", "new"), True),
+        (("invite", "end"), False),
+        (("invite", "new", "i1"), False),
+        (("invite", "list", "i1"), False),
+    ],
+)
+def test_an_invitation_is_named_to_end_it_and_only_then(
+    words: tuple[str, ...], *, fits: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = parser_of(read_environment({}))
+    given = parse(parser, words)
+    if fits:
+        check(parser, given)
+        return
+    with pytest.raises(SystemExit):
+        check(parser, given)
+    assert "give the ID with 'invite end'" in capsys.readouterr().err
 
 
 def test_the_words_of_a_skill_stand_behind_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:

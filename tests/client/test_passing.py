@@ -1,13 +1,15 @@
 """Calls that are passed on: they reach what they name, at the service that they are meant for."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 
 import httpx
 import pytest
 
 from kit.service.scripted import said, scripted
+from service_tui.client import passing
 from service_tui.client.keys import Key
-from service_tui.client.passing import NotPassedError, pass_on
+from service_tui.client.passing import BODY_MAX, NotPassedError, Passed, pass_on
 
 TOLD = "sk_test_0123456789"
 
@@ -71,3 +73,53 @@ async def test_an_answer_that_cannot_be_unpacked_may_have_been_acted_on() -> Non
             await passed(service.url, "/api/sdk/trade", b"{}")
         assert raised.value.was_sent
         assert len(service.requests) == 1
+
+
+async def answered(chunks: list[bytes], headers: dict[str, str] | None = None) -> Passed:
+    """What a call brings whose answer comes in these pieces."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for chunk in chunks:
+            yield chunk
+
+    async def reply(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(429, headers=headers, content=pieces())
+
+    base = "http://127.0.0.1:9"
+    transport = httpx.MockTransport(reply)
+    return await pass_on(transport, httpx.URL(base), Key(TOLD, base), ("GET", "/api", b""))
+
+
+async def test_an_answer_is_bounded_in_all_its_pieces_together() -> None:
+    half = b"x" * (BODY_MAX // 2)
+    assert len((await answered([half, half])).body) == BODY_MAX
+    with pytest.raises(NotPassedError, match="too long") as raised:
+        await answered([half, half, b"x"])
+    assert raised.value.was_sent
+
+
+async def test_when_to_come_back_is_passed_with_the_answer() -> None:
+    assert await answered([b"{", b"}"], {"Retry-After": "7"}) == Passed(429, b"{}", "7")
+    assert (await answered([b"{}"])).retry_after == ""
+
+
+async def test_a_call_without_an_end_ends_with_its_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passing, "PASSED_S", 0.01)
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0.001)
+
+    async def reply(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=endless())
+
+    base = "http://127.0.0.1:9"
+    sending = pass_on(
+        httpx.MockTransport(reply), httpx.URL(base), Key(TOLD, base), ("GET", "/api", b"")
+    )
+    with pytest.raises(NotPassedError, match="the line broke") as raised:
+        await asyncio.wait_for(sending, 2)
+    assert raised.value.was_sent

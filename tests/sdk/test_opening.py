@@ -74,6 +74,28 @@ def test_another_word_is_no_consent(monkeypatch: pytest.MonkeyPatch) -> None:
         ServiceClient(KEY, "http://example.org")
 
 
+@pytest.mark.parametrize(
+    ("word", "skips"),
+    [("1", True), ("True", True), ("yes", True), ("0", False), ("no", False), ("", False)],
+)
+def test_the_checks_before_a_trade_are_skipped_at_a_yes_alone(word: str, *, skips: bool) -> None:
+    assert opening_of(KEY, URL, {"SERVICE_SKIP_PREFLIGHT": word}).skip_preflight is skips
+    assert opening_of(KEY, URL, {"SERVICE_ALLOW_INSECURE_BASE_URL": word}).allow_insecure is skips
+
+
+def test_without_a_word_nothing_is_skipped_and_no_cap_is_set() -> None:
+    opening = opening_of(KEY, URL, {})
+    assert (opening.skip_preflight, opening.allow_insecure, opening.exposure_cap) == (
+        False, False, None
+    )  # fmt: skip
+
+
+def test_what_is_passed_stands_before_the_environment() -> None:
+    environ = {"SERVICE_API_KEY": "sk_other", "SERVICE_API_URL": "http://127.0.0.1:1"}
+    opening = opening_of(KEY, URL, environ)
+    assert (opening.api_key, opening.base_url) == (KEY, URL)
+
+
 @pytest.mark.parametrize("cap", ["nan", "-1", "0", "inf", "much"])
 def test_a_cap_that_is_no_amount_is_refused(cap: str) -> None:
     with pytest.raises(ValueError, match="EXPOSURE_CAP_USD"):

@@ -312,3 +312,10 @@ def test_a_signer_that_signs_with_another_key_is_found_out() -> None:
 def test_what_is_no_signature_recovers_nobody(signature: bytes) -> None:
     with pytest.raises(MalformedError):
         recovered(bytes(32), signature)
+
+
+def test_a_transaction_costs_at_most_its_gas_at_the_highest_fee_and_its_value() -> None:
+    transaction = Transaction(
+        nonce=0, max_priority_fee=2, max_fee=7, gas=100, to="0x" + "ab" * 20, value=13
+    )
+    assert transaction.cost_max == 713

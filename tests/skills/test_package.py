@@ -99,6 +99,13 @@ def test_a_document_of_ten_megabytes_is_not_read_whole(tmp_path: Path) -> None:
         read_package(skill(tmp_path, "rain", "---\nname: rain\n---\n" + "x" * 10_000_000))
 
 
+def test_an_honest_depth_of_lists_is_read_and_a_deeper_one_refused() -> None:
+    # The fields themselves are the first of sixteen.
+    frontmatter("---\nname: rain\nlist: " + "[" * 15 + "]" * 15 + "\n---\n")
+    with pytest.raises(NotASkillError, match="too many lists in lists"):
+        frontmatter("---\nname: rain\nlist: " + "[" * 16 + "]" * 16 + "\n---\n")
+
+
 def test_the_line_that_is_no_yaml_is_named() -> None:
     with pytest.raises(NotASkillError, match="line 3 of its document"):
         frontmatter("---\nname: rain\ndescription: a: b\n---\n")

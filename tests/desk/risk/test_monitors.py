@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,13 +9,14 @@ from kit.desk.faults import Line, at_work, buy, ended, said, until
 from kit.samples.desk import sample_state
 from kit.samples.risk import alert_of, exit_of, monitor_of
 from kit.service.stage import Stage
+from service_tui.client.errors import Called, UnreachableError
 from service_tui.desk.changes import Changed, Loaded
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
 from service_tui.desk.reduce import reduce
 from service_tui.desk.reduce_risk import BY_HOLDER, news_of, reduce_risk
-from service_tui.desk.risk.handlers import monitor_request
+from service_tui.desk.risk.handlers import monitor_request, set_monitor
 from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
@@ -30,7 +32,7 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import THRESHOLDS, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import MONITORS, SET_MONITOR
-from service_tui.wire.monitors import MonitorBody, RiskAlertBody
+from service_tui.wire.monitors import MonitorBody, RiskAlertBody, SentMonitorRequest
 
 AT = Timestamp(1_800_000_000.0)
 
@@ -343,6 +345,30 @@ async def test_trailing_and_time_stop_are_set_changed_and_removed(tmp_path: Path
         desk.submit(wish(market_id, 0.3, None))
         state = await until(desk, lambda s: not s.risk.monitors[0].thresholds.trails, stage)
         assert state.risk.monitors[0].thresholds == wish(market_id, 0.3, None).thresholds
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+async def test_another_service_is_sent_the_thresholds_that_are_set_alone(*, embedded: bool) -> None:
+    sent: list[SentMonitorRequest] = []
+
+    async def call(*_: object, body: SentMonitorRequest, path: object) -> None:
+        sent.append(body)
+        raise UnreachableError("no connection", Called("POST", str(path)))
+
+    whole = sample_state()
+    market_id = next(one.market_id for one in whole.markets.values() if one.is_open)
+    state = replace(whole, service=replace(whole.service, embedded=embedded), seen={})
+    emitted: list[object] = []
+    ports = SimpleNamespace(
+        state=lambda: state,
+        client=SimpleNamespace(call=call),
+        emit=emitted.append,
+        refresh=lambda _: None,
+    )
+    await set_monitor(replace(wish(market_id, 0.4, None), venue=Venue.EVM), ports)
+    (body,) = sent
+    assert ("exit_at" in body.model_fields_set) is embedded
+    assert "stop_loss_pct" in body.model_fields_set
 
 
 def test_a_service_with_stop_and_target_alone_is_sent_no_other_name() -> None:

@@ -32,11 +32,12 @@ from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.desk import HELD_BACK_S, Desk
 from service_tui.desk.persistent_banners import persistent_banners
-from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, TicketState
+from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, TicketState, TicketView
 from service_tui.desk.tickets import Ticket
+from service_tui.desk.trading.lookup import is_overdue, surely_before
 from service_tui.desk.trading.preflight import preflight
 from service_tui.terms import Side
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.trades import TradeRequest
 
@@ -139,6 +140,38 @@ async def test_a_service_whose_clock_is_off_is_told_for_as_long_as_it_is(tmp_pat
 
 
 # -- what unreadable ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "before"),
+    [
+        # Our clock shows 2 hours more than the service's: its trades look older than the order.
+        (7_200.0, -10_800.0),
+        (0.0, -3_600.0),
+        (-7_200.0, -3_600.0),
+        # Its clock is unknown.
+        (None, -86_400.0),
+    ],
+)
+def test_a_search_goes_back_as_far_as_the_clocks_may_be_apart(
+    ahead_s: float | None, before: float
+) -> None:
+    opened = Timestamp(1_800_000_000.0)
+    assert surely_before(opened, ahead_s) - opened == before
+
+
+@pytest.mark.parametrize(
+    ("sent_at", "now", "is_over"),
+    [(1_000.0, 1_600.0, False), (1_000.0, 1_600.1, True), (None, 1_500.1, True)],
+)
+def test_an_order_is_overdue_ten_minutes_after_it_was_sent(
+    sent_at: float | None, now: float, *, is_over: bool
+) -> None:
+    ticket = TicketView(
+        "t", "trade", "m", "buy YES", TicketState.UNKNOWN, Timestamp(900.0),
+        sent_at=None if sent_at is None else Timestamp(sent_at),
+    )  # fmt: skip
+    assert is_overdue(ticket, Timestamp(now)) is is_over
 
 
 def broken_row(_: Stage) -> Rows:

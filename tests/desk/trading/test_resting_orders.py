@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -191,6 +192,27 @@ async def test_the_entry_of_one_that_was_slow_to_leave_proves_nothing(tmp_path: 
         said = (await look_at_books([lost], on.desk.ports))["lost"]
         assert said.order is None
         assert "may be another one" in said.doubt
+
+
+async def test_an_entry_is_no_proof_while_the_clock_of_the_service_is_unknown(
+    tmp_path: Path,
+) -> None:
+    async with work(tmp_path) as on:
+        await on.rest(on.below())
+        (ticket,) = (await on.until(lambda s: s.orders)).tickets
+        on.desk.ports.emit(Changed(replace(ticket, state=TicketState.UNKNOWN, settled_at=None)))
+        lost = on.desk.state.tickets[0]
+
+        def ports_at(skew_s: float | None) -> Any:
+            client = SimpleNamespace(call=on.desk.ports.client.call, skew_s=skew_s)
+            return SimpleNamespace(client=client, state=on.desk.ports.state, refresh=lambda _: None)
+
+        found = (await look_at_books([lost], ports_at(0.0)))[lost.ticket_id]
+        assert found.order is not None
+        unsure = (await look_at_books([lost], ports_at(None)))[lost.ticket_id]
+        assert (unsure.order, unsure.doubt) == (
+            None, "a similar order is open and may be another one"
+        )  # fmt: skip
 
 
 async def test_a_listing_on_its_way_at_a_cancel_brings_nothing_back(tmp_path: Path) -> None:

@@ -90,8 +90,13 @@ async def test_a_test_says_how_it_went(tmp_path: Path) -> None:
         open_test_desk(stage) as desk,
     ):
         webhook_id = await added(desk, stage)
+        assert desk.state.webhooks is not None
+        listed_at = desk.state.webhooks.at
+        await stage.clock.advance(1)
         desk.submit(TestWebhook(webhook_id, URL))
         await until(desk, lambda s: "accepted the test" in s.notices[-1].text, stage.clock)
+        # The list is read anew: a delivery changes it.
+        await until(desk, lambda s: s.webhooks and s.webhooks.at > listed_at, stage.clock)
         assert box.sent == [(URL, "webhook.test")]
         box.error = "responded with status 500"
         desk.submit(TestWebhook(webhook_id, URL))

@@ -105,6 +105,32 @@ def test_beyond_the_threshold_already_above_triggers_and_crossing_waits_for_the_
     assert [kind_of(event) for event in looked(world)] == ["price_alert_met"]
 
 
+def test_triggered_alerts_of_an_agent_since_a_moment_are_told_newest_first() -> None:
+    world = new_world()
+    agent, other, market = joined(world, "ada"), joined(world, "bob"), open_markets(world)[0]
+    book = world.price_alerts
+    priced(market, 0.5)
+    for owner in (agent, other, agent, agent):
+        an_alert(world, owner, market, ABOVE, 0.6)
+    times = dict(zip(list(book.waiting), (AT, AT + 1, AT + 2, AT + 3), strict=True))
+    for alert_id, at in times.items():
+        owner_id = book.waiting[alert_id].placed.agent_id
+        book.apply(PriceAlertTriggered(alert_id, owner_id, Timestamp(at), 0.7))
+    found = book.triggered_of(agent.agent_id, Timestamp(AT + 2))
+    assert [one.triggered_at for one in found] == [AT + 3, AT + 2]
+
+
+def test_the_end_of_a_market_drops_its_alerts_alone() -> None:
+    world = new_world()
+    agent, (first, second, *_) = joined(world, "ada"), open_markets(world)
+    for market in (first, second):
+        priced(market, 0.5)
+        an_alert(world, agent, market, ABOVE, 0.6)
+    world.price_alerts.end_market(first.market_id)
+    waiting = world.price_alerts.of(agent.agent_id)
+    assert [one.placed.market_id for one in waiting] == [second.market_id]
+
+
 def test_the_price_of_no_is_that_of_no() -> None:
     world = new_world()
     agent, market = joined(world, "ada"), open_markets(world)[0]

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -9,11 +10,13 @@ import pytest
 from kit.clock import leap
 from kit.engine.topics import TOPICS
 from kit.service.stage import Stage, open_stage
+from service_tui.engine.amm.market import Market
 from service_tui.engine.codec.events import dumps, encode
 from service_tui.engine.events import Fill, MarketResolved, Note, Payout
 from service_tui.engine.world import World
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.past.history import KINDS, Paid, past_of, payout_fields, trade_row
+from service_tui.storage.ended_markets import EndedHead
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS, TRADES
@@ -71,6 +74,24 @@ def test_a_payout_is_a_row_of_its_own_with_an_exact_pnl(payout: int, price: floa
     assert row.avg_price == price
     assert row.pnl == (payout - 4_000_000) / 1e6
     assert row.outcome is True
+
+
+def test_a_fill_is_resolved_once_its_market_is_or_is_forgotten() -> None:
+    (listing, *_) = NOWHERE.tape.listings_at(AT)
+    world, market = World(7, AT, TOPICS), Market(replace(listing, market_id="m1"))
+    assert trade_row(FILL, world).resolved
+    world.markets["m1"] = market
+    assert not trade_row(FILL, world).resolved
+    assert trade_row(FILL, world).market_question == listing.question
+    market.resolved_at = AT
+    assert trade_row(FILL, world).resolved
+
+
+@pytest.mark.parametrize("outcome", [True, False])
+def test_a_fill_in_a_market_that_ended_has_its_question_and_outcome(*, outcome: bool) -> None:
+    head = EndedHead("m1", "Rain?", "sim", outcome, AT, AT)
+    row = trade_row(FILL, NOWHERE, {"m1": head, "m2": head._replace(question="Snow?")})
+    assert (row.market_question, row.outcome, row.resolved) == ("Rain?", outcome, True)
 
 
 def test_an_agents_history_is_fills_and_payouts() -> None:

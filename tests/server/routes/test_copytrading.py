@@ -4,10 +4,15 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kit.service.line import Line
 from kit.service.stage import Stage, open_stage
+from service_tui.engine.reactor.wallet_records import WalletPosition
 from service_tui.engine.reactor.wallets import ROSTER, address_of
+from service_tui.server.routes import copytrading
 from service_tui.terms import Plan, Side, Venue
+from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import POSITIONS
 from service_tui.wire.endpoints.trading import COPY_WALLETS
 
@@ -61,6 +66,29 @@ async def test_copies_are_bounded_and_a_stranger_is_named(tmp_path: Path) -> Non
         one = await copied(stage, wallets=[*wallets, stranger], max_trades=1, dry_run=True)
         assert len(one["trades"]) == 1
         assert any(stranger in error for error in one["errors"])
+
+
+async def test_the_dearest_positions_are_copied_for_what_they_cost_within_one_and_the_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_stage(tmp_path, plan=Plan.ELITE) as stage:
+        (wallet, *_) = await traded_wallets(stage)
+        markets = sorted(one.market_id for one in stage.open_markets())[:4]
+        costs = dict(zip(markets, (3.0, 80.0, 0.2, 0.5), strict=True))
+        stage.world.reactor.records.by_address[wallet].held = {
+            market_id: WalletPosition(yes=Micros(ONE), yes_cost=Micros(round(cost * ONE)))
+            for market_id, cost in costs.items()
+        }
+        body = {"wallets": [wallet], "dry_run": True, "max_usd_per_position": 7}
+        rows = (await copied(stage, **body, top_n=3))["trades"]
+        assert [row["market_id"] for row in rows] == [markets[1], markets[0], markets[3]]
+        # A position of cents is bought for one unit: less is no trade.
+        assert [row["cost"] for row in rows] == pytest.approx([7.0, 3.0, 1.0], abs=0.01)
+        assert len((await copied(stage, **body))["trades"]) == 4
+        monkeypatch.setattr(copytrading, "COPIES_MAX", 2)
+        for most in ({}, {"max_trades": 3}):
+            bounded = await copied(stage, **body, **most)
+            assert (len(bounded["trades"]), bounded["trades_needed"]) == (2, 4)
 
 
 async def test_what_a_wallet_has_left_is_named_and_never_sold(tmp_path: Path) -> None:

@@ -286,6 +286,20 @@ async def test_a_locked_key_cannot_say_yes() -> None:
         assert len(given(seen)) == 1
 
 
+async def test_redeeming_all_tells_the_gas_of_all_and_a_service_pays_its_own() -> None:
+    rows = tuple(row_of(index) for index in (1, 2, 3))
+    both = replace(READY, redemption=replace(READY.redemption, rows=rows))
+    async with running(both, first="redemption", size=(160, 50)) as seen:
+        await seen.press("T")
+        assert "About 0.0351 POL of gas" in seen.text
+        assert "3 positions" in seen.text
+        await seen.press("escape")
+        await seen.bring(replace(both, wallet=wallet_of(ownership=Ownership.MANAGED)))
+        await seen.press("T")
+        assert "signs for this wallet and pays the gas" in seen.text
+        assert "POL of gas" not in seen.text
+
+
 async def test_all_and_by_itself_want_a_typed_word_and_off_asks_nothing() -> None:
     async with running(READY, first="redemption", size=(120, 40)) as seen:
         await seen.press("T")
