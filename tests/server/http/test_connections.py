@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import uvicorn
 
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.events import AgentChanged
@@ -247,3 +248,26 @@ async def test_what_follows_a_body_is_bounded_too(tmp_path: Path) -> None:
                 await asyncio.sleep(0)
         assert await is_ended(pair)
         assert await healthy(url)
+
+
+async def test_a_port_that_nobody_uses_is_closed_without_a_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(*_: object) -> None:
+        raise AssertionError("uvicorn's own end waits a tenth of a second")
+
+    monkeypatch.setattr(uvicorn.Server, "shutdown", slow)
+    async with open_stage(tmp_path) as stage:
+        async with listen(stage.sim.app) as url:
+            pass
+        with pytest.raises(ConnectionError):
+            await opened(url)
+
+
+async def test_whoever_is_being_answered_at_the_end_gets_the_answer(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage, asyncio.TaskGroup() as tasks:
+        async with listen(stage.sim.app) as url:
+            asking = tasks.create_task(healthy(url))
+            for _ in range(20):
+                await asyncio.sleep(0)
+        assert await asking

@@ -8,11 +8,14 @@ for ever).
 
 import asyncio
 import resource
+import socket
 from asyncio.sslproto import SSLProtocol
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from ssl import SSLContext
 from typing import Any, Final
 
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 CONNECTIONS_MAX: Final = 512
@@ -50,6 +53,10 @@ def connections_max() -> int:
     """Most connections that may be open: at most half of the descriptors of the process."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return CONNECTIONS_MAX if soft < 0 else max(CONNECTIONS_MIN, min(CONNECTIONS_MAX, soft // 2))
+
+
+TICK_S: Final = 1.0
+"""How often the date of the answers is set anew."""
 
 
 class HeadTooLargeError(Exception):
@@ -236,3 +243,43 @@ def _bounded(connections: Iterable[object]) -> list[BoundedConnection]:
         for connection in connections
         if isinstance(connection, BoundedConnection) and not connection.transport.is_closing()
     ]
+
+
+class PortServer(uvicorn.Server):
+    """A server that leaves the signals of the process to whoever owns the terminal."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """Accept nobody any more, and end."""
+        self.should_exit = True
+        self._ending.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Capture none."""
+        yield
+
+    async def main_loop(self) -> None:
+        """Work until the end: as uvicorn's own, but idle in between, and at an end at once."""
+        loop = asyncio.get_running_loop()
+        while not await self.on_tick(0):
+            sweep(self.server_state.connections, loop.time())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TICK_S):
+                    await self._ending.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the port, and wait for those who are connected."""
+        for server in self.servers:
+            server.close()
+        # Whoever was just accepted is known after a turn of the loop.
+        await asyncio.sleep(0)
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+            return
+        # uvicorn's own end takes a tenth of a second, also where nobody is connected.
+        for one in sockets or ():
+            one.close()

@@ -4,8 +4,8 @@ import asyncio
 import os
 import socket
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Final
 
 from starlette.applications import Starlette
@@ -53,9 +53,6 @@ HOST: Final = "127.0.0.1"
 START_S: Final = 10.0
 STUCK_S: Final = 1
 """How long a caller who reads nothing may hold back the end."""
-
-TICK_S: Final = 1.0
-"""How often the date of the answers is set anew."""
 
 
 def bind(port: int = 0, host: str = HOST) -> socket.socket:
@@ -145,9 +142,9 @@ async def listen(
 
     from service_tui.server.http.connections import (  # noqa: PLC0415
         BoundedConnection,
+        PortServer,
         backlog,
         encrypted_connections,
-        sweep,
     )
     from service_tui.server.http.loopback import Turns  # noqa: PLC0415
 
@@ -175,25 +172,7 @@ async def listen(
         # Not by uvicorn's own options: they would let in more ciphers than Python's defaults, and
         # lines without number that never begin to encrypt.
         setattr(config, "http_protocol_class", encrypted_connections(entrance.tls))  # noqa: B010
-    ending = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    class Server(uvicorn.Server):
-        """A server that leaves the signals of the process to whoever owns the terminal."""
-
-        @contextmanager
-        def capture_signals(self) -> Generator[None]:
-            yield
-
-        async def main_loop(self) -> None:
-            # As uvicorn's own, but idle in between, and at an end at once.
-            while not await self.on_tick(0):
-                sweep(self.server_state.connections, loop.time())
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(TICK_S):
-                        await ending.wait()
-
-    server = Server(config)
+    server = PortServer(config)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(server.serve(sockets=[listener]))
         async with asyncio.timeout(START_S):
@@ -203,7 +182,6 @@ async def listen(
             yield entrance.address or address_of(listener)
         finally:
             streams_of(app).end()
-            server.should_exit = True
-            ending.set()
+            server.end()
             await running
             listener.close()
