@@ -2,6 +2,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ HEAVY = (
 )
 
 
+@cache
 def names_after(imported: str) -> set[str]:
     code = f"import {imported}, sys; print(' '.join(sys.modules))"
     done = subprocess.run(
