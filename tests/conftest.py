@@ -39,20 +39,8 @@ gc.disable()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     costs.mark_slow(items)
-    items[:] = waiting_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-
-
-def waiting_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """The tests in an order in which two workers begin with those that wait for programs.
-
-    Each worker begins with its part of the list. The others use the cores meanwhile, and nobody
-    waits alone at the end.
-    """
-    waiting = [item for item in items if item.get_closest_marker("process") is not None]
-    others = [item for item in items if item.get_closest_marker("process") is None]
-    half, part = len(waiting) // 2, max(len(waiting), len(items) // workers)
-    first = waiting[:half] + others[: part - half]
-    return first + waiting[half:] + others[part - half :]
+    # First those that wait for a program: others use the core meanwhile, and none waits at the end.
+    items.sort(key=lambda item: item.get_closest_marker("process") is None)
 
 
 @pytest.hookimpl(wrapper=True)
