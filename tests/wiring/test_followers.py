@@ -42,6 +42,7 @@ from service_tui.server.routes.table import ROUTES
 from service_tui.server.world_store import WorldStore, begin
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import JournalStore
+from service_tui.storage.shared import feed as feed_room
 from service_tui.storage.shared.connection import WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.errors import NotLeadingError
@@ -265,6 +266,24 @@ async def desk(place: WorldPlace, path: Path) -> AsyncGenerator[tuple[Followed, 
         async with trader.http:
             await trader.join(one.address)
             yield led, [one.address, other.address], trader
+
+
+def test_a_feed_that_is_closed_while_it_connects_leaves_no_line_open(
+    place: WorldPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As when a follower is told to end: the thread that connects is not interrupted.
+    feed, lines = JournalFeed(place), list[feed_room.Raw]()
+
+    def late(place: WorldPlace, purpose: str) -> feed_room.Raw:
+        lines.append(connect(place, purpose))
+        feed.close()
+        return lines[0]
+
+    connect = feed_room.connect
+    monkeypatch.setattr(feed_room, "connect", late)
+    with pytest.raises(StorageError, match="closed"):
+        feed.open()
+    assert [line.closed for line in lines] == [True]
 
 
 async def test_who_wrote_reads_it_a_hundred_times_through_either_follower(

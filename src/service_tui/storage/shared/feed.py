@@ -7,7 +7,7 @@ and looked for now and then without being woken.
 import asyncio
 import logging
 from contextlib import suppress
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Final
 
 import psycopg
@@ -82,15 +82,22 @@ class JournalFeed:
         self._raw: Raw | None = None
         self._epoch = 0
         self._is_notified = False
+        self._is_closed = False
+        self._closing = Lock()
 
     def open(self) -> None:
         """Connect, and listen from now on.
 
         Raises:
-            StorageError: the database does not answer.
+            StorageError: the database does not answer, or the feed was closed meanwhile.
         """
         raw = connect(self._place, "follower")
-        self._raw = raw
+        with self._closing:
+            # Who waits for this thread may have given up, and closed what was there.
+            if self._is_closed:
+                raw.close()
+                raise StorageError("the feed is closed")
+            self._raw = raw
         raw.add_notify_handler(self._note)
         with as_shared_error():
             raw.execute("SET default_transaction_read_only = on")
@@ -142,8 +149,10 @@ class JournalFeed:
             loop.remove_reader(ear)
 
     def close(self) -> None:
-        """Close the connection."""
-        raw, self._raw = self._raw, None
+        """Close the connection, for good; also one that is being opened by another thread."""
+        with self._closing:
+            self._is_closed = True
+            raw, self._raw = self._raw, None
         if raw is not None:
             with suppress(psycopg.Error):
                 raw.close()
