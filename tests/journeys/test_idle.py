@@ -1,6 +1,5 @@
 """What a console that embeds its service does while nobody types: counted, without a clock."""
 
-import random
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -15,15 +14,11 @@ from textual.timer import Timer
 
 from kit import loop
 from kit.console import painting
+from kit.console.walk import walking
 from service_tui.client import reply
 from service_tui.clock import ManualClock
-from service_tui.console.app import ConsoleApp
-from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.slices.records import Phase
 from service_tui.storage.db.writer import Writer
-from service_tui.wiring.live import embedded_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
 
 SETTLE_S = 30
 WATCHED_S = 10
@@ -37,22 +32,13 @@ LIMITS = {
 
 @asynccontextmanager
 async def console(path: Path, clock: ManualClock, speed: int) -> AsyncGenerator[Pilot[int]]:
-    options = Options(path, path / "config", path / "log", seed=7, speed=speed)
-    initial = first_state(options)
-    app = ConsoleApp(
-        open_desk=lambda: embedded_parts(options, initial, clock, random.Random(5)),
-        initial=initial,
-        now=clock.now,
-        themes=load_themes(shipped_folder()),
-        log_path="log",
-    )
-    async with app.run_test(size=(120, 40)) as pilot:
-        await pass_time(pilot, clock, SETTLE_S)
-        assert app.desk_state.service.phase is Phase.ONLINE
+    async with walking(path, clock, size=(120, 40), speed=speed) as walk:
+        await pass_time(walk.pilot, clock, SETTLE_S)
+        assert walk.state.service.phase is Phase.ONLINE
         # The welcome of a first start is closed by whoever reads it.
-        await pilot.press("enter")
-        await pass_time(pilot, clock, SETTLE_S)
-        yield pilot
+        await walk.pilot.press("enter")
+        await pass_time(walk.pilot, clock, SETTLE_S)
+        yield walk.pilot
 
 
 async def pass_time(pilot: Pilot[int], clock: ManualClock, seconds: int) -> None:

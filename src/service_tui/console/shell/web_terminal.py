@@ -5,7 +5,7 @@ from textual.drivers.web_driver import WebDriver
 
 from service_tui.console.shell.terminal import HEIGHT_MAX, WIDTH_MAX, KeyParser, Losable, lenient
 
-# As in `terminal`: no other way to replace them.
+# The driver takes both by these names, and offers no other way to replace them.
 web_driver.XTermParser = KeyParser  # pyright: ignore[reportPrivateImportUsage]
 web_driver.getincrementaldecoder = lenient  # pyright: ignore[reportPrivateImportUsage]
 

@@ -18,6 +18,9 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+TICK_S: Final = 1.0
+"""How often the date of the answers is set anew."""
+
 CONNECTIONS_MAX: Final = 512
 """ours: open connections; twenty agents with twenty connections each, and every console."""
 
@@ -53,10 +56,6 @@ def connections_max() -> int:
     """Most connections that may be open: at most half of the descriptors of the process."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return CONNECTIONS_MAX if soft < 0 else max(CONNECTIONS_MIN, min(CONNECTIONS_MAX, soft // 2))
-
-
-TICK_S: Final = 1.0
-"""How often the date of the answers is set anew."""
 
 
 class HeadTooLargeError(Exception):
