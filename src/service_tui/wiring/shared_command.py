@@ -126,8 +126,8 @@ async def _in_database(
             who = "another process" if leader is None else leader.holder
             raise StorageError(f"{place} is led by {who}; end it first")
         database = SharedDatabase(place, leadership, folder / WORLD_FILE)
-
         try:
+            database.open()
             async with asyncio.TaskGroup() as tasks:
                 beating = tasks.create_task(beat(leadership, clock))
                 yield database

@@ -177,7 +177,7 @@ class SharedProcess:
         )
         feed = JournalFeed(self._place)
         path = self._options.data_dir / WORLD_FILE
-        database = await asyncio.to_thread(SharedDatabase, self._place, None, path)
+        database = SharedDatabase(self._place, None, path)
         try:
             await asyncio.to_thread(feed.open)
             async with open_copy(database, feed, self._clock, settings) as copy:
@@ -282,8 +282,9 @@ class SharedProcess:
         operator = await asyncio.to_thread(leadership.operator_hash, hash_of(self._keys.operator))
         settings = replace(sim_settings(options, self._keys), operator_hash=operator)
         path = options.data_dir / WORLD_FILE
-        database = await asyncio.to_thread(SharedDatabase, self._place, leadership, path)
+        database = SharedDatabase(self._place, leadership, path)
         try:
+            await asyncio.to_thread(database.open)
             if warm is not None:
                 warm = await caught_up(database, warm)
             async with open_sim(database, self._clock, settings, warm=warm) as sim:

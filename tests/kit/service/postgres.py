@@ -170,6 +170,7 @@ def leading(place: WorldPlace, path: Path) -> Generator[SharedDatabase]:
     try:
         database = SharedDatabase(place, leadership, path / "world")
         try:
+            database.open()
             yield database
         finally:
             database.close()

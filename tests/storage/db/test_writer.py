@@ -2,11 +2,14 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from service_tui.storage.db import database as database_room
 from service_tui.storage.db.connection import connect_to_read, connect_to_write
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
@@ -175,6 +178,30 @@ async def test_a_failed_commit_stops_the_writer_until_it_is_reopened(
     assert database.failure is None
     await database.write(insert("after"))
     assert keys(database) == {"before", "after"}
+
+
+async def test_a_database_that_is_closed_while_it_reopens_keeps_no_writer(
+    database: Database, file_size_limit: Limit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wal = database.path.with_name(database.path.name + "-wal")
+    with file_size_limit(wal.stat().st_size), pytest.raises(StorageError):
+        await database.write(insert("lost", "x" * 100_000))
+    opening, may, port_to = threading.Event(), threading.Event(), database_room.port_to
+
+    def late(*values: Any, **named: Any) -> database_room.SqlitePort:
+        opening.set()
+        may.wait(20)
+        return port_to(*values, **named)
+
+    monkeypatch.setattr(database_room, "port_to", late)
+    with ThreadPoolExecutor(2) as threads:
+        reopening = threads.submit(asyncio.run, database.reopen())
+        opening.wait(20)
+        closing_ = threads.submit(database.close, NOW)
+        may.set()
+        assert (reopening.result(20), closing_.result(20)) == (None, None)
+    with pytest.raises(StorageError, match="closed"):
+        database.write(insert("after"))
 
 
 async def test_reopening_a_sound_database_changes_nothing(database: Database) -> None:

@@ -8,9 +8,11 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
 from kit.service.postgres import USER, Postgres, leading, new_place, postgres
 from service_tui.storage.answers import Answer, Answers
@@ -23,6 +25,7 @@ from service_tui.storage.errors import (
     StorageFullError,
 )
 from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
+from service_tui.storage.shared import leadership as leadership_room
 from service_tui.storage.shared.connection import WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.errors import NotLeadingError
@@ -143,6 +146,7 @@ async def test_a_former_leader_begins_no_transaction(place: WorldPlace, tmp_path
     assert first.try_lead() == 1
     assert second.try_lead() is None
     database = SharedDatabase(place, first, tmp_path / "world")
+    database.open()
     journal = JournalStore(database)
     await journal.append([row(1)])
     # The lock goes with its connection, while the writer of the first one goes on.
@@ -156,6 +160,7 @@ async def test_a_former_leader_begins_no_transaction(place: WorldPlace, tmp_path
     with pytest.raises(NotLeadingError):
         await database.reopen()
     other = SharedDatabase(place, second, tmp_path / "other")
+    other.open()
     await JournalStore(other).append([row(2)])
     assert written(place, "SELECT seq, epoch FROM journal ORDER BY seq") == [(1, 1), (2, 2)]
     assert written(place, "SELECT epoch, after_seq, holder FROM leaders ORDER BY epoch") == [
@@ -204,6 +209,61 @@ def test_only_a_silent_leader_is_ended_by_another(place: WorldPlace) -> None:
 def test_the_first_process_brings_the_operators_key(place: WorldPlace) -> None:
     mine = leadership(place)
     assert (mine.operator_hash("a"), mine.operator_hash("b")) == ("a", "a")
+    mine.close()
+
+
+# -- threads that nobody waits for any more ---------------------------------------------------
+
+
+def open_lines(place: WorldPlace, purpose: str) -> int:
+    """How many connections of a purpose the server has, once those that end have ended."""
+    name, deadline = f"service-tui {purpose} {place.world}", time.monotonic() + 2
+    while True:
+        names = written(place, "SELECT application_name FROM pg_stat_activity")
+        if not (found := names.count((name,))) or time.monotonic() > deadline:
+            return found
+        time.sleep(0.01)  # noqa: TID251 - the server's own processes end, on no loop
+
+
+def test_a_reader_that_outlives_its_database_leaves_no_line_open(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    database = SharedDatabase(place, None, tmp_path / "world")
+    with database.reader() as session:
+        session.execute(text("SELECT 1"))
+        database.close()
+    assert open_lines(place, "reader") == 0
+
+
+def test_who_tries_for_the_lead_while_it_is_closed_has_neither_lead_nor_line(
+    place: WorldPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, connecting, may = leadership(place), Event(), Event()
+
+    def late(place: WorldPlace, purpose: str) -> leadership_room.Raw:
+        connecting.set()
+        may.wait(20)
+        return connect(place, purpose)
+
+    monkeypatch.setattr(leadership_room, "connect", late)
+    with ThreadPoolExecutor(2) as threads:
+        trying = threads.submit(mine.try_lead)
+        connecting.wait(20)
+        closing = threads.submit(mine.close)
+        may.set()
+        assert (trying.result(20), closing.result(20)) == (1, None)
+    assert mine.epoch is None
+    assert open_lines(place, "lead") == 0
+
+
+def test_a_database_that_is_closed_opens_no_writer(place: WorldPlace, tmp_path: Path) -> None:
+    mine = leadership(place)
+    mine.try_lead()
+    database = SharedDatabase(place, mine, tmp_path / "world")
+    database.close()
+    with pytest.raises(StorageError, match="closed"):
+        database.open()
+    assert open_lines(place, "writer") == 0
     mine.close()
 
 

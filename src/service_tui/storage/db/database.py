@@ -48,7 +48,7 @@ class Database:
         self._with_wal = with_wal
         self._timeout_s = timeout_s
         self._engine = _reading_engine(path, timeout_s=timeout_s)
-        self._reopening = Lock()
+        self._changing = Lock()
         self._met_damage = False
 
     @property
@@ -117,6 +117,10 @@ class Database:
     def close(self, now: float) -> None:
         """Write what waits, note how the use ended, and close. Blocks; once is enough."""
         self._engine.dispose()
+        with self._changing:
+            self._close_writer(now)
+
+    def _close_writer(self, now: float) -> None:
         if self._writer is None:
             return
         writer, self._writer = self._writer, None
@@ -134,7 +138,7 @@ class Database:
         return self._writer
 
     def _reopen(self) -> None:
-        with self._reopening:
+        with self._changing:
             writer = self._writing()
             if writer.failure is None or self._port is None:
                 return

@@ -45,9 +45,25 @@ class SharedDatabase:
         self._place = place
         self._leadership = leadership
         self._engine = _reading_engine(place)
-        self._reopening = Lock()
+        self._readers = self._engine.pool
+        self._changing = Lock()
+        self._is_closed = False
         self._notifier: CommitNotifier | None = None
-        self._writer = None if leadership is None else self._new_writer(leadership)
+        self._writer: Writer[SharedConnection] | None = None
+
+    def open(self) -> None:
+        """Connect the writer of a leader; readers connect when they are first used. Blocks.
+
+        Raises:
+            NotLeadingError: this process does not lead.
+            StorageError: the database does not answer, or was closed meanwhile.
+        """
+        with self._changing:
+            if self._is_closed:
+                raise StorageError("the database is closed")
+            if self._leadership is None:
+                raise NotLeadingError("this process does not lead the world")
+            self._writer = self._new_writer(self._leadership)
 
     def check(self) -> None:
         """Refuse while it is not certain that this process leads.
@@ -78,6 +94,10 @@ class SharedDatabase:
             if isinstance(error.orig, psycopg.Error):
                 raise shared_error(error.orig) from error
             raise
+        finally:
+            if self._is_closed:
+                # A thread that nobody waits for any more has brought a line back.
+                self._readers.dispose()
 
     def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
         """The rows of a query, straight from the driver. Blocks."""
@@ -98,11 +118,13 @@ class SharedDatabase:
 
     def close(self) -> None:
         """Write what waits, and close. Blocks; once is enough."""
-        self._engine.dispose()
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
-        self._end_notifier()
+        self._is_closed = True
+        self._readers.dispose()
+        with self._changing:
+            writer, self._writer = self._writer, None
+            if writer is not None:
+                writer.close()
+            self._end_notifier()
 
     def _writing(self) -> Writer[SharedConnection]:
         if self._writer is None:
@@ -110,7 +132,7 @@ class SharedDatabase:
         return self._writer
 
     def _reopen(self) -> None:
-        with self._reopening:
+        with self._changing:
             writer = self._writing()
             if writer.failure is None or self._leadership is None:
                 return

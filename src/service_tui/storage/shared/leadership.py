@@ -5,9 +5,10 @@ begin no transaction. The beat distinguishes a leader that has stopped from one 
 connections are ended by the server, so that another process can take the lock.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from threading import Lock
 from typing import Final, cast
 
 import psycopg
@@ -55,6 +56,7 @@ class Leadership:
         self._monotonic = monotonic
         self._raw: Raw | None = None
         self._certain_until = 0.0
+        self._calling = Lock()
         self.epoch: int | None = None
         """The epoch that this process leads; None while another one does."""
 
@@ -68,7 +70,7 @@ class Leadership:
             StorageError: the database does not answer.
         """
         begun = self._monotonic()
-        with as_shared_error():
+        with self._call():
             raw = self._connection()
             (is_held,) = _one(raw, "SELECT pg_try_advisory_lock(%s)", [self._place.lock_key])
             if not is_held:
@@ -86,20 +88,20 @@ class Leadership:
                     [epoch, self._holder],
                 )
                 raw.execute("UPDATE beat SET epoch = %s, at = clock_timestamp()", [epoch])
-        self.epoch = cast("int", epoch)
-        self._certain_until = begun + CERTAIN_S
-        return self.epoch
+            self.epoch = cast("int", epoch)
+            self._certain_until = begun + CERTAIN_S
+            return self.epoch
 
     def note_writer(self, pid: int) -> None:
         """Note the server's process behind the writer, which another leader may have to end."""
-        with as_shared_error():
+        with self._call():
             self._connection().execute(
                 "UPDATE world SET writer_pid = %s WHERE epoch = %s", [pid, self.epoch]
             )
 
     def publish(self, address: str | None) -> None:
         """Publish where the leader serves; None withdraws it."""
-        with as_shared_error():
+        with self._call():
             self._connection().execute(
                 "UPDATE world SET address = %s WHERE epoch = %s", [address, self.epoch]
             )
@@ -112,18 +114,18 @@ class Leadership:
             StorageError: the database does not answer.
         """
         begun = self._monotonic()
-        if self._raw is None or self._raw.closed:
-            # The lock went with its connection.
-            self._lose()
-            raise NotLeadingError("the connection that holds the lead was lost")
-        with as_shared_error():
+        with self._call():
+            if self._raw is None or self._raw.closed:
+                # The lock went with its connection.
+                self._lose()
+                raise NotLeadingError("the connection that holds the lead was lost")
             beaten = self._raw.execute(
                 "UPDATE beat SET at = clock_timestamp() WHERE epoch = %s", [self.epoch]
             )
-        if beaten.rowcount == 0:
-            self._lose()
-            raise NotLeadingError("another process leads this world")
-        self._certain_until = begun + CERTAIN_S
+            if beaten.rowcount == 0:
+                self._lose()
+                raise NotLeadingError("another process leads this world")
+            self._certain_until = begun + CERTAIN_S
 
     def check(self) -> None:
         """Refuse to answer for the world while it is not certain who leads. Does not block.
@@ -140,7 +142,7 @@ class Leadership:
         Raises:
             StorageError: the database does not answer.
         """
-        with as_shared_error():
+        with self._call():
             epoch, holder, address, silent_s, operator_hash = _one(
                 self._connection(),
                 "SELECT world.epoch, holder, address, "
@@ -159,7 +161,7 @@ class Leadership:
 
     def end_silent(self) -> None:
         """Have the server end the connections of a leader that was silent for too long."""
-        with as_shared_error():
+        with self._call():
             self._connection().execute(
                 "SELECT pg_terminate_backend(pid) FROM world, beat, "
                 "unnest(ARRAY[lock_pid, writer_pid]) AS pid "
@@ -173,7 +175,7 @@ class Leadership:
 
     def operator_hash(self, mine: str) -> str:
         """The hash of the operator's key for this world: the first process's own one stays."""
-        with as_shared_error():
+        with self._call():
             (kept,) = _one(
                 self._connection(),
                 "UPDATE world SET operator_hash = coalesce(operator_hash, %s) "
@@ -183,12 +185,19 @@ class Leadership:
         return str(kept)
 
     def close(self) -> None:
-        """Give up the lead, if any, and the connection."""
-        raw, self._raw = self._raw, None
-        self._lose()
-        if raw is not None:
-            with suppress(psycopg.Error):
-                raw.close()
+        """Give up the lead, if any, and the connection, once a call of another thread is over."""
+        with self._calling:
+            raw, self._raw = self._raw, None
+            self._lose()
+            if raw is not None:
+                with suppress(psycopg.Error):
+                    raw.close()
+
+    @contextmanager
+    def _call(self) -> Generator[None]:
+        """One call at a time: whoever closes waits for one that nobody waits for any more."""
+        with self._calling, as_shared_error():
+            yield
 
     def _lose(self) -> None:
         self.epoch, self._certain_until = None, 0.0

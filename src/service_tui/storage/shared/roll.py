@@ -1,6 +1,7 @@
 """The roll of processes that serve several worlds of one database: how many are there now."""
 
 from contextlib import suppress
+from threading import Lock
 from typing import Final, cast
 
 import psycopg
@@ -39,6 +40,7 @@ class Roll:
         self._place = place
         self._name = name
         self._raw: Raw | None = None
+        self._calling = Lock()
 
     def call(self) -> int:
         """Show that this process is there.
@@ -49,7 +51,7 @@ class Roll:
         Raises:
             StorageError: the database does not answer.
         """
-        with as_shared_error():
+        with self._calling, as_shared_error():
             raw = self._connection()
             raw.execute(_CALL, [self._name])
             row = raw.execute(_ALIVE, [ALIVE_S]).fetchone()
@@ -58,11 +60,12 @@ class Roll:
         return cast("int", row[0])
 
     def close(self) -> None:
-        """Leave the roll."""
-        raw, self._raw = self._raw, None
-        if raw is not None:
-            with suppress(psycopg.Error):
-                raw.close()
+        """Leave the roll, once a call of another thread is over."""
+        with self._calling:
+            raw, self._raw = self._raw, None
+            if raw is not None:
+                with suppress(psycopg.Error):
+                    raw.close()
 
     def _connection(self) -> Raw:
         if self._raw is None or self._raw.closed:
