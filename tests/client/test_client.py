@@ -644,6 +644,51 @@ def test_the_same_bytes_are_decoded_once_and_other_bytes_or_types_anew() -> None
     assert same.decode(ErrorBody, raw)[0] is not first[0]
 
 
+LARGE = {"agent_id": "a-1", "markets": [], "hint": "?" * SAME_LEAST}
+
+
+async def test_an_answer_that_has_not_changed_is_the_last_one() -> None:
+    app = App((200, LARGE, {"ETag": '"1"'}), (304, b"", {"ETag": '"1"'}), (200, NO_MARKETS, {}))
+    async with client_of(app) as client:
+        first = await client.call(on.MARKETS)
+        assert app.header("if-none-match") == ""
+        again = await client.call(on.MARKETS)
+        assert app.header("if-none-match") == '"1"'
+        assert again.answer is first.answer
+        # What has changed is another answer, which has no version here.
+        assert (await client.call(on.MARKETS)).answer is not first.answer
+        await client.call(on.MARKETS)
+        assert app.header("if-none-match") == ""
+
+
+@pytest.mark.parametrize("tag", ["", '"', 'W/"1"', '"a b"', '"\xff"', f'"{"x" * 300}"'])
+async def test_only_a_plain_version_of_a_large_answer_is_asked_for_again(tag: str) -> None:
+    app = App((200, LARGE, {"ETag": tag}), (200, NO_MARKETS, {"ETag": '"2"'}))
+    async with client_of(app) as client:
+        for _ in range(3):
+            await client.call(on.MARKETS)
+            assert app.header("if-none-match") == ""
+
+
+async def test_another_question_another_key_and_a_write_name_no_version() -> None:
+    app = App((200, LARGE, {"ETag": '"1"'}))
+    async with client_of(app) as client:
+        await client.call(on.MARKETS)
+        await client.call(on.MARKETS, query=MarketsQuery(limit=7))
+        assert app.header("if-none-match") == ""
+        client.renew(Keys(Key("api-key-0817", BASE)))
+        await client.call(on.MARKETS)
+        assert app.header("if-none-match") == ""
+        await client.call(on.PLACE_TRADE, body=ORDER)
+        assert app.header("if-none-match") == ""
+
+
+async def test_nothing_has_changed_is_no_answer_to_who_knows_none() -> None:
+    async with client_of(App((304, b"", {}), (304, b"", {}))) as client:
+        with pytest.raises(MalformedError):
+            await client.call(on.MARKETS)
+
+
 def test_small_answers_and_more_than_a_few_are_not_kept() -> None:
     same, small = SameAnswers(), page_of("")
     assert same.decode(MarketsBody, small)[0] is not same.decode(MarketsBody, small)[0]

@@ -76,6 +76,14 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
     assert prose(prose(text)) == prose(text)
 
 
+@given(st.text(st.sampled_from("aé 日  \u0308\u2019\u00ad\u2060\t"), max_size=30))
+def test_a_plain_line_is_cleaned_in_short_as_in_full(text: str) -> None:
+    # A mark that is taken out sends it the long way.
+    assert prose(text) == prose(f"{text}\u200b")
+    if not text.isascii():
+        assert line(text) == line(f"{text}\u200b")
+
+
 @pytest.mark.parametrize("clean", [line, prose])
 @pytest.mark.parametrize("escape", HOSTILE)
 def test_an_escape_goes_with_its_payload(escape: str, clean: Callable[[str], str]) -> None:

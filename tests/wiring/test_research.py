@@ -36,17 +36,20 @@ def options(path: Path) -> Options:
 
 
 @asynccontextmanager
-async def time_passing(clock: ManualClock) -> AsyncGenerator[None]:
-    """Time goes by while the body waits for something."""
+async def time_passing(clock: ManualClock) -> AsyncGenerator[asyncio.Event]:
+    """Time goes by while the body waits for something, and the event is set."""
+    passes = asyncio.Event()
+    passes.set()
 
     async def pass_by() -> None:
         while True:
+            await passes.wait()
             await clock.advance(0.1)
             await asyncio.sleep(0.001)
 
     async with asyncio.TaskGroup() as tasks:
         passing = tasks.create_task(pass_by())
-        yield
+        yield passes
         passing.cancel()
 
 
@@ -73,21 +76,25 @@ async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
 ) -> None:
     clock, asked = ManualClock(), options(tmp_path)
     repository = new_repository(tmp_path / "skill")
-    async with time_passing(clock), AsyncExitStack() as console:
+    async with time_passing(clock) as passes, AsyncExitStack() as console:
         await console.enter_async_context(own_directory(asked, clock))
         first = address_of(asked.data_dir)
         async with opened(asked, ResearchRequest(folder=repository, cap=50), clock) as session:
             await session.init(FIRST)
             assert await log(session, 1) == []
             # The console ends and another takes over, which serves at another address.
+            passes.clear()
             await console.aclose()
             await console.enter_async_context(own_directory(asked, clock))
+            passes.set()
             assert address_of(asked.data_dir) != first
             assert await log(session, 2) == []
-            # That one ends as well, and nobody comes.
+            # That one ends as well, and nobody comes before the next entry.
+            passes.clear()
             await console.aclose()
             waiting = await log(session, 3)
             assert any("it waits in" in str(one) for one in waiting)
+            passes.set()
             await until(lambda: address_of(asked.data_dir))
             assert await log(session, 4) == []
             found = await session._sender.remote.known(SKILL)

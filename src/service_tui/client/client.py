@@ -31,6 +31,7 @@ from service_tui.client.refusals import RawAnswer, error_of
 from service_tui.client.reply import Answer, NotProtocolError, Reply, SameAnswers, decode
 from service_tui.client.retry import clamp_wait, retry_delay
 from service_tui.client.stream import IDLE_S, MEDIA_TYPE, NOT_SENT, OPEN_S, frames_of, line_error
+from service_tui.client.versions import KnownVersions
 from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
@@ -191,6 +192,7 @@ class Client:
         self._gates = Gates(clock)
         self._refused = RefusedKeys()
         self._same = SameAnswers()
+        self._versions = KnownVersions()
         # What reads must include: the greatest row of our own writes, or what cannot be known.
         self._wanted_seq = ""
         self.skew_s: float | None = None
@@ -411,7 +413,7 @@ class Client:
         key = self._key_of(pending.endpoint, pending.called)
         if key is not None:
             pending.request.headers["Authorization"] = key.authorization(pending.request.url)
-        answer = await self._sent_in_order(pending)
+        answer = await self._sent_in_order(pending, key)
         if isinstance(answer, ServiceError):
             return answer
         log.debug("%s %s: %d", pending.called.method, pending.called.path, answer.status)
@@ -433,7 +435,9 @@ class Client:
             self.offered(error, partial(self._paid, pending))
         return error or _reply_of(pending, answer, self._same)
 
-    async def _sent_in_order(self, pending: _PendingCall[Answer]) -> RawAnswer | ServiceError:
+    async def _sent_in_order(
+        self, pending: _PendingCall[Answer], key: Key | None
+    ) -> RawAnswer | ServiceError:
         """Raw answer; of a read one that includes our own writes, whoever gives it."""
         if not pending.called.reads:
             answer = await self._send(pending)
@@ -441,7 +445,10 @@ class Client:
             return answer
         if self._wanted_seq:
             pending.request.headers[WORLD_SEQ] = self._wanted_seq
-        return await self._send(pending)
+        asked = (str(pending.request.url), key)
+        self._versions.ask(pending.request, asked)
+        answer = await self._send(pending)
+        return answer if isinstance(answer, ServiceError) else self._versions.whole(asked, answer)
 
     def _note_write(self, answer: RawAnswer | ServiceError) -> None:
         """Have reads include this write, whichever process of a shared desk answers them."""

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -61,6 +62,7 @@ from service_tui.server.http.refusals import (
     wrong_path,
 )
 from service_tui.server.http.service import Handler, RequestContext, Service, StreamHandler
+from service_tui.server.http.unchanged import OF_THE_WORLD, UNCHANGED, unless_unchanged
 from service_tui.server.routes.claim import HtmlPage, enter, show
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
@@ -173,6 +175,8 @@ def create_app(service: Service, access: Access) -> Starlette:
     app.add_middleware(_Door)
     direct: dict[tuple[str, str], Answering] = {}
     for endpoint, handler in ROUTES.items():
+        if endpoint in OF_THE_WORLD:
+            handler = unless_unchanged(handler, service.clock.now())  # noqa: PLW2901 - the same, asked less
         answer = _answering(service, access, endpoint, handler)
         app.router.routes.append(_route(endpoint, _by_route(answer)))
         if "{" not in endpoint.path:
@@ -325,6 +329,7 @@ def _answering(
                 host=host_name(call.headers.get("host", "").lower()),
                 person=person,
                 in_process=caller.in_process,
+                known=call.headers.get("if-none-match", ""),
             )
             context.act = _act_of(endpoint, context)
             speech.note_venues(context.path.items())
@@ -341,7 +346,7 @@ def _answering(
             reply, seq = await (_read if only_reads else _write)(context, handler)
             context.headers.update(await charged(service, (endpoint, caller), call.headers))
             context.headers[WORLD_SEQ] = str(seq)
-            return _answered(speech, reply.model_dump_json(by_alias=True), context.headers)
+            return _given(speech, reply, context.headers)
         except Refusal as refusal:
             return _refused(speech, from_refusal(refusal), seq)
         except Denied as denial:
@@ -495,6 +500,12 @@ def _refused(speech: Speech, denial: Denied, seq: int) -> Response:
     response = JsonText(text, denial.status, denial.headers)
     response.raw_headers.append((_SEQ, b"%d" % seq))
     return response
+
+
+def _given(speech: Speech, reply: WireModel, headers: dict[str, str]) -> Response:
+    if reply is UNCHANGED:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return _answered(speech, reply.model_dump_json(by_alias=True), headers)
 
 
 def _answered(speech: Speech, text: str, headers: dict[str, str] | None = None) -> Response:

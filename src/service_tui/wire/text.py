@@ -37,13 +37,19 @@ _UNSEEN: Final = re.compile(
 
 def line(text: str, limit: int = LINE_MAX) -> str:
     """One printable line: no controls, escapes, bidi marks, zero-width or lone surrogates."""
-    if len(text) <= limit and text.isascii() and text.isprintable():
-        return text.strip()
+    if len(text) <= limit and text.isprintable():
+        if text.isascii():
+            return text.strip()
+        if _SIMPLE.match(text):
+            return " ".join(text.split())
     return _cut(" ".join(_clean(text[: limit * 8]).split()), limit)
 
 
 def prose(text: str, limit: int = PROSE_MAX) -> str:
     """The same, but line breaks stay, at most two in a row."""
+    # Most is one plain line: there is nothing to take out but spaces.
+    if len(text) <= limit and text.isprintable() and (text.isascii() or _SIMPLE.match(text)):
+        return " ".join(text.split())
     # Escapes go first: their payload may run over several lines.
     lines = [" ".join(_clean(part).split()) for part in _bare(text[: limit * 8]).splitlines()]
     return _cut(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip(), limit)

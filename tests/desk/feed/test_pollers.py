@@ -434,16 +434,19 @@ async def test_an_answer_that_cannot_be_translated_is_a_problem_and_ends_nothing
     def broken(*_: object) -> None:
         raise error
 
-    async with at_work(tmp_path) as (desk, stage, _):
-        with monkeypatch.context() as patched:
-            patched.setattr(market_pages, "market_view", broken)
-            patched.setattr(pollers, "detail_of_tape", broken)
-            state = await until(desk, lambda s: s.service.problem, stage)
-            assert "unexpected data" in state.service.problem
-            assert "markets" in state.service.problem
-            desk.submit(WatchMarket(stage.open_markets()[0].market_id))
-            await until(desk, lambda s: s.detail and s.detail.problem, stage)
-            assert online(desk.state)
+    monkeypatch.setattr(market_pages, "market_view", broken)
+    monkeypatch.setattr(pollers, "detail_of_tape", broken)
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        open_test_desk(stage, first_state()) as desk,
+    ):
+        state = await until(desk, lambda s: s.service.problem, stage)
+        assert "unexpected data" in state.service.problem
+        assert "markets" in state.service.problem
+        desk.submit(WatchMarket(stage.open_markets()[0].market_id))
+        await until(desk, lambda s: s.detail and s.detail.problem, stage)
+        assert online(desk.state)
+        monkeypatch.undo()
         await until(desk, lambda s: not s.service.problem, stage)
 
 

@@ -6,11 +6,13 @@ from typing import Final
 
 from service_tui.client.errors import InvalidError
 from service_tui.desk.facts import MarketsSeen
+from service_tui.desk.feed.poller_memory import LastMade
 from service_tui.desk.ports import Ports
+from service_tui.desk.slices.records import MarketView
 from service_tui.desk.translate import market_view
 from service_tui.terms import MARKETS_PAGE_MAX
 from service_tui.wire.endpoints.public import MARKETS
-from service_tui.wire.markets import MarketBody, MarketsQuery
+from service_tui.wire.markets import MarketBody, MarketsBody, MarketsQuery
 
 PAGES_MAX: Final = 20
 SHORT_PAGE: Final = 50
@@ -31,8 +33,15 @@ is still to come to one that was read.
 """
 
 
-async def all_markets(ports: Ports, queries: Sequence[MarketsQuery]) -> tuple[MarketsSeen, float]:
+async def all_markets(
+    ports: Ports, queries: Sequence[MarketsQuery], last: LastMade[tuple[MarketView, ...]]
+) -> tuple[MarketsSeen, float]:
     """The markets that some questions bring together; only the first must be answered.
+
+    Args:
+        ports: dependencies of the reading.
+        queries: the questions.
+        last: what was made of the answers before; renewed.
 
     Returns:
         What was read, and how long the last call took, seconds.
@@ -47,7 +56,9 @@ async def all_markets(ports: Ports, queries: Sequence[MarketsQuery]) -> tuple[Ma
         except InvalidError:
             if query is queries[0]:
                 raise
-    views = tuple(market_view(body) for body in pages.bodies.values())
+    views = last.of(
+        tuple(pages.answers), lambda: tuple(market_view(body) for body in pages.bodies.values())
+    )
     return MarketsSeen(views, complete=pages.has_all, dropped=pages.dropped), pages.latency_s
 
 
@@ -55,6 +66,7 @@ async def all_markets(ports: Ports, queries: Sequence[MarketsQuery]) -> tuple[Ma
 class _Pages:
     """Progress of the reading. `has_all` is False if the list is longer than we ever read."""
 
+    answers: list[MarketsBody] = field(default_factory=list[MarketsBody])
     bodies: dict[str, MarketBody] = field(default_factory=dict[str, MarketBody])
     dropped: int = 0
     latency_s: float = 0.0
@@ -70,6 +82,7 @@ async def _turn_pages(ports: Ports, query: MarketsQuery, pages: _Pages) -> None:
         page = query.model_copy(update={"limit": MARKETS_PAGE_MAX, "offset": offset})
         reply = await ports.client.call(MARKETS, query=page)
         answer, known = reply.answer, len(pages.bodies)
+        pages.answers.append(answer)
         # A market that moved on while the pages were turned comes twice: the newer counts.
         pages.bodies |= {body.id: body for body in answer.markets}
         pages.dropped += reply.dropped

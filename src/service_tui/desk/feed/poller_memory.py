@@ -2,12 +2,37 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from operator import is_
+from typing import Generic, TypeVar
 
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.fills import FillsWatch
 from service_tui.desk.ports import Ports
 from service_tui.desk.position_pages import EndedRows
 from service_tui.desk.reactor.poll import ReactorWatch
+from service_tui.desk.slices.records import DetailView, MarketView
+
+Made = TypeVar("Made")
+
+
+class LastMade(Generic[Made]):
+    """What was made of the last answers; of the same answers it is not made again.
+
+    The client returns the same object for the same bytes, so to compare identities is enough.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[object, ...], Made] | None = None
+
+    def of(self, answers: tuple[object, ...], make: Callable[[], Made]) -> Made:
+        """What is made of these answers, which are never changed."""
+        if self._last is None or not _are_same(self._last[0], answers):
+            self._last = (answers, make())
+        return self._last[1]
+
+
+def _are_same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
 
 
 @dataclass(slots=True)
@@ -28,6 +53,10 @@ class PollerMemory:
     reactor: ReactorWatch = field(default_factory=ReactorWatch)
     ended: EndedRows = field(default_factory=EndedRows)
     fills: FillsWatch = field(default_factory=FillsWatch)
+    markets: LastMade[tuple[MarketView, ...]] = field(
+        default_factory=LastMade[tuple[MarketView, ...]]
+    )
+    detail: LastMade[DetailView] = field(default_factory=LastMade[DetailView])
     agent_id: str = ""
     run_id: str = ""
 

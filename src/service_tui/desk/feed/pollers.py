@@ -134,12 +134,12 @@ async def read_markets(ports: Ports, memory: PollerMemory) -> Read:
     """Read all markets, page by page."""
     if not memory.needs_plain_names:
         try:
-            fact, latency_s = await all_markets(ports, ALL_AT_ONCE)
+            fact, latency_s = await all_markets(ports, ALL_AT_ONCE, memory.markets)
         except InvalidError:
             memory.needs_plain_names = True
         else:
             return [fact], latency_s
-    fact, latency_s = await all_markets(ports, STATE_BY_STATE)
+    fact, latency_s = await all_markets(ports, STATE_BY_STATE, memory.markets)
     return [fact], latency_s
 
 
@@ -279,7 +279,11 @@ async def read_detail(ports: Ports, memory: PollerMemory) -> Read:
         tape = await ports.client.call(
             TAPE, path=path, query=TapeQuery(span_s=span_s, points=CHART_POINTS)
         )
-        detail = detail_of_tape(tape.answer, span_s)
+        body = tape.answer
+        detail = memory.detail.of((body,), lambda: detail_of_tape(body, span_s))
+        if detail.span_s != span_s:
+            # The same bytes: the market is younger than both spans.
+            detail = replace(detail, span_s=span_s)
         dropped = tape.dropped + len(tape.answer.trades) - len(detail.trades)
         return [Changed(detail, dropped)], tape.latency_s
     hours = min(HISTORY_HOURS_MAX, max(1, -(-span_s // HOUR_S))) if span_s else HISTORY_HOURS_MAX

@@ -164,7 +164,7 @@ class RequestContext:
     the answer, and a handler may add to them. `approved`: the operator has let this order pass;
     `also` gives what is to be written down in the same transaction as what happened. `person` is
     the operator who calls, and `act` the row that names them beside what they change; both are None
-    for an agent.
+    for an agent. `known` is the version of the answer that the caller has, empty without one.
     """
 
     service: Service
@@ -182,6 +182,7 @@ class RequestContext:
     person: Person | None = None
     act: OperatorActed | None = None
     in_process: bool = False
+    known: str = ""
 
     @property
     def operator(self) -> Person:

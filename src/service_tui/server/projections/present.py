@@ -1,6 +1,8 @@
 """Engine values as wire bodies: the one mapper of the service's tower."""
 
+from bisect import bisect_left
 from functools import cache
+from operator import itemgetter
 
 from service_tui.engine.agents.agents import Agent, ClosedPosition, status_of
 from service_tui.engine.agents.halt import is_stopped
@@ -234,10 +236,12 @@ def opportunity_of(market: Market) -> float:
 
 def spark_of(market: Market, world_at: Timestamp) -> tuple[float, ...]:
     """At most 24 prices of the last day, or of the life if that is shorter; the last is now's."""
-    since = world_at - DAY_S
-    recent = [price for at, price in market.samples if at >= since] or [market.price()]
-    step = max(1, len(recent) // SPARK_POINTS)
-    return (*recent[::step][-(SPARK_POINTS - 1) :], round(market.price(), 4))
+    samples, price = market.samples, market.price()
+    first = bisect_left(samples, world_at - DAY_S, key=itemgetter(0))
+    step = max(1, (len(samples) - first) // SPARK_POINTS)
+    shown = range(first, len(samples), step)[-(SPARK_POINTS - 1) :]
+    past = [samples[index][1] for index in shown]
+    return (*(past or [price]), round(price, 4))
 
 
 def side_body(position: Position, market: Market, side: Side) -> PositionSideBody:
