@@ -6,7 +6,7 @@
 Without a part, all of them. Prints each row with its target, then the figures as a line of JSON,
 to compare with an earlier one. Nothing here is a test: a busy machine tells another time. The
 directory of 30 days takes some minutes to make: with `--month` it is made once and kept there,
-without it those rows are not measured. `peers` measures other terminal programs that are installed.
+without it those rows are not measured. `peers` measures other programs that are installed.
 """
 
 import argparse
@@ -275,7 +275,7 @@ def parts(month_folder: Path | None) -> dict[str, Callable[[], Figures]]:
         "refresh": lambda: asyncio.run(refresh()),
         "keys": keys,
         "month": days,
-        "peers": peers.peers,
+        "peers": lambda: peers.peers(lambda: engine() | asyncio.run(durable())),
     }
 
 
