@@ -44,6 +44,9 @@ ESCAPE: Final = "\x1b"
 ESCAPE_S: Final = 0.1
 """An escape without more is the key. Source: Textual."""
 
+LOOKS: Final = 2
+"""How often this is looked at after input; the first time may come a hair too early."""
+
 BYTES_AT_ONCE: Final = 4_096
 WAKE: Final = b"."
 
@@ -158,8 +161,11 @@ class Terminal(Losable, LinuxDriver):
         with selectors.SelectSelector() as waiting:
             waiting.register(self.fileno, selectors.EVENT_READ)
             waiting.register(self._woken, selectors.EVENT_READ)
+            looks = 0
             while not self.exit_event.is_set():
-                ready = {key.fd for key, _ in waiting.select(ESCAPE_S)}
+                # An escape that nothing follows is a key: known a moment after it came.
+                ready = {key.fd for key, _ in waiting.select(ESCAPE_S if looks else None)}
+                looks = LOOKS if self.fileno in ready else max(0, looks - 1)
                 text = decode(os.read(self.fileno, BYTES_AT_ONCE)) if self.fileno in ready else ""
                 # Half a letter is no text yet, and no text would be the end to the parser.
                 for message in chain(parser.feed(text) if text else (), parser.tick()):

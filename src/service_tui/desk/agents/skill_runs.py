@@ -136,6 +136,7 @@ class SkillRuns:
         self._runs: dict[str, _Run] = {}
         self._tail_of = ""
         self._tail_at = 0
+        self._woken = asyncio.Event()
 
     @property
     def is_full(self) -> bool:
@@ -160,6 +161,7 @@ class SkillRuns:
         self._runs[view.run_id] = run
         self._gate.watch(run)
         self._update(run)
+        self._woken.set()
 
     def stop(self, run_id: str, why: str = "by hand") -> bool:
         """Stop a run; False if no such run is alive."""
@@ -203,17 +205,25 @@ class SkillRuns:
     def look_at(self, run_id: str) -> None:
         """Show the end of a run's output from now on; empty: of none."""
         self._tail_of, self._tail_at = run_id, -1
+        self._woken.set()
         if not run_id:
             self._emit(Removed(LogTailView))
 
     # -- what passes -----------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Watch all runs, for ever."""
+        """Watch all runs, for ever; while there is none, wait for one."""
         while True:
+            if not self._has_work():
+                self._woken.clear()
+                await self._woken.wait()
             self.look()
             await self._show_held()
             await self._clock.sleep(LOOK_S)
+
+    def _has_work(self) -> bool:
+        is_watching = self._held_in is not None or bool(self._tail_of)
+        return is_watching or any(run.view.state.is_alive for run in self._runs.values())
 
     async def _show_held(self) -> None:
         """Show the runs of the program that owns the directory, as stored on disk."""
@@ -374,6 +384,7 @@ class SkillRuns:
         for run in _written(data_dir / FOLDER):
             self._runs[run.view.run_id] = run
             self._find_again(run)
+        self._woken.set()
 
     def _find_again(self, run: _Run) -> None:
         view = run.view

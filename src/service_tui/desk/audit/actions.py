@@ -81,6 +81,7 @@ class Actions:
         self._clock = clock
         self._emit = emit
         self._waiting: list[Entry] = []
+        self._due = asyncio.Event()
         self._lost = 0
         self._view: LogView | None = None
         self._writing = asyncio.Lock()
@@ -113,6 +114,7 @@ class Actions:
     ) -> None:
         if len(self._waiting) >= WAITING_MAX:
             self._lost += 1
+            self._due.set()
             return
         at = round(self._clock.now(), 3)
         text = full_text[:4_000].encode("utf-8", "replace").decode()
@@ -120,11 +122,14 @@ class Actions:
         if market is not None:
             entry |= {"market": market[0], "question": market[1]}
         self._waiting.append(entry)
+        self._due.set()
 
     async def run(self) -> None:
-        """Write what waits, again and again."""
+        """Write what waits, soon after it came, again and again."""
         while True:
+            await self._due.wait()
             await self._clock.sleep(WRITE_S)
+            self._due.clear()
             await self.write()
 
     async def write(self) -> None:
@@ -141,6 +146,7 @@ class Actions:
                 log.warning("action log not written: %s", error)
                 kept = [one for one in entries if one["what"] != LogEvent.LOST.value]
                 self._waiting = kept + self._waiting
+                self._due.set()
             else:
                 self._lost = 0
                 self._show(lines)
