@@ -295,6 +295,16 @@ def test_an_unknown_bar_is_neither_zero_nor_left_out() -> None:
     assert text_of(drawn(lying)).splitlines()[1].rstrip().endswith("?")
 
 
+@pytest.mark.parametrize(("once", "filled"), [(1.0, "█"), (-1.0, "▒")])
+def test_bars_of_one_sign_are_as_long_as_their_values(once: float, filled: str) -> None:
+    bars = (ChartBar("once", once, ""), ChartBar("twice", 2 * once, ""))
+    rows = text_of(drawn(BarSeries("t", bars, "", lies=True))).splitlines()
+    assert [len(row) for row in rows] == [SIZE[0], SIZE[0]]
+    short, long = (row.count(filled) for row in rows)
+    assert long > SIZE[0] / 2
+    assert long == pytest.approx(2 * short, abs=1)
+
+
 def test_profit_and_loss_differ_without_colour() -> None:
     bars = (ChartBar("win", 2.0, ""), ChartBar("loss", -2.0, ""))
     for lies in (True, False):
