@@ -33,6 +33,7 @@ from service_tui.engine.codec.events import decode, dumps, encode
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Event, PositionRedeemed, kind_of
 from service_tui.engine.tick import advance, redeem_due
+from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.terms import Side, WalletKind
 from service_tui.units import Micros, Timestamp
@@ -237,6 +238,29 @@ def test_a_lost_transaction_uses_no_nonce_and_one_without_gas_waits() -> None:
     world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": GAS_GRANT}))
     assert [type(one) for one in redeem_due(world, Timestamp(world.at + 30))][-1] is TxMined
     assert world.chain.wallets[ADDRESSES[0]].nonce == 1
+
+
+def test_a_part_of_the_shares_takes_its_part_of_the_cost() -> None:
+    world = new_world()
+    held(world)
+    market_id, holding = next(iter(world.venues.account("ada", EVM).holdings.items()))
+    holding.outcome, holding.state, holding.neg_risk = True, PositionState.READY, True
+    world.note(WalletLinked("ada", world.at, ADDRESSES[0], GAS_GRANT, PAY_GRANT))
+    world.chain.wallets[ADDRESSES[0]].approvals.add("ctf_x")
+    (sent,) = Life(world, 1).send()
+    assert isinstance(sent, TxSent)
+    world.chain.txs.clear()
+    position = holding.position
+    part = Micros(min(position.yes.shares, position.no.shares) // 4)
+    numbers = (part, 2 * part)
+    call = ChainCall(CallKind.REDEEM_ADAPTER, condition_of(market_id), numbers, operator="ctf_x")
+    world.note(replace_of(sent, call=call, gas=234_000, planned=PlannedOutcome.OK))
+    events = redeem_due(world, Timestamp(world.at + 10))
+    won, lost = (one for one in events if isinstance(one, PositionRedeemed))
+    assert (won.side, won.shares, won.payout) == (Side.YES, part, part)
+    assert won.cost == position.yes.cost_of(part) < position.yes.cost
+    assert (lost.side, lost.shares, lost.payout) == (Side.NO, 2 * part, 0)
+    assert lost.cost == position.no.cost_of(Micros(2 * part)) < position.no.cost
 
 
 def replace_of(sent: TxSent, **changes: object) -> TxSent:
