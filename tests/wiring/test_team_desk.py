@@ -74,6 +74,10 @@ async def test_a_trader_sees_the_team_and_trades_with_an_agent_of_their_own(
         assert (state.team.name, state.team.role) == ("ada", PersonRole.TRADER)
         assert [one.name for one in state.team.here] == ["ada"]
         assert "POST /api/desk/halt" in state.team.forbidden
+        # What the service carries out itself, no console does a second time.
+        assert not state.risk.executes
+        assert not state.reactor.mirrors_here
+        assert not state.redemption.executes
         own = stage.sim.service.console_agent("ada")
         assert own is not None
         assert state.account is not None
