@@ -305,6 +305,17 @@ def test_bars_of_one_sign_are_as_long_as_their_values(once: float, filled: str) 
     assert long == pytest.approx(2 * short, abs=1)
 
 
+@pytest.mark.parametrize(
+    ("first", "cursor", "seen"),
+    [(10, None, 10), (36, None, 32), (10, 12, 10), (10, 17, 10), (10, 18, 11), (10, 3, 3)],
+)
+def test_the_rows_in_sight_follow_the_cursor(first: int, cursor: int | None, seen: int) -> None:
+    bars = tuple(ChartBar(str(place), 1.0, "") for place in range(40))
+    shown = drawn_bars(BarSeries("t", bars, "", lies=True), (40, 8), Window(first, 39), cursor)
+    assert shown.places == tuple(map(float, range(seen, seen + 8)))
+    assert shown.cursor == (None if cursor is None else cursor - seen)
+
+
 def test_profit_and_loss_differ_without_colour() -> None:
     bars = (ChartBar("win", 2.0, ""), ChartBar("loss", -2.0, ""))
     for lies in (True, False):
