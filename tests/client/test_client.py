@@ -21,11 +21,12 @@ from service_tui.client.errors import (
     OutcomeUnknownError,
     RateLimitedError,
     ReadOnlyError,
+    RefusalReason,
     ServiceError,
     ServiceFaultError,
     UnauthenticatedError,
 )
-from service_tui.client.keys import ForeignHostError, Key, Keys
+from service_tui.client.keys import ForeignHostError, Key, Keys, RefusedKeys
 from service_tui.client.reply import SAME_LEAST, SAME_MOST, Reply, SameAnswers, decode
 from service_tui.clock import Clock, ManualClock, SystemClock
 from service_tui.server.http.payments import offer_for
@@ -242,6 +243,7 @@ def test_an_address_that_hides_the_key_is_accepted(base: str) -> None:
         "https://",
         "http://service.example",
         "http://localhost.example",
+        "http://notlocalhost",
         "http://127.0.0.1@service.example",
         "http://service.embedded",
         "https://user:word@service.example",
@@ -561,6 +563,25 @@ async def test_a_key_that_a_stream_refused_rests() -> None:
         with pytest.raises(UnauthenticatedError):
             await anext(client.listen(on.MARKETS))
     assert len(app.asked) == 1
+
+
+def test_a_key_that_is_taken_again_is_tried_everywhere_at_once() -> None:
+    api = KEYS.api
+    assert api is not None
+    refused, why = RefusedKeys(), RefusalReason("no")
+    for path in (on.MARKETS.path, on.POSITIONS.path, on.AGENT.path):
+        refused.refuse(api, path, why, 0.0)
+    assert refused.why(api, on.MARKETS.path, 1.0) == (why, True)
+    refused.answered(api, on.AGENT.path)
+    assert not refused.is_revoked(api)
+    # A look takes nothing away; one call of each is let through, and one that is answered all.
+    for sends in (False, True):
+        assert refused.why(api, on.MARKETS.path, 2.0, sends=sends) is None
+        assert refused.why(api, on.POSITIONS.path, 2.0, sends=sends) is None
+    assert refused.why(api, on.MARKETS.path, 3.0) == (why, False)
+    refused.answered(api, on.MARKETS.path)
+    assert refused.why(api, on.MARKETS.path, 3.0) is None
+    assert refused.why(api, on.POSITIONS.path, 3.0) == (why, False)
 
 
 async def test_callers_that_wait_stop_when_another_meets_a_401() -> None:
