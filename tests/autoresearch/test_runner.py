@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from service_tui.autoresearch.errors import ToolError
-from service_tui.autoresearch.runner import KEPT_BYTES, MARK, Output, Ran, environment_of, run
+from service_tui.autoresearch.runner import (
+    FILE_BLOCKS,
+    KEPT_BYTES,
+    MARK,
+    Output,
+    Ran,
+    environment_of,
+    run,
+)
 
 pytestmark = pytest.mark.process
 
@@ -37,6 +45,17 @@ async def test_a_command_tells_its_end_and_its_output(tmp_path: Path) -> None:
     done, _ = await ran("echo out; echo err >&2; exit 3", tmp_path)
     assert (done.exit_code, done.timed_out) == (3, False)
     assert done.tail.split() == ["out", "err"]
+
+
+async def test_a_command_has_its_folder_its_variables_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WALLET_PRIVATE_KEY", "0xdead")
+    done, mark = await ran("pwd; cat; ulimit -c; ulimit -f; env", tmp_path)
+    folder, core, blocks, *variables = done.tail.splitlines()
+    assert (folder, core, blocks) == (str(tmp_path), "0", str(FILE_BLOCKS))
+    assert f"{MARK}={mark}" in variables
+    assert "0xdead" not in done.tail
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,10 @@ from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_of
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.result_sender import ResultSender
 from service_tui.autoresearch.session import Means, Session
-from service_tui.autoresearch.worktree import Worktree, repository_at
+from service_tui.autoresearch.worktree import Repository, Worktree, repository_at
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.notes import notebook, registry
+from service_tui.notes.notebook import Config
 from service_tui.terms import Direction, ExperimentStatus, Plan
 from service_tui.wire.endpoints.research import EXPERIMENTS
 from service_tui.wire.research import BacktestRequest, StateBody
@@ -266,6 +267,24 @@ async def test_a_session_that_a_person_begins_beside_a_server_is_taken_up(tmp_pa
         assert (said["experiment"], said["experiments"], said["baseline"]) == (2, 1, 4.0)
         with pytest.raises(ToolError, match="give a new name"):
             begin_beside(place, asked, 50, 6)
+
+
+def test_a_session_begun_beside_has_the_metric_of_before_and_results_of_its_own(
+    tmp_path: Path,
+) -> None:
+    place = Repository(tmp_path, tmp_path / ".git")
+    first = InitArguments(
+        name="first", skill_slug=SKILL, metric_name="loss", metric_unit="%",
+        direction=Direction.LOWER,
+    )  # fmt: skip
+    assert begin_beside(place, first, 50, 1).segment == 0
+    begun = begin_beside(place, fresh(notes_of(place), "", 5), 20, 5)
+    expected = Config("first @5", SKILL, "loss", "%", Direction.LOWER, 1, started_ms=5, cap=20)
+    assert begun == notes_of(place).config_of(SKILL) == expected
+    assert fresh(notes_of(place), SKILL, 6).name == "first @6"
+    for other in (lambda: fresh(notes_of(place), "other", 6), lambda: turn_off(place, "other", 6)):
+        with pytest.raises(ToolError, match="no session of other"):
+            other()
 
 
 @pytest.mark.process

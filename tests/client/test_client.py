@@ -21,13 +21,15 @@ from service_tui.client.errors import (
     OutcomeUnknownError,
     RateLimitedError,
     ReadOnlyError,
+    RefusalReason,
     ServiceError,
     ServiceFaultError,
     UnauthenticatedError,
 )
-from service_tui.client.keys import ForeignHostError, Key, Keys
+from service_tui.client.keys import ForeignHostError, Key, Keys, RefusedKeys
 from service_tui.client.reply import SAME_LEAST, SAME_MOST, Reply, SameAnswers, decode
 from service_tui.clock import Clock, ManualClock, SystemClock
+from service_tui.server.http.payments import offer_for
 from service_tui.terms import Side, Venue
 from service_tui.wire.briefing import BriefingQuery
 from service_tui.wire.endpoints import desk as on_desk
@@ -241,6 +243,7 @@ def test_an_address_that_hides_the_key_is_accepted(base: str) -> None:
         "https://",
         "http://service.example",
         "http://localhost.example",
+        "http://notlocalhost",
         "http://127.0.0.1@service.example",
         "http://service.embedded",
         "https://user:word@service.example",
@@ -442,6 +445,17 @@ async def test_payment_links_are_text_and_nothing_more() -> None:
     assert len(app.asked) == 1
 
 
+async def test_of_what_is_refused_only_a_read_may_be_paid_for() -> None:
+    offer = offer_for(f"{BASE}{on.MARKETS.path}").model_dump(mode="json", by_alias=True)
+    refused = (429, {"error": "Rate limit exceeded", "accepts": [offer]}, {"retry-after": "60"})
+    client, offered = client_of(App(refused, refused)), list[str]()
+    client.offered = lambda error, _: offered.append(error.called.path)
+    for call in (client.call(on.PLACE_TRADE, body=ORDER), client.call(on.MARKETS)):
+        with pytest.raises(RateLimitedError):
+            await call
+    assert offered == [on.MARKETS.path]
+
+
 # -- again, later, never -----------------------------------------------------------------------
 
 
@@ -527,6 +541,47 @@ async def test_a_refused_key_is_tried_once_a_minute_by_who_says_who_we_are() -> 
     with suppress(MalformedError):
         await client.call(on.AGENT)
     assert len(app.asked) == 3
+
+
+async def test_a_fault_of_the_service_does_not_clear_a_refused_key() -> None:
+    app = App(no(401), no(500))
+    clock = ManualClock()
+    client = client_of(app, clock=clock)
+    with pytest.raises(UnauthenticatedError):
+        await client.call(on.AGENT)
+    await clock.advance(60.0)
+    with pytest.raises(ServiceFaultError):
+        await client.call(on.AGENT, deadline_s=0.1)
+    with pytest.raises(UnauthenticatedError):
+        await client.call(on.MARKETS)
+    assert len(app.asked) == 2
+
+
+async def test_a_key_that_a_stream_refused_rests() -> None:
+    client = client_of(app := App(no(401)))
+    for _ in range(2):
+        with pytest.raises(UnauthenticatedError):
+            await anext(client.listen(on.MARKETS))
+    assert len(app.asked) == 1
+
+
+def test_a_key_that_is_taken_again_is_tried_everywhere_at_once() -> None:
+    api = KEYS.api
+    assert api is not None
+    refused, why = RefusedKeys(), RefusalReason("no")
+    for path in (on.MARKETS.path, on.POSITIONS.path, on.AGENT.path):
+        refused.refuse(api, path, why, 0.0)
+    assert refused.why(api, on.MARKETS.path, 1.0) == (why, True)
+    refused.answered(api, on.AGENT.path)
+    assert not refused.is_revoked(api)
+    # A look takes nothing away; one call of each is let through, and one that is answered all.
+    for sends in (False, True):
+        assert refused.why(api, on.MARKETS.path, 2.0, sends=sends) is None
+        assert refused.why(api, on.POSITIONS.path, 2.0, sends=sends) is None
+    assert refused.why(api, on.MARKETS.path, 3.0) == (why, False)
+    refused.answered(api, on.MARKETS.path)
+    assert refused.why(api, on.MARKETS.path, 3.0) is None
+    assert refused.why(api, on.POSITIONS.path, 3.0) == (why, False)
 
 
 async def test_callers_that_wait_stop_when_another_meets_a_401() -> None:

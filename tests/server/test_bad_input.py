@@ -1047,7 +1047,7 @@ REFUSED_ALL_THE_SAME: Final[dict[Endpoint[WireModel], int]] = {
     # Nobody paid.
     FORECAST: 402,
     PAID_BRIEFING: 402,
-    **dict.fromkeys(DEPOSIT_WALLETS, 409),
+    **{one: one.refuses for one in DEPOSIT_WALLETS},
 }
 """What a good body is answered with, where that is not 200."""
 

@@ -248,6 +248,7 @@ async def test_a_person_trades_by_their_own_key_with_one_agent(tmp_path: Path) -
     async with open_stage(tmp_path) as stage:
         ada = await added(stage, "ada", PersonRole.TRADER)
         assert "no agent here yet" in await ada.refused("sdk/trade", {}, status=409)
+        assert not any(one["is_own"] for one in (await ada.get("desk/agents"))["agents"])
         first = await ada.post("desk/me/agent")
         again = await ada.post("desk/me/agent")
         assert (first["is_new"], again["is_new"]) == (True, False)

@@ -142,6 +142,7 @@ HOSTILE: dict[str, tuple[dict[str, object], Rule]] = {
     "no gas": ({"gas": 0}, Rule.GAS),
     "negative gas": ({"gas": -1}, Rule.GAS),
     "gas that is no number": ({"gas": "1e9"}, Rule.GAS),
+    "gas behind a zero": ({"gas": "0234000"}, Rule.GAS),
     "no data": ({"data": ""}, Rule.FORM),
     "empty data": ({"data": "0x"}, Rule.SELECTOR),
     "garbage hex": ({"data": "0xzz"}, Rule.FORM),

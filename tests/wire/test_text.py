@@ -143,6 +143,13 @@ def test_marks_never_pile_up_and_never_stand_alone(text: str) -> None:
             before = letter
 
 
+@pytest.mark.parametrize("mark", ["\u0301", "\u20dd", "\u0488", "\u1161"])
+def test_a_mark_of_any_kind_needs_a_letter(mark: str) -> None:
+    assert line(f"{mark}a {mark}b") == "a b"
+    assert prose(f"a\n{mark}b") == "a\nb"
+    assert line(f"a{mark * 9}") == f"a{mark * 4}"
+
+
 @pytest.mark.parametrize("unseen", ["\u3164", "\u115f", "\uffa0", "\ufe0f", "\u200d", "\U000e0100"])
 def test_what_cannot_be_seen_is_not_kept(unseen: str) -> None:
     assert line(f"a{unseen}b") == "ab"

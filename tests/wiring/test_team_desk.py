@@ -3,22 +3,29 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
 from kit.service.stage import Stage, open_stage
+from kit.service.wallets import KEYS
+from service_tui.client.errors import ReadOnlyError
 from service_tui.desk.commands.settings import Refresh
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
+from service_tui.desk.slices.halt import KeptHalt
 from service_tui.desk.slices.records import Phase, TicketState
+from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.state import DeskState
 from service_tui.server.http.loopback import bind, listen
 from service_tui.server.http.people.roster import THE_OWNER
+from service_tui.signing.book import ExchangeVersion
 from service_tui.terms import PERSON_KEY_PREFIX, Action, PersonRole, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wiring import halt_command, live
+from service_tui.wire.endpoints.people import MY_AGENT
+from service_tui.wiring import halt_command, live, team_desk
 from service_tui.wiring.halt_command import halt
 from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
@@ -74,6 +81,10 @@ async def test_a_trader_sees_the_team_and_trades_with_an_agent_of_their_own(
         assert (state.team.name, state.team.role) == ("ada", PersonRole.TRADER)
         assert [one.name for one in state.team.here] == ["ada"]
         assert "POST /api/desk/halt" in state.team.forbidden
+        # What the service carries out itself, no console does a second time.
+        assert not state.risk.executes
+        assert not state.reactor.mirrors_here
+        assert not state.redemption.executes
         own = stage.sim.service.console_agent("ada")
         assert own is not None
         assert state.account is not None
@@ -82,6 +93,22 @@ async def test_a_trader_sees_the_team_and_trades_with_an_agent_of_their_own(
         desk.submit(PlaceTrade(market, Side.YES, Action.BUY, Venue.SIM, Micros(5 * ONE)))
         await until(desk, lambda one: one.tickets and one.tickets[0].state is TicketState.DONE)
         assert own.trades_count == 1
+
+
+async def test_what_a_start_was_told_reaches_a_console_on_a_shared_desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halted = KeptHalt(on=True, at=Timestamp(1_800_000_000.0))
+    monkeypatch.setattr(team_desk, "kept_halts", lambda _: (halted,))
+    nowhere = options(tmp_path, "http://127.0.0.1:1", f"{PERSON_KEY_PREFIX}of_ada")
+    async with opened(replace(nowhere, exchange="v2", wallet_key=KEYS[0])) as desk:
+        assert desk.ports.policy.exchange is ExchangeVersion.V2
+        assert desk.ports.vault.view().state is KeyState.UNLOCKED
+        assert desk.state.halt is not None
+        assert desk.state.halt.since == halted.at
+    async with opened(replace(nowhere, read_only=True)) as desk:
+        with pytest.raises(ReadOnlyError):
+            await desk.ports.client.call(MY_AGENT)
 
 
 async def test_a_service_that_comes_later_is_found(tmp_path: Path) -> None:

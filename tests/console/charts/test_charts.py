@@ -295,6 +295,27 @@ def test_an_unknown_bar_is_neither_zero_nor_left_out() -> None:
     assert text_of(drawn(lying)).splitlines()[1].rstrip().endswith("?")
 
 
+@pytest.mark.parametrize(("once", "filled"), [(1.0, "█"), (-1.0, "▒")])
+def test_bars_of_one_sign_are_as_long_as_their_values(once: float, filled: str) -> None:
+    bars = (ChartBar("once", once, ""), ChartBar("twice", 2 * once, ""))
+    rows = text_of(drawn(BarSeries("t", bars, "", lies=True))).splitlines()
+    assert [len(row) for row in rows] == [SIZE[0], SIZE[0]]
+    short, long = (row.count(filled) for row in rows)
+    assert long > SIZE[0] / 2
+    assert long == pytest.approx(2 * short, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("first", "cursor", "seen"),
+    [(10, None, 10), (36, None, 32), (10, 12, 10), (10, 17, 10), (10, 18, 11), (10, 3, 3)],
+)
+def test_the_rows_in_sight_follow_the_cursor(first: int, cursor: int | None, seen: int) -> None:
+    bars = tuple(ChartBar(str(place), 1.0, "") for place in range(40))
+    shown = drawn_bars(BarSeries("t", bars, "", lies=True), (40, 8), Window(first, 39), cursor)
+    assert shown.places == tuple(map(float, range(seen, seen + 8)))
+    assert shown.cursor == (None if cursor is None else cursor - seen)
+
+
 def test_profit_and_loss_differ_without_colour() -> None:
     bars = (ChartBar("win", 2.0, ""), ChartBar("loss", -2.0, ""))
     for lies in (True, False):

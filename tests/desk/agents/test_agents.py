@@ -15,12 +15,22 @@ from service_tui.client.client import Client
 from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
 from service_tui.client.keys import Key, Keys
 from service_tui.desk.agents.handlers import OWN_KEY
-from service_tui.desk.commands.agents import AgentAct, Govern, PauseAll, SetLeash
+from service_tui.desk.command import Command
+from service_tui.desk.commands.agents import (
+    AgentAct,
+    ApproveHeld,
+    DetachSkill,
+    Govern,
+    PauseAll,
+    SetLeash,
+    StartSkill,
+)
 from service_tui.desk.commands.settings import Forget
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed.event_stream import REFRESH_EVERY_S
 from service_tui.desk.fill_tickets import fill_tickets
 from service_tui.desk.slices.agents import AgentView
+from service_tui.desk.slices.fleet import Pace
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine.books.liquidity import fee_rate_bps
@@ -30,7 +40,7 @@ from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.access import hash_of
 from service_tui.storage.blotter import Blotter
 from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
-from service_tui.units import ONE
+from service_tui.units import ONE, Micros
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.desk import DESK_AGENTS
 from service_tui.wire.endpoints.fleet import DESK_REFUSE
@@ -211,6 +221,33 @@ async def test_a_burst_of_trades_asks_for_the_agents_now_and_then_only(tmp_path:
         await until(desk, lambda s: the(s).trades_count == 30, stage, within_s=2.0)
         passed = stage.clock.monotonic() - began
         assert asked.count(DESK_AGENTS.path) <= 2 + passed / REFRESH_EVERY_S
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (SetLeash("a", NAME, None), "remove the leash of heron"),
+        (SetLeash("a", NAME, LeashMode.OBSERVE), "leash heron: observe"),
+        (SetLeash("a", NAME, LeashMode.ASK, Micros(500_000)), "leash heron: ask above 0.50"),
+        (
+            SetLeash("a", NAME, LeashMode.AUTO, Micros(500_000), budget=Micros(1_234_560_000)),
+            "leash heron: auto, 1,234.56 a day",
+        ),
+        (SetLeash("a", NAME, LeashMode.AUTO, budget=Micros(0)), "leash heron: auto, 0.00 a day"),
+        (ApproveHeld("h", "buy YES"), "approve: buy YES"),
+        (ApproveHeld("h", "buy YES", Micros(2_500_000)), "approve for 2.50: buy YES"),
+        (PauseAll(paused=True), "pause all agents"),
+        (PauseAll(paused=False), "resume all agents"),
+        (StartSkill("weather", Pace.EVERY, 90, name=NAME), "run weather every 90 s as heron"),
+        (StartSkill("weather", Pace.ONCE), "run weather once as a new agent"),
+        (DetachSkill("r1"), "detach r1"),
+        (DetachSkill("r1", detached=False, what="weather"), "keep weather"),
+        (Govern(AgentAct.SUSPEND, "a", NAME), "suspend heron"),
+        (Govern(AgentAct.PLAN, plan=Plan.ELITE), "change the plan of new agents to elite"),
+    ],
+)
+def test_a_command_is_described_with_its_figures(command: Command, text: str) -> None:
+    assert command.describe() == text
 
 
 async def test_a_trade_that_waits_is_shown_at_once_and_so_is_its_end(tmp_path: Path) -> None:

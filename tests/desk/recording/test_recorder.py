@@ -341,17 +341,19 @@ def test_a_damaged_record_is_named_and_the_others_are_shown(
     with closing(sqlite3.connect(store.path)) as connection, connection:
         connection.execute("UPDATE records SET body = ? WHERE at = ?", (spoiled, row.at))
     player = Player(store)
+    # Trees of another hour are at hand when the damage is met.
+    assert player.moment(times[35]) is not None
     with pytest.raises(RecordError, match=r"cannot be read|a row that is none"):
         player.moment(times[12])
+    for at in (times[35], times[9]):
+        moment = player.moment(at)
+        assert moment is not None
+        assert moment.state == states[at]
     if isinstance(spoiled, bytes):
         moment, problem = player.readable(times[12])
         assert moment is not None
         assert moment.at == times[9]
         assert "cannot be read" in problem
-    for at in (times[9], times[35]):
-        moment = player.moment(at)
-        assert moment is not None
-        assert moment.state == states[at]
 
 
 WHOLE_BODY = zlib.compress(b'{"a":1}')
@@ -363,9 +365,13 @@ def test_a_chain_without_a_readable_beginning_is_passed_over(tmp_path: Path) -> 
     store = Recordings(tmp_path)
     with closing(sqlite3.connect(store.path)) as connection, connection:
         connection.execute("UPDATE records SET body = ? WHERE at = ?", (WHOLE_BODY, times[30]))
-    moment, problem = Player(store).readable(times[35])
-    assert moment is not None
-    assert moment.at == times[29]
+    player = Player(store)
+    for moment, problem in (player.readable(times[35]), player.step(times[31], -1)):
+        assert moment is not None
+        assert moment.at == times[29]
+        assert "cannot be read" in problem
+    moment, problem = player.step(times[29], 1)
+    assert moment is None
     assert "cannot be read" in problem
     with closing(sqlite3.connect(store.path)) as connection, connection:
         connection.execute("UPDATE records SET body = ?", (WHOLE_BODY,))

@@ -12,7 +12,8 @@ from kit.engine.topics import TOPICS
 from kit.engine.venues import EVM, RICH, new_world, put, times, waiting_payouts
 from kit.examples import examples
 from service_tui.engine.books.catalogue import condition_of
-from service_tui.engine.chain.chain import GAS_GRANT, GWEI, PAY_GRANT
+from service_tui.engine.chain.block_production import TOO_MUCH, cost_of, outcome_of
+from service_tui.engine.chain.chain import GAS_GRANT, GWEI, PAY_GRANT, Tx
 from service_tui.engine.chain.redemption import claim_position, found_in, redeem
 from service_tui.engine.chain_events import (
     CallKind,
@@ -33,6 +34,7 @@ from service_tui.engine.codec.events import decode, dumps, encode
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Event, PositionRedeemed, kind_of
 from service_tui.engine.tick import advance, redeem_due
+from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.terms import Side, WalletKind
 from service_tui.units import Micros, Timestamp
@@ -237,6 +239,54 @@ def test_a_lost_transaction_uses_no_nonce_and_one_without_gas_waits() -> None:
     world.note(WalletFilled("ada", world.at, ADDRESSES[0], {"gas": GAS_GRANT}))
     assert [type(one) for one in redeem_due(world, Timestamp(world.at + 30))][-1] is TxMined
     assert world.chain.wallets[ADDRESSES[0]].nonce == 1
+
+
+@pytest.mark.parametrize(
+    ("gas", "price", "max_fee", "fee"),
+    [
+        (234_000, 30, 240, 180_000 * 30),
+        (234_000, 241, 240, 180_000 * 240),
+        (1_000, 30, 240, 1_000 * 30),
+    ],
+)
+def test_gas_is_paid_as_used_at_the_price_of_now_within_both_bounds(
+    gas: int, price: int, max_fee: int, fee: int
+) -> None:
+    call = ChainCall(CallKind.REDEEM)
+    sent = TxSent("0x", "ada", Timestamp(0.0), ADDRESSES[0], 0, "0x", call, gas, max_fee, 1)
+    assert cost_of(Tx(sent), price) == fee
+
+
+def test_a_part_of_the_shares_takes_its_part_of_the_cost() -> None:
+    world = new_world()
+    held(world)
+    market_id, holding = next(iter(world.venues.account("ada", EVM).holdings.items()))
+    holding.outcome, holding.state, holding.neg_risk = True, PositionState.READY, True
+    position = holding.position
+    part = Micros(min(position.yes.shares, position.no.shares) // 4)
+    call = ChainCall(
+        CallKind.REDEEM_ADAPTER, condition_of(market_id), (part, 2 * part), operator="ctf_x"
+    )
+    sent = TxSent("0x1", "ada", world.at, ADDRESSES[0], 0, "0x", call, 234_000, 240 * GWEI, 1)
+    fee = cost_of(Tx(sent), world.chain.pace.gas_price)
+    # As much gas as it takes is enough.
+    world.note(WalletLinked("ada", world.at, ADDRESSES[0], fee, PAY_GRANT))
+    world.chain.wallets[ADDRESSES[0]].approvals.add("ctf_x")
+    world.note(sent)
+    events = redeem_due(world, Timestamp(world.at + 10))
+    won, lost = (one for one in events if isinstance(one, PositionRedeemed))
+    assert (won.side, won.shares, won.payout) == (Side.YES, part, part)
+    assert won.cost == position.yes.cost_of(part) < position.yes.cost
+    assert (lost.side, lost.shares, lost.payout) == (Side.NO, 2 * part, 0)
+    assert lost.cost == position.no.cost_of(Micros(2 * part)) < position.no.cost
+    mined = events[-1]
+    assert isinstance(mined, TxMined)
+    assert (mined.status, mined.payout, mined.fee) == (TxStatus.CONFIRMED, part, fee)
+    # A contract knows a condition however it is written, and no more than is left of it.
+    again = call._replace(condition=call.condition.upper().replace("0X", "0x"))
+    assert outcome_of(world.chain, world.venues, ADDRESSES[0], again).payout() == part
+    more = call._replace(numbers=(position.yes.shares, 0))
+    assert outcome_of(world.chain, world.venues, ADDRESSES[0], more).why == TOO_MUCH
 
 
 def replace_of(sent: TxSent, **changes: object) -> TxSent:

@@ -57,6 +57,7 @@ from service_tui.engine.events import (
     PeakRaised,
 )
 from service_tui.engine.exits import reason_of
+from service_tui.engine.risk.alerts import Alerts, RiskAlert, Sale
 from service_tui.engine.risk.monitors import MonitoredSide, prices_at
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.thresholds import (
@@ -265,6 +266,46 @@ def test_a_later_breach_of_the_same_side_is_another_alert() -> None:
     assert world.risk.alerts_of("ada") == []
     assert second.status is AlertStatus.EXECUTED
     assert second.sold == left < second.breach.shares
+
+
+def alert(number: int, shares: int) -> RiskAlert:
+    at = Timestamp(0.0)
+    return RiskAlert(
+        Breached(
+            f"a{number}", "ada", at, at, Venue.SIM, "m", YES, ExitReason.STOP_LOSS,
+            10.0, 0.45, 0.5, 0.44, Micros(shares),
+        )
+    )  # fmt: skip
+
+
+def test_a_sale_is_shared_out_among_the_alerts_of_its_side_the_oldest_first() -> None:
+    alerts, three = Alerts(), [alert(1, 30), alert(2, 50), alert(3, 40)]
+    for one in three:
+        alerts.add(one)
+    side = three[0].watched
+    sale = Sale("t1", Timestamp(8.0), Micros(60), Micros(90), Micros(-12))
+    alerts.count_sale(side, sale, is_last=False)
+    assert [(one.sold, one.proceeds, one.realized) for one in three] == [
+        (30, 45, -6), (30, 45, -6), (0, 0, 0)
+    ]  # fmt: skip
+    assert alerts.of("ada") == three[1:]
+    # Nothing is held any more: one was sold for in part, the other has no exit left to make.
+    sale = Sale("t2", Timestamp(9.0), Micros(5), Micros(10), Micros(1))
+    alerts.count_sale(side, sale, is_last=True)
+    assert [(one.sold, one.proceeds, one.realized, one.trade_id) for one in three] == [
+        (30, 45, -6, "t1"), (35, 55, -5, "t2"), (0, 0, 0, "")
+    ]  # fmt: skip
+    executed, resolved = AlertStatus.EXECUTED, AlertStatus.RESOLVED
+    assert [one.status for one in three] == [executed, executed, resolved]
+    assert alerts.of("ada") == []
+
+
+def test_alerts_are_remembered_by_the_time_of_their_end_and_then_by_number() -> None:
+    alerts = Alerts()
+    for number, at in ((4, 9.0), (10, 8.0), (2, 8.0), (3, 7.0)):
+        alerts.add(one := alert(number, 1))
+        alerts.end(one, AlertStatus.EXPIRED, Timestamp(at))
+    assert [one.breach.alert_id for one in alerts.history("ada")] == ["a4", "a10", "a2", "a3"]
 
 
 def test_alerts_that_ended_are_listed_newest_first() -> None:

@@ -1,5 +1,7 @@
 import asyncio
+import os
 import sqlite3
+import stat
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -142,6 +144,40 @@ async def test_a_restore_keeps_what_it_replaces(directory: Path) -> None:
     database = open_here(directory)
     assert JournalStore(database).last_seq() == FIRST
     database.close(NOW)
+
+
+@pytest.fixture
+def flushed(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
+    """The names in a directory each time that it is flushed."""
+    seen, flush = list[set[str]](), os.fsync
+
+    def noting(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            seen.append(set(os.listdir(descriptor)))
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    return seen
+
+
+def test_each_new_name_is_flushed_so_that_a_power_cut_loses_none(
+    directory: Path, flushed: list[set[str]]
+) -> None:
+    open_here(directory).close(NOW)
+    assert DATABASE_FILE in flushed[-1]
+    copy = back_up_daily(directory, now=NOW)
+    assert copy is not None
+    assert copy.name in flushed[-1]
+    flushed.clear()
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW)
+    _, replaced = restore(lock, copy, now=NOW)
+    lock.release()
+    assert replaced is not None
+    # The question while all is in its place, then what is there instead.
+    asked, restored = flushed[-2:]
+    assert {DATABASE_FILE, "damaged.json"} <= asked
+    assert {DATABASE_FILE, replaced.name} <= restored
+    assert replaced.name not in asked
 
 
 def cut(path: Path) -> None:

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import pytest
@@ -377,6 +378,21 @@ async def test_a_plan_is_chosen_by_its_digit_or_by_a_click() -> None:
         seen.doors.submitted.clear()
         await at(seen, HERON.agent_id, "P", "2")
         await at(seen, HERON.agent_id, "P", "escape")
+        assert given(seen) == []
+
+
+@pytest.mark.parametrize(("key", "digit", "present"), [("P", "1", "free"), ("N", "3", "elite")])
+async def test_the_present_plan_is_marked_and_choosing_it_changes_nothing(
+    key: str, digit: str, present: str
+) -> None:
+    agents = tuple(
+        replace(one, plan=Plan.FREE) if one is HERON else one for one in STATE.fleet.agents
+    )
+    fleet = replace(STATE.fleet, agents=agents, plan=Plan.ELITE)
+    async with running(replace(STATE, fleet=fleet), first="agents") as seen:
+        await at(seen, HERON.agent_id, key)
+        assert re.findall(r"● (free|pro|elite)\b", seen.text) == [present]
+        await seen.press(digit)
         assert given(seen) == []
 
 

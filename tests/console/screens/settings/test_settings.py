@@ -239,10 +239,13 @@ async def test_a_halt_is_not_ended_from_here() -> None:
 
 
 async def test_the_plan_of_the_own_agent_is_chosen_by_a_digit() -> None:
-    async with running(STATE, first="settings") as seen:
+    assert STATE.account is not None
+    state = replace(STATE, account=replace(STATE.account, plan=Plan.FREE))
+    async with running(state, first="settings") as seen:
         await on(seen, "trading.plan")
         await seen.press("enter")
         await seen.until(lambda: isinstance(seen.app.screen, ChoosePlan))
+        await seen.until(lambda: "● free " in seen.text)
         await seen.press("3")
         elite = Govern(AgentAct.PLAN, "a-1", "desk", Plan.ELITE)
         await seen.until(lambda: seen.doors.submitted == [elite])
