@@ -28,6 +28,13 @@ def test_near_a_module_lie_the_tests_that_import_it_and_those_of_its_room(
     }
 
 
+def test_the_tests_of_a_modules_own_name_come_before_others_that_import_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(near, "git", changing("src/service_tui/server/routes/settings.py"))
+    assert near.near_change()[0] == "tests/server/routes/test_settings.py"
+
+
 def test_a_changed_test_is_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near, "git", changing("src/service_tui/units.py", ORDERS))
     assert near.near_change()[0] == ORDERS
@@ -51,17 +58,22 @@ def test_slow_tests_near_a_change_run_as_far_as_the_time_goes(
         def add_marker(self, mark: str) -> None:
             self.marks.append(mark)
 
-    items = [Item("first[a]"), Item("first[b]"), Item("second"), Item("cheap")]
-    known = {f"{ORDERS}::first": 6.0, f"{ORDERS}::second": 4.0}
+    items = [Item("first[a]"), Item("first[b]"), Item("second"), Item("third"), Item("cheap")]
+    most = costs.NEAR_S
+    known = {
+        f"{ORDERS}::first": 0.4 * most,
+        f"{ORDERS}::second": 0.3 * most,
+        f"{ORDERS}::third": 0.2 * most,
+    }
     monkeypatch.setattr(costs, "listed", lambda: known)
     monkeypatch.setenv(costs.NEAR, ORDERS)
     costs.mark_slow(items)  # type: ignore[arg-type]
-    assert [item.marks for item in items] == [[], [], ["slow"], []]
+    assert [item.marks for item in items] == [[], [], ["slow"], [], []]
     monkeypatch.setenv(costs.NEAR, "")
     for item in items:
         item.marks.clear()
     costs.mark_slow(items)  # type: ignore[arg-type]
-    assert [item.marks for item in items] == [["slow"], ["slow"], ["slow"], []]
+    assert [item.marks for item in items] == [["slow"], ["slow"], ["slow"], ["slow"], []]
 
 
 def test_the_list_of_costs_is_of_tests_that_are_there() -> None:

@@ -11,7 +11,9 @@ PACKAGE: Final = "src/service_tui/"
 
 
 def near_change() -> list[str]:
-    """Files of tests, the nearest first: changed, naming a changed module, in the folder of one.
+    """Files of tests, the nearest first.
+
+    Changed, of the same name as a changed module, naming one, and in the folder of one.
 
     The change is what is not committed; where all is committed, the last commit.
     """
@@ -19,6 +21,8 @@ def near_change() -> list[str]:
     texts = {str(path.relative_to(ROOT)): path.read_text() for path in tests()}
     found = [path for path in paths if path in texts]
     modules = [path for path in paths if path.startswith(PACKAGE) and path.endswith(".py")]
+    own = [str(folder_of(module) / f"test_{Path(module).name}") for module in modules]
+    found += [path for path in own if path in texts]
     for module in modules:
         named = re.compile("|".join(names_of(module)))
         found += [path for path, text in texts.items() if named.search(text)]
