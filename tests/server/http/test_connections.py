@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -271,3 +272,58 @@ async def test_whoever_is_being_answered_at_the_end_gets_the_answer(tmp_path: Pa
             for _ in range(20):
                 await asyncio.sleep(0)
         assert await asking
+
+
+class Wire(asyncio.Transport):
+    """Keeps what is sent, one entry a send."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[bytes] = []
+        self.is_closed = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        assert not self.is_closed
+        self.sent.append(bytes(data))
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def is_closing(self) -> bool:
+        return self.is_closed
+
+
+async def test_head_and_body_of_an_answer_are_sent_together() -> None:
+    wire = Wire()
+    answer = connections.AnswerTransport(wire, asyncio.get_running_loop())
+    answer.write(b"head ")
+    assert wire.sent == []
+    answer.write(b"body")
+    answer.write(b" and more")
+    await asyncio.sleep(0)
+    assert wire.sent == [b"head body", b" and more"]
+
+
+async def test_a_head_without_a_body_is_sent_at_the_end_of_the_turn_or_before_the_close() -> None:
+    for closes in (False, True):
+        wire = Wire()
+        answer = connections.AnswerTransport(wire, asyncio.get_running_loop())
+        answer.write(b"head")
+        if closes:
+            answer.close()
+        await asyncio.sleep(0)
+        assert (wire.sent, answer.is_closing()) == ([b"head"], closes)
+
+
+async def test_requests_sent_together_are_answered_whole_and_in_their_order(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
+        nowhere = b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        head = HEALTHY.replace(b"GET", b"HEAD")
+        last = HEALTHY.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+        reader, writer = await opened(url, HEALTHY + nowhere + head + HEALTHY + last)
+        said = await asyncio.wait_for(reader.read(), WAIT_S)
+        writer.close()
+    statuses = re.findall(rb"HTTP/1\.1 (\d+)", said)
+    assert statuses == [b"200", b"404", b"405", b"200", b"200"]

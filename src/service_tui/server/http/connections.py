@@ -62,6 +62,46 @@ class HeadTooLargeError(Exception):
     """A request's line and headers are larger than any honest caller's."""
 
 
+class AnswerTransport:
+    """Sends the head of an answer together with its body: a send costs as much as a trade.
+
+    A head whose body is long in coming goes by itself, at the end of the loop's turn.
+    """
+
+    __slots__ = ("_head", "_is_begun", "_loop", "_transport")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head = b""
+        self._is_begun = False
+
+    def write(self, data: bytes) -> None:
+        """Keep the head, which uvicorn writes first; send whatever follows at once."""
+        if not self._is_begun:
+            self._is_begun, self._head = True, data
+            self._loop.call_soon(self._send_head)
+        elif self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head + data)
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Close the connection once everything is sent."""
+        self._send_head()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """True if the connection is closed, or about to be."""
+        return self._transport.is_closing()
+
+    def _send_head(self) -> None:
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head)
+
+
 class BoundedConnection(HttpToolsProtocol):
     """uvicorn's HTTP connection with bounds on its number, its silence and the size of a head.
 
@@ -108,6 +148,8 @@ class BoundedConnection(HttpToolsProtocol):
         self.unread = 0
         self.requested_at = self.loop.time()
         super().on_headers_complete()
+        # All that uvicorn does with it: write, close, and ask whether it is closing.
+        self.cycle.transport = AnswerTransport(self.transport, self.loop)  # pyright: ignore[reportAttributeAccessIssue]
 
     def on_body(self, body: bytes) -> None:
         """Pass on a part of a body, whose size is bounded where it is read."""
