@@ -173,6 +173,19 @@ class Terminal(Losable, LinuxDriver):
                 for message in chain(parser.feed(text) if text else (), parser.tick()):
                     self.process_message(message)
 
+    def _sigcont_application(self, *_: object) -> None:
+        """Take the terminal again, and give it back first where the stop came without notice.
+
+        A second thread beside the one that reads still would take every other key from it, and the
+        first one would never end.
+        """
+        thread = self._key_thread
+        if self._auto_restart and thread is not None and thread.is_alive():
+            self.suspend_application_mode()
+            # All is painted anew: the terminal has forgotten it.
+            self._must_signal_resume = True
+        super()._sigcont_application()  # pyright: ignore[reportUnknownMemberType]
+
     def disable_input(self) -> None:
         """Stop reading."""
         os.write(self._waker, WAKE)
