@@ -740,8 +740,58 @@ async def test_another_question_another_key_and_a_write_name_no_version() -> Non
 
 async def test_nothing_has_changed_is_no_answer_to_who_knows_none() -> None:
     async with client_of(App((304, b"", {}), (304, b"", {}))) as client:
+        with pytest.raises(MalformedError, match="which it was not asked"):
+            await client.call(on.MARKETS)
+
+
+async def test_the_version_of_a_refusal_is_none_of_the_answer() -> None:
+    app = App((404, LARGE, {"ETag": '"1"'}), (304, b"", {"ETag": '"1"'}))
+    async with client_of(app) as client:
+        with pytest.raises(NotFoundError):
+            await client.call(on.MARKETS)
         with pytest.raises(MalformedError):
             await client.call(on.MARKETS)
+        assert app.header("if-none-match") == ""
+
+
+async def test_what_was_asked_about_is_known_until_the_answer_comes() -> None:
+    async def many_others() -> bytes:
+        for limit in range(1, SAME_MOST + 2):
+            await client.call(on.MARKETS, query=MarketsQuery(limit=limit))
+        return b""
+
+    others = [(200, LARGE, {"ETag": '"1"'})] * (SAME_MOST + 1)
+    app = App((200, LARGE, {"ETag": '"1"'}), (304, many_others, {}), *others)
+    async with client_of(app) as client:
+        first = await client.call(on.MARKETS)
+        assert (await client.call(on.MARKETS)).answer == first.answer
+        await client.call(on.MARKETS)
+        assert app.header("if-none-match") == ""
+
+
+async def test_an_older_answer_that_comes_late_is_not_what_has_not_changed() -> None:
+    older, newer = LARGE | {"total": 1}, LARGE | {"total": 2}
+    is_asked, is_late = asyncio.Event(), asyncio.Event()
+
+    async def slow() -> object:
+        await is_asked.wait()
+        return older
+
+    async def nothing_new() -> bytes:
+        is_asked.set()
+        await is_late.wait()
+        return b""
+
+    app = App((200, slow, {"ETag": '"1"'}), (200, newer, {"ETag": '"2"'}), (304, nothing_new, {}))
+    async with client_of(app) as client, asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(client.call(on.MARKETS))
+        await asyncio.sleep(0)
+        assert (await client.call(on.MARKETS)).answer.total == 2
+        last = tasks.create_task(client.call(on.MARKETS))
+        assert (await first).answer.total == 1
+        is_late.set()
+        assert (await last).answer.total == 2
+        assert app.header("if-none-match") == '"2"'
 
 
 def test_small_answers_and_more_than_a_few_are_not_kept() -> None:

@@ -24,6 +24,9 @@ DRAWN = BADGE.encode()
 ENTERED = b"\x1b[?1003h"
 """What tells that the last picture stands, and that the console itself has begun."""
 
+TAKEN = b"\x1b[?2004h"
+"""The last that is switched on, once keys are read."""
+
 
 @pytest.mark.parametrize(
     ("name", "after"),
@@ -61,6 +64,25 @@ def test_the_places_of_all_threads_are_written_down_and_the_console_goes_on(data
         # It may still be coming up, and then ends as the test above says.
         assert run.wait(30) in {128 + signal.SIGQUIT, 0}
         assert run.left_behind() == []
+
+
+def test_a_console_that_was_stopped_without_notice_goes_on_with_one_reader_and_ends(
+    data: Path,
+) -> None:
+    with own_terminal(data.parent, "--data-dir", str(data)) as run:
+        run.read_until(b"online")
+        for _ in range(3):
+            run.kill(signal.SIGSTOP)
+            run.shown = b""
+            run.kill(signal.SIGCONT)
+            run.read_until(TAKEN)
+            # The whole screen, its first line to its last.
+            run.read_until(b"simulated")
+            run.read_until(b"halt")
+        run.type("\x11")
+        assert run.wait(30) == 0
+        assert run.left_behind() == []
+    assert b"Current thread" not in (data / STACKS_FILE).read_bytes()
 
 
 @pytest.mark.cold

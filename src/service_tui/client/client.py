@@ -446,9 +446,11 @@ class Client:
         if self._wanted_seq:
             pending.request.headers[WORLD_SEQ] = self._wanted_seq
         asked = (str(pending.request.url), key)
-        self._versions.ask(pending.request, asked)
+        last = self._versions.ask(pending.request, asked)
         answer = await self._send(pending)
-        return answer if isinstance(answer, ServiceError) else self._versions.whole(asked, answer)
+        if isinstance(answer, ServiceError):
+            return answer
+        return self._versions.whole(asked, answer, last)
 
     def _note_write(self, answer: RawAnswer | ServiceError) -> None:
         """Have reads include this write, whichever process of a shared desk answers them."""

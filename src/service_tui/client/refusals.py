@@ -83,7 +83,7 @@ def error_of(answer: RawAnswer, called: Called) -> ServiceError | None:
         case 2:
             return None
         case 3:
-            return unreadable(_redirect(answer.headers.get("location", "")), called)
+            return unreadable(_redirect(answer), called)
         case 4:
             return _refused(answer, called)
         case 5:
@@ -175,10 +175,12 @@ def _phrase(status: int) -> str:
     return known or "no reason given"
 
 
-def _redirect(location: str) -> str:
+def _redirect(answer: RawAnswer) -> str:
     """A sentence that names the host of a redirect."""
+    if answer.status == HTTPStatus.NOT_MODIFIED:
+        return "the service says that nothing has changed, which it was not asked"
     try:
-        host = line(httpx.URL(location).host)
+        host = line(httpx.URL(answer.headers.get("location", "")).host)
     except httpx.InvalidURL:
         host = ""
     target = f"to {host}" if host else "elsewhere"

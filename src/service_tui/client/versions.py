@@ -24,24 +24,33 @@ class KnownVersions:
     def __init__(self) -> None:
         self._known: dict[Asked, tuple[str, bytes]] = {}
 
-    def ask(self, request: httpx.Request, asked: Asked) -> None:
-        """Ask only for what has changed, if the last answer to this question is known."""
-        known = self._known.get(asked)
-        if known is None:
+    def ask(self, request: httpx.Request, asked: Asked) -> bytes | None:
+        """Ask only for what has changed, if the last answer to this question is known.
+
+        Returns:
+            The body of that answer, None where there is none.
+        """
+        tag, last = self._known.get(asked, ("", None))
+        if last is None:
             request.headers.pop("If-None-Match", None)
         else:
-            request.headers["If-None-Match"] = known[0]
+            request.headers["If-None-Match"] = tag
+        return last
 
-    def whole(self, asked: Asked, answer: RawAnswer) -> RawAnswer:
-        """The answer with its body, which is the last one where nothing has changed."""
-        known = self._known.get(asked)
-        if answer.status == HTTPStatus.NOT_MODIFIED and known is not None:
-            return replace(answer, status=HTTPStatus.OK.value, raw=known[1])
+    def whole(self, asked: Asked, answer: RawAnswer, last: bytes | None) -> RawAnswer:
+        """The answer with its body, which is the last one where nothing has changed.
+
+        `last` is what `ask` returned: what other calls have brought meanwhile is not what this one
+        has asked about.
+        """
+        if answer.status == HTTPStatus.NOT_MODIFIED and last is not None:
+            return replace(answer, status=HTTPStatus.OK.value, raw=last)
+        self._known.pop(asked, None)
         tag = answer.headers.get("etag", "")
-        if _TAG.fullmatch(tag) and len(answer.raw) >= SAME_LEAST:
+        # The version of a refusal is none of the answer.
+        is_answer = answer.status == HTTPStatus.OK and len(answer.raw) >= SAME_LEAST
+        if is_answer and _TAG.fullmatch(tag):
             self._known[asked] = (tag, answer.raw)
             while len(self._known) > SAME_MOST:
                 del self._known[next(iter(self._known))]
-        elif known is not None:
-            del self._known[asked]
         return answer

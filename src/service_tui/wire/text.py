@@ -37,19 +37,15 @@ _UNSEEN: Final = re.compile(
 
 def line(text: str, limit: int = LINE_MAX) -> str:
     """One printable line: no controls, escapes, bidi marks, zero-width or lone surrogates."""
-    if len(text) <= limit and text.isprintable():
-        if text.isascii():
-            return text.strip()
-        if _SIMPLE.match(text):
-            return " ".join(text.split())
+    if _is_plain(text, limit):
+        return _single_spaced(text)
     return _cut(" ".join(_clean(text[: limit * 8]).split()), limit)
 
 
 def prose(text: str, limit: int = PROSE_MAX) -> str:
     """The same, but line breaks stay, at most two in a row."""
-    # Most is one plain line: there is nothing to take out but spaces.
-    if len(text) <= limit and text.isprintable() and (text.isascii() or _SIMPLE.match(text)):
-        return " ".join(text.split())
+    if _is_plain(text, limit):
+        return _single_spaced(text)
     # Escapes go first: their payload may run over several lines.
     lines = [" ".join(_clean(part).split()) for part in _bare(text[: limit * 8]).splitlines()]
     return _cut(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip(), limit)
@@ -75,6 +71,20 @@ def letters(text: str) -> str:
     """
     bare = _bare(text) if has_controls(text) else text
     return bare.encode("ascii", "ignore").translate(None, _UNSHOWN).decode()
+
+
+def _is_plain(text: str, limit: int) -> bool:
+    """Whether there is nothing to take out of a text but spaces, as of most texts."""
+    return (
+        len(text) <= limit
+        and text.isprintable()
+        and (text.isascii() or _SIMPLE.match(text) is not None)
+    )
+
+
+def _single_spaced(text: str) -> str:
+    """The words of a printable text, which has no blanks but spaces."""
+    return " ".join(text.split()) if "  " in text else text.strip(" ")
 
 
 def _bare(text: str) -> str:

@@ -7,7 +7,7 @@ from queue import Queue
 from typing import Final
 
 import pytest
-from textual import events
+from textual import constants, events
 from textual.app import App
 from textual.message import Message
 
@@ -87,6 +87,32 @@ async def test_an_escape_and_a_digit_that_arrive_together_are_two_keys() -> None
     finally:
         reading.close()
     assert [one.key for one in told if isinstance(one, events.Key)] == ["escape", "1"]
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "sent", "keys"),
+    [
+        (0.1, b"\x1b", ["escape"]),
+        (0.1, b"\x1b[200~x\x1b[201~a\x1b", ["a", "escape"]),
+        # As long as a person lets it wait, who sets ESCDELAY.
+        (0.5, b"\x1b", ["escape"]),
+        (0.5, b"a\x1b\x1b", ["a", "escape", "escape"]),
+    ],
+)
+async def test_an_escape_that_nothing_follows_is_a_key(
+    monkeypatch: pytest.MonkeyPatch, wait_s: float, sent: bytes, keys: list[str]
+) -> None:
+    monkeypatch.setattr(constants, "ESCAPE_DELAY", wait_s)
+    reading = Reading()
+    told: list[str] = []
+    try:
+        os.write(reading.writer, sent)
+        while len(told) < len(keys):
+            message = reading.told.get(timeout=10.0)
+            told += [message.key] if isinstance(message, events.Key) else []
+    finally:
+        reading.close()
+    assert told == keys
 
 
 async def test_a_terminal_can_be_read_again_after_a_pause() -> None:

@@ -42,10 +42,8 @@ HEIGHT_MAX: Final = 1_000
 
 ESCAPE: Final = "\x1b"
 ESCAPE_S: Final = 0.1
-"""An escape without more is the key. Source: Textual."""
-
-LOOKS: Final = 2
-"""How often this is looked at after input; the first time may come a hair too early."""
+"""How often it is looked whether an escape stays without more, which is the key. Source: Textual,
+which waits so long, or as long as ESCDELAY says."""
 
 BYTES_AT_ONCE: Final = 4_096
 WAKE: Final = b"."
@@ -63,6 +61,11 @@ class KeyParser(XTermParser):
 
     Textual takes both for one key with alt, which has no meaning here: esc and 1 would be lost.
     """
+
+    @property
+    def awaits_more(self) -> bool:
+        """Whether time alone can bring a key: an escape came, and nothing behind it."""
+        return self._timeout_time is not None
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:  # noqa: FBT001, FBT002 - Textual's own signature
         letter = sequence.removeprefix(ESCAPE)
@@ -161,15 +164,27 @@ class Terminal(Losable, LinuxDriver):
         with selectors.SelectSelector() as waiting:
             waiting.register(self.fileno, selectors.EVENT_READ)
             waiting.register(self._woken, selectors.EVENT_READ)
-            looks = 0
             while not self.exit_event.is_set():
                 # An escape that nothing follows is a key: known a moment after it came.
-                ready = {key.fd for key, _ in waiting.select(ESCAPE_S if looks else None)}
-                looks = LOOKS if self.fileno in ready else max(0, looks - 1)
+                pause_s = ESCAPE_S if parser.awaits_more else None
+                ready = {key.fd for key, _ in waiting.select(pause_s)}
                 text = decode(os.read(self.fileno, BYTES_AT_ONCE)) if self.fileno in ready else ""
                 # Half a letter is no text yet, and no text would be the end to the parser.
                 for message in chain(parser.feed(text) if text else (), parser.tick()):
                     self.process_message(message)
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Take the terminal again, and give it back first where the stop came without notice.
+
+        A second thread beside the one that reads still would take every other key from it, and the
+        first one would never end.
+        """
+        thread = self._key_thread
+        if self._auto_restart and thread is not None and thread.is_alive():
+            self.suspend_application_mode()
+            # All is painted anew: the terminal has forgotten it.
+            self._must_signal_resume = True
+        super()._sigcont_application()  # pyright: ignore[reportUnknownMemberType]
 
     def disable_input(self) -> None:
         """Stop reading."""
