@@ -1,6 +1,7 @@
 """Who takes a data directory over, and what is said when it cannot be had."""
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +15,8 @@ from service_tui.desk.ports import DeskContext
 from service_tui.desk.state import DeskState
 from service_tui.loading import imported
 from service_tui.storage.db.lock import LOCK_FILE, holder_of
-from service_tui.wiring import exits_desk
+from service_tui.storage.errors import DirectoryLockedError, Holder
+from service_tui.wiring import attached, exits_desk, serve
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
 from service_tui.wiring.succession import AGAIN_S, CHECK_S, GRACE_S, succeeding
@@ -58,6 +60,40 @@ async def test_what_cannot_be_taken_over_says_so_and_is_tried_again(tmp_path: Pa
         assert len(told) == 2
         assert succession.address == ""
     assert holder_of(tmp_path) is None
+
+
+async def test_after_a_long_stand_by_a_new_owner_has_its_time_to_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, done = ManualClock(), list[str]()
+    serves = iter([True, False, False])
+
+    async def own(*_: object) -> None:
+        done.append("own")
+        if done.count("own") < 4:
+            raise DirectoryLockedError(tmp_path, Holder(1, clock.now() - 1, None))
+        ending.set()
+
+    async def stand_by(*_: object) -> None:
+        done.append("stand by")
+        await clock.advance(attached.STARTING_S * 2)
+
+    async def is_served(*_: object) -> bool:
+        return next(serves)
+
+    async def sleep(delay_s: float) -> None:
+        done.append("wait")
+        await clock.advance(delay_s)
+
+    monkeypatch.setattr(clock, "sleep", sleep)
+    monkeypatch.setattr(serve, "SystemClock", lambda: clock)
+    monkeypatch.setattr(serve, "_own", own)
+    monkeypatch.setattr(serve, "_stand_by", stand_by)
+    monkeypatch.setattr(attached, "is_served", is_served)
+    ending = asyncio.Event()
+    with socket.socket() as listener:
+        await serve._own_or_stand_by(options(tmp_path), listener, ending)
+    assert done == ["own", "stand by", "own", "wait", "own", "wait", "own"]
 
 
 @pytest.mark.parametrize("has_desk", [False, True])
