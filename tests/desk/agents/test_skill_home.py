@@ -11,6 +11,7 @@ import pytest
 
 from kit.service.stage import first_state, open_stage, open_test_desk, until
 from service_tui.clock import ManualClock
+from service_tui.config import KEY_VARIABLE, URL_VARIABLE
 from service_tui.desk.agents.skill_home import KEYS, SkillHome
 from service_tui.desk.agents.skills import SKILLS_S, SkillPorts, carry_out, watch_skills
 from service_tui.desk.agents.stored_leash import StoredLeash
@@ -18,9 +19,11 @@ from service_tui.desk.commands.agents import StartSkill
 from service_tui.desk.facts import Noticed
 from service_tui.desk.slices.fleet import Pace, SkillRunView
 from service_tui.skills.install import install
+from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
 from service_tui.skills.process import Launch
 from service_tui.skills.template import new_skill
 from service_tui.terms import EVERY_MAX_S, EVERY_MIN_S, LeashMode
+from service_tui.units import Micros
 
 HERE = "https://here.example"
 
@@ -189,6 +192,29 @@ async def test_a_skill_that_only_observes_is_not_started_live(
     ((view, launch),) = runs.begun
     assert view.live is is_live
     assert launch.arguments == (("--live", "--once") if is_live else ("--once",))
+
+
+@pytest.mark.parametrize(
+    ("pace", "budget", "flags", "day_max"),
+    [
+        (Pace.LOOP, Micros(12_500_000), ("--live",), "12.50"),
+        (Pace.ONCE, None, ("--live", "--once"), f"{DAILY_BUDGET_USD:.2f}"),
+    ],
+)
+async def test_a_run_is_given_its_own_line_its_budget_and_its_pace(
+    tmp_path: Path, pace: Pace, flags: tuple[str, ...], *, budget: Micros | None, day_max: str
+) -> None:
+    runs = Begun()
+    await started(StartSkill("momentum", pace, agent_id="a-1", budget=budget), tmp_path, runs)
+    ((view, launch),) = runs.begun
+    assert (view.agent_id, view.pace, view.budget) == ("a-1", pace, budget)
+    assert (launch.run_id, launch.arguments) == (view.run_id, flags)
+    assert dict(launch.own) == {
+        KEY_VARIABLE: "sk_of_the_run",
+        URL_VARIABLE: "http://127.0.0.1:1",
+        "TRADING_VENUE": "sim",
+        budget_variable("momentum"): day_max,
+    }
 
 
 EVERY = StartSkill("momentum", Pace.EVERY, 60, agent_id="a-1")
