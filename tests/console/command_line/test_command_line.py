@@ -155,9 +155,10 @@ def test_the_most_of_a_buy_is_the_cash_in_whole_cents(word: str, cash: int, amou
     assert opens.args[0].typed_before == amount  # type: ignore[attr-defined]  # a partial
 
 
-async def test_sell_opens_the_ticket_of_the_position_and_all_is_the_whole() -> None:
+@pytest.mark.parametrize("word", ["all", "max"])
+async def test_sell_opens_the_ticket_of_the_position_and_all_is_the_whole(word: str) -> None:
     async with running(STATE, first="markets", size=(100, 30)) as seen:
-        await command(seen, f"sell {MARKET.market_id} {HELD.side.value} all")
+        await command(seen, f"sell {MARKET.market_id} {HELD.side.value} {word}")
         form = seen.app.screen
         assert isinstance(form, TradeForm)
         draft = form._draft()
