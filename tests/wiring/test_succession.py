@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,38 +63,76 @@ async def test_what_cannot_be_taken_over_says_so_and_is_tried_again(tmp_path: Pa
     assert holder_of(tmp_path) is None
 
 
+class Attempts:
+    """A process that wants a directory, which another one has that began `age_s` before."""
+
+    def __init__(self, path: Path, *, age_s: float, served: list[bool], refusals: int) -> None:
+        self.options = options(path)
+        self.clock, self.ending, self.done = ManualClock(), asyncio.Event(), list[str]()
+        self._age_s, self._served, self._refusals = age_s, served, refusals
+
+    async def own(self, *_: object) -> None:
+        self.done.append("own")
+        if self.done.count("own") <= self._refusals:
+            holder = Holder(1, self.clock.now() - self._age_s, None)
+            raise DirectoryLockedError(self.options.data_dir, holder)
+        self.ending.set()
+
+    async def stand_by(self, *_: object) -> None:
+        self.done.append("stand by")
+        await self.clock.advance(attached.STARTING_S * 2)
+
+    async def is_served(self, *_: object) -> bool:
+        return bool(self._served) and self._served.pop(0)
+
+    async def sleep(self, delay_s: float) -> None:
+        self.done.append("wait")
+        await self.clock.advance(delay_s)
+
+    async def run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(self.clock, "sleep", self.sleep)
+        monkeypatch.setattr(serve, "SystemClock", lambda: self.clock)
+        monkeypatch.setattr(serve, "_own", self.own)
+        monkeypatch.setattr(serve, "_stand_by", self.stand_by)
+        monkeypatch.setattr(attached, "is_served", self.is_served)
+        with socket.socket() as listener:
+            await serve._own_or_stand_by(self.options, listener, self.ending)
+
+
 async def test_after_a_long_stand_by_a_new_owner_has_its_time_to_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock, done = ManualClock(), list[str]()
-    serves = iter([True, False, False])
+    tries = Attempts(tmp_path, age_s=1, served=[True, False, False], refusals=3)
+    await tries.run(monkeypatch)
+    assert tries.done == ["own", "stand by", "own", "wait", "own", "wait", "own"]
 
-    async def own(*_: object) -> None:
-        done.append("own")
-        if done.count("own") < 4:
-            raise DirectoryLockedError(tmp_path, Holder(1, clock.now() - 1, None))
-        ending.set()
 
-    async def stand_by(*_: object) -> None:
-        done.append("stand by")
-        await clock.advance(attached.STARTING_S * 2)
+@pytest.mark.parametrize(
+    ("age_s", "waits"),
+    [
+        (0.0, attached.STARTING_S / attached.AGAIN_S),
+        (attached.STARTING_S - 0.1, attached.STARTING_S / attached.AGAIN_S),
+        (attached.STARTING_S, 0),
+    ],
+)
+async def test_an_owner_that_serves_nobody_is_waited_for_until_it_should_have_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age_s: float, waits: float
+) -> None:
+    tries = Attempts(tmp_path, age_s=age_s, served=[], refusals=1_000)
+    with pytest.raises(DirectoryLockedError):
+        await tries.run(monkeypatch)
+    assert tries.done.count("wait") == waits
 
-    async def is_served(*_: object) -> bool:
-        return next(serves)
 
-    async def sleep(delay_s: float) -> None:
-        done.append("wait")
-        await clock.advance(delay_s)
-
-    monkeypatch.setattr(clock, "sleep", sleep)
-    monkeypatch.setattr(serve, "SystemClock", lambda: clock)
-    monkeypatch.setattr(serve, "_own", own)
-    monkeypatch.setattr(serve, "_stand_by", stand_by)
-    monkeypatch.setattr(attached, "is_served", is_served)
-    ending = asyncio.Event()
-    with socket.socket() as listener:
-        await serve._own_or_stand_by(options(tmp_path), listener, ending)
-    assert done == ["own", "stand by", "own", "wait", "own", "wait", "own"]
+async def test_a_service_on_a_network_stands_by_for_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = Attempts(tmp_path, age_s=1, served=[True], refusals=1)
+    tries.options = replace(tries.options, host="192.168.0.9")
+    assert tries.options.is_on_network
+    with pytest.raises(DirectoryLockedError):
+        await tries.run(monkeypatch)
+    assert tries.done == ["own"]
 
 
 @pytest.mark.parametrize("has_desk", [False, True])
