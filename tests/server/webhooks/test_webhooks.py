@@ -279,6 +279,17 @@ async def test_a_removed_webhook_is_sent_nothing_more(tmp_path: Path) -> None:
         assert (await ask(stage, "GET", "webhooks"))["webhooks"] == []
 
 
+async def test_a_removed_webhook_leaves_the_secret_of_another(tmp_path: Path) -> None:
+    box = Mailbox()
+    async with opened(tmp_path, box) as stage:
+        removed = await hook(stage, "trade.executed", url="https://gone.example/in")
+        await hook(stage, "trade.executed")
+        await ask(stage, "DELETE", f"webhooks/{removed}")
+        await buy(stage)
+        await stage.clock.advance(1)
+        assert (box.urls, box.secrets) == (["https://hook.example/in"], [SECRET])
+
+
 async def test_a_delivery_under_way_ends_with_its_webhook(tmp_path: Path) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
