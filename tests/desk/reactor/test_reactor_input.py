@@ -275,6 +275,10 @@ async def test_a_signal_is_written_again_for_all_but_a_price_that_moves_on(
     log.look((replace(one, **before),), (replace(one, **(before | after)),))
     await log.flush()
     assert bool(written.rows) is is_written
+    other = replace(one, signal_id="another")
+    log.look((one,), (other, one))
+    await log.flush()
+    assert [row.signal_id for row in written.rows[is_written:]] == ["another"]
 
 
 def test_what_is_listed_no_more_has_an_end_and_old_ones_count_in_the_statistics() -> None:
