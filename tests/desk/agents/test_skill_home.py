@@ -9,15 +9,22 @@ from types import SimpleNamespace
 
 import pytest
 
+from kit.samples.desk import NOW
+from kit.samples.fleet import run_of
 from kit.service.stage import first_state, open_stage, open_test_desk, until
 from service_tui.clock import ManualClock
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE
 from service_tui.desk.agents.skill_home import KEYS, SkillHome
 from service_tui.desk.agents.skills import SKILLS_S, SkillPorts, carry_out, watch_skills
 from service_tui.desk.agents.stored_leash import StoredLeash
-from service_tui.desk.commands.agents import StartSkill
+from service_tui.desk.commands.agents import RestartSkill, StartSkill
 from service_tui.desk.facts import Noticed
-from service_tui.desk.slices.fleet import Pace, SkillRunView
+from service_tui.desk.slices.fleet import (
+    Pace,
+    SkillRunState,
+    SkillRunView,
+    SupervisionView,
+)
 from service_tui.skills.install import install
 from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
 from service_tui.skills.process import Launch
@@ -135,12 +142,26 @@ async def test_a_run_of_another_service_does_not_start_here(tmp_path: Path) -> N
             assert state.supervision.runs == ()
 
 
+CRASHED = run_of(
+    "run-1",
+    skill_slug="momentum",
+    agent_id="a-1",
+    state=SkillRunState.CRASHED,
+    restarts=5,
+    why="exit code 3",
+    exit_code=3,
+    ended_at=NOW,
+)
+
+
 class Begun:
     """In the place of the runs of a desk: keeps what would begin."""
 
-    def __init__(self, *, is_full: bool = False) -> None:
+    def __init__(self, *, is_full: bool = False, kept: StoredLeash | None = None) -> None:
         self.is_full = is_full
+        self.kept = kept
         self.begun: list[tuple[SkillRunView, Launch]] = []
+        self.leashes: list[StoredLeash] = []
 
     def folder_of(self, run_id: str) -> Path:
         return Path(run_id)
@@ -148,18 +169,25 @@ class Begun:
     def begin(self, view: SkillRunView, launch: Launch) -> None:
         self.begun.append((view, launch))
 
+    restart = begin
 
-async def started(order: StartSkill, folder: Path, runs: Begun) -> str:
+
+async def started(order: StartSkill | RestartSkill, folder: Path, runs: Begun) -> str:
     """What a desk on another service than its own says when it is told to start a skill."""
 
     async def open_line(run_id: str, leash: StoredLeash, key: str) -> tuple[str, str]:
         assert (run_id, leash.agent_id, key) == ("run-1", "a-1", "sk_own")
+        runs.leashes.append(leash)
         return "http://127.0.0.1:1", "sk_of_the_run"
 
     home, told = SkillHome(folder), list[Noticed]()
     home.keep_key("a-1", HERE, "sk_own")
     initial = first_state()
-    state = replace(initial, service=replace(initial.service, embedded=False))
+    state = replace(
+        initial,
+        service=replace(initial.service, embedded=False),
+        supervision=SupervisionView(runs=(CRASHED,)),
+    )
     ports = SimpleNamespace(
         state=lambda: state,
         client=SimpleNamespace(base_url=HERE),
@@ -167,7 +195,7 @@ async def started(order: StartSkill, folder: Path, runs: Begun) -> str:
         emit=told.append,
         refresh=lambda _: None,
     )
-    lines = SimpleNamespace(open=open_line)
+    lines = SimpleNamespace(open=open_line, leash_of=lambda _: runs.kept)
     await carry_out(order, SkillPorts(home, runs, lines), ports)  # type: ignore[arg-type]
     return told[-1].text
 
@@ -215,6 +243,37 @@ async def test_a_run_is_given_its_own_line_its_budget_and_its_pace(
         "TRADING_VENUE": "sim",
         budget_variable("momentum"): day_max,
     }
+
+
+@pytest.mark.parametrize(
+    ("mode", "kept"),
+    [(None, LeashMode.ASK), (LeashMode.ASK, LeashMode.ASK), (LeashMode.AUTO, LeashMode.AUTO)],
+)
+async def test_a_run_without_settings_asks_for_every_buy(
+    tmp_path: Path, mode: LeashMode | None, kept: LeashMode
+) -> None:
+    runs, budget = Begun(), Micros(9_000_000)
+    order = replace(EVERY, mode=mode, threshold=Micros(5), budget=budget)
+    await started(order, tmp_path, runs)
+    (leash,) = runs.leashes
+    assert (leash.mode, leash.threshold, leash.budget) == (kept, 5, budget)
+
+
+@pytest.mark.parametrize(
+    "known", [None, StoredLeash("a-1", "heron", "momentum", LeashMode.AUTO, Micros(5), Micros(7))]
+)
+async def test_a_run_begins_again_with_its_leash_and_asks_where_that_is_lost(
+    tmp_path: Path, known: StoredLeash | None
+) -> None:
+    runs = Begun(kept=known)
+    await started(RestartSkill("run-1"), tmp_path, runs)
+    ((view, _),), (leash,) = runs.begun, runs.leashes
+    assert (view.restarts, view.why, view.exit_code, view.ended_at) == (0, "", None, None)
+    assert leash is known or (leash.mode, leash.threshold, leash.budget) == (
+        LeashMode.ASK,
+        0,
+        CRASHED.budget,
+    )
 
 
 EVERY = StartSkill("momentum", Pace.EVERY, 60, agent_id="a-1")
