@@ -13,6 +13,10 @@ from service_tui.wiring.drills.scenario import ScenarioError, read_scenario, sce
 from service_tui.wiring.drills.shipped import ORDER, scenario_named, shipped_scenarios
 
 EVENT = '[[event]]\nat = "0:10"\n'
+DAMS = "".join(
+    f'[[market]]\nname = "{name}"\nquestion = "?"\nprice = {price}\n'
+    for name, price in (("dam", 0.1), ("dike", 0.2), ("weir", 0.3), ("lock", 0.4))
+)
 
 
 def test_a_file_without_a_fault_is_read_with_its_defaults() -> None:
@@ -78,6 +82,14 @@ BROKEN = {
     "two markets of one name": (
         {"market": '[[market]]\nname = "dam"\nquestion = "?"\nprice = 0.5\n' * 2},
         "line 11: two tables market have the name dam",
+    ),
+    "a wrong price in the third market": (
+        {"market": DAMS.replace("0.3", "3")},
+        "line 17: price: expected price from 0.01 to 0.99, got 3",
+    ),
+    "a key that is missing in the fourth market": (
+        {"market": DAMS.replace("price = 0.4\n", "")},
+        "line 18: price is missing",
     ),
     "a table that does not exist": (
         {"worst": "[[wurst]]\n"},

@@ -1,6 +1,8 @@
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,12 +11,18 @@ from service_tui.cli.main import CANNOT, OK, run
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.engine.amm.exchange import Order
 from service_tui.server import world_store as keeper_room
+from service_tui.server.books import BooksCheck
 from service_tui.storage.action_log import FILE, ActionLog
 from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
+from service_tui.storage.shared.leadership import SILENT_S, Leader
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
+from service_tui.wiring import shared_command
+from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.options import Options
 from service_tui.wiring.serve import serve
+from service_tui.wiring.shared_command import SharedRequest, run_shared_command
 
 
 @pytest.fixture
@@ -121,6 +129,35 @@ def test_a_copy_goes_where_it_is_wanted_and_comes_back(
     assert "nothing was changed" in text
 
 
+ANEW = "a new, empty desk; the damaged database is kept"
+REST, BACKUP = Rest(Path("rest"), "row 7", "row 8"), Rest(Path("backup"), "row 5")
+
+
+@pytest.mark.parametrize(
+    ("had", "offered"),
+    [
+        (Had(), [ANEW]),
+        (Had(backup=BACKUP), ["backup, row 5", ANEW]),
+        (Had(rest=REST), ["what was salvaged, row 7; missing: row 8", ANEW]),
+        (
+            Had(REST, BACKUP),
+            ["what was salvaged, row 7; missing: row 8", "backup, row 5", ANEW],
+        ),
+    ],
+)
+def test_a_damaged_database_offers_every_way_to_go_on_and_the_best_first(
+    had: Had, offered: list[str]
+) -> None:
+    damaged = CorruptDatabaseError(
+        Path("db"), reason="page 3", kept_as=Path("kept"), backups=(), had=had
+    )
+    with pytest.raises(DeskClosedError) as closed, explain_closed_desk():
+        raise damaged
+    shown = [choice.details.splitlines()[0] for choice in closed.value.choices]
+    assert shown == offered
+    assert str(damaged) == closed.value.sentence
+
+
 def test_words_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (("backup", "a", "--to", "b"), ("restore", "a", "--empty")):
         with pytest.raises(SystemExit):
@@ -138,3 +175,50 @@ def test_a_service_asks_before_it_goes_on(lived: Path, capsys: pytest.CaptureFix
     assert "PROBLEM database" in said(capsys, "verify", "--data-dir", lived)[1]
     assert said(capsys, "restore", "--empty", "--data-dir", lived)[0] == OK
     assert said(capsys, "verify", "--data-dir", lived)[0] == OK
+
+
+LEADER = Leader(3, "process 7", "http://127.0.0.1:1", SILENT_S)
+
+
+@pytest.mark.parametrize(
+    ("leader", "books", "said", "is_well"),
+    [
+        (None, None, ["nobody has led it yet", "books: nothing has happened yet"], True),
+        (LEADER, BooksCheck(9, 4), ["at http://127.0.0.1:1", "4 accounts add up at row 9"], True),
+        (
+            replace(LEADER, address=None),
+            BooksCheck(9, 4, "heron: 1 is missing"),
+            ["epoch 3, process 7, at no address yet", "PROBLEM books: heron: 1 is missing"],
+            False,
+        ),
+        (
+            replace(LEADER, silent_s=SILENT_S + 0.1),
+            BooksCheck(9, 4),
+            ["silent: nobody leads now", "4 accounts"],
+            True,
+        ),
+    ],
+)
+def test_a_shared_world_is_well_where_its_books_add_up(
+    leader: Leader | None,
+    books: BooksCheck | None,
+    said: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_well: bool,
+) -> None:
+    closed: list[str] = []
+    leads = SimpleNamespace(leader=lambda: leader, close=lambda: closed.append("lead"))
+    database = SimpleNamespace(close=lambda: closed.append("database"))
+    monkeypatch.setattr(shared_command, "worlds_in", lambda _: ["main", "other"])
+    monkeypatch.setattr(shared_command, "Leadership", lambda *_: leads)
+    monkeypatch.setattr(shared_command, "SharedDatabase", lambda *_: database)
+    monkeypatch.setattr(shared_command, "books_of", lambda *_: books)
+    options = Options(Path(), Path(), Path(), database="postgresql://here", world="main")
+    lines, found = run_shared_command(options, SharedRequest("check"))
+    assert [words in line for words, line in zip(said, lines[1:], strict=True)] == [True, True]
+    assert (lines[0], found) == ("worlds: main, other", is_well)
+    assert sorted(closed) == ["database", "lead"]
+    # A part of a name is no world.
+    lines, found = run_shared_command(replace(options, world="mai"), SharedRequest("check"))
+    assert (lines[-1], found) == ("PROBLEM no world mai; 'db migrate' makes it", False)

@@ -1,8 +1,10 @@
 """Who takes a data directory over, and what is said when it cannot be had."""
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,8 @@ from service_tui.desk.ports import DeskContext
 from service_tui.desk.state import DeskState
 from service_tui.loading import imported
 from service_tui.storage.db.lock import LOCK_FILE, holder_of
-from service_tui.wiring import exits_desk
+from service_tui.storage.errors import DirectoryLockedError, Holder
+from service_tui.wiring import attached, exits_desk, serve
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
 from service_tui.wiring.succession import AGAIN_S, CHECK_S, GRACE_S, succeeding
@@ -58,6 +61,78 @@ async def test_what_cannot_be_taken_over_says_so_and_is_tried_again(tmp_path: Pa
         assert len(told) == 2
         assert succession.address == ""
     assert holder_of(tmp_path) is None
+
+
+class Attempts:
+    """A process that wants a directory, which another one has that began `age_s` before."""
+
+    def __init__(self, path: Path, *, age_s: float, served: list[bool], refusals: int) -> None:
+        self.options = options(path)
+        self.clock, self.ending, self.done = ManualClock(), asyncio.Event(), list[str]()
+        self._age_s, self._served, self._refusals = age_s, served, refusals
+
+    async def own(self, *_: object) -> None:
+        self.done.append("own")
+        if self.done.count("own") <= self._refusals:
+            holder = Holder(1, self.clock.now() - self._age_s, None)
+            raise DirectoryLockedError(self.options.data_dir, holder)
+        self.ending.set()
+
+    async def stand_by(self, *_: object) -> None:
+        self.done.append("stand by")
+        await self.clock.advance(attached.STARTING_S * 2)
+
+    async def is_served(self, *_: object) -> bool:
+        return bool(self._served) and self._served.pop(0)
+
+    async def sleep(self, delay_s: float) -> None:
+        self.done.append("wait")
+        await self.clock.advance(delay_s)
+
+    async def run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(self.clock, "sleep", self.sleep)
+        monkeypatch.setattr(serve, "SystemClock", lambda: self.clock)
+        monkeypatch.setattr(serve, "_own", self.own)
+        monkeypatch.setattr(serve, "_stand_by", self.stand_by)
+        monkeypatch.setattr(attached, "is_served", self.is_served)
+        with socket.socket() as listener:
+            await serve._own_or_stand_by(self.options, listener, self.ending)
+
+
+async def test_after_a_long_stand_by_a_new_owner_has_its_time_to_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = Attempts(tmp_path, age_s=1, served=[True, False, False], refusals=3)
+    await tries.run(monkeypatch)
+    assert tries.done == ["own", "stand by", "own", "wait", "own", "wait", "own"]
+
+
+@pytest.mark.parametrize(
+    ("age_s", "waits"),
+    [
+        (0.0, attached.STARTING_S / attached.AGAIN_S),
+        (attached.STARTING_S - 0.1, attached.STARTING_S / attached.AGAIN_S),
+        (attached.STARTING_S, 0),
+    ],
+)
+async def test_an_owner_that_serves_nobody_is_waited_for_until_it_should_have_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age_s: float, waits: float
+) -> None:
+    tries = Attempts(tmp_path, age_s=age_s, served=[], refusals=1_000)
+    with pytest.raises(DirectoryLockedError):
+        await tries.run(monkeypatch)
+    assert tries.done.count("wait") == waits
+
+
+async def test_a_service_on_a_network_stands_by_for_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = Attempts(tmp_path, age_s=1, served=[True], refusals=1)
+    tries.options = replace(tries.options, host="192.168.0.9")
+    assert tries.options.is_on_network
+    with pytest.raises(DirectoryLockedError):
+        await tries.run(monkeypatch)
+    assert tries.done == ["own"]
 
 
 @pytest.mark.parametrize("has_desk", [False, True])

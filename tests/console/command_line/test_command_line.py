@@ -2,17 +2,18 @@
 
 import argparse
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from kit.console.doors import Running, running, seen_before
-from kit.samples.desk import sample_state
+from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state
 from service_tui.cli.parser import parser_of
 from service_tui.config import read_environment
 from service_tui.console.command_line.history import KEPT_MAX, CommandHistory
 from service_tui.console.command_line.line import CommandLine
-from service_tui.console.command_line.trading import OrderWords, matching, read_words
+from service_tui.console.command_line.trading import OrderWords, buy, matching, read_words
 from service_tui.console.command_line.verb import CommandContext
 from service_tui.console.command_line.verbs import (
     REFUSED,
@@ -35,6 +36,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side
+from service_tui.units import Micros
 
 STATE = seen_before(sample_state())
 HELD = next(
@@ -139,9 +141,24 @@ async def test_buy_opens_the_ticket_filled_in_and_places_nothing() -> None:
         assert [one for one in seen.doors.submitted if isinstance(one, PlaceTrade)] == []
 
 
-async def test_sell_opens_the_ticket_of_the_position_and_all_is_the_whole() -> None:
+@pytest.mark.parametrize("word", ["all", "max"])
+@pytest.mark.parametrize(
+    ("cash", "amount"), [(12_345_678, "12.34"), (12_999_999, "12.99"), (5_000_000, "5.00")]
+)
+def test_the_most_of_a_buy_is_the_cash_in_whole_cents(word: str, cash: int, amount: str) -> None:
+    assert STATE.account is not None
+    account = replace(STATE.account, cash=Micros(cash))
+    state = replace(STATE, account=account, tickets=())
+    front = SimpleNamespace(state=state, now=NOW, open_dialog=print, give=print)
+    context = CommandContext(front, lambda _: "", None)  # type: ignore[arg-type]  # all it reads
+    opens = buy(context, f"{MARKET.market_id} yes {word}")
+    assert opens.args[0].typed_before == amount  # type: ignore[attr-defined]  # a partial
+
+
+@pytest.mark.parametrize("word", ["all", "max"])
+async def test_sell_opens_the_ticket_of_the_position_and_all_is_the_whole(word: str) -> None:
     async with running(STATE, first="markets", size=(100, 30)) as seen:
-        await command(seen, f"sell {MARKET.market_id} {HELD.side.value} all")
+        await command(seen, f"sell {MARKET.market_id} {HELD.side.value} {word}")
         form = seen.app.screen
         assert isinstance(form, TradeForm)
         draft = form._draft()

@@ -1,3 +1,4 @@
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -271,6 +272,26 @@ def test_a_time_stop_alone_is_a_monitor_and_nothing_is_none() -> None:
         change_with()
     with pytest.raises(FieldError, match="17:30"):
         change_with(exit_at="soon")
+
+
+@pytest.mark.parametrize(
+    ("mark", "peak", "trail", "is_refused"),
+    [
+        (0.4, 0.5, "49.9pt", False),
+        (0.4, 0.5, "50pt", True),
+        (0.4, 0.5, "50.1pt", True),
+        (0.5, 0.4, "49.9pt", False),
+        (0.5, 0.4, "50pt", True),
+        (0.5, None, "50pt", True),
+        (None, None, "50pt", False),
+    ],
+)
+def test_points_that_reach_from_the_peak_down_to_nothing_are_refused(
+    mark: float | None, peak: float | None, trail: str, *, is_refused: bool
+) -> None:
+    held, off = replace(MONITOR, mark=mark, peak=peak), TypedThreshold("off")
+    with pytest.raises(FieldError, match="never sells") if is_refused else nullcontext():
+        read_change(held, off, off, exits=TypedExits(trail), now=NOW)
 
 
 def test_an_untouched_text_keeps_its_threshold_to_the_digit() -> None:

@@ -109,6 +109,26 @@ def test_one_skill_that_goes_on_asks_also_where_another_was_stopped() -> None:
     assert health_of(HERON, view, NOW).health is Health.NEEDS_APPROVAL
 
 
+def test_what_is_of_another_agent_says_nothing_of_this_one() -> None:
+    crashed = run_of(state=SkillRunState.CRASHED, ended_at=Timestamp(NOW), budget=Micros(ONE))
+    refused = held_of("h2", status=HeldStatus.REFUSED, decided_at=Timestamp(NOW))
+    view = SupervisionView(
+        leashes=(replace(FULL, agent_id="another"),),
+        held=(replace(held_of(), agent_id="another"),),
+        decided=(replace(refused, agent_id="another"),),
+        runs=(
+            replace(crashed, agent_id="another"),
+            replace(crashed, agent_id="another", state=SkillRunState.RUNNING),
+        ),
+    )
+    fills = (replace(fleet_state().fills[1], agent_id="another", at=Timestamp(NOW)),)
+    early = replace(HERON, last_trade_at=Timestamp(NOW - 500))
+    assert health_of(early, view, NOW) == health_of(early, NONE, NOW)
+    assert spend_of(early, view) == spend_of(early, NONE)
+    assert strictest_leash(early, view) is None
+    assert last_action(early, view, fills) == ("traded", NOW - 500)
+
+
 def test_the_order_of_the_reasons_is_the_rank_of_the_words() -> None:
     assert [health for health, _ in _REASONS] == [one for one in Health if one is not Health.NEW]
 

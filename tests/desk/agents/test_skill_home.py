@@ -9,14 +9,28 @@ from types import SimpleNamespace
 
 import pytest
 
+from kit.samples.desk import NOW
+from kit.samples.fleet import run_of
 from kit.service.stage import first_state, open_stage, open_test_desk, until
 from service_tui.clock import ManualClock
+from service_tui.config import KEY_VARIABLE, URL_VARIABLE
 from service_tui.desk.agents.skill_home import KEYS, SkillHome
-from service_tui.desk.agents.skills import SKILLS_S, watch_skills
-from service_tui.desk.commands.agents import StartSkill
-from service_tui.desk.slices.fleet import Pace
+from service_tui.desk.agents.skills import SKILLS_S, SkillPorts, carry_out, watch_skills
+from service_tui.desk.agents.stored_leash import StoredLeash
+from service_tui.desk.commands.agents import RestartSkill, StartSkill
+from service_tui.desk.facts import Noticed
+from service_tui.desk.slices.fleet import (
+    Pace,
+    SkillRunState,
+    SkillRunView,
+    SupervisionView,
+)
 from service_tui.skills.install import install
+from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
+from service_tui.skills.process import Launch
 from service_tui.skills.template import new_skill
+from service_tui.terms import EVERY_MAX_S, EVERY_MIN_S, LeashMode
+from service_tui.units import Micros
 
 HERE = "https://here.example"
 
@@ -126,3 +140,179 @@ async def test_a_run_of_another_service_does_not_start_here(tmp_path: Path) -> N
                 step_s=0.05,
             )
             assert state.supervision.runs == ()
+
+
+CRASHED = run_of(
+    "run-1",
+    skill_slug="momentum",
+    agent_id="a-1",
+    state=SkillRunState.CRASHED,
+    restarts=5,
+    why="exit code 3",
+    exit_code=3,
+    ended_at=NOW,
+)
+
+
+class Begun:
+    """In the place of the runs of a desk: keeps what would begin."""
+
+    def __init__(self, *, is_full: bool = False, kept: StoredLeash | None = None) -> None:
+        self.is_full = is_full
+        self.kept = kept
+        self.begun: list[tuple[SkillRunView, Launch]] = []
+        self.leashes: list[StoredLeash] = []
+
+    def folder_of(self, run_id: str) -> Path:
+        return Path(run_id)
+
+    def begin(self, view: SkillRunView, launch: Launch) -> None:
+        self.begun.append((view, launch))
+
+    restart = begin
+
+
+async def started(order: StartSkill | RestartSkill, folder: Path, runs: Begun) -> str:
+    """What a desk on another service than its own says when it is told to start a skill."""
+
+    async def open_line(run_id: str, leash: StoredLeash, key: str) -> tuple[str, str]:
+        assert (run_id, leash.agent_id, key) == ("run-1", "a-1", "sk_own")
+        runs.leashes.append(leash)
+        return "http://127.0.0.1:1", "sk_of_the_run"
+
+    home, told = SkillHome(folder), list[Noticed]()
+    home.keep_key("a-1", HERE, "sk_own")
+    initial = first_state()
+    state = replace(
+        initial,
+        service=replace(initial.service, embedded=False),
+        supervision=SupervisionView(runs=(CRASHED,)),
+    )
+    ports = SimpleNamespace(
+        state=lambda: state,
+        client=SimpleNamespace(base_url=HERE),
+        new_id=lambda: "run-1",
+        emit=told.append,
+        refresh=lambda _: None,
+    )
+    lines = SimpleNamespace(open=open_line, leash_of=lambda _: runs.kept)
+    await carry_out(order, SkillPorts(home, runs, lines), ports)  # type: ignore[arg-type]
+    return told[-1].text
+
+
+@pytest.mark.parametrize(
+    ("live", "mode", "is_live"),
+    [
+        (True, None, True),
+        (True, LeashMode.AUTO, True),
+        (True, LeashMode.ASK, True),
+        (True, LeashMode.OBSERVE, False),
+        (False, LeashMode.AUTO, False),
+        (False, None, False),
+    ],
+)
+async def test_a_skill_that_only_observes_is_not_started_live(
+    tmp_path: Path, mode: LeashMode | None, *, live: bool, is_live: bool
+) -> None:
+    runs = Begun()
+    order = StartSkill("momentum", Pace.EVERY, live=live, agent_id="a-1", mode=mode)
+    await started(order, tmp_path, runs)
+    ((view, launch),) = runs.begun
+    assert view.live is is_live
+    assert launch.arguments == (("--live", "--once") if is_live else ("--once",))
+
+
+@pytest.mark.parametrize(
+    ("pace", "budget", "flags", "day_max"),
+    [
+        (Pace.LOOP, Micros(12_500_000), ("--live",), "12.50"),
+        (Pace.ONCE, None, ("--live", "--once"), f"{DAILY_BUDGET_USD:.2f}"),
+    ],
+)
+async def test_a_run_is_given_its_own_line_its_budget_and_its_pace(
+    tmp_path: Path, pace: Pace, flags: tuple[str, ...], *, budget: Micros | None, day_max: str
+) -> None:
+    runs = Begun()
+    await started(StartSkill("momentum", pace, agent_id="a-1", budget=budget), tmp_path, runs)
+    ((view, launch),) = runs.begun
+    assert (view.agent_id, view.pace, view.budget) == ("a-1", pace, budget)
+    assert (launch.run_id, launch.arguments) == (view.run_id, flags)
+    assert dict(launch.own) == {
+        KEY_VARIABLE: "sk_of_the_run",
+        URL_VARIABLE: "http://127.0.0.1:1",
+        "TRADING_VENUE": "sim",
+        budget_variable("momentum"): day_max,
+    }
+
+
+@pytest.mark.parametrize(
+    ("mode", "kept"),
+    [(None, LeashMode.ASK), (LeashMode.ASK, LeashMode.ASK), (LeashMode.AUTO, LeashMode.AUTO)],
+)
+async def test_a_run_without_settings_asks_for_every_buy(
+    tmp_path: Path, mode: LeashMode | None, kept: LeashMode
+) -> None:
+    runs, budget = Begun(), Micros(9_000_000)
+    order = replace(EVERY, mode=mode, threshold=Micros(5), budget=budget)
+    await started(order, tmp_path, runs)
+    (leash,) = runs.leashes
+    assert (leash.mode, leash.threshold, leash.budget) == (kept, 5, budget)
+
+
+@pytest.mark.parametrize(
+    "known", [None, StoredLeash("a-1", "heron", "momentum", LeashMode.AUTO, Micros(5), Micros(7))]
+)
+async def test_a_run_begins_again_with_its_leash_and_asks_where_that_is_lost(
+    tmp_path: Path, known: StoredLeash | None
+) -> None:
+    runs = Begun(kept=known)
+    await started(RestartSkill("run-1"), tmp_path, runs)
+    ((view, _),), (leash,) = runs.begun, runs.leashes
+    assert (view.restarts, view.why, view.exit_code, view.ended_at) == (0, "", None, None)
+    assert leash is known or (leash.mode, leash.threshold, leash.budget) == (
+        LeashMode.ASK,
+        0,
+        CRASHED.budget,
+    )
+
+
+EVERY = StartSkill("momentum", Pace.EVERY, 60, agent_id="a-1")
+
+
+@pytest.mark.parametrize(
+    ("order", "why"),
+    [
+        (EVERY, ""),
+        (replace(EVERY, every_s=EVERY_MIN_S), ""),
+        (replace(EVERY, every_s=EVERY_MAX_S), ""),
+        (replace(EVERY, every_s=EVERY_MIN_S - 1), "pace: 1 to 86,400 seconds"),
+        (replace(EVERY, every_s=EVERY_MAX_S + 1), "pace: 1 to 86,400 seconds"),
+        (replace(EVERY, every_s=0, pace=Pace.LOOP), ""),
+        (replace(EVERY, granted=True), "lends no wallet key"),
+        (replace(EVERY, agent_id="a-2"), "no key of this agent"),
+        (replace(EVERY, skill_slug="nobody"), "no skill of this name"),
+        (replace(EVERY, skill_slug="one-problem"), "no version"),
+        (replace(EVERY, skill_slug="two-problems"), "no description"),
+        (replace(EVERY, skill_slug="no-script"), "no entry script"),
+    ],
+)
+async def test_what_cannot_be_started_says_why_and_begins_nothing(
+    tmp_path: Path, order: StartSkill, why: str
+) -> None:
+    described, version = "description: Buys low.\n", "metadata:\n  version: 1.0.0\n"
+    for slug, rest, script in (
+        ("one-problem", described, "run.py"),
+        ("two-problems", "", "run.py"),
+        ("no-script", described + version, "run.txt"),
+    ):
+        folder = SkillHome(tmp_path).own / slug
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(f"---\nname: {slug}\n{rest}---\n\nIt buys low.\n")
+        (folder / script).write_text("")
+    runs = Begun()
+    said = await started(order, tmp_path, runs)
+    assert said == order.describe() if not why else why in said
+    assert len(runs.begun) == (not why)
+    full = Begun(is_full=True)
+    assert "too many skills running" in await started(order, tmp_path, full)
+    assert full.begun == []

@@ -1,5 +1,6 @@
 """What a service may say of signals, and what is made of it. No service, no desk."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from kit.samples.desk import NOW, sample_state
 from service_tui.addresses import checksummed
 from service_tui.client.reply import decode
+from service_tui.clock import ManualClock
 from service_tui.desk.reactor.mirror_order import (
     once_of,
     reaction_of,
@@ -17,6 +19,7 @@ from service_tui.desk.reactor.mirror_order import (
     ticket_id_of,
     why_not_now,
 )
+from service_tui.desk.reactor.reactor_desk import SignalLog
 from service_tui.desk.reactor.translate import (
     BrokenSignalError,
     breaker_of_reactions,
@@ -40,6 +43,7 @@ from service_tui.desk.slices.reactor import (
     WalletChoice,
 )
 from service_tui.desk.state import DeskState
+from service_tui.storage.reactor import StoredSignal
 from service_tui.terms import BREAKER_S, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
@@ -233,6 +237,48 @@ def test_two_hundred_signals_keep_their_order_and_are_told_in_one_sentence() -> 
     (note,) = state.notices
     assert note.text.startswith("200 signals of one wallet")
     assert reduce(state, fact).notices == state.notices
+
+
+class Written:
+    """Keeps the rows that a log of signals writes."""
+
+    def __init__(self) -> None:
+        self.rows: list[StoredSignal] = []
+
+    async def put(self, rows: Sequence[StoredSignal]) -> None:
+        self.rows += rows
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_written"),
+    [
+        ({"price_now": 0.4}, {"price_now": 0.5}, False),
+        ({"price_now": None}, {"price_now": 0.5}, False),
+        ({"price_now": 0.4}, {"price_now": 0.0}, True),
+        ({"price_now": 0.4}, {"price_now": 1.0}, True),
+        ({"price_now": 1.0}, {"price_now": 1.0}, False),
+        ({}, {"state": SignalState.MIRRORED}, True),
+        ({}, {"detail": "dismissed"}, True),
+        ({}, {"label": "Ann"}, True),
+        ({}, {"amount": Micros(7)}, True),
+        ({}, {"ticket_id": "t-1"}, True),
+        ({}, {"shares": Micros(7)}, True),
+        ({}, {"cost": Micros(7)}, True),
+    ],
+)
+async def test_a_signal_is_written_again_for_all_but_a_price_that_moves_on(
+    before: dict[str, object], after: dict[str, object], *, is_written: bool
+) -> None:
+    one = signal_view(SIGNAL, CONFIG, now=NOW)
+    written = Written()
+    log = SignalLog(written, ManualClock())  # type: ignore[arg-type]  # all that it calls
+    log.look((replace(one, **before),), (replace(one, **(before | after)),))
+    await log.flush()
+    assert bool(written.rows) is is_written
+    other = replace(one, signal_id="another")
+    log.look((one,), (other, one))
+    await log.flush()
+    assert [row.signal_id for row in written.rows[is_written:]] == ["another"]
 
 
 def test_what_is_listed_no_more_has_an_end_and_old_ones_count_in_the_statistics() -> None:

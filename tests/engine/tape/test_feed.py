@@ -264,6 +264,18 @@ def test_every_clock_of_every_category_has_several_topics() -> None:
             assert sum(scope in topic.scopes for topic in topics) >= 4
 
 
+def test_no_two_slots_of_a_category_ask_about_one_subject_of_a_topic() -> None:
+    shares: dict[tuple[str, str], set[int]] = {}
+    for slot in SLOTS:
+        if slot.category is Category.WEATHER:
+            for number in range(40):
+                said = word(TOPICS, slot, number, seed=1, closes=START)
+                about = said.topic.tag, said.gaps["subject"]
+                shares.setdefault(about, set()).add(slot.share)
+    assert len(shares) > 2 * SHARES
+    assert {about for about, found in shares.items() if len(found) > 1} == set()
+
+
 def test_the_deadline_in_the_text_is_the_one_of_the_market() -> None:
     slot = SLOTS[0]
     closes = Timestamp(1_795_003_500.0)

@@ -279,6 +279,39 @@ async def test_a_removed_webhook_is_sent_nothing_more(tmp_path: Path) -> None:
         assert (await ask(stage, "GET", "webhooks"))["webhooks"] == []
 
 
+async def test_a_removed_webhook_leaves_the_secret_of_another(tmp_path: Path) -> None:
+    box = Mailbox()
+    async with opened(tmp_path, box) as stage:
+        removed = await hook(stage, "trade.executed", url="https://gone.example/in")
+        await hook(stage, "trade.executed")
+        await ask(stage, "DELETE", f"webhooks/{removed}")
+        await buy(stage)
+        await stage.clock.advance(1)
+        assert (box.urls, box.secrets) == (["https://hook.example/in"], [SECRET])
+
+
+async def test_a_delivery_under_way_ends_with_its_webhook(tmp_path: Path) -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def post(url: str, parcel: Parcel, secret: str, *, allows_loopback: bool) -> str:
+        del url, parcel, secret, allows_loopback
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return ""
+
+    async with open_stage(tmp_path, webhooks=WebhookParts(post=post), speed=0) as stage:
+        webhook_id = await hook(stage, "trade.executed")
+        await buy(stage)
+        async with asyncio.timeout(LATE_S):
+            await begun.wait()
+            assert not ended.is_set()
+            await ask(stage, "DELETE", f"webhooks/{webhook_id}")
+            await ended.wait()
+
+
 async def test_another_agent_sees_and_removes_no_webhook_of_mine(tmp_path: Path) -> None:
     async with opened(tmp_path, Mailbox()) as stage, calling(stage) as line:
         webhook_id = await hook(stage, "trade.executed")

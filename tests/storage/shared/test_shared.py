@@ -187,6 +187,40 @@ def test_a_leader_that_has_not_beaten_for_a_while_answers_nothing(place: WorldPl
     assert CERTAIN_S < SILENT_S
 
 
+def test_a_lead_is_certain_from_the_moment_at_which_it_was_asked_for(
+    place: WorldPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, slow_s = 0.0, CERTAIN_S / 2
+    mine = Leadership(place, "me", lambda: now)
+    ask_one = leadership_room._one
+
+    def one(raw: leadership_room.Raw, query: str, values: list[object]) -> tuple[object, ...]:
+        nonlocal now
+        now += slow_s / 2
+        return ask_one(raw, query, values)
+
+    monkeypatch.setattr(leadership_room, "_one", one)
+    mine.try_lead()
+    assert now == slow_s
+    assert mine._certain_until == CERTAIN_S
+    raw = mine._raw
+    assert raw is not None
+    execute = raw.execute
+
+    def beaten(*query: object) -> object:
+        nonlocal now
+        now += slow_s
+        return execute(*query)  # type: ignore[arg-type]  # what it was called with
+
+    monkeypatch.setattr(raw, "execute", beaten)
+    mine.beat()
+    assert mine._certain_until == slow_s + CERTAIN_S
+    now = slow_s + CERTAIN_S
+    with pytest.raises(NotLeadingError):
+        mine.check()
+    mine.close()
+
+
 def test_only_a_silent_leader_is_ended_by_another(place: WorldPlace) -> None:
     first, second = leadership(place, "first"), leadership(place, "second")
     first.try_lead()

@@ -13,6 +13,7 @@ from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.explain import Explain
 from service_tui.console.needs import needs
+from service_tui.console.screens.reactor.detail import explain_row, state_text
 from service_tui.console.screens.reactor.forms import (
     ChoosePolicy,
     FollowForm,
@@ -22,6 +23,7 @@ from service_tui.console.screens.reactor.forms import (
 from service_tui.console.screens.reactor.mirror import MirrorForm
 from service_tui.console.screens.reactor.screen import ReactorScreen
 from service_tui.console.screens.reactor.table import ReactorRow, key_of
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets import fall
 from service_tui.console.widgets.banner import lasting_conditions
 from service_tui.desk.commands.reactor import (
@@ -179,6 +181,24 @@ async def test_the_state_line_shows_sizes_and_how_much_of_the_day_is_used() -> N
         assert "mirror 10%, min 20, max 100 sh, +2%" in line
         assert "43.21 of 100.00 $" in line
         assert "1/5 failures" in line
+
+
+@pytest.mark.parametrize(
+    ("cap", "spent", "words"),
+    [
+        (100, 0, "day ────────── 0.00 of 100.00 $"),
+        (100, 50, "day ━━━━━───── 50.00 of 100.00 $"),
+        (100, 100, "day ━━━━━━━━━━ 100.00 of 100.00 $"),
+        (0, 0, "day ━━━━━━━━━━ 0.00 of 0.00 $"),
+        (0, None, "day's cap 0.00 $"),
+    ],
+)
+def test_the_part_of_the_day_that_is_used_up(cap: int, spent: int | None, words: str) -> None:
+    state = with_reactor(
+        config=replace(config(), daily_cap=Micros(cap * ONE)),
+        day_spent=None if spent is None else Micros(spent * ONE),
+    )
+    assert words in state_text(ViewContext.of(state, NOW, 200)).plain
 
 
 async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> None:
@@ -899,6 +919,48 @@ async def test_numbers_are_explained_and_a_row_is_copied() -> None:
         assert isinstance(view.app.screen, Explain)
         await view.press("escape", "y")
         assert view.app.copied[-1] == WALLETS[0]
+
+
+def explained(row: ReactorRow) -> dict[str, tuple[str, dict[str, str]]]:
+    """Each figure of a row, with what it is made of."""
+    return {
+        one.name: (str(one.value), {name: str(value) for name, value in one.inputs})
+        for one in explain_row(row, ViewContext.of(TWO, NOW))
+    }
+
+
+def test_the_figures_of_a_wallet_are_explained_by_what_they_are_made_of() -> None:
+    tally = Tally(
+        mirrored_count=3,
+        spent=Micros(52 * ONE),
+        shares=Micros(100 * ONE),
+        source_cost=Micros(50 * ONE),
+        pnl=Micros(8 * ONE),
+    )
+    row = replace(STATE.reactor.wallet(WALLETS[7]), tally=tally)
+    assert explained(row) == {
+        "P&L, $": ("+8.00", {"mirrored": "3", "spent, $": "52.00"}),
+        "slippage, points": (
+            "+2.0",
+            {"spent, $": "52.00", "at the source's prices, $": "50.00", "shares": "100.00"},
+        ),
+    }
+
+
+def test_the_figures_of_a_signal_are_explained_by_what_they_are_made_of() -> None:
+    bought = replace(CHEAP, price=0.5, price_max=0.51, price_now=0.6, size=Micros(70 * ONE))
+    bought = replace(bought, shares=Micros(100 * ONE), cost=Micros(52 * ONE))
+    found = explained(bought)
+    assert found["mirror, $"][1] == {"shares bought": "100.00"}
+    assert found["price limit"] == ("0.510", {"source price": "0.500", "buffer": "2.00%"})
+    assert found["drift, points"] == ("+10.0", {"price now": "0.600", "source price": "0.500"})
+    assert found["P&L, $"] == (
+        "+8.00",
+        {"shares bought": "100.00", "cost, $": "52.00", "price now": "0.600"},
+    )
+    waits = explained(replace(bought, shares=Micros(0)))["mirror, $"][1]
+    assert waits["source size"] == "70.00"
+    assert waits["left of the day, $"] == "56.79"
 
 
 async def test_a_signal_that_waits_for_a_person_needs_him_and_one_on_auto_does_not() -> None:
