@@ -41,7 +41,8 @@ class PollerMemory:
 
     `needs_plain_names`: the service refused the query that reads markets of all states at once.
     `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for the
-    wallet, or for open orders. `ended` are positions that need no second reading.
+    wallet, or for open orders. `ended` are positions that need no second reading. `markets` and
+    `detail` are what was made of the last answers.
     """
 
     market_id: str | None = None

@@ -81,11 +81,9 @@ class AnswerTransport:
         if not self._is_begun:
             self._is_begun, self._head = True, data
             self._loop.call_soon(self._send_head)
-        elif self._head:
-            head, self._head = self._head, b""
-            self._transport.write(head + data)
-        else:
-            self._transport.write(data)
+            return
+        head, self._head = self._head, b""
+        self._transport.write(head + data)
 
     def close(self) -> None:
         """Close the connection once everything is sent."""
