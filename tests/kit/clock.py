@@ -10,7 +10,7 @@ import asyncio
 import heapq
 from typing import Final
 
-from kit.loop import LATE_S, held, noted, owing
+from kit.loop import LATE_S, held, note_threads, noted, owing
 from service_tui import clock
 from service_tui.clock import ManualClock
 from service_tui.storage.db.writer import Writer
@@ -45,6 +45,12 @@ def patch() -> None:
     """Have every `ManualClock` of the tests wait so."""
     clock._let_run = let_run
     Writer.write = noted(Writer.write)
+
+
+def patch_program() -> None:
+    """The same in a program that a test starts: nothing else is patched there."""
+    note_threads()
+    patch()
 
 
 async def leap(manual: ManualClock, by_s: float, step_s: float = STRIDE_S) -> None:

@@ -122,6 +122,11 @@ def patch() -> None:
     """Give every test such loops. Before anything else is imported that takes `monotonic` away."""
     time.monotonic = monotonic
     asyncio.set_event_loop_policy(Policy())
+    note_threads()
+
+
+def note_threads() -> None:
+    """Have every loop know what threads owe it."""
     BaseEventLoop.run_in_executor = noted(BaseEventLoop.run_in_executor)
     asyncio.wrap_future = noted(asyncio.wrap_future)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from kit.clock import patch_program
 from kit.desk.faults import until
 from kit.desk.reactor import following, has, is_deletion, is_report, is_trade, settle
 from service_tui.desk.slices.reactor import Policy, SignalState
@@ -42,4 +43,5 @@ async def main(directory: Path, where: str, *, after: bool) -> None:
 
 
 if __name__ == "__main__":
+    patch_program()
     asyncio.run(main(Path(sys.argv[1]), sys.argv[2], after=sys.argv[3] == "after"))

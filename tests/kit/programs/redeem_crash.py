@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 
+from kit.clock import patch_program
 from kit.desk.faults import until
 from kit.desk.redeeming import CountingSigner, Won, balance, open_wallet_desk
 from kit.service.line import line_to
@@ -93,4 +94,5 @@ async def main(directory: Path, where: str, story: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    patch_program()
     asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
