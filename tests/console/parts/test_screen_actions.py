@@ -3,11 +3,13 @@
 import importlib
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from textual.widgets import Static
 
+from kit.console.acting import StubScreen
 from kit.console.doors import Running, running, seen_before
 from kit.samples.guarded import guarded_state
 from service_tui.console.actions import NO_ROW, ScreenAction
@@ -15,11 +17,14 @@ from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.keys import key_named, keys_of, move_keys, shown_key
 from service_tui.console.messages import GoTo, KeyChosen
+from service_tui.console.parts.shared_actions import has_row
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.research.session import SessionLine
 from service_tui.console.screens.wallet import actions as wallet
 from service_tui.console.shell.views import SCREENS
 from service_tui.console.table_spec import TableSpec
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.state import DeskState
 
 STATE = seen_before(guarded_state())
 
@@ -125,6 +130,39 @@ async def test_no_requirement_raises_without_a_row(screen: type[TableScreen[Any]
         reasons = {key.ident: front.disabled_reason(key) for key in keys_of(screen.name_in_keys)}
         wants_row = {"monitors.edit", "monitors.market", "portfolio.sell", "markets.star"}
         assert all(reasons[ident] == NO_ROW for ident in wants_row & set(reasons))
+
+
+def actions_of_rows() -> Iterator[tuple[type[TableScreen[Any]], ScreenAction[Any], Any]]:
+    """Each action with a row of its screen's first table that it is for."""
+    for screen in MADE:
+        rows = screen.tables[0].rows(STATE)[:1]
+        for action in screen.actions if rows else ():
+            yield screen, action, rows[0]
+
+
+@pytest.mark.parametrize(
+    ("screen", "action", "row"), [*actions_of_rows()], ids=lambda one: getattr(one, "id", "")
+)
+def test_no_key_hits_a_row_that_has_just_come_under_the_cursor(
+    screen: type[TableScreen[Any]], action: ScreenAction[Any], row: Any
+) -> None:
+    stub = StubScreen(STATE, (row,), spec=screen.tables[0], lists=screen.tables, has_row_gone=True)
+    if action.disabled_reason(stub) or has_row not in action.requires:
+        return
+    action.run(stub)
+    assert not stub.given
+    assert not stub.opened
+    assert not stub.posted
+
+
+@pytest.mark.parametrize("screen", MADE, ids=lambda screen: screen.name_in_keys)
+def test_no_requirement_raises_in_an_empty_list(screen: type[TableScreen[Any]]) -> None:
+    stub = StubScreen(DeskState(service=STATE.service), spec=screen.tables[0], lists=screen.tables)
+    stub.parts[SessionLine] = SimpleNamespace(session=lambda _: None)
+    for action in screen.actions:
+        why = action.disabled_reason(stub)
+        assert isinstance(why, str)
+        assert bool(why) or has_row not in action.requires
 
 
 def test_the_help_of_a_key_names_other_keys_as_they_are_now() -> None:
