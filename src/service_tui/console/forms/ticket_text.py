@@ -13,6 +13,7 @@ from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.resting_text import resting_figures
 from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.console.keys import cap, with_keys
+from service_tui.console.money_kind import mode_on, money_kind
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
 from service_tui.desk.slices.orders import limit_text, moment_text
@@ -20,12 +21,10 @@ from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.preflight import holding, is_simulated, venues_of, venues_text
+from service_tui.desk.trading.preflight import holding, venues_of, venues_text
 from service_tui.terms import MONEY_OF, Action, MarketStatus, Mode, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
-_MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
-_SIMULATED: Final = "simulated, no real money,"
 TYPES: Final = (OrderType.FAK, OrderType.FOK, OrderType.GTC, OrderType.GTD)
 TYPE_LABELS: Final = ("market FAK", "market FOK", "limit GTC", "limit GTD")
 """The order types, and their labels."""
@@ -47,11 +46,10 @@ _SWITCHED_OFF: Final = (
 def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
     """The currency, the venue, and the closing time of the market."""
     is_real = draft.venue is not Venue.SIM
-    mode = Mode.LIVE if is_real else state.service.mode
-    money = _SIMULATED if is_real and is_simulated(state) else _MODES[mode]
+    mode = mode_on(state, draft.venue)
     return Text.assemble(
         (mode.value, mode.value.lower()),
-        (f" {money} on {draft.venue.value}", "muted" if mode is Mode.SIM else "bold live"),
+        (f" {money_kind(state, draft.venue)}", "muted" if mode is Mode.SIM else "bold live"),
         "   ",
         _resolution(draft.market, world_now(state, now), with_status=not is_real),
     )

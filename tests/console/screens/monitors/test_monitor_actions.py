@@ -277,7 +277,12 @@ def test_an_exit_for_an_alert_is_sent_after_its_question() -> None:
     [
         (Venue.SIM, Mode.SIM, False, "SIM play money on sim, signed by this desk."),
         (Venue.SIM, Mode.DRY, True, "DRY dry run on sim, signed by the service."),
-        (Venue.EVM, Mode.DRY, False, f"LIVE real money on {Venue.EVM.value}, signed by this desk."),
+        (
+            Venue.EVM,
+            Mode.DRY,
+            False,
+            "LIVE simulated, no real money, on evm_venue, signed by this desk.",
+        ),
     ],
 )
 def test_the_question_of_an_exit_says_whose_money_and_who_signs(

@@ -1007,7 +1007,7 @@ async def test_an_exit_of_an_alert_says_what_its_own_venue_brings() -> None:
     async with monitors(state, size=WIDE) as view:
         await view.press("o", "x")
         assert isinstance(view.app.screen, Confirm)
-        for words in ("3.21", "LIVE", "real money on evm"):
+        for words in ("3.21", "LIVE", "no real money, on evm"):
             assert words in view.text
 
 

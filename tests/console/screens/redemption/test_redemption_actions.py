@@ -102,7 +102,7 @@ def test_all_that_is_ready_is_redeemed_after_the_word() -> None:
     lines = dialog._body.plain.split("\n")
     assert lines[0] == "2 positions, total 170.00 USDC.e:"
     assert [line.split()[0] for line in lines[2:4]] == ["50.00", "120.00"]
-    assert lines[2].endswith(ready[0].question[:60])
+    assert ready[0].question[:50] in lines[2]
     assert CAPS in lines[5]
     assert lines[5].endswith("About 0.0234 POL of gas.")
     assert not screen.given

@@ -15,6 +15,7 @@ from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.monitor_draft import Change, monitor_block_reason, monitor_command
 from service_tui.console.keys import cap, with_keys
+from service_tui.console.money_kind import mode_on, money_kind
 from service_tui.console.parts.shared_actions import (
     can_change,
     can_sell,
@@ -45,11 +46,10 @@ from service_tui.desk.commands.risk import (
     SetPriceAlert,
 )
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
-from service_tui.terms import Action, Mode, Venue, counted
+from service_tui.terms import Action, counted
 
 RiskScreen: TypeAlias = TableScreen[RiskRow]
 
-_MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 
 # -- requirements -------------------------------------------------------------------------------
 
@@ -229,7 +229,7 @@ def exit_question(alert: AlertView, view: ViewContext) -> Text:
     """Object, side, shares, price, proceeds, wallet, venue, mode, and the next step."""
     held = guarded(view.state, alert.holding)
     brings = view.money(None if held is None else held.exit_value)
-    mode = view.state.service.mode if alert.venue is Venue.SIM else Mode.LIVE
+    mode = mode_on(view.state, alert.venue)
     wallet = "signed by the service" if alert.managed else "signed by this desk"
     return Text.assemble(
         (formats.plain(alert.question, 200).plain, "bold"),
@@ -243,7 +243,7 @@ def exit_question(alert: AlertView, view: ViewContext) -> Text:
         formats.price(None if held is None else held.mark),
         ".\n",
         (mode.value, f"bold {mode.value.lower()}"),
-        f" {_MODES[mode]} on {alert.venue.value}, {wallet}.\n\n",
+        f" {money_kind(view.state, alert.venue)}, {wallet}.\n\n",
         (f"Sent once. Orders ({cap('app.blotter')}) shows the result. ", "muted"),
         ("The monitor is removed.", "muted"),
     )

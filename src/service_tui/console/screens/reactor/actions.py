@@ -15,6 +15,7 @@ from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.freshness import trade_block_reason
 from service_tui.console.keys import cap, with_keys
+from service_tui.console.money_kind import mode_on, money_kind
 from service_tui.console.parts.shared_actions import (
     can_change,
     has_row,
@@ -34,7 +35,7 @@ from service_tui.console.screens.reactor.forms import (
     ReactorForm,
     reverse,
 )
-from service_tui.console.screens.reactor.mirror import MODES, TOO_DEAR, MirrorForm, SignalPane
+from service_tui.console.screens.reactor.mirror import TOO_DEAR, MirrorForm, SignalPane
 from service_tui.console.screens.reactor.table import FEED, TABLES, ReactorRow, wallet_name
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.reactor import (
@@ -204,7 +205,7 @@ def _mirror(screen: Reactor, signal: SignalView) -> None:
     """Mirror at once if its quote is on the screen, else after a look at it."""
     preview = screen.query_one(SignalPane).preview
     is_seen = screen.shows_detail and preview.is_seen(signal, screen.now)
-    is_play = screen.state.service.mode is not Mode.LIVE
+    is_play = mode_on(screen.state, signal.venue) is not Mode.LIVE
     if is_seen and is_play and not preview.refusal(signal):
         screen.give(MirrorSignal(signal.signal_id, signal.question))
     else:
@@ -244,9 +245,11 @@ def _wallet_of(row: ReactorRow) -> str:
 
 
 def _mode_text(view: ViewContext) -> Text:
-    mode, config = view.state.service.mode, view.state.reactor.config
-    where = f" on {config.venue.value}" if config is not None else ""
-    return Text.assemble((mode.value, f"bold {mode.value.lower()}"), f" {MODES[mode]}{where}")
+    config = view.state.reactor.config
+    venue = Venue.SIM if config is None else config.venue
+    mode = mode_on(view.state, venue)
+    kind = (mode.value, f"bold {mode.value.lower()}")
+    return Text.assemble(kind, f" {money_kind(view.state, venue)}")
 
 
 def _unit(view: ViewContext) -> str:

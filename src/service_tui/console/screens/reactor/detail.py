@@ -9,6 +9,7 @@ from service_tui.console.figures import Figure, figures, section
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import on_wall
 from service_tui.console.keys import cap
+from service_tui.console.money_kind import mode_on
 from service_tui.console.reasons import without_amounts
 from service_tui.console.screens.reactor.mirror import Preview
 from service_tui.console.screens.reactor.table import (
@@ -187,7 +188,7 @@ def _mirror_text(row: SignalView, state: DeskState) -> str:
     """The effect of the mirroring key."""
     if row.is_too_dear:
         return "price above the limit"
-    if state.service.mode is Mode.LIVE:
+    if mode_on(state, row.venue) is Mode.LIVE:
         return f"{cap('reactor.mirror')} confirms, then buys with real money"
     return f"{cap('reactor.mirror')} mirrors, {cap('reactor.dismiss')} dismisses"
 

@@ -16,6 +16,7 @@ from service_tui.console.forms.quoting import Quoting
 from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.messages import CommandGiven, ToastMessage
+from service_tui.console.money_kind import mode_on, money_kind
 from service_tui.console.screens.reactor.table import dearer_text, progress_text, wallet_name
 from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.light_button import LightButton
@@ -26,8 +27,6 @@ from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, Mode, Venue
 from service_tui.units import Timestamp
-
-MODES: Final = {Mode.SIM: "play money", Mode.DRY: "dry run", Mode.LIVE: "real money"}
 
 _FIGURES: Final = frozenset({
     "shares", "price", "average", "fee", "max loss", "max profit",
@@ -212,13 +211,14 @@ class MirrorForm(Form[MirrorSignal]):
     def describe(self, result: MirrorSignal | None) -> Mapping[str, Shown]:
         """The signal, and its quote."""
         del result
-        signal, mode = self._signal, self.state.service.mode
+        signal = self._signal
+        mode = mode_on(self.state, signal.venue)
         about = Text.assemble(
             (signal.side.value.upper(), signal.side.value), "  ",
             progress_text(signal, self.now), "  ",
             wallet_name(signal.label, signal.wallet, masked=self.masked), (" paid ", "muted"),
             formats.price(signal.price), ("   ", ""), (mode.value, mode.value.lower()),
-            (f" {MODES[mode]} on {signal.venue.value}", "muted"),
+            (f" {money_kind(self.state, signal.venue)}", "muted"),
         )  # fmt: skip
         width = self.text_width
         across = 2 if width >= _TWO_ACROSS else 1
@@ -298,7 +298,7 @@ class MirrorForm(Form[MirrorSignal]):
 
     @property
     def _is_live(self) -> bool:
-        return self.state.service.mode is Mode.LIVE
+        return mode_on(self.state, self._signal.venue) is Mode.LIVE
 
     def _request(self) -> None:
         if self.is_done or self._is_gone or not self._signal.can_mirror(self.now):
