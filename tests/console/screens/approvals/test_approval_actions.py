@@ -1,0 +1,206 @@
+"""What each key of the approvals does: which trades are decided, and what is left out."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kit.console.acting import StubScreen, confirm, decline, perform
+from kit.samples.desk import NOW
+from kit.samples.fleet import fleet_state, held_of, leash_of
+from service_tui.console.forms.confirm_many import ConfirmMany
+from service_tui.console.forms.leash_form import THRESHOLD, LeashForm
+from service_tui.console.messages import ApprovalRequested, GoTo
+from service_tui.console.screens.approvals.actions import ACTIONS, approvable
+from service_tui.desk.agents.refused_today import RULE
+from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.reasons import READ_ONLY
+from service_tui.desk.slices.fleet import approval_text
+from service_tui.desk.state import DeskState
+from service_tui.terms import Action, Venue
+from service_tui.units import ONE, Micros
+
+FIRST = held_of("h1", amount=Micros(2 * ONE))
+SECOND = held_of("h2", amount=Micros(3 * ONE), agent_id="a-3", agent_name="moss-runner")
+THIRD = held_of("h3", amount=Micros(4 * ONE))
+PLAIN = fleet_state()
+STATE = replace(
+    PLAIN,
+    supervision=replace(
+        PLAIN.supervision, held=(FIRST, SECOND, THIRD), leashes=(leash_of(budget=None),)
+    ),
+)
+
+
+def on(*rows: Any, state: DeskState = STATE, marked: tuple[Any, ...] = ()) -> StubScreen:
+    return StubScreen(state, rows, marked=marked)
+
+
+def press(screen: StubScreen, key: str) -> str:
+    return perform(screen, ACTIONS, f"approvals.{key}")
+
+
+def refused(*trades: Any) -> list[RefuseHeld]:
+    return [RefuseHeld(one.held_id, approval_text(one)) for one in trades]
+
+
+@pytest.mark.parametrize(
+    ("key", "refuses"), [("review", False), ("approve", False), ("refuse", True)]
+)
+def test_one_trade_is_opened_before_it_is_decided(key: str, *, refuses: bool) -> None:
+    screen = on(SECOND, FIRST)
+    assert not press(screen, key)
+    (message,) = screen.posted
+    assert isinstance(message, ApprovalRequested)
+    assert (message.held_id, message.refuse) == ("h2", refuses)
+    assert not screen.given
+    assert not screen.opened
+
+
+def test_marked_trades_are_approved_after_one_question() -> None:
+    screen = on(FIRST, SECOND, THIRD, marked=(FIRST, THIRD))
+    press(screen, "approve")
+    (dialog,) = screen.opened
+    assert isinstance(dialog, ConfirmMany)
+    assert (screen.question.title, screen.question.confirm) == ("Approve these trades?", "approve")
+    assert screen.question.body.plain.startswith("2 buys")
+    assert "6.00 $SIM" in screen.question.body.plain
+    assert "Left out" not in screen.question.body.plain
+    first, second = dialog._lines
+    assert "heron" in first.plain
+    assert first.plain.endswith("  sim  Will it rain at dawn?")
+    assert "2.00" in first.plain
+    assert "4.00" in second.plain
+    decline(screen)
+    assert not screen.given
+    assert not screen.table.calls
+    confirm(screen)
+    assert screen.given == [ApproveHeld(one.held_id, approval_text(one)) for one in (FIRST, THIRD)]
+    assert screen.table.calls == ["clear_marks"]
+
+
+def test_only_what_still_waits_is_decided() -> None:
+    screen = on(FIRST, SECOND, marked=(FIRST, SECOND))
+    press(screen, "refuse")
+    assert (screen.question.title, screen.question.confirm) == ("Refuse these trades?", "refuse")
+    body = "Nothing is traded. Each agent gets a refusal as the answer to its order."
+    assert screen.question.body.plain == body
+    screen.state = replace(STATE, supervision=replace(STATE.supervision, held=(SECOND,)))
+    confirm(screen)
+    assert screen.given == refused(SECOND)
+
+
+def test_what_cannot_be_approved_together_is_left_out_and_why() -> None:
+    late = replace(SECOND, expires_at=NOW)
+    view = on(FIRST).view
+    assert approvable((FIRST, late), view) == ((FIRST,), "1 expired")
+    dear = replace(THIRD, amount=Micros(10**9 * ONE))
+    assert approvable((dear, FIRST), view) == ((FIRST,), "1 over budget or cash")
+    sale = replace(dear, action=Action.SELL)
+    assert approvable((sale, FIRST), view) == ((sale, FIRST), "")
+    real = [replace(FIRST, held_id=f"r{place}", venue=Venue.EVM) for place in range(2)]
+    attached = replace(STATE, service=replace(STATE.service, embedded=False))
+    able, left_out = approvable((*real, FIRST), on(FIRST, state=attached).view)
+    assert (able, left_out) == ((FIRST,), "2 of real money, review each")
+    screen = on(FIRST, late, dear, marked=(FIRST, late, dear))
+    press(screen, "approve")
+    end = "\nLeft out: 1 over budget or cash, 1 expired"
+    assert screen.question.body.plain.endswith(end)
+    none = on(late, dear, marked=(late, dear))
+    press(none, "approve")
+    assert not none.opened
+    assert none.toasts == [("none approved: 1 over budget or cash, 1 expired", "warn")]
+
+
+def test_what_comes_before_is_paid_first() -> None:
+    leash = leash_of(budget=Micros(86 * ONE))
+    state = replace(STATE, supervision=replace(STATE.supervision, leashes=(leash,)))
+    view = on(FIRST, state=state).view
+    assert leash.spent == Micros(82 * ONE)
+    assert approvable((FIRST, THIRD), view)[0] == (FIRST,)
+    assert approvable((THIRD, FIRST), view)[0] == (THIRD,)
+
+
+def test_an_agent_is_refused_for_today_and_may_ask_again() -> None:
+    screen = on(FIRST, SECOND)
+    press(screen, "today")
+    assert (screen.question.title, screen.question.confirm) == ("Refuse heron for today?", "refuse")
+    body = screen.question.body.plain
+    assert body.startswith(
+        "Trades of heron that need approval are refused until midnight UTC, 2 of"
+    )
+    confirm(screen)
+    day = f"{int(NOW // 86_400)}"
+    assert screen.given == [SetPreference(f"{RULE}a-2", day), *refused(FIRST, THIRD)]
+    preferences = {f"{RULE}a-2": day, f"{RULE}a-3": day}
+    again = on(FIRST, state=replace(STATE, preferences=preferences))
+    press(again, "lift")
+    assert again.given == [SetPreference(f"{RULE}a-2", ""), SetPreference(f"{RULE}a-3", "")]
+    assert again.toasts == [("agents may ask again", "info")]
+    assert press(on(FIRST), "lift") == "no agent refused today"
+
+
+@pytest.mark.parametrize(
+    ("leashes", "slug"),
+    [((leash_of(skill_slug="mean-reversion"),), "mean-reversion"), ((leash_of(),), "")],
+)
+def test_the_leash_of_the_trade_is_loosened_to_its_amount(
+    leashes: tuple[Any, ...], slug: str
+) -> None:
+    state = replace(STATE, supervision=replace(STATE.supervision, leashes=leashes))
+    trade = replace(FIRST, skill_slug="mean-reversion", amount=Micros(7 * ONE))
+    screen = on(trade, state=state)
+    press(screen, "always")
+    (form,) = screen.opened
+    assert isinstance(form, LeashForm)
+    assert form._agent.agent_id == "a-2"
+    assert form._subjects[form._place] == slug
+    assert form.first[THRESHOLD.name].startswith("7")
+    screen.answer("a leash")
+    assert screen.given == ["a leash"]
+
+
+def test_a_leash_is_not_loosened_for_a_sale_or_an_unknown_agent() -> None:
+    assert press(on(replace(FIRST, action=Action.SELL)), "always") == "a sale has no limit"
+    screen = on(FIRST, state=replace(STATE, fleet=None))
+    press(screen, "always")
+    assert not screen.opened
+    assert screen.toasts == [("agent not loaded yet", "warn")]
+
+
+def test_marks_change_the_sums_above_the_list() -> None:
+    screen = on(FIRST)
+    press(screen, "mark")
+    assert screen.table.calls == ["mark", ("move", 1)]
+    press(screen, "mark_all")
+    assert screen.table.calls[2:] == ["toggle_all_marks"]
+    assert screen.calls == ["show_header", "show_header"]
+
+
+def test_the_market_of_the_trade_is_shown() -> None:
+    screen = on(FIRST)
+    press(screen, "market")
+    (message,) = screen.posted
+    assert isinstance(message, GoTo)
+    assert (message.screen_name, message.row) == ("markets", FIRST.market_id)
+
+
+@pytest.mark.parametrize(
+    "key", ["review", "approve", "refuse", "mark", "always", "today", "market"]
+)
+def test_without_a_trade_nothing_is_done(key: str) -> None:
+    assert press(on(), key) == "select a row"
+    if key in {"approve", "refuse"}:
+        assert not press(on(marked=(FIRST,)), key)
+
+
+def test_without_waiting_trades_none_is_marked() -> None:
+    state = replace(STATE, supervision=replace(STATE.supervision, held=()))
+    assert press(on(state=state), "mark_all") == "no approvals pending"
+
+
+@pytest.mark.parametrize("key", ["approve", "refuse", "always", "today"])
+def test_a_read_only_desk_decides_nothing(key: str) -> None:
+    state = replace(STATE, service=replace(STATE.service, read_only=True))
+    assert press(on(FIRST, state=state), key) == READ_ONLY

@@ -1,0 +1,71 @@
+"""What each key of the timeline does: where it leads, and what is listed."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kit.console.acting import StubScreen, perform
+from kit.samples.desk import NOW, sample_state
+from service_tui.console.messages import GoTo
+from service_tui.console.moments import MomentKind, MomentView
+from service_tui.console.screens.timeline.actions import ACTIONS, AWAY, OURS
+
+KINDS = tuple(MomentKind)[:2]
+FIRST = MomentView(
+    "k1", NOW, KINDS[0], "bought", screen="blotter", row="t1", market_id="m1", is_own=False
+)
+SECOND = MomentView("k2", NOW, KINDS[1], "closed", is_own=True, is_away=True)
+ROWS = (FIRST, SECOND)
+
+
+def on(*rows: Any) -> StubScreen:
+    spec = SimpleNamespace(rows=lambda _: ROWS)
+    return StubScreen(sample_state(), rows, spec=spec, only=OURS)
+
+
+def press(screen: StubScreen, key: str) -> str:
+    return perform(screen, ACTIONS, f"timeline.{key}")
+
+
+@pytest.mark.parametrize(
+    ("key", "target"), [("open", ("blotter", "t1")), ("market", ("markets", "m1"))]
+)
+def test_a_moment_leads_to_its_row_and_its_market(key: str, target: tuple[str, str]) -> None:
+    screen = on(FIRST)
+    press(screen, key)
+    (message,) = screen.posted
+    assert isinstance(message, GoTo)
+    assert (message.screen_name, message.row) == target
+
+
+def test_a_moment_that_leads_nowhere_says_so() -> None:
+    assert press(on(SECOND), "open") == "nothing to show: no other screen has it"
+    assert press(on(SECOND), "market") == "no market in this row"
+    for key in ("open", "market"):
+        assert press(on(), key) == "select a row"
+
+
+def test_all_each_kind_that_there_is_and_this_desk_follow_each_other() -> None:
+    screen = on(FIRST)
+    seen = []
+    for _ in range(5):
+        press(screen, "kind")
+        assert len(screen.calls) == len(seen) + 1
+        seen.append(None if screen.only is None else [screen.only.wants(row) for row in ROWS])
+        assert screen.calls[-1] == "filter_rows"
+    assert seen == [None, [True, False], [False, True], [False, True], None]
+    assert screen.only is None
+
+
+def test_what_happened_meanwhile_is_shown_and_this_desk_again() -> None:
+    screen = on(FIRST)
+    press(screen, "away")
+    assert screen.only is AWAY
+    assert [AWAY.wants(row) for row in ROWS] == [False, True]
+    press(screen, "away")
+    assert screen.only is OURS
+    assert screen.calls == ["filter_rows"] * 2
+    screen.only = None
+    press(screen, "away")
+    assert screen.only is AWAY
