@@ -239,6 +239,14 @@ def test_without_a_wallet_linking_comes_first_and_money_is_to_be_sent() -> None:
     ]
 
 
+def test_a_linked_wallet_without_any_dollars_is_to_be_sent_some() -> None:
+    world, wallet = linked()
+    wallet.native_usdc = Micros(0)
+    spoil(world, wallet, "collateral")
+    fixes = {one.name: one.fix for one in checks_of(world, world.agents["ada"])}
+    assert fixes["collateral"].startswith("send USDC.e (bridged) to the wallet")
+
+
 def test_credentials_are_the_services_for_its_own_wallets_alone() -> None:
     world, wallet = linked()
     assert has_credentials(world, world.agents["ada"])
@@ -345,6 +353,13 @@ def test_a_redeemed_side_keeps_what_was_paid_and_its_transaction() -> None:
     assert (body.tx_hash, body.tx_status, body.reported) == (HASH, "confirmed", True)
     assert (body.redeemed_at, body.waits_for, body.neg_risk) == (at(33), None, True)
     assert body.token_id == token_of("m1", YES, neg_risk=True)
+
+
+def test_what_the_service_redeemed_itself_was_reported_by_nobody() -> None:
+    world = bare_world()
+    holding = held(world, "m1", PositionState.REDEEMED, outcome=True)
+    slot = PositionSide(world.agents["ada"], Venue.EVM, holding, YES)
+    assert redemption_body(world, slot).reported is False
 
 
 @pytest.mark.parametrize(
