@@ -290,3 +290,73 @@ def test_a_peak_rises_with_a_higher_mark_only(*, mark: float, rises: bool) -> No
     found = list(raised(ladder, {YES: mark, NO: 0.99}, AT))
     expected = [PeakRaised("ada", AT, SIM, MARKET, YES, mark)]
     assert found == (expected if rises else [])
+
+
+def armed(world: World, **fields: Any) -> Monitor:
+    """A monitor that stands on its ladder, as one that a person has set."""
+    one = monitor(**fields)
+    world.risk.monitors.add(one)
+    world.risk.put_back(one)
+    return one
+
+
+def test_a_tick_raises_the_peak_first_and_measures_the_trailing_stop_by_it() -> None:
+    world = holding(SIM)
+    price = world.markets[MARKET].price()
+    one = armed(world, trail_points=0.05, peak=price - 0.01)
+    assert watch(world, TIMES) == [PeakRaised("ada", AT, SIM, MARKET, YES, price)]
+    assert one.peak == price
+    assert watch(world, TIMES) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "in_points", "threshold"),
+    [({"trail_points": 0.05}, True, 0.05), ({"trail_pct": 0.06}, False, 0.06)],
+)
+def test_a_trailing_stop_is_breached_as_it_was_set(
+    *, fields: dict[str, float], in_points: bool, threshold: float
+) -> None:
+    world = holding(SIM)
+    armed(world, peak=0.9, **fields)
+    breached, _ = watch(world, TIMES)
+    assert isinstance(breached, Breached)
+    assert (breached.reason, breached.in_points) == (ExitReason.TRAILING_STOP, in_points)
+    assert breached.threshold_pct == threshold
+    assert breached.level == pytest.approx(0.9 - 0.05 if in_points else 0.9 * 0.94)
+
+
+def test_a_target_is_met_by_what_a_sale_brings_and_not_by_the_price() -> None:
+    world = holding(SIM, 1_000 * ONE)
+    market = world.markets[MARKET]
+    price, value = market.price(), market.exit_value(YES, Micros(1_000 * ONE)) / (1_000 * ONE)
+    assert value < price
+    between = (price + value) / 2
+    world.agents["ada"].positions[MARKET].yes.cost = Micros(250 * ONE)
+    one = armed(world, take_profit_pct=between / 0.25 - 1)
+    assert watch(world, TIMES) == []
+    # It stands on its ladder as before, and is met once a sale brings as much.
+    one.take_profit_pct = value / 0.25 - 1 - 1e-9
+    world.risk.put_back(one)
+    breached, fill = watch(world, TIMES)
+    assert isinstance(breached, Breached)
+    assert (breached.reason, breached.price) == (ExitReason.TAKE_PROFIT, value)
+    assert fill.money == market_money(value)
+
+
+def market_money(value: float) -> int:
+    return round(value * 1_000 * ONE)
+
+
+def test_the_service_sells_on_sim_for_any_wallet() -> None:
+    world = holding(SIM)
+    world.agents["ada"].change({"wallet": WalletKind.EXTERNAL})
+    world.risk.apply(breach(SIM))
+    assert len(watch(world, TIMES)) == 1
+    assert world.agents["ada"].open_positions() == []
+
+
+def test_nothing_is_watched_in_a_market_that_is_closed() -> None:
+    world = holding(SIM)
+    closed = Timestamp(AT + HOUR)
+    armed(world, stop_loss_pct=0.01, entry=0.9, exit_at=AT, trail_pct=0.1)
+    assert watch(world, (AT, closed)) == []

@@ -6,6 +6,7 @@ import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
 from service_tui.addresses import keccak256
+from service_tui.engine.books.book import Resting
 from service_tui.engine.books.catalogue import condition_of, token_of
 from service_tui.engine.books.venues import VenueAccount, VenuePosition
 from service_tui.engine.chain.chain import GWEI, Tx, managed_address
@@ -28,7 +29,7 @@ from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import UINT_MAX, ZERO_32, RedeemPositions, encode_call
 from service_tui.signing.tokens import collection_id, position_id
-from service_tui.terms import Side, Venue, WalletKind
+from service_tui.terms import Action, OrderType, Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp
 
 ADDRESS, OTHER = "0x" + "Ab" * 20, "0x" + "12" * 20
@@ -401,3 +402,52 @@ def test_an_approval_is_estimated_by_itself_and_anything_else_as_a_plain_transfe
     assert len({dear, redeem, hex(21_000)}) == 3
     assert tried(world, "eth_estimateGas", "0x") == hex(21_000)
     assert tried(world, "eth_call", data, to=approval.to) == "0x"
+
+
+def test_a_question_to_a_contract_is_answered_as_the_node_writes_it() -> None:
+    world = linked()
+    data = "0x" + codec.encode("balanceOf(address)", ADDRESS).hex()
+    answered = tried(world, "eth_call", data, to=POLYGON.usdc_bridged)
+    assert answered == f"0x{1_000_000_000:064x}"
+
+
+def test_a_redemption_that_would_revert_says_why_and_is_nobodys_without_a_sender() -> None:
+    world = linked()
+    held(world, outcome=None)
+    data = "0x" + encode_call(REDEEM).hex()
+    for method in ("eth_call", "eth_estimateGas"):
+        with pytest.raises(RpcFault) as refused:
+            tried(world, method, data)
+        assert refused.value.code == 3
+        assert refused.value.message == "execution reverted: result for condition not received yet"
+    # Nobody's tokens are burned for who does not say who asks.
+    bare: dict[str, Any] = {"to": TOKENS, "data": data}
+    assert answer(world, "eth_call", [bare], AT) == "0x"
+    assert answer(world, "eth_call", [bare | {"from": "me"}], AT) == "0x"
+    assert answer(world, "eth_call", [bare | {"from": 7}], AT) == "0x"
+
+
+def test_the_older_name_of_the_data_is_read_as_well() -> None:
+    world = linked()
+    data = "0x" + codec.encode("balanceOf(address)", ADDRESS).hex()
+    call: dict[str, Any] = {"to": POLYGON.usdc_bridged, "input": data}
+    assert answer(world, "eth_call", [call], AT) == f"0x{1_000_000_000:064x}"
+
+
+def test_money_that_open_buys_keep_is_still_in_the_wallet() -> None:
+    world = linked()
+    market = "10000000-0000-4000-8000-000000000001"
+    listed(world, market, home=Venue.EVM)
+    world.ledger.transfer("agent:ada:evm_venue", "orders:evm_venue", Micros(30_000_000))
+    world.venues.book(market).orders["o1"] = Resting(
+        "o1", "ada", Venue.EVM, market, YES, Action.BUY, OrderType.GTC, Micros(300_000),
+        Micros(100_000_000), Micros(100_000_000), Micros(30_000_000), AT, AT,
+    )  # fmt: skip
+    assert world.venues.cash("ada", Venue.EVM) == 970_000_000
+    assert read(world, POLYGON.usdc_bridged, "balanceOf(address)", ADDRESS) == 1_000_000_000
+
+
+def test_an_address_of_nobody_has_approved_nothing() -> None:
+    spender = POLYGON.v1_exchange
+    name = "allowance(address,address)"
+    assert read(linked(), POLYGON.usdc_bridged, name, OTHER, spender) == 0
