@@ -29,6 +29,7 @@ from service_tui.signing.errors import (
 from service_tui.signing.signer import ORDER, LocalSigner, recovered
 from service_tui.signing.transactions import (
     Transaction,
+    bytes_of_hex,
     decode_transaction,
     hash_of,
     sign_transaction,
@@ -319,3 +320,13 @@ def test_a_transaction_costs_at_most_its_gas_at_the_highest_fee_and_its_value() 
         nonce=0, max_priority_fee=2, max_fee=7, gas=100, to="0x" + "ab" * 20, value=13
     )
     assert transaction.cost_max == 713
+
+
+@pytest.mark.parametrize(("count", "taken"), [(131_072, True), (131_073, False)])
+def test_hex_is_read_up_to_the_longest_transaction(*, count: int, taken: bool) -> None:
+    text = "0x" + "ab" * count
+    if taken:
+        assert bytes_of_hex(text) == b"\xab" * count
+    else:
+        with pytest.raises(MalformedError):
+            bytes_of_hex(text)
