@@ -6,13 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
+from service_tui.addresses import checksummed
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.chain import Answer, ChainReader, Parameter
-from service_tui.signing.errors import ChainError, MalformedError, NotRedeemableError
+from service_tui.signing.errors import (
+    ChainError,
+    MalformedError,
+    NotEnoughGasError,
+    NotRedeemableError,
+)
 from service_tui.signing.node import chain_of, contracts_of
 from service_tui.signing.policy import GWEI, Redemption, SignableCall, SigningPolicy
 from service_tui.signing.redemption import check_redeemable
+from service_tui.signing.transactions import Transaction
 
 OWN = "0x" + "Aa" * 20
 HASH = "0x" + "ab" * 32
@@ -174,3 +181,71 @@ async def test_an_open_market_costs_one_question() -> None:
             contracts_of(node, POLYGON), asked, OWN, collateral=POLYGON.usdc_bridged
         )
     assert len(node.asked) == 1
+
+
+SEND = Transaction(
+    chain_id=137,
+    nonce=1,
+    max_priority_fee=1,
+    max_fee=10,
+    gas=100,
+    to=POLYGON.usdc_bridged,
+    data=b"",
+)
+
+
+async def test_a_wallet_that_holds_exactly_the_gas_may_send() -> None:
+    await chain(eth_getBalance=hex(1_000)).check_gas(SEND, OWN)
+
+
+async def test_a_wallet_that_lacks_a_wei_is_told_both_figures() -> None:
+    with pytest.raises(NotEnoughGasError) as refused:
+        await chain(eth_getBalance=hex(999)).check_gas(SEND, OWN)
+    assert (refused.value.needed, refused.value.held) == (1_000, 999)
+
+
+async def test_a_node_of_the_right_chain_is_taken_and_named_where_it_is_another() -> None:
+    await chain().check_chain()
+    with pytest.raises(ChainError, match=r"^the node is on chain 1, not on 137$"):
+        await chain(eth_chainId="0x1").check_chain()
+
+
+@pytest.mark.parametrize(("count", "taken"), [(1 << 32, True), ((1 << 32) + 1, False)])
+async def test_a_nonce_that_no_wallet_reaches_is_not_believed(*, count: int, taken: bool) -> None:
+    node = chain(eth_getTransactionCount=hex(count))
+    if taken:
+        assert await node.count(OWN, "latest") == count
+    else:
+        with pytest.raises(ChainError, match="more than any wallet"):
+            await node.count(OWN, "latest")
+
+
+async def test_a_price_is_asked_for_our_own_call_and_the_nonce_behind_what_waits() -> None:
+    node = Scripted(FAIR)
+    await chain_of(node).price(JUDGED, OWN)
+    call = {"from": OWN, "to": JUDGED.to, "data": "0x" + JUDGED.data.hex()}
+    asked = {
+        method: [
+            {name: text.lower() for name, text in one.items()} if isinstance(one, dict) else one
+            for one in parameters
+        ]
+        for method, parameters in node.asked
+    }
+    lowered = {name: text.lower() for name, text in call.items()}
+    assert asked["eth_call"] == asked["eth_estimateGas"] == [lowered, "latest"]
+    assert node.asked[1] == ("eth_getTransactionCount", [checksummed(OWN), "pending"])
+    assert len(node.asked) == 4
+
+
+async def test_figures_are_those_of_the_newest_block() -> None:
+    node = Scripted({**FAIR, "eth_getBalance": "0x2a"})
+    reader = chain_of(node)
+    assert await reader.balance(OWN) == 42
+    assert await reader.block() == 16
+    assert node.asked[0] == ("eth_getBalance", [checksummed(OWN), "latest"])
+
+
+async def test_the_tip_rises_with_every_attempt_too() -> None:
+    dear = chain(eth_gasPrice=hex(400 * GWEI))
+    tips = [(await dear.price(JUDGED, OWN, attempt=turn)).max_priority_fee for turn in range(3)]
+    assert tips == [100 * GWEI, 125 * GWEI, 156_250_000_000]

@@ -19,6 +19,7 @@ from kit.examples import examples
 from service_tui.cli import main as cli
 from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.vault import Vault
+from service_tui.signing import keystore
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
 from service_tui.wiring.keys_command import KeyReport, KeyRequest, KeysCommandError, run_command
@@ -563,3 +564,63 @@ def test_a_passphrase_is_taken_as_it_is_handed_in_blanks_and_all(
     with pytest.raises(KeystoreError):
         keys.opened(ADDRESS, "two blanks")
     assert keys.opened(ADDRESS, "  two blanks ").address == ADDRESS
+
+
+def scrypt(**changes: object) -> dict[str, object]:
+    parameters = {"n": 8_192, "r": 8, "p": 1, "dklen": 32} | changes
+    return {
+        "version": 3,
+        "crypto": {"cipher": "aes-128-ctr", "kdf": "scrypt", "kdfparams": parameters},
+    }
+
+
+def rounds(count: int) -> dict[str, object]:
+    parameters = {"c": count, "prf": "hmac-sha256", "dklen": 32}
+    return {
+        "version": 3,
+        "crypto": {"cipher": "aes-128-ctr", "kdf": "pbkdf2", "kdfparams": parameters},
+    }
+
+
+MOST = keystore._MEMORY_MAX // 128
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        scrypt(),
+        scrypt(n=2, r=1),
+        scrypt(n=MOST, r=1, p=1),
+        scrypt(n=2, r=1, p=keystore._WORK_MAX // 2),
+        rounds(1),
+        rounds(keystore._ROUNDS_MAX),
+    ],
+)
+def test_a_file_that_asks_for_what_an_honest_one_may_is_tried(content: dict[str, object]) -> None:
+    keystore.check_form(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        scrypt(n=1),
+        scrypt(n=0),
+        scrypt(r=0),
+        scrypt(p=0),
+        scrypt(n=8_191),
+        scrypt(n=MOST, r=2),
+        scrypt(n=2, r=1, p=keystore._WORK_MAX // 2 + 1),
+        scrypt(n=2, r=keystore._WORK_MAX // 2, p=2),
+        rounds(0),
+        rounds(keystore._ROUNDS_MAX + 1),
+    ],
+)
+def test_a_file_that_asks_for_more_is_not_tried(content: dict[str, object]) -> None:
+    with pytest.raises(KeystoreError):
+        keystore.check_form(content)
+
+
+def test_a_passphrase_of_the_least_length_is_taken() -> None:
+    assert sealed("4c" * 32, "p" * 8, work=2)
+    with pytest.raises(KeystoreError):
+        sealed("4c" * 32, "p" * 7, work=2)

@@ -5,15 +5,19 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 from kit.chain.counting import CountingSigner
+from service_tui.addresses import checksummed
 from service_tui.signing.credentials import credentials_signer, sign_credentials
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.link import Challenge, message_signer, sign_challenge
 from service_tui.signing.payments import (
     USDC,
+    Authorization,
     PaymentOffer,
     PaymentPolicy,
     authorization_signer,
+    describe_offer,
     sign_payment,
+    typed_authorization,
 )
 
 NOW_S = 1_790_000_000
@@ -223,3 +227,112 @@ def test_the_days_cap_holds_and_nothing_is_off() -> None:
             pay(OFFER, signer, policy, paid)
         assert refused.value.rule is Rule.DAY
     assert signer.signatures == 1
+
+
+def test_a_payment_is_made_out_as_offered_and_for_no_more() -> None:
+    signer = CountingSigner()
+    offer = replace(OFFER, life_s=50)
+    policy = replace(POLICY, price=4_000, day_max=9_000)
+    made = sign_payment(
+        replace(offer, amount=4_000),
+        policy,
+        signer,
+        now_s=NOW_S,
+        nonce=b"\7" * 32,
+        paid_today=5_000,
+    )
+    assert made.authorization == Authorization(
+        payer=OWN,
+        pay_to=checksummed(OFFER.pay_to),
+        amount=4_000,
+        after_s=0,
+        before_s=NOW_S + 50,
+        nonce=b"\7" * 32,
+    )
+
+
+@pytest.mark.parametrize(
+    ("life_s", "valid_s"), [(-5, 1), (0, 1), (1, 1), (119, 119), (120, 120), (121, 120)]
+)
+def test_a_payment_is_valid_for_a_second_to_two_minutes(life_s: int, valid_s: int) -> None:
+    assert pay(replace(OFFER, life_s=life_s), CountingSigner()) == NOW_S + valid_s
+
+
+@pytest.mark.parametrize("pay_to", ["0x" + "00" * 20, "0X" + "00" * 20, "", "0x12"])
+def test_nobody_is_paid_at_an_address_of_none(pay_to: str) -> None:
+    signer = CountingSigner()
+    with pytest.raises(PolicyRefusedError) as refused:
+        pay(replace(OFFER, pay_to=pay_to), signer)
+    assert refused.value.sentence == "the offer names no address to be paid"
+    assert signer.signatures == 0
+
+
+def test_an_offer_is_described_a_line_a_fact() -> None:
+    assert describe_offer(replace(OFFER, amount=4_321)) == (
+        f"host: {HOST}",
+        "price: 4321 millionths of USDC",
+        f"paid to: {checksummed(OFFER.pay_to)}",
+    )
+    assert describe_offer(replace(OFFER, pay_to="me"))[2] == "paid to: no address"
+
+
+def test_a_payment_is_made_in_the_token_of_the_chain_of_the_offer() -> None:
+    # Source: EIP-3009 and the token's own contract, read on its chain.
+    domain = USDC.domain
+    assert (domain.name, domain.version) == ("USD Coin", "2")
+    assert (domain.chain_id, domain.verifying_contract) == (8453, USDC.address)
+    message = typed_authorization(
+        Authorization(payer="a", pay_to="b", amount=3, after_s=4, before_s=5, nonce=b"6")
+    ).message
+    assert message.name == "TransferWithAuthorization"
+    assert [(one.kind, one.name, one.value) for one in message.fields] == [
+        ("address", "from", "a"),
+        ("address", "to", "b"),
+        ("uint256", "value", 3),
+        ("uint256", "validAfter", 4),
+        ("uint256", "validBefore", 5),
+        ("bytes32", "nonce", b"6"),
+    ]
+
+
+def test_a_challenge_of_the_greatest_length_is_signed_and_no_longer_one() -> None:
+    full = text(more="." * (2_000 - len(text())))
+    assert signed(replace(FAIR, message=full), CountingSigner())
+    with pytest.raises(PolicyRefusedError, match="empty or too long"):
+        signed(replace(FAIR, message=full + "."), CountingSigner())
+
+
+@pytest.mark.parametrize("expires_s", [float(NOW_S), float("inf")])
+def test_a_challenge_that_expires_now_or_never_is_not_signed(expires_s: float) -> None:
+    with pytest.raises(PolicyRefusedError) as refused:
+        signed(replace(FAIR, expires_s=expires_s), CountingSigner())
+    assert refused.value.rule is Rule.TIME
+
+
+@pytest.mark.parametrize(("letters", "taken"), [(7, False), (8, True), (128, True), (129, False)])
+def test_a_nonce_has_eight_to_128_letters(*, letters: int, taken: bool) -> None:
+    nonce = "z" * letters
+    challenge = replace(FAIR, nonce=nonce, message=text(nonce=nonce))
+    if taken:
+        assert signed(challenge, CountingSigner())
+    else:
+        with pytest.raises(PolicyRefusedError) as refused:
+            signed(challenge, CountingSigner())
+        assert refused.value.rule is Rule.NONCE
+
+
+@pytest.mark.parametrize("digits", [63, 64])
+def test_a_text_holds_up_to_63_hex_digits_in_a_row(digits: int) -> None:
+    # A blank line keeps the digits apart from the words around them only for the eye.
+    challenge = replace(FAIR, message=text(more="\n" + "1" * digits + " ."))
+    if digits == 63:
+        assert signed(challenge, CountingSigner())
+    else:
+        with pytest.raises(PolicyRefusedError, match="a hash"):
+            signed(challenge, CountingSigner())
+
+
+@pytest.mark.parametrize("skew_s", [30.0, -30.0])
+def test_a_proof_is_signed_where_the_clocks_are_just_near_enough(skew_s: float) -> None:
+    proof = sign_credentials(CountingSigner(), now_s=NOW_S, skew_s=skew_s)
+    assert credentials_signer(proof) == OWN

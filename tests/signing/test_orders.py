@@ -1,11 +1,12 @@
 import random
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_DOWN, Decimal
+from typing import Any
 
 import pytest
 
 from kit.chain.counting import CountingSigner
-from service_tui.signing.book import ExchangeVersion
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import ZERO_32
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.signing.orders import (
@@ -18,6 +19,8 @@ from service_tui.signing.orders import (
     order_signer,
     read_order,
     sign_order,
+    token_number,
+    typed_order,
 )
 
 BUY = OrderTerms(token_id=1234, action=OrderAction.BUY, price=500_000, spend=10_000_000)
@@ -246,3 +249,135 @@ def test_an_order_of_another_form_is_not_read(changes: dict[str, object]) -> Non
     body = sign_order(built(BUY, signer, ExchangeVersion.V1), signer, is_neg_risk=False).body()
     with pytest.raises(MalformedError):
         read_order({**body, **changes}, ExchangeVersion.V1)
+
+
+def test_shares_that_are_bought_at_once_cost_what_they_come_to() -> None:
+    wish = replace(BUY, spend=None, shares=7_000_000, is_immediate=True)
+    assert amounts(wish) == (3_500_000, 7_000_000)
+
+
+def test_an_immediate_buy_of_nothing_is_too_small() -> None:
+    with pytest.raises(PolicyRefusedError) as refused:
+        amounts(replace(BUY, spend=None, shares=None, is_immediate=True))
+    assert refused.value.rule is Rule.TOTAL
+
+
+FAIR: dict[str, Any] = {"exchange": ExchangeVersion.V2, "salt": 42, "now_ms": NOW_MS}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"terms": replace(BUY, token_id=1)},
+        {"terms": replace(BUY, token_id=2**256 - 1)},
+        {"salt": 0},
+        {"salt": 2**53 - 1},
+        {"now_ms": 10**12},
+        {"now_ms": 10**13 - 1},
+        {"fee_rate_bps": 0},
+        {"fee_rate_bps": 1_000},
+        {"expires_s": NOW_MS // 1_000 + 1},
+        {"expires_s": 10**10 - 1},
+        {"builder": bytes(32)},
+    ],
+)
+def test_an_order_at_a_bound_is_built_as_it_was_wished(changes: dict[str, Any]) -> None:
+    wished = {"terms": BUY, **FAIR, **changes}
+    order = build_order(wished.pop("terms"), "0xmaker", **wished)
+    terms = changes.get("terms", BUY)
+    assert order == SignableOrder(
+        exchange=ExchangeVersion.V2,
+        salt=wished["salt"],
+        maker="0xmaker",
+        token_id=terms.token_id,
+        maker_amount=10_000_000,
+        taker_amount=20_000_000,
+        action=OrderAction.BUY,
+        fee_rate_bps=0,
+        at_ms=wished["now_ms"],
+        builder=wished.get("builder", BUILDER),
+        expires_s=wished.get("expires_s", 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"salt": -1}, Rule.FORM),
+        ({"salt": 2**53}, Rule.FORM),
+        ({"now_ms": 10**12 - 1}, Rule.FORM),
+        ({"now_ms": 10**13}, Rule.FORM),
+        ({"fee_rate_bps": -1}, Rule.FEE),
+        ({"fee_rate_bps": 1_001}, Rule.FEE),
+        ({"expires_s": NOW_MS // 1_000}, Rule.FORM),
+        ({"expires_s": 10**10}, Rule.FORM),
+        ({"builder": bytes(31)}, Rule.FORM),
+    ],
+)
+def test_one_beyond_a_bound_is_not_built(changes: dict[str, Any], rule: Rule) -> None:
+    with pytest.raises(PolicyRefusedError) as refused:
+        build_order(BUY, "0xmaker", **{**FAIR, **changes})
+    assert refused.value.rule is rule
+
+
+def test_an_order_at_once_does_not_die_later() -> None:
+    with pytest.raises(PolicyRefusedError) as refused:
+        build_order(
+            replace(BUY, is_immediate=True), "0xmaker", expires_s=NOW_MS // 1_000 + 9, **FAIR
+        )
+    assert refused.value.rule is Rule.FORM
+
+
+def test_the_first_generation_carries_the_fee_and_neither_time_nor_builder() -> None:
+    order = build_order(
+        BUY, "0xmaker", exchange=ExchangeVersion.V1, salt=1, now_ms=NOW_MS, fee_rate_bps=70
+    )
+    assert (order.fee_rate_bps, order.at_ms, order.builder) == (70, 0, bytes(32))
+
+
+@pytest.mark.parametrize(
+    ("exchange", "is_neg_risk", "contract", "version"),
+    [
+        (ExchangeVersion.V1, False, POLYGON.v1_exchange, "1"),
+        (ExchangeVersion.V1, True, POLYGON.v1_neg_risk_exchange, "1"),
+        (ExchangeVersion.V2, False, POLYGON.v2_exchange, "2"),
+        (ExchangeVersion.V2, True, POLYGON.v2_neg_risk_a, "2"),
+    ],
+)
+@pytest.mark.parametrize(("wish", "side"), [(BUY, 0), (SELL, 1)])
+def test_an_order_is_signed_for_the_exchange_of_its_market(
+    *,
+    exchange: ExchangeVersion,
+    is_neg_risk: bool,
+    contract: str,
+    version: str,
+    wish: OrderTerms,
+    side: int,
+) -> None:
+    order = built(wish, CountingSigner(), exchange)
+    typed = typed_order(order, is_neg_risk=is_neg_risk)
+    domain = typed.domain
+    assert (domain.verifying_contract, domain.version, domain.chain_id) == (contract, version, 137)
+    told = {one.name: one.value for one in typed.message.fields}
+    assert (told["side"], told["signatureType"], told["salt"]) == (side, 0, 42)
+    assert (told["maker"], told["signer"]) == (order.maker, order.maker)
+    assert (told["makerAmount"], told["takerAmount"]) == amounts(wish)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1", 1),
+        ("007", 7),
+        (str(2**256 - 1), 2**256 - 1),
+        ("0", None),
+        (str(2**256), None),
+        ("0" * 78 + "1", None),
+        ("-1", None),
+        ("1e9", None),
+        ("", None),
+        ("\u0663", None),
+    ],
+)
+def test_a_token_is_a_number_of_decimal_digits(text: str, number: int | None) -> None:
+    assert token_number(text) == number

@@ -3,12 +3,14 @@ from dataclasses import replace
 import pytest
 
 from kit.chain.counting import CountingSigner
+from service_tui.addresses import checksummed
 from service_tui.signing.approvals import approvals, missing
 from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import (
     UINT_MAX,
     ZERO_32,
     Approve,
+    Call,
     RedeemNegRisk,
     RedeemPositions,
     SetApprovalForAll,
@@ -22,8 +24,11 @@ from service_tui.signing.policy import (
     Limits,
     Price,
     Redemption,
+    SignableCall,
     SigningPolicy,
     Unsigned,
+    describe_call,
+    described,
 )
 from service_tui.signing.signer import Signer
 from service_tui.signing.transactions import (
@@ -279,3 +284,262 @@ def test_the_adapters_of_the_second_exchange_stand_where_they_were_published() -
     # Source: wire reference, 6.1. Each takes the positions of its own kind of market only.
     assert POLYGON.collateral_adapter == "0xAdA100Db00Ca00073811820692005400218FcE1f"
     assert POLYGON.neg_risk_collateral_adapter == "0xadA2005600Dec949baf300f4C6120000bDB6eAab"
+
+
+AT_THE_CAP = replace(PRICE, gas=1_000_000, max_fee=500 * GWEI, max_priority_fee=500 * GWEI)
+"""Half a POL, the cap of one transaction."""
+
+
+@pytest.mark.parametrize(
+    ("price", "spent"),
+    [
+        (replace(PRICE, gas=1_500_000, max_fee=1 * GWEI, max_priority_fee=0), 0),
+        (replace(PRICE, gas=500_000, max_fee=1_000 * GWEI), 0),
+        (AT_THE_CAP, 0),
+        (AT_THE_CAP, 2 * POL - POL // 2),
+        (replace(PRICE, gas=1, max_fee=1, max_priority_fee=1), 0),
+    ],
+)
+def test_a_transaction_at_a_cap_is_still_signed(price: Price, spent: int) -> None:
+    signer = CountingSigner()
+    made = redeemed(signer, proposal(signer), price=price, spent_today=spent).transaction
+    assert (made.nonce, made.gas) == (price.nonce, price.gas)
+    assert (made.max_fee, made.max_priority_fee) == (price.max_fee, price.max_priority_fee)
+
+
+@pytest.mark.parametrize(
+    ("price", "spent", "rule", "sentence"),
+    [
+        (replace(PRICE, gas=1_500_001), 0, Rule.GAS, "gas 1500001 is above the cap of 1500000"),
+        (
+            replace(AT_THE_CAP, gas=1_000_001),
+            0,
+            Rule.TOTAL,
+            "it may cost 500000500000000000 wei, above the cap of 500000000000000000",
+        ),
+        (
+            AT_THE_CAP,
+            2 * POL - POL // 2 + 1,
+            Rule.DAY,
+            "the day may cost 2000000000000000001 wei, cap 2000000000000000000",
+        ),
+        (
+            replace(PRICE, max_priority_fee=PRICE.max_fee + 1),
+            0,
+            Rule.FEE,
+            "the fees contradict each other",
+        ),
+        (replace(PRICE, max_priority_fee=-1), 0, Rule.FEE, "the fees contradict each other"),
+    ],
+)
+def test_one_above_a_cap_is_refused_and_names_both(
+    price: Price, spent: int, rule: Rule, sentence: str
+) -> None:
+    signer = CountingSigner()
+    with pytest.raises(PolicyRefusedError) as refused:
+        redeemed(signer, proposal(signer), price=price, spent_today=spent)
+    assert (refused.value.rule, refused.value.sentence) == (rule, sentence)
+    assert "outcomes: yes" in refused.value.decoded
+
+
+@pytest.mark.parametrize("gas", [1, 1_500_000, "0x16e360", "1500000"])
+def test_gas_up_to_the_cap_may_be_proposed(gas: object) -> None:
+    signer = CountingSigner()
+    judged = SigningPolicy().redemption(ASKED, proposal(signer, gas=gas), signer.address)
+    assert judged.gas_hint == int(str(gas), 0)
+
+
+def test_a_judged_redemption_is_described_for_the_side_that_is_signed() -> None:
+    signer = CountingSigner()
+    judged = SigningPolicy().redemption(ASKED, proposal(signer), signer.address)
+    assert judged.to == POLYGON.conditional_tokens
+    assert judged.call == replace(STANDARD, index_sets=(1,))
+    assert judged.contract == "conditional tokens"
+    assert judged.lines == (
+        "function: redeemPositions",
+        f"collateral: {POLYGON.usdc_bridged} (USDC.e (bridged))",
+        f"condition: 0x{CONDITION.hex()}",
+        "outcomes: yes",
+    )
+    assert (judged.is_certain, judged.gas_hint) == (True, 200_000)
+
+
+@pytest.mark.parametrize(
+    ("condition_id", "is_neg_risk", "certain"),
+    [(CONDITION, False, True), (None, False, False), (CONDITION, None, False)],
+)
+def test_a_redemption_is_certain_where_all_of_it_is_known(
+    *, condition_id: bytes | None, is_neg_risk: bool | None, certain: bool
+) -> None:
+    signer = CountingSigner()
+    own = Redemption(condition_id=condition_id, is_yes=True, is_neg_risk=is_neg_risk)
+    judged = SigningPolicy().redemption(own, proposal(signer, gas=None), signer.address)
+    assert judged.is_certain is certain
+    assert judged.gas_hint is None
+
+
+def test_a_refusal_shows_what_was_proposed_and_what_it_calls() -> None:
+    signer = CountingSigner()
+    foreign = proposal(signer, to=OTHER, value=0, gas="0x10", chain_id="137")
+    with pytest.raises(PolicyRefusedError) as refused:
+        SigningPolicy().redemption(ASKED, foreign, signer.address)
+    named = checksummed(OTHER)
+    assert refused.value.sentence == (
+        f"a redemption of this market does not go to {named} (unknown contract)"
+    )
+    assert refused.value.decoded == (
+        f"to: {named} (unknown contract)",
+        f"from: {signer.address}",
+        "chain: 137",
+        "value: 0",
+        "gas: 16",
+        "function: redeemPositions",
+        f"collateral: {POLYGON.usdc_bridged} (USDC.e (bridged))",
+        f"condition: 0x{CONDITION.hex()}",
+        "outcomes: yes, no",
+    )
+
+
+def test_what_cannot_be_read_is_shown_as_nothing() -> None:
+    wild = Unsigned(to="here", data="", sender="you", gas="0234", chain_id="x", value="1e9")
+    assert described(wild, POLYGON) == (
+        "to: no address",
+        "from: no address",
+        "chain: no number",
+        "value: no number",
+        "gas: no number",
+    )
+    assert described(Unsigned(to=None, data=""), POLYGON) == ("to: no address",)
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        (
+            RedeemNegRisk(CONDITION, (4, 3)),
+            (
+                "function: redeemPositions (negative risk)",
+                f"condition: 0x{CONDITION.hex()}",
+                "amounts: 4, 3 millionths of shares",
+            ),
+        ),
+        (
+            Approve(POLYGON.v1_exchange, 12),
+            (
+                "function: approve",
+                f"spender: {POLYGON.v1_exchange} (exchange v1)",
+                "amount: 12",
+            ),
+        ),
+        (
+            SetApprovalForAll(POLYGON.neg_risk_adapter, is_approved=True),
+            (
+                "function: setApprovalForAll",
+                f"operator: {POLYGON.neg_risk_adapter} (negative-risk adapter)",
+                "approved: yes",
+            ),
+        ),
+        (
+            SetApprovalForAll(OTHER, is_approved=False),
+            (
+                "function: setApprovalForAll",
+                f"operator: {OTHER} (unknown contract)",
+                "approved: no",
+            ),
+        ),
+        (
+            replace(STANDARD, index_sets=(2, 3)),
+            (
+                "function: redeemPositions",
+                f"collateral: {POLYGON.usdc_bridged} (USDC.e (bridged))",
+                f"condition: 0x{CONDITION.hex()}",
+                "outcomes: no, 3",
+            ),
+        ),
+    ],
+)
+def test_a_call_is_described_a_line_a_fact(call: Call, lines: tuple[str, ...]) -> None:
+    assert describe_call(call, POLYGON) == lines
+
+
+@pytest.mark.parametrize(
+    ("is_yes", "held", "amounts", "signed"),
+    [
+        (True, 5_000_000, (5_000_000, 1), (5_000_000, 0)),
+        (False, 5_000_000, (9_000_000, 5_000_000), (0, 5_000_000)),
+        (True, None, (9_000_000, 1), (9_000_000, 0)),
+        (False, None, (0, 1), (0, 1)),
+    ],
+)
+def test_negative_risk_burns_up_to_what_is_held(
+    *, is_yes: bool, held: int | None, amounts: tuple[int, int], signed: tuple[int, int]
+) -> None:
+    signer = CountingSigner()
+    own = replace(NEG_RISK, is_yes=is_yes, shares=held)
+    data = hexed(RedeemNegRisk(CONDITION, amounts))
+    unsigned = proposal(signer, to=POLYGON.neg_risk_adapter, data=data)
+    judged = SigningPolicy().redemption(own, unsigned, signer.address)
+    assert judged.call == RedeemNegRisk(CONDITION, signed)
+
+
+def test_the_second_generation_still_redeems_positions_in_the_older_money() -> None:
+    signer, second = CountingSigner(), SigningPolicy(exchange=ExchangeVersion.V2)
+    unsigned = proposal(signer, to=POLYGON.collateral_adapter)
+    assert second.redemption(ASKED, unsigned, signer.address).call == replace(
+        STANDARD, index_sets=(1,)
+    )
+    newer = proposal(signer, data=call_of(collateral=POLYGON.pusd))
+    with pytest.raises(PolicyRefusedError) as refused:
+        SigningPolicy().redemption(ASKED, newer, signer.address)
+    assert (refused.value.rule, refused.value.sentence) == (
+        Rule.ARGUMENT,
+        "it names a foreign collateral",
+    )
+
+
+STANDARD_TARGETS = {POLYGON.conditional_tokens, POLYGON.collateral_adapter}
+NEG_RISK_TARGETS = {POLYGON.neg_risk_adapter, POLYGON.neg_risk_collateral_adapter}
+
+
+def goes_to(policy: SigningPolicy, to: str, *, is_neg_risk: bool | None) -> bool:
+    """Whether a redemption may go to a contract; refused for nothing but the contract."""
+    own = Redemption(condition_id=CONDITION, is_yes=True, is_neg_risk=is_neg_risk)
+    call = RedeemNegRisk(CONDITION, (1, 0)) if to == POLYGON.neg_risk_adapter else STANDARD
+    signer = CountingSigner()
+    try:
+        policy.redemption(own, proposal(signer, to=to, data=hexed(call)), signer.address)
+    except PolicyRefusedError as refused:
+        return refused.rule is not Rule.TARGET
+    return True
+
+
+@pytest.mark.parametrize("exchange", ExchangeVersion)
+@pytest.mark.parametrize("is_neg_risk", [False, True, None])
+def test_a_redemption_goes_only_where_its_kind_of_market_is_redeemed(
+    *, exchange: ExchangeVersion, is_neg_risk: bool | None
+) -> None:
+    kinds = {False: STANDARD_TARGETS, True: NEG_RISK_TARGETS}
+    allowed = kinds.get(is_neg_risk, STANDARD_TARGETS | NEG_RISK_TARGETS)  # pyright: ignore[reportArgumentType]
+    if exchange is ExchangeVersion.V1:
+        allowed -= {POLYGON.collateral_adapter, POLYGON.neg_risk_collateral_adapter}
+    policy = SigningPolicy(exchange=exchange)
+    others = {POLYGON.v1_exchange, POLYGON.usdc_bridged}
+    for to in STANDARD_TARGETS | NEG_RISK_TARGETS | others:
+        assert goes_to(policy, to, is_neg_risk=is_neg_risk) is (to in allowed)
+
+
+def test_an_approval_is_described_with_the_gas_of_the_reference() -> None:
+    wanted = approvals(POLYGON, ExchangeVersion.V1)[1]
+    judged = SigningPolicy().approval(wanted)
+    assert judged == SignableCall(
+        POLYGON.usdc_bridged,
+        Approve(POLYGON.v1_exchange, UINT_MAX),
+        "USDC.e (bridged)",
+        (
+            "function: approve",
+            f"spender: {POLYGON.v1_exchange} (exchange v1)",
+            f"amount: {UINT_MAX}",
+        ),
+        is_certain=True,
+        gas_hint=100_000,
+    )

@@ -29,6 +29,7 @@ from service_tui.signing.errors import (
 from service_tui.signing.signer import ORDER, LocalSigner, recovered
 from service_tui.signing.transactions import (
     Transaction,
+    bytes_of_hex,
     decode_transaction,
     hash_of,
     sign_transaction,
@@ -319,3 +320,75 @@ def test_a_transaction_costs_at_most_its_gas_at_the_highest_fee_and_its_value() 
         nonce=0, max_priority_fee=2, max_fee=7, gas=100, to="0x" + "ab" * 20, value=13
     )
     assert transaction.cost_max == 713
+
+
+@pytest.mark.parametrize(("count", "taken"), [(131_072, True), (131_073, False)])
+def test_hex_is_read_up_to_the_longest_transaction(*, count: int, taken: bool) -> None:
+    text = "0x" + "ab" * count
+    if taken:
+        assert bytes_of_hex(text) == b"\xab" * count
+    else:
+        with pytest.raises(MalformedError):
+            bytes_of_hex(text)
+
+
+@pytest.mark.parametrize("number", [1, ORDER - 1])
+def test_a_key_lies_between_nothing_and_the_order_of_the_curve(number: int) -> None:
+    assert LocalSigner(number.to_bytes(32, "big")).address.startswith("0x")
+
+
+@pytest.mark.parametrize("number", [0, ORDER, ORDER + 1])
+def test_a_key_outside_of_the_curve_is_none(number: int) -> None:
+    with pytest.raises(KeyFormatError):
+        LocalSigner(number.to_bytes(32, "big"))
+
+
+def test_a_signature_is_read_with_either_writing_of_its_parity() -> None:
+    signer = LocalSigner("4c" * 32)
+    for digest in (bytes(32), b"\1" * 32, b"\2" * 32, b"\3" * 32):
+        signature = signer.sign(digest)
+        assert signature[-1] in {27, 28}
+        assert recovered(digest, signature) == signer.address
+        assert recovered(digest, signature[:-1] + bytes([signature[-1] - 27])) == signer.address
+
+
+@pytest.mark.parametrize(
+    ("r", "s", "last"),
+    [
+        (0, 1, 27),
+        (ORDER, 1, 27),
+        (1, 0, 27),
+        (1, ORDER // 2 + 1, 27),
+        (1, 1, 26),
+        (1, 1, 29),
+        (1, 1, 2),
+    ],
+)
+def test_numbers_out_of_range_are_no_signature(r: int, s: int, last: int) -> None:
+    signature = r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([last])
+    with pytest.raises(MalformedError, match="out of range"):
+        recovered(bytes(32), signature)
+
+
+@pytest.mark.parametrize(("r", "s"), [(1, 1), (1, ORDER // 2)])
+def test_numbers_at_their_bounds_are_a_signature_of_somebody(r: int, s: int) -> None:
+    signature = r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([27])
+    assert recovered(b"\5" * 32, signature).startswith("0x")
+
+
+def test_a_digest_and_a_signature_have_their_lengths() -> None:
+    signer = LocalSigner("4c" * 32)
+    signature = signer.sign(bytes(32))
+    for digest, text in ((bytes(31), signature), (bytes(32), signature[:-1])):
+        with pytest.raises(MalformedError, match="has 65 bytes"):
+            recovered(digest, text)
+    with pytest.raises(MalformedError, match="has 32 bytes, not 31"):
+        signer.sign(bytes(31))
+
+
+def test_a_forgotten_key_keeps_its_address() -> None:
+    signer = LocalSigner("4c" * 32)
+    known = LocalSigner("4c" * 32).address
+    assert not signer.is_locked
+    signer.forget()
+    assert (signer.is_locked, signer.address) == (True, known)

@@ -15,6 +15,7 @@ from service_tui.storage.blotter import (
     Budget,
     Intent,
     StoredState,
+    _claim,
     recent_elsewhere,
 )
 from service_tui.storage.db.database import Database
@@ -284,3 +285,66 @@ async def test_what_waits_at_a_start_is_listed_oldest_first(
 async def test_settling_what_is_not_there_is_named(database: Database) -> None:
     with pytest.raises(UnknownTicketError, match="nowhere"):
         await Blotter(database).settle("nowhere", StoredState.DONE, None, now=NOW)
+
+
+async def test_what_stands_beside_a_ticket_is_written_with_it_or_not_at_all(
+    database: Database,
+) -> None:
+    blotter = Blotter(database)
+
+    def beside(connection: object) -> None:
+        _claim(connection, "once-beside", NOW)  # type: ignore[arg-type]  # a connection
+
+    await blotter.open_ticket(buy("t"), beside=beside)
+    assert not await blotter.claim_once("once-beside", now=NOW)
+
+    def failing(connection: object) -> None:
+        _claim(connection, "once-failed", NOW)  # type: ignore[arg-type]  # a connection
+        raise TicketStateError("no")
+
+    with pytest.raises(TicketStateError):
+        await blotter.open_ticket(buy("u"), beside=failing)
+    assert await blotter.claim_once("once-failed", now=NOW)
+    assert ids(blotter) == ["t"]
+
+
+async def test_a_state_that_nobody_can_read_is_unknown_and_said_to_be_odd(
+    database: Database,
+) -> None:
+    blotter = Blotter(database)
+    await blotter.open_ticket(buy("t"))
+    (plain,) = blotter.recent(1)
+    assert not plain.is_odd
+    await database.write(lambda c: c.execute("UPDATE tickets SET state = 'melted'"))
+    (odd,) = blotter.recent(1)
+    assert (odd.state, odd.is_odd) == (StoredState.UNKNOWN, True)
+    assert blotter.find("t") == odd
+    assert blotter.find("nobody") is None
+
+
+async def test_a_page_of_tickets_goes_on_behind_the_last_one_of_the_page_before(
+    database: Database,
+) -> None:
+    blotter = Blotter(database)
+    for name, seconds in (("b", 1), ("a", 1), ("c", 0), ("d", 2)):
+        await blotter.open_ticket(buy(name, at=NOW + seconds))
+    first = blotter.recent(2)
+    assert [one.ticket_id for one in first] == ["d", "b"]
+    assert [one.ticket_id for one in blotter.recent(9, before=first[-1])] == ["a", "c"]
+    # Oldest first, where they are to be looked into.
+    assert [one.at - NOW for one in blotter.open_tickets()] == [0, 1, 1, 2]
+
+
+async def test_a_budget_takes_a_buy_that_fills_it_and_none_beyond(database: Database) -> None:
+    blotter = Blotter(database)
+    budget = Budget(max_micros=10, since=NOW - 5)
+    await blotter.open_ticket(buy("a", 4), budget=budget)
+    with pytest.raises(BudgetExceededError) as refused:
+        await blotter.open_ticket(buy("b", 7), budget=budget)
+    error = refused.value
+    assert (error.reserved, error.requested, error.maximum) == (4, 7, 10)
+    await blotter.open_ticket(buy("c", 6), budget=budget)
+    assert blotter.reserved(NOW - 5) == 10
+    # What costs nothing passes whatever is reserved.
+    await blotter.open_ticket(buy("d", 0), budget=Budget(max_micros=1, since=NOW - 5))
+    assert ids(blotter) == ["d", "c", "a"]

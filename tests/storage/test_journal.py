@@ -1,4 +1,5 @@
 import sqlite3
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 
 from service_tui.storage import journal as journal_room
 from service_tui.storage.agent_rows import AgentRows
-from service_tui.storage.answers import KEPT_S, Answer, Answers
+from service_tui.storage.answers import KEPT_S, Answer, Answers, remember
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import (
@@ -17,6 +18,7 @@ from service_tui.storage.errors import (
 )
 from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
 from service_tui.storage.opening import open_database
+from service_tui.storage.world_database import WriteConnection
 
 NOW = 1_800_000_000.0
 
@@ -344,3 +346,36 @@ async def test_how_positions_ended_is_read_by_venue_along_its_index(database: Da
     found = await database.write(lambda c: c.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
     assert "journal_by_venue (agent_id=? AND kind=? AND venue=? AND seq<?)" in str(found)
     assert "TEMP B-TREE" not in str(found)
+
+
+async def test_what_stands_beside_rows_is_written_with_them_or_not_at_all(
+    database: Database,
+) -> None:
+    journal, answers = JournalStore(database), Answers(database)
+    mine = answer("beside")
+    await journal.append([row(1)], beside=lambda connection: remember(connection, mine))
+    assert answers.find("a", "beside", now=NOW) == mine
+
+    def failing(connection: WriteConnection) -> None:
+        remember(connection, answer("failed"))
+        raise StorageFullError("no room")
+
+    with pytest.raises(StorageFullError):
+        await journal.append([row(2)], beside=failing)
+    assert seqs(journal) == [1]
+    assert answers.find("a", "failed", now=NOW) is None
+
+
+async def test_rows_of_agents_are_those_behind_a_row_of_these_kinds(database: Database) -> None:
+    journal = JournalStore(database)
+    rows = [row(1), crowd(2), row(3, "payout"), row(4, agent="b"), row(5, "order"), row(6)]
+    crowded = replace(crowd(7), kind="trade")
+    await journal.append([*rows, crowded])
+
+    def found(after: int, *kinds: str, limit: int = 9) -> list[int]:
+        return [one.seq for one in journal.rows_of_agents(after, kinds, limit=limit)]
+
+    assert found(0, "trade", "payout") == [1, 3, 4, 6]
+    assert found(1, "trade", "payout") == [3, 4, 6]
+    assert found(0, "trade", "payout", limit=2) == [1, 3]
+    assert found(6, "trade") == []

@@ -1,0 +1,194 @@
+"""A world of a few made markets: what each event does, figure by figure."""
+
+import pytest
+
+from kit.engine.bare import AT, bare_world, listed
+from kit.engine.topics import TOPICS
+from service_tui.engine.agents.agents import ClosedPosition
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
+from service_tui.engine.events import HaltSet, KeyRotated, MarketResolved, Payout
+from service_tui.engine.listing import NewsReport
+from service_tui.engine.position import Position
+from service_tui.engine.risk.risk import UNSEEN_MAX
+from service_tui.engine.world import CROWD, MAKERS, World
+from service_tui.terms import Action, Side
+from service_tui.units import ONE, Micros, Timestamp
+
+
+def test_a_fresh_world_has_counted_nothing() -> None:
+    world = World(7, AT, TOPICS)
+    counts = (world.tick_count, world.trade_count, world.listed_count, world.resolved_count)
+    assert counts == (0, 0, 0, 0)
+    assert (world.topics, world.speed, world.plan, world.meanwhile) == (TOPICS, 1, None, None)
+    assert (world.at, world.world_at) == (AT, AT)
+    assert world.halt is world.exchange.halt is world.venues.halt
+    assert world.reactor.mirrors is world.venues.mirrors
+    assert world.chain.ledger is world.ledger is world.venues.ledger
+
+
+def test_trades_are_numbered_in_the_order_of_their_making() -> None:
+    world = bare_world()
+    market, agent = listed(world, start_price=0.5), world.agents["ada"]
+    order = Order(agent, market.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
+    fills = [world.place(order, AT) for _ in range(3)]
+    assert [one.trade_id for one in fills] == ["t1", "t2", "t3"]
+    assert world.trade_count == 3
+    # Read back from the journal they count as well.
+    world.apply(fills[0]._replace(trade_id="t4"))
+    assert world.place(order, AT).trade_id == "t5"
+
+
+def test_what_was_traded_is_kept_for_the_monitors_up_to_a_bound() -> None:
+    world = bare_world(auto_risk_monitor_enabled=False)
+    market, agent = listed(world), world.agents["ada"]
+    order = Order(agent, market.market_id, Side.YES, Action.BUY, Micros(100_000))
+    for _ in range(UNSEEN_MAX):
+        world.place(order, AT)
+    assert len(world.risk.filled) == UNSEEN_MAX
+    world.place(order, AT)
+    assert world.risk.filled == []
+
+
+def test_equity_is_cash_and_what_is_held_at_the_price_of_now() -> None:
+    world = bare_world()
+    agent = world.agents["ada"]
+    for name, price in (("m1", 0.5), ("m2", 0.25)):
+        listed(world, name, start_price=price)
+    first = agent.positions["m1"] = Position("ada", "m1")
+    first.yes.shares, first.no.shares = Micros(4 * ONE), Micros(6 * ONE)
+    second = agent.positions["m2"] = Position("ada", "m2")
+    second.no.shares = Micros(8 * ONE)
+    made = first.mark_value(world.markets["m1"].price()) + second.mark_value(
+        world.markets["m2"].price()
+    )
+    assert made == pytest.approx(11 * ONE, abs=2)
+    assert world.equity(agent) == 10_000 * ONE + made
+
+
+@pytest.mark.parametrize("by_journal", [False, True])
+def test_the_first_event_of_a_day_notes_the_equity_before_it(*, by_journal: bool) -> None:
+    world = bare_world("ada", "bea")
+    market, agent = listed(world, resolves_at=AT + 9 * 86_400), world.agents["ada"]
+    midnight = Timestamp((AT // 86_400 + 1) * 86_400)
+    order = Order(agent, market.market_id, Side.YES, Action.BUY, Micros(50 * ONE))
+    world.place(order, AT)
+    noted = agent.day_equity
+    world.place(order, Timestamp(midnight - 1))
+    assert agent.day_equity == noted == 10_000 * ONE
+    before = world.equity(agent)
+    fill = world.exchange.check(order, "t3", (midnight, AT))
+    if by_journal:
+        world.apply(fill)
+    else:
+        world.place(order, midnight)
+    assert (agent.equity_day, agent.day_equity) == (int(midnight // 86_400), before)
+    assert world.agents["bea"].equity_day == int(midnight // 86_400)
+    assert world.equity(agent) != before
+
+
+def test_news_are_those_of_markets_that_go_on_the_newest_first() -> None:
+    world = bare_world()
+    for name, times in (("m1", (-30.0, -10.0, 5.0)), ("m2", (-20.0,)), ("m3", (-15.0,))):
+        reports = tuple(NewsReport(Timestamp(AT + one), 0.1, f"{name} {one}") for one in times)
+        # The tape draws a market's prices by the digits of its id.
+        listed(world, f"10000000-0000-4000-8000-0000000000{name[1:]:>02}", news=reports)
+    last = next(reversed(world.markets.values()))
+    last.resolved_at = AT
+
+    def headlines(since: float, limit: int = 9) -> list[str]:
+        return [one.headline for one in world.news(Timestamp(AT + since), limit)]
+
+    assert headlines(-60) == ["m1 -10.0", "m2 -20.0", "m1 -30.0"]
+    assert headlines(-60, 2) == ["m1 -10.0", "m2 -20.0"]
+    assert headlines(-30) == ["m1 -10.0", "m2 -20.0"]
+
+
+def test_who_and_what_is_not_there_is_named() -> None:
+    world = bare_world()
+    with pytest.raises(MarketNotFound, match="m9"):
+        world.market("m9")
+    with pytest.raises(AgentNotFound, match="bea"):
+        world.agent("bea")
+    assert world.agent("ada") is world.agents["ada"]
+    assert world.market(listed(world).market_id) is world.markets["m1"]
+
+
+def test_a_new_key_opens_and_the_old_one_no_more() -> None:
+    world = bare_world("ada", "bea")
+    world.apply(KeyRotated("ada", AT, "h new"))
+    assert world.by_key_hash("h new") is world.agents["ada"]
+    assert world.by_key_hash("h ada") is None
+    assert world.by_key_hash("h bea") is world.agents["bea"]
+    assert world.agents["ada"].key_hash == "h new"
+
+
+def payout(agent_id: str, side: Side, **micros: int) -> Payout:
+    return Payout(
+        agent_id=agent_id, side=side, shares=Micros(micros["shares"]), cost=Micros(micros["cost"]),
+        payout=Micros(micros["payout"]), realized_before=Micros(micros["before"]),
+        opened_at=Timestamp(AT - 9), sources=("news",),
+    )  # fmt: skip
+
+
+def test_an_outcome_pays_counts_and_closes_each_side() -> None:
+    world = bare_world("ada", "bea")
+    market = listed(world, b=Micros(50 * ONE))
+    for name in ("ada", "bea"):
+        world.agents[name].positions["m1"] = Position(name, "m1")
+        world.agents[name].sources["m1"] = ("news",)
+    paid = (
+        payout("ada", Side.YES, shares=9 * ONE, cost=4 * ONE, payout=9 * ONE, before=700),
+        payout("ada", Side.NO, shares=3 * ONE, cost=2 * ONE, payout=0, before=0),
+        payout("bea", Side.YES, shares=5 * ONE, cost=5 * ONE, payout=5 * ONE, before=0),
+    )
+    world_at = Timestamp(AT + 60)
+    world.apply(MarketResolved("m1", AT, world_at, True, paid, Micros(2 * ONE)))  # noqa: FBT003 - a row
+    ada, bea = world.agents["ada"], world.agents["bea"]
+    assert (world.cash(ada), world.cash(bea)) == (10_009 * ONE, 10_005 * ONE)
+    assert (ada.realized, ada.win_count, ada.loss_count) == (3 * ONE, 1, 1)
+    # Neither won nor lost: it brought what it had cost.
+    assert (bea.realized, bea.win_count, bea.loss_count) == (0, 0, 0)
+    assert ada.closed[0] == ClosedPosition(
+        market_id="m1", question="Does m1 end well?", category="politics", side=Side.YES,
+        shares=Micros(9 * ONE), cost=Micros(4 * ONE), payout=Micros(9 * ONE),
+        realized=Micros(5 * ONE + 700), outcome=True, opened_at=Timestamp(AT - 9),
+        resolved_at=world_at, sources=("news",),
+    )  # fmt: skip
+    assert [one.side for one in ada.closed] == [Side.YES, Side.NO]
+    assert (ada.positions, ada.sources, bea.positions) == ({}, {}, {})
+    assert (market.outcome, market.resolved_at) == (True, world_at)
+    assert (world.resolved_count, world.ended) == (1, {"m1": market})
+    # What the maker paid came from all makers, and the crowd has its part.
+    balance = world.ledger.balance
+    assert (balance(market.account), balance(CROWD), balance(MAKERS)) == (0, 2 * ONE, -16 * ONE)
+
+
+def test_a_maker_that_earned_gives_it_to_all_makers() -> None:
+    world = bare_world()
+    market = listed(world)
+    world.ledger.transfer("agent:ada", market.account, Micros(3 * ONE))
+    world.apply(MarketResolved("m1", AT, AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    assert (world.ledger.balance(market.account), world.ledger.balance(MAKERS)) == (0, 3 * ONE)
+
+
+@pytest.mark.parametrize(("more", "stops"), [(9, False), (12, True)])
+def test_a_maker_may_lose_its_bound_and_a_hair(*, more: int, stops: bool) -> None:
+    world = bare_world()
+    market = listed(world)
+    loss = Micros(int(market.worst_loss()) + more)
+    event = MarketResolved("m1", AT, AT, True, (), loss)  # noqa: FBT003 - a row
+    if stops:
+        with pytest.raises(MakerBoundError, match="m1: the maker lost"):
+            world.apply(event)
+    else:
+        world.apply(event)
+        assert world.ledger.balance(MAKERS) == -loss
+
+
+def test_a_halt_lasts_until_it_is_lifted() -> None:
+    world = bare_world()
+    world.apply(HaltSet(AT, halted=True))
+    assert world.halt.since == AT
+    world.apply(HaltSet(Timestamp(AT + 5), halted=False))
+    assert world.halt.since is None

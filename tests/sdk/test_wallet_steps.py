@@ -1,0 +1,469 @@
+"""Each step of an own wallet by itself: what it asks, what it sends, what comes of the answer."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from kit.chain.counting import CountingSigner
+from service_tui.client.errors import MalformedError as AnswerError
+from service_tui.client.errors import UnreachableError
+from service_tui.client.http_request import called_of
+from service_tui.clock import ManualClock
+from service_tui.sdk.opening import Opening
+from service_tui.sdk.wallets import (
+    Approvals,
+    OwnWallet,
+    Redeemed,
+    not_redeemed,
+    redeemed_by_service,
+    wallet_of,
+)
+from service_tui.signing.approvals import approvals
+from service_tui.signing.book import POLYGON, ExchangeVersion
+from service_tui.signing.chain import Receipt
+from service_tui.signing.credentials import Credentials, credentials_signer
+from service_tui.signing.errors import ChainError, PolicyRefusedError, SigningError
+from service_tui.signing.link import message_signer
+from service_tui.signing.orders import order_signer, read_order
+from service_tui.signing.policy import GWEI, Price
+from service_tui.signing.signer import LocalSigner
+from service_tui.signing.tokens import condition_bytes, outcome_token
+from service_tui.terms import Action, OrderType, Side, Venue
+from service_tui.wire.chain import BroadcastBody, UnsignedTxBody
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints import public as on
+from service_tui.wire.endpoints import wallet as on_wallet
+from service_tui.wire.markets import MarketBody, OneMarketBody
+from service_tui.wire.orders import ExecutablePriceBody
+from service_tui.wire.redemption import RedeemBody, ReportBody
+from service_tui.wire.settings import SettingsBody
+from service_tui.wire.trades import TradeRequest
+from service_tui.wire.wallet import AllowancesBody, ChallengeBody, CredentialsCheckBody, LinkBody
+
+KEY = "4c" * 32
+ADDRESS = CountingSigner(KEY).address
+HOST = "api.service.example"
+NOW = 1_800_000_000.0
+CONDITION = "0x" + "7a" * 32
+YES, NO = Side.YES, Side.NO
+
+
+@dataclass
+class Line:
+    """Answers an endpoint with what it was told, in turn; keeps what was asked."""
+
+    answers: dict[str, list[Any]]
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
+    clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
+
+    def call(self, endpoint: Endpoint[Any], **asked: Any) -> Any:
+        self.asked.append((endpoint.path, asked))
+        said = self.answers[endpoint.path]
+        return said.pop(0) if len(said) > 1 else said[0]
+
+    def run(self, question: Coroutine[object, object, Any], **_: Any) -> Any:
+        return asyncio.run(question)
+
+    def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    def sent(self, endpoint: Endpoint[Any]) -> list[dict[str, Any]]:
+        return [asked for path, asked in self.asked if path == endpoint.path]
+
+
+def linked_as(address: str | None, ownership: str = "external", **more: Any) -> SettingsBody:
+    return SettingsBody.model_construct(
+        linked_wallet_address=address,
+        wallet_ownership=ownership,
+        **{"wallet_address": None, **more},
+    )
+
+
+def wallet(
+    *answers: tuple[Endpoint[Any], Any], exchange: ExchangeVersion = ExchangeVersion.V1
+) -> tuple[OwnWallet, Line]:
+    said: dict[str, list[Any]] = {on.SETTINGS.path: [linked_as(ADDRESS)]}
+    for endpoint, answer in answers:
+        said[endpoint.path] = answer if isinstance(answer, list) else [answer]
+    line = Line(said)
+    opening = Opening(f"https://{HOST}:8400/x", "sk", exchange=exchange)
+    made = OwnWallet(line, LocalSigner(KEY), opening, line.clock)  # type: ignore[arg-type]  # says what a line says
+    return made, line
+
+
+# -- linking -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_linked"),
+    [
+        (linked_as(ADDRESS), True),
+        (linked_as(ADDRESS.lower()), True),
+        (linked_as(ADDRESS, "native"), False),
+        (linked_as("0x" + "11" * 20), False),
+        (linked_as(None), False),
+        (linked_as(None, wallet_address=ADDRESS), True),
+        (linked_as("0x" + "11" * 20, wallet_address=ADDRESS), False),
+    ],
+)
+def test_a_wallet_is_linked_where_the_service_trades_by_it(
+    *, settings: SettingsBody, is_linked: bool
+) -> None:
+    made, _ = wallet((on.SETTINGS, settings))
+    assert made.is_linked() is is_linked
+
+
+def challenge() -> ChallengeBody:
+    return ChallengeBody(
+        nonce="Zm9vYmFyYmF6",
+        message=f"Link {ADDRESS} to {HOST}.\nNonce: Zm9vYmFyYmF6",
+        expires_at=datetime.fromtimestamp(NOW + 300, UTC),
+        address=ADDRESS,
+    )
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+def test_linking_signs_the_challenge_and_has_credentials_derived(*, replaces: bool) -> None:
+    made, line = wallet(
+        (on_wallet.LINK_CHALLENGE, challenge()),
+        (on_wallet.LINK_WALLET, LinkBody(success=True)),
+        (on_wallet.CHECK_CREDENTIALS, CredentialsCheckBody(has_credentials=False)),
+        (on_wallet.DERIVE_CREDENTIALS, None),
+    )
+    assert made.link(replace=replaces).success
+    (asked,) = line.sent(on_wallet.LINK_CHALLENGE)
+    assert asked["query"].address == ADDRESS
+    (linked,) = line.sent(on_wallet.LINK_WALLET)
+    body = linked["body"]
+    assert (body.address, body.nonce, body.source) == (ADDRESS, "Zm9vYmFyYmF6", "sdk-link")
+    assert body.confirm_replace_managed is replaces
+    assert message_signer(challenge().message, bytes.fromhex(body.signature[2:])) == ADDRESS
+    (derived,) = line.sent(on_wallet.DERIVE_CREDENTIALS)
+    proof = derived["body"]
+    assert (proof.poly_address, proof.poly_timestamp, proof.poly_nonce) == (
+        ADDRESS,
+        str(int(NOW)),
+        "0",
+    )
+    assert credentials_signer(Credentials(**proof.model_dump())) == ADDRESS
+
+
+def test_a_wallet_that_was_not_linked_derives_nothing() -> None:
+    made, line = wallet(
+        (on_wallet.LINK_CHALLENGE, challenge()),
+        (on_wallet.LINK_WALLET, LinkBody(success=False, error="no")),
+    )
+    assert not made.link().success
+    assert line.sent(on_wallet.CHECK_CREDENTIALS) == []
+
+
+def test_credentials_that_are_there_are_not_derived_again() -> None:
+    known = CredentialsCheckBody(has_credentials=True)
+    made, line = wallet((on_wallet.CHECK_CREDENTIALS, known))
+    made.derive()
+    assert len(line.asked) == 1
+
+
+# -- transactions --------------------------------------------------------------------------
+
+
+@dataclass
+class Chain:
+    """A chain whose price and receipts are as told."""
+
+    receipts: Callable[[str], Receipt | None] = lambda _: None
+    gas: int = 100_000
+    nonce: int = 0
+    is_wrong: bool = False
+
+    async def check_chain(self) -> None:
+        if self.is_wrong:
+            raise ChainError("the node is on chain 1, not on 137")
+
+    async def price(self, _signable: object, _sender: str) -> Price:
+        self.nonce += 1
+        return Price(nonce=self.nonce, gas=self.gas, max_fee=100 * GWEI, max_priority_fee=30 * GWEI)
+
+    async def check_gas(self, _transaction: object, _sender: str) -> None:
+        return None
+
+    async def receipt(self, tx_hash: str) -> Receipt | None:
+        return self.receipts(tx_hash)
+
+    async def count(self, _address: str, _as_of: str) -> int:
+        return self.nonce
+
+
+def mined(*, succeeded: bool) -> Callable[[str], Receipt | None]:
+    return lambda tx_hash: Receipt(tx_hash, succeeded, 7, 1)
+
+
+NEEDED = approvals(POLYGON, ExchangeVersion.V1)
+
+
+def approving(given: dict[str, bool], chain: Chain, **answers: Any) -> tuple[Approvals, Line]:
+    made, line = wallet(
+        (on_wallet.ALLOWANCES, AllowancesBody(allowances=given)),
+        (on_wallet.BROADCAST, answers.get("broadcast", BroadcastBody(success=True))),
+    )
+    made.__dict__["_chain"] = chain
+    return made.approve(), line
+
+
+def test_only_the_approvals_that_lack_are_given() -> None:
+    given = {one.key: True for one in NEEDED[2:]}
+    found, line = approving(given, Chain(mined(succeeded=True)))
+    assert found == Approvals(
+        set=(NEEDED[0].key, NEEDED[1].key), skipped=tuple(one.key for one in NEEDED[2:])
+    )
+    assert len(line.sent(on_wallet.BROADCAST)) == 2
+    (asked,) = line.sent(on_wallet.ALLOWANCES)
+    assert asked["path"] == {"address": ADDRESS}
+
+
+@pytest.mark.parametrize(
+    ("chain", "broadcast"),
+    [
+        (Chain(mined(succeeded=False)), BroadcastBody(success=True)),
+        (Chain(mined(succeeded=True)), BroadcastBody(success=False, error="no")),
+        (Chain(is_wrong=True), BroadcastBody(success=True)),
+        (Chain(mined(succeeded=True), gas=1_500_001), BroadcastBody(success=True)),
+    ],
+)
+def test_an_approval_that_came_to_nothing_has_failed(
+    chain: Chain, broadcast: BroadcastBody
+) -> None:
+    given = {one.key: True for one in NEEDED[1:]}
+    found, _ = approving(given, chain, broadcast=broadcast)
+    assert (found.set, found.failed, found.managed) == ((), (NEEDED[0].key,), False)
+
+
+def test_a_managed_wallet_needs_no_approvals() -> None:
+    made, line = wallet((on.SETTINGS, linked_as(None, "native")))
+    assert made.approve() == Approvals(managed=True)
+    assert len(line.asked) == 1
+
+
+def test_a_days_transactions_count_together_and_a_new_day_begins_anew() -> None:
+    made, line = wallet()
+    made.__dict__["_chain"] = Chain(gas=1_500_000)
+    judged = made._policy.approval(NEEDED[0])
+    cost = 1_500_000 * 100 * GWEI
+    for count in range(1, 14):
+        made._signed(judged)
+        assert made._spent == (int(NOW // 86_400), count * cost)
+    with pytest.raises(PolicyRefusedError, match="the day may cost"):
+        made._signed(judged)
+    asyncio.run(line.clock.advance(86_400))
+    made._signed(judged)
+    assert made._spent == (int(NOW // 86_400) + 1, cost)
+
+
+# -- orders --------------------------------------------------------------------------------
+
+
+def market(**fields: Any) -> OneMarketBody:
+    token = condition_bytes(CONDITION)
+    known = {
+        "polymarket_id": CONDITION,
+        "polymarket_token_id": str(outcome_token(token, is_yes=True, is_neg_risk=False)),
+        "polymarket_no_token_id": str(outcome_token(token, is_yes=False, is_neg_risk=False)),
+        "polymarket_neg_risk": False,
+        "tick_size": 0.01,
+        "fee_rate_bps": 400,
+    } | fields
+    body = MarketBody.model_construct(**known)
+    return OneMarketBody.model_construct(market=body)
+
+
+def request(**fields: Any) -> TradeRequest:
+    known = {"market_id": "m1", "side": YES, "amount": 10.0, "venue": Venue.EVM} | fields
+    return TradeRequest.model_validate(known)
+
+
+def test_a_buy_is_signed_for_its_money_at_its_price() -> None:
+    made, line = wallet((on.MARKET, market()))
+    signed = made.sign_order(request(price=0.4, order_type=OrderType.GTC)).signed_order
+    assert signed is not None
+    body = signed.model_dump(by_alias=True, exclude_none=True)
+    read = read_order(body, ExchangeVersion.V1)
+    order = read.order
+    token = outcome_token(condition_bytes(CONDITION), is_yes=True, is_neg_risk=False)
+    assert (order.maker, order.token_id, order.action.value) == (ADDRESS, token, "BUY")
+    assert (order.maker_amount, order.taker_amount) == (10_000_000, 25_000_000)
+    assert (order.fee_rate_bps, order.expires_s) == (400, 0)
+    assert order_signer(read, is_neg_risk=False) == ADDRESS
+    assert line.sent(on.MARKET) == [{"path": {"market_id": "m1"}}]
+    assert line.sent(on.EXECUTABLE_PRICE) == []
+
+
+def test_a_sale_is_signed_for_its_shares_of_the_other_side_at_the_price_of_now() -> None:
+    made, line = wallet(
+        (on.MARKET, market(polymarket_neg_risk=True, polymarket_no_token_id=None)),
+        (on.EXECUTABLE_PRICE, ExecutablePriceBody(success=True, price=0.25)),
+        exchange=ExchangeVersion.V2,
+    )
+    wish = request(action=Action.SELL, side=NO, amount=0.0, shares=8.0)
+    signed = made.sign_order(wish).signed_order
+    assert signed is not None
+    body = signed.model_dump(by_alias=True, exclude_none=True)
+    read = read_order(body, ExchangeVersion.V2)
+    order = read.order
+    token = outcome_token(condition_bytes(CONDITION), is_yes=False, is_neg_risk=True)
+    assert (order.token_id, order.action.value) == (token, "SELL")
+    assert (order.maker_amount, order.taker_amount) == (8_000_000, 2_000_000)
+    assert (order.at_ms, order_signer(read, is_neg_risk=True)) == (int(NOW * 1_000), ADDRESS)
+    (asked,) = line.sent(on.EXECUTABLE_PRICE)
+    assert asked["path"] == {"market_id": "m1"}
+    assert (asked["query"].side, asked["query"].action) == (NO, Action.SELL)
+
+
+def test_an_order_that_dies_is_signed_with_its_hour() -> None:
+    made, _ = wallet((on.MARKET, market()))
+    wish = request(price=0.4, order_type=OrderType.GTD, expiration=NOW + 900)
+    signed = made.sign_order(wish).signed_order
+    assert signed is not None
+    assert signed.expiration == str(int(NOW) + 900)
+
+
+@pytest.mark.parametrize(
+    ("fields", "settings"),
+    [
+        ({"venue": Venue.SOL}, linked_as(ADDRESS)),
+        ({"dry_run": True}, linked_as(ADDRESS)),
+        ({}, linked_as(None, "native")),
+    ],
+)
+def test_an_order_that_needs_no_signature_stays_as_it_is(
+    fields: dict[str, Any], settings: SettingsBody
+) -> None:
+    made, line = wallet((on.SETTINGS, settings))
+    wish = request(price=0.4, **fields)
+    assert made.sign_order(wish) is wish
+    assert line.sent(on.MARKET) == []
+
+
+def test_a_token_that_is_not_that_of_the_condition_is_not_signed_for() -> None:
+    made, _ = wallet((on.MARKET, market(polymarket_token_id=str(77))))
+    with pytest.raises(PolicyRefusedError, match="not that of the condition"):
+        made.sign_order(request(price=0.4))
+
+
+def test_a_market_without_a_price_is_not_signed_for() -> None:
+    nothing = ExecutablePriceBody(success=False, price=0.0)
+    made, _ = wallet((on.MARKET, market()), (on.EXECUTABLE_PRICE, nothing))
+    with pytest.raises(ValueError, match="has no price"):
+        made.sign_order(request())
+
+
+# -- redemption ----------------------------------------------------------------------------
+
+
+def test_what_the_service_answers_without_a_transaction_is_the_result() -> None:
+    refused = RedeemBody(
+        success=False, tx_hash="0xab", payout=3.0, error="no", error_code="X", retryable=True
+    )
+    made, line = wallet((on_wallet.REDEEM, refused))
+    assert made.redeem("m1", "no") == Redeemed(
+        "m1", "no", success=False, tx_hash="0xab", payout=0.0, error="no", code="X", retryable=True
+    )
+    (asked,) = line.sent(on_wallet.REDEEM)
+    assert (asked["body"].market_id, asked["body"].side) == ("m1", NO)
+    paid = RedeemBody(success=True, tx_hash="0xcd", payout=3.0)
+    made, _ = wallet((on_wallet.REDEEM, paid))
+    assert made.redeem("m1", "yes") == Redeemed(
+        "m1", "yes", success=True, tx_hash="0xcd", payout=3.0
+    )
+
+
+def under_way(chain: Chain, *reports: ReportBody) -> tuple[OwnWallet, Line]:
+    """A redemption that was signed and sent before."""
+    made, line = wallet(
+        (on_wallet.REPORT_REDEMPTION, list(reports)),
+        (on_wallet.BROADCAST, BroadcastBody(success=True)),
+    )
+    made.__dict__["_chain"] = chain
+    made._under_way["m1", "yes"] = made._signed(made._policy.approval(NEEDED[0]))
+    return made, line
+
+
+def test_a_report_that_the_service_does_not_believe_is_made_again() -> None:
+    disbelieved = ReportBody(success=False, error="wait", error_code="PENDING", retryable=True)
+    done = ReportBody(success=True, payout=8.0)
+    made, line = under_way(Chain(mined(succeeded=True)), disbelieved, done)
+    tx_hash = made._under_way["m1", "yes"].tx_hash
+    assert made.redeem("m1", "yes") == Redeemed(
+        "m1",
+        "yes",
+        success=False,
+        tx_hash=tx_hash,
+        error="wait",
+        code="PENDING",
+        retryable=True,
+    )
+    assert made.redeem("m1", "yes") == Redeemed(
+        "m1", "yes", success=True, tx_hash=tx_hash, payout=8.0
+    )
+    bodies = [asked["body"] for asked in line.sent(on_wallet.REPORT_REDEMPTION)]
+    told = [(body.market_id, body.side, body.tx_hash) for body in bodies]
+    assert told == [("m1", YES, tx_hash)] * 2
+    # Its receipt was there: nothing is sent a second time.
+    assert line.sent(on_wallet.BROADCAST) == []
+    assert made._under_way == {}
+
+
+def test_a_transaction_that_failed_on_the_chain_is_given_up() -> None:
+    made, line = under_way(Chain(mined(succeeded=False)), ReportBody(success=True))
+    tx_hash = made._under_way["m1", "yes"].tx_hash
+    assert made.redeem("m1", "yes") == Redeemed(
+        "m1",
+        "yes",
+        success=False,
+        tx_hash=tx_hash,
+        error="the transaction failed on the chain",
+        code="reverted",
+    )
+    assert made._under_way == {}
+    assert line.sent(on_wallet.REPORT_REDEMPTION) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "retryable"),
+    [
+        (ChainError("no line"), "chain", True),
+        (SigningError("odd"), "chain", False),
+        (UnreachableError("gone", called_of(on.SETTINGS, {})), "request", True),
+        (AnswerError("garbled", called_of(on.SETTINGS, {})), "request", False),
+    ],
+)
+def test_an_error_that_ends_a_redemption_is_its_result(
+    *, error: Any, code: str, retryable: bool
+) -> None:
+    found = not_redeemed("m1", "no", error)
+    assert found == Redeemed(
+        "m1", "no", success=False, error=str(error), code=code, retryable=retryable
+    )
+
+
+def test_the_service_does_not_redeem_what_needs_a_key() -> None:
+    unsigned = UnsignedTxBody.model_construct()
+    line = Line({on_wallet.REDEEM.path: [RedeemBody(success=True, unsigned_tx=unsigned)]})
+    found = redeemed_by_service(line, "m1", "yes")  # type: ignore[arg-type]  # as above
+    assert (found.success, found.code) == (False, "no_signing_key")
+    line = Line({on_wallet.REDEEM.path: [RedeemBody(success=True, payout=4.0)]})
+    found = redeemed_by_service(line, "m1", "yes")  # type: ignore[arg-type]
+    assert found == Redeemed("m1", "yes", success=True, payout=4.0)
+
+
+def test_without_a_key_there_is_no_wallet() -> None:
+    opening = Opening(f"https://{HOST}", "sk")
+    line = Line({})
+    assert wallet_of(line, "", opening, line.clock) is None  # type: ignore[arg-type]
+    made = wallet_of(line, KEY, opening, line.clock)  # type: ignore[arg-type]
+    assert made is not None
+    assert made.address == ADDRESS

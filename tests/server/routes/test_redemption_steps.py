@@ -1,0 +1,214 @@
+"""The steps of an own wallet's redemption: what is to be signed, what lacks, and its report."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kit.engine.bare import AT, HOUR, bare_world
+from service_tui.engine.books.catalogue import condition_of
+from service_tui.engine.books.venues import VenueAccount, VenuePosition
+from service_tui.engine.chain.chain import Tx, Wallet
+from service_tui.engine.chain.redemption import AccountPosition
+from service_tui.engine.chain_events import (
+    CallKind,
+    ChainCall,
+    TxMined,
+    TxSent,
+    TxStatus,
+    WalletLinked,
+)
+from service_tui.engine.errors import ApprovalMissing, InsufficientGas
+from service_tui.engine.events import Claimed, Event
+from service_tui.engine.position import Position, SidePosition
+from service_tui.engine.transitions import PositionState
+from service_tui.engine.world import World
+from service_tui.server.chain_node.relay import ADAPTER_KEY, gas_needed
+from service_tui.server.http.service import RequestContext
+from service_tui.server.routes import redemption
+from service_tui.signing.book import POLYGON
+from service_tui.signing.calls import (
+    ZERO_32,
+    RedeemNegRisk,
+    RedeemPositions,
+    decode_call,
+)
+from service_tui.terms import Side, Venue, WalletKind
+from service_tui.units import Micros, Timestamp
+from service_tui.wire.redemption import ReportRequest
+
+ADDRESS, HASH = "0x" + "Ab" * 20, "0x" + "cd" * 32
+CONDITION = bytes.fromhex(condition_of("m1")[2:])
+YES, NO = Side.YES, Side.NO
+
+
+def scene(*, neg_risk: bool = False) -> tuple[World, Wallet, AccountPosition]:
+    """An own wallet whose YES has won; part of its NO is burned already."""
+    world = bare_world("ada", "bea", wallet=WalletKind.EXTERNAL)
+    world.apply(WalletLinked("ada", AT, ADDRESS))
+    wallet = world.chain.wallet_of("ada")
+    assert wallet is not None
+    wallet.gas = gas_needed(world)
+    position = Position("ada", "m1")
+    position.yes = SidePosition(Micros(8_000_000), Micros(2_000_000))
+    position.no = SidePosition(Micros(5_000_000), Micros(1_000_000))
+    holding = VenuePosition(
+        position, "Did it?", "politics", Timestamp(AT + HOUR), PositionState.READY,
+        outcome=True, neg_risk=neg_risk, burned_no=Micros(1_000_000),
+    )  # fmt: skip
+    account = VenueAccount("ada", Venue.EVM, holdings={"m1": holding})
+    world.venues.accounts["ada", Venue.EVM] = account
+    return world, wallet, AccountPosition(account, holding)
+
+
+def test_a_standard_redemption_is_to_be_signed_for_both_sides() -> None:
+    _, wallet, found = scene()
+    unsigned = redemption.unsigned_tx(found, wallet)
+    call = decode_call(bytes.fromhex(unsigned.data[2:]))
+    assert call == RedeemPositions(POLYGON.usdc_bridged, ZERO_32, CONDITION, (1, 2))
+    assert (unsigned.to, unsigned.sender) == (POLYGON.conditional_tokens, ADDRESS)
+    assert (unsigned.gas, unsigned.chain_id, unsigned.value) == (300_000, 137, None)
+
+
+def test_a_negative_risk_redemption_is_to_be_signed_for_what_is_on_the_chain() -> None:
+    _, wallet, found = scene(neg_risk=True)
+    unsigned = redemption.unsigned_tx(found, wallet)
+    call = decode_call(bytes.fromhex(unsigned.data[2:]))
+    assert call == RedeemNegRisk(CONDITION, (8_000_000, 4_000_000))
+    assert unsigned.to == POLYGON.neg_risk_adapter
+
+
+def request_of(world: World, **fields: Any) -> tuple[RequestContext, list[Event]]:
+    """A call of ada's to a service that writes nothing but a list."""
+    written: list[Event] = []
+
+    async def commit(events: tuple[Event, ...]) -> None:
+        written.extend(events)
+
+    service = SimpleNamespace(world=world, world_store=SimpleNamespace(commit=commit))
+    request = RequestContext(cast("Any", service), world.agents["ada"], AT, **fields)
+    return request, written
+
+
+@pytest.mark.parametrize(("less", "neg_risk"), [(0, False), (0, True)])
+def test_with_gas_and_approval_nothing_lacks(*, less: int, neg_risk: bool) -> None:
+    world, wallet, found = scene(neg_risk=neg_risk)
+    wallet.gas -= less
+    if neg_risk:
+        wallet.approvals.add(ADAPTER_KEY)
+    redemption._check_means(request_of(world)[0], wallet, found.holding)
+
+
+def test_a_wei_too_little_or_no_approval_of_the_adapter_is_refused() -> None:
+    world, wallet, found = scene(neg_risk=True)
+    with pytest.raises(ApprovalMissing, match="may not move the wallet's tokens"):
+        redemption._check_means(request_of(world)[0], wallet, found.holding)
+    wallet.approvals.add(ADAPTER_KEY)
+    wallet.gas -= 1
+    with pytest.raises(InsufficientGas):
+        redemption._check_means(request_of(world)[0], wallet, found.holding)
+
+
+# -- reports -------------------------------------------------------------------------------
+
+
+def sent(world: World, status: TxStatus | None, **fields: Any) -> None:
+    call = ChainCall(CallKind.REDEEM, fields.pop("condition", condition_of("m1")), (1,))
+    tx = TxSent(HASH, fields.pop("agent_id", "ada"), AT, ADDRESS, 0, "0x", call, 1, 1, 1)
+    mined = None if status is None else TxMined(HASH, "ada", AT, status, 1, 1, 1)
+    world.chain.txs[HASH] = Tx(tx, mined)
+
+
+def reported(
+    world: World, monkeypatch: pytest.MonkeyPatch, side: Side = YES
+) -> tuple[Any, list[Event]]:
+    async def settled(_: RequestContext) -> None:
+        return None
+
+    monkeypatch.setattr(redemption, "settle", settled)
+    body = ReportRequest(market_id="m1", side=side, tx_hash=HASH)
+    request, written = request_of(world, body=body)
+    return asyncio.run(redemption.report(request)), written
+
+
+def burned(found: AccountPosition) -> None:
+    found.holding.burned_yes, found.holding.paid = Micros(8_000_000), Micros(8_000_000)
+
+
+def test_a_confirmed_redemption_is_claimed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, _, found = scene()
+    burned(found)
+    sent(world, TxStatus.CONFIRMED)
+    body, written = reported(world, monkeypatch)
+    assert written == [Claimed("ada", Venue.EVM, "m1", YES, AT, AT, HASH)]
+    assert body.model_dump() == {
+        "success": True,
+        "market_id": "m1",
+        "side": YES,
+        "tx_hash": HASH,
+        "status": "redeemed",
+        "payout": 8.0,
+        "message": "the position is redeemed",
+        "error": None,
+        "error_code": None,
+        "retryable": False,
+        "fix": "",
+    }
+    again, nothing = reported(world, monkeypatch)
+    assert (again, nothing) == (body, [])
+
+
+@pytest.mark.parametrize(
+    ("status", "word", "message", "retryable", "fix"),
+    [
+        (None, "pending", "the transaction is pending", True, "report again"),
+        (TxStatus.FAILED, "failed", "the transaction is failed", False, "ask for the"),
+        (TxStatus.DROPPED, "failed", "the transaction is dropped", False, "ask for the"),
+        (
+            TxStatus.CONFIRMED,
+            "failed",
+            "the tokens are still there: not redeemed",
+            False,
+            "ask for the",
+        ),
+    ],
+)
+def test_what_is_not_redeemed_says_how_far_it_is(  # noqa: PLR0917  (a case)
+    monkeypatch: pytest.MonkeyPatch,
+    status: TxStatus | None,
+    word: str,
+    message: str,
+    retryable: bool,  # noqa: FBT001 - a case
+    fix: str,
+) -> None:
+    world, _, found = scene()
+    if status is not TxStatus.CONFIRMED:
+        burned(found)
+    sent(world, status)
+    body, written = reported(world, monkeypatch)
+    assert (body.success, body.status, body.payout) == (False, word, 0.0)
+    assert body.message == body.error == message
+    assert (body.error_code, body.retryable) == (f"REDEMPTION_{word.upper()}", retryable)
+    assert body.fix.startswith(fix)
+    assert written == []
+
+
+@pytest.mark.parametrize("fields", [{"agent_id": "bea"}, {"condition": condition_of("m2")}])
+def test_a_transaction_of_others_or_about_another_market_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, str]
+) -> None:
+    world, _, found = scene()
+    burned(found)
+    sent(world, TxStatus.CONFIRMED, **fields)
+    body, written = reported(world, monkeypatch)
+    assert (body.status, body.error_code) == ("unknown", "REDEMPTION_UNKNOWN")
+    assert body.fix == "send the hash that broadcast-tx gave"
+    assert written == []
+
+
+def test_a_report_without_a_position_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, _, _ = scene()
+    sent(world, TxStatus.CONFIRMED)
+    world.venues.accounts.clear()
+    assert reported(world, monkeypatch)[0].status == "unknown"
