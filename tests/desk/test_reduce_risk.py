@@ -161,6 +161,12 @@ def test_an_exit_that_was_tried_here_is_known_better_here(state: AlertState) -> 
         assert after.detail == "mine"
 
 
+def test_an_alert_that_nothing_was_tried_for_is_known_better_by_the_service() -> None:
+    known = alert_of(state=AlertState.UNKNOWN, detail="mine", ticket_id="x-1")
+    listed = alert_of(state=AlertState.PENDING, detail="theirs")
+    assert seen(RiskView(alerts=(known,)), AlertsSeen(NOW, (listed,))) == listed
+
+
 def test_alerts_are_listed_by_their_breach_and_one_that_waits_counts_more_than_its_end() -> None:
     old, new = alert_of("old", breached_at=at(1)), alert_of("new", breached_at=at(2))
     risk = reduce_risk(RiskView(executes=True), AlertsSeen(at(3), (old, new)))
@@ -172,7 +178,7 @@ def test_alerts_are_listed_by_their_breach_and_one_that_waits_counts_more_than_i
 
 
 def test_an_alert_that_waits_is_never_forgotten_for_ended_ones() -> None:
-    waiting = tuple(alert_of(f"w{number}", breached_at=at(number)) for number in range(3))
+    waiting = tuple(alert_of(f"w{number}", breached_at=at(number * 150)) for number in range(3))
     ended = tuple(
         alert_of(f"e{number}", breached_at=at(100 + number), state=AlertState.EXECUTED)
         for number in range(ALERTS_MAX)
