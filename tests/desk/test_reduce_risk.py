@@ -15,12 +15,14 @@ from service_tui.desk.reduce_risk import (
     BY_SERVICE,
     EXITS_MAX,
     EXPIRED_TEXT,
-    exit_of as exit_that_ended,
     marked,
     news_of,
     reduce_risk,
     with_ticket,
     with_trades,
+)
+from service_tui.desk.reduce_risk import (
+    exit_of as exit_that_ended,
 )
 from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView, TradeView
 from service_tui.desk.slices.risk import (
@@ -80,7 +82,8 @@ def test_a_new_price_alert_comes_first_and_a_changed_one_keeps_its_place() -> No
 
 
 def test_a_fact_of_one_list_leaves_the_others() -> None:
-    whole = RiskView((monitor_of(),), (alert_of(),), (exit_of(),), (price_alert_of(),), True, "x")
+    whole = RiskView((monitor_of(),), (alert_of(),), (exit_of(),), (price_alert_of(),))
+    whole = replace(whole, executes=True, briefing_late="x")
     for fact, changed in (
         (Loaded(MonitorView, ()), {"monitors": ()}),
         (Removed(MonitorView, monitor_of().key), {"monitors": ()}),
@@ -131,9 +134,7 @@ def test_an_alert_that_expired_without_a_word_says_what_that_means() -> None:
 @pytest.mark.parametrize("executes", [True, False])
 @pytest.mark.parametrize("managed", [True, False])
 @pytest.mark.parametrize("state", AlertState)
-def test_an_open_alert_names_who_exits(
-    state: AlertState, *, executes: bool, managed: bool
-) -> None:
+def test_an_open_alert_names_who_exits(state: AlertState, *, executes: bool, managed: bool) -> None:
     listed = alert_of(state=state, managed=managed)
     who = BY_SERVICE if managed else "" if executes else BY_HOLDER
     after = seen(RiskView(executes=executes), AlertsSeen(NOW, (listed,)))
@@ -254,9 +255,7 @@ def test_what_was_lost_before_the_desk_opened_is_told_in_one_line() -> None:
     done = alert_of("c", state=AlertState.EXECUTED)
     for count, noun in ((1, "1 alert"), (2, "2 alerts")):
         assert told(RiskView(), *lost[:count], done, first=True) == [
-            Noticed(
-                "bad", f"{noun} expired without an exit", NoticeKind.ALERT, fix=Fix.SEE_ALERTS
-            )
+            Noticed("bad", f"{noun} expired without an exit", NoticeKind.ALERT, fix=Fix.SEE_ALERTS)
         ]
     assert told(RiskView(), done, first=True) == []
 

@@ -208,7 +208,7 @@ def trade(action: str, shares: int, cost: int) -> TradeView:
         ("redeem", 0, 0, Deal.PAYOUT, False, "payout"),
     ],
 )
-def test_a_row_of_the_history_is_a_fill_a_payout_or_an_order_without_either(  # noqa: PLR0913
+def test_a_row_of_the_history_is_a_fill_a_payout_or_an_order_without_either(
     action: str, shares: int, cost: int, deal: Deal, did: str, *, is_fill: bool
 ) -> None:
     row = trade(action, shares, cost)

@@ -165,7 +165,7 @@ async def test_a_fill_that_was_not_ordered_is_told_loudly(
     assert ended.state is TicketState.DONE
 
 
-async def test_a_trade_that_is_not_confirmed_ends_nothing_in_time_and_leaves_a_doubt_later() -> None:
+async def test_a_trade_that_is_not_confirmed_ends_nothing_and_leaves_a_doubt_later() -> None:
     unsure = row(status="unconfirmed", shares=0.0, cost=0.0)
     on = desk(unknown(), rows=(unsure,))
     assert await looked_up(on) == unknown()
@@ -245,9 +245,7 @@ async def test_a_sale_is_looked_for_among_the_sales() -> None:
     assert (await looked_up(desk(ticket, rows=(row(signal_data=None),)))).outcome == NO_TRACE
 
 
-async def test_a_service_that_does_not_answer_ends_nothing_and_leaves_a_doubt_after_the_horizon() -> (
-    None
-):
+async def test_a_service_that_does_not_answer_ends_nothing_and_leaves_a_doubt_later() -> None:
     on = desk(unknown(), unknown("t2", **LATE))
     on.answers[TRADES] = UnreachableError("no connection", CALLED)
     with pytest.raises(UnreachableError):
@@ -418,9 +416,7 @@ async def test_an_order_found_on_the_book_is_done_and_says_where_it_rests() -> N
     on.answers[OPEN_ORDERS] = SimpleNamespace(orders=(resting(),))
     ended = await looked_up(on)
     assert ended.state is TicketState.DONE
-    assert ended.outcome == (
-        "order found, open on the book: buy 30.00 NO at 0.40 on evm_venue"
-    )
+    assert ended.outcome == ("order found, open on the book: buy 30.00 NO at 0.40 on evm_venue")
 
 
 # -- closed by hand -----------------------------------------------------------------------------
