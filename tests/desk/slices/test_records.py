@@ -209,7 +209,7 @@ def trade(action: str, shares: int, cost: int) -> TradeView:
     ],
 )
 def test_a_row_of_the_history_is_a_fill_a_payout_or_an_order_without_either(
-    action: str, shares: int, cost: int, deal: Deal, did: str, *, is_fill: bool
+    action: str, shares: int, cost: int, deal: Deal, *, did: str, is_fill: bool
 ) -> None:
     row = trade(action, shares, cost)
     assert (row.deal, row.is_fill, row.did) == (deal, is_fill, did)

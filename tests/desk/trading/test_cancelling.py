@@ -91,7 +91,7 @@ def open_now(on: Offline) -> list[str]:
 
 
 async def test_a_cancelled_order_is_gone_and_what_it_kept_is_told_in_its_money() -> None:
-    on = desk(order(), order("o-2"))
+    on = desk(order("o-2", venue=Venue.SOL), order())
     assert await cancel_order("o-1", on.ports) == ("good", "done, 7.50 USDC.e released")
     assert on.asked == [Asked(CANCEL_ORDER, {"order_id": "o-1"})]
     assert on.facts == [Removed(OpenOrderView, "o-1")]
@@ -229,9 +229,11 @@ async def test_an_exit_cancels_the_open_sales_of_its_position_alone() -> None:
         Asked(OPEN_ORDERS),
         *(Asked(CANCEL_ORDER, {"order_id": one}) for one in ("o-1", "o-6")),
     ]
-    assert on.words == [
-        ("good", "cancel sell 30.00 NO at 0.40 on evm_venue for the exit: done, 7.50 released")
-    ] * 2
+    assert (
+        on.words
+        == [("good", "cancel sell 30.00 NO at 0.40 on evm_venue for the exit: done, 7.50 released")]
+        * 2
+    )
 
 
 async def test_an_exit_without_open_sales_frees_nothing() -> None:
@@ -265,9 +267,7 @@ def side(name: str, shares: float) -> SimpleNamespace:
     return SimpleNamespace(side=name, shares=shares)
 
 
-def held(
-    *sides: SimpleNamespace, market: str = "m1", venue: Venue = Venue.EVM
-) -> SimpleNamespace:
+def held(*sides: SimpleNamespace, market: str = "m1", venue: Venue = Venue.EVM) -> SimpleNamespace:
     return SimpleNamespace(
         market_id=market, venue=venue, sides=sides, shares_yes=3.0, shares_no=4.0
     )

@@ -22,24 +22,31 @@ from service_tui.desk.slices.records import (
     TicketState,
     TicketView,
     Topic,
+    TradeView,
 )
 from service_tui.desk.trading.lookup import (
     EARLIER_S,
+    LOOK_MAX_S,
+    PAGES_MAX,
     ROUNDED,
     UNKNOWN_HORIZON_S,
     BookSearch,
+    TradeSearch,
     give_up,
     look_at_books,
+    look_through,
     reconcile,
 )
+from service_tui.desk.translate import trade_view
 from service_tui.storage.blotter import StoredState
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import TRADES_PAGE_MAX, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
 from service_tui.wire.endpoints.public import OPEN_ORDERS, TRADES
 from service_tui.wire.orders import OrderBody
-from service_tui.wire.trades import TradeRow
+from service_tui.wire.trades import TradeRow, TradesQuery
 
 CALLED = Called("GET", "/x")
+LATE = {"sent_at": Timestamp(NOW - UNKNOWN_HORIZON_S - 1), "opened_at": Timestamp(NOW - 700)}
 MOVED = [Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.ORDERS]
 
 
@@ -113,6 +120,36 @@ async def looked_up(on: Offline) -> TicketView:
             {},
             TicketState.DONE,
             "order found: filled 40.00 shares for 18.50 USDC.e, fee 0.25 USDC.e on top",
+            MOVED,
+        ),
+        (
+            {"status": "submitted", "shares": 0.0},
+            TicketState.DONE,
+            "order found: open on the book, nothing filled yet",
+            [Topic.ORDERS],
+        ),
+        (
+            {"status": "submitted"},
+            TicketState.DONE,
+            "order found: filled 40.00 shares for 18.50 USDC.e, fee 0.25 USDC.e on top",
+            MOVED,
+        ),
+        (
+            {"status": "filled", "shares": 0.0},
+            TicketState.DONE,
+            "order found: filled 0.00 shares for 18.50 USDC.e, fee 0.25 USDC.e on top",
+            MOVED,
+        ),
+        (
+            {"status": "unconfirmed"},
+            TicketState.DONE,
+            "order found: filled 40.00 shares for 18.50 USDC.e, fee 0.25 USDC.e on top",
+            MOVED,
+        ),
+        (
+            {"action": "redeem"},
+            TicketState.DONE,
+            "order found: filled 40.00 shares for 18.50",
             MOVED,
         ),
         (
@@ -190,7 +227,7 @@ async def test_each_order_has_the_trade_of_its_own_reference() -> None:
 
 async def test_what_was_closed_meanwhile_is_left_as_it_was_closed() -> None:
     closed = replace(unknown(), state=TicketState.FAILED, outcome="closed by you")
-    other = replace(unknown("t9"), outcome="being looked up elsewhere")
+    other = replace(unknown("t9", **LATE), outcome="being looked up elsewhere")
     on = desk(closed, other, rows=(row(),))
     await reconcile([unknown()], on.ports)
     assert on.state.tickets == (closed, other)
@@ -198,8 +235,6 @@ async def test_what_was_closed_meanwhile_is_left_as_it_was_closed() -> None:
 
 
 # -- found nowhere ------------------------------------------------------------------------------
-
-LATE = {"sent_at": Timestamp(NOW - UNKNOWN_HORIZON_S - 1), "opened_at": Timestamp(NOW - 700)}
 
 
 @pytest.mark.parametrize("kind", ["trade", MIRROR])
@@ -417,6 +452,98 @@ async def test_an_order_found_on_the_book_is_done_and_says_where_it_rests() -> N
     ended = await looked_up(on)
     assert ended.state is TicketState.DONE
     assert ended.outcome == ("order found, open on the book: buy 30.00 NO at 0.40 on evm_venue")
+
+
+# -- page by page -------------------------------------------------------------------------------
+
+Pages = list[tuple[list[TradeView], int]]
+
+
+def trade(name: str, age_s: float = 0.0, ref: str = "another") -> TradeView:
+    return replace(trade_view(row(id=name)), at=Timestamp(NOW - age_s), client_ref=ref)
+
+
+async def searched(
+    pages: Pages, *, before_s: float = 1_000.0, wanted: str = "mine", seconds: float = 0.0
+) -> tuple[TradeSearch, list[TradesQuery]]:
+    """What is found in these pages, of which the last one is repeated, and what was asked."""
+    asked: list[TradesQuery] = []
+
+    async def read(query: TradesQuery) -> tuple[list[TradeView], int]:
+        asked.append(query)
+        return pages[min(len(asked), len(pages)) - 1]
+
+    look = await look_through(
+        frozenset({wanted}), lambda: Timestamp(NOW - before_s), read, lambda: seconds * len(asked)
+    )
+    return look, asked
+
+
+async def test_pages_are_read_until_the_order_is_found() -> None:
+    first, mine = [trade("a"), trade("b", 1)], [trade("c", 2), trade("d", 3, "mine")]
+    look, asked = await searched([(first, 1), (mine, 0), ([], 0)])
+    assert (look.found, look.doubt) == ({"mine": mine[1]}, "some trades are unreadable")
+    assert asked == [
+        TradesQuery(limit=TRADES_PAGE_MAX, offset=place, include_failed=True) for place in (0, 3)
+    ]
+
+
+async def test_a_search_ends_at_an_empty_page_and_a_short_one_is_no_end() -> None:
+    look, asked = await searched([([trade("a")], 0), ([trade("b", 1)], 0), ([], 0)])
+    assert (look.found, look.doubt, len(asked)) == ({}, "", 3)
+    assert look.unsigned == []
+
+
+@pytest.mark.parametrize(("age_s", "count"), [(1_000.0, 2), (1_000.1, 1)])
+async def test_a_search_ends_where_only_older_trades_follow(age_s: float, count: int) -> None:
+    look, asked = await searched([([trade("a"), trade("b", age_s)], 0), ([], 0)])
+    assert (len(asked), look.doubt) == (count, "")
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [([trade("a", 9_000), trade("b")], 0)],
+        [([trade("a", 1)], 0), ([trade("b", 0), trade("c", 9_000)], 0)],
+    ],
+)
+async def test_trades_in_no_order_of_time_are_read_to_their_end(pages: Pages) -> None:
+    _, asked = await searched([*pages, ([trade("z", 9_001)], 0), ([], 0)])
+    assert len(asked) == len(pages) + 2
+
+
+async def test_trades_of_one_moment_are_in_order() -> None:
+    same = [trade("a", 5_000), trade("b", 5_000)]
+    assert len((await searched([(same, 0)]))[1]) == 1
+
+
+async def test_a_page_that_comes_again_ends_the_search_with_a_doubt() -> None:
+    look, asked = await searched([([trade("a"), trade("b")], 0)])
+    assert (len(asked), look.doubt) == (2, "the service repeats one page of trades")
+    # New trades push old ones onto the next page: what is new there counts.
+    moved = [([trade("a")], 0), ([trade("a"), trade("c", ref="mine")], 0)]
+    look, asked = await searched(moved)
+    assert (list(look.found), look.doubt) == (["mine"], "")
+    unread: Pages = [([], 2)]
+    look, asked = await searched(unread)
+    assert (len(asked), look.doubt) == (2, "some trades are unreadable")
+
+
+async def test_a_search_that_takes_too_long_or_too_many_pages_is_given_up() -> None:
+    endless: Pages = [([trade(f"t{number}")], 0) for number in range(99)]
+    look, asked = await searched(endless)
+    assert (len(asked), look.doubt) == (PAGES_MAX, "too many trades to search")
+    look, asked = await searched(endless, seconds=LOOK_MAX_S / 2)
+    assert (len(asked), look.doubt) == (3, "too many trades to search")
+    first = ([trade("a")], 1)
+    look, _ = await searched([first, *endless])
+    assert look.doubt == "some trades are unreadable", "the first doubt stays"
+
+
+async def test_trades_without_a_reference_are_set_aside() -> None:
+    bare = trade("a", ref="")
+    look, _ = await searched([([bare, trade("b")], 0), ([], 0)])
+    assert (look.unsigned, look.found) == ([bare], {})
 
 
 # -- closed by hand -----------------------------------------------------------------------------

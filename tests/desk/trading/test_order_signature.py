@@ -57,9 +57,7 @@ def desk(
         {MARKET: listed(**market)},
         skew_s=ahead_s,
     )
-    on.ports = replace(
-        on.ports, vault=Vault(signer=SIGNER), policy=SigningPolicy(exchange=first)
-    )
+    on.ports = replace(on.ports, vault=Vault(signer=SIGNER), policy=SigningPolicy(exchange=first))
     return on
 
 
