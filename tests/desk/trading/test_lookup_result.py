@@ -436,6 +436,15 @@ async def test_a_book_of_which_a_part_cannot_be_read_proves_nothing() -> None:
     assert await on_book(rests(), resting(), dropped=1) == SIMILAR
 
 
+async def test_a_book_that_cannot_be_read_whole_is_the_doubt_of_an_order_that_may_rest() -> None:
+    on = desk(unknown(limit=LIMIT, **LATE), skew_s=0.0, dropped=0)
+    on.answers[TRADES] = SimpleNamespace(trades=())
+    on.answers[OPEN_ORDERS] = SimpleNamespace(orders=(resting(), resting(order_id="o-2")))
+    left = await looked_up(on)
+    assert left.outcome == f"{NOT_FOUND}: {SIMILAR.doubt}"
+    assert left.fix == Fix.CHECK_POSITIONS
+
+
 async def test_only_orders_that_may_rest_are_looked_for_on_the_book() -> None:
     on = desk(unknown())
     assert await look_at_books([unknown()], on.ports) == {}
@@ -504,6 +513,7 @@ async def test_a_search_ends_where_only_older_trades_follow(age_s: float, count:
     "pages",
     [
         [([trade("a", 9_000), trade("b")], 0)],
+        [([trade("a", 9_000), trade("b"), trade("c", 9_000)], 0)],
         [([trade("a", 1)], 0), ([trade("b", 0), trade("c", 9_000)], 0)],
     ],
 )
