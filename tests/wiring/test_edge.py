@@ -234,11 +234,12 @@ async def test_one_that_leads_no_longer_forwards_again() -> None:
 async def test_a_caller_waits_for_the_app_of_one_that_takes_the_lead() -> None:
     made, wire = edge()
     made.take_lead()
-    call = asyncio.create_task(called(made, "GET", MARKETS.path))
-    await asyncio.sleep(0)
-    assert not call.done()
-    made.lead(answering("own"))
-    assert (await call).body == b"own"
+    async with asyncio.TaskGroup() as tasks:
+        call = tasks.create_task(called(made, "GET", MARKETS.path))
+        await asyncio.sleep(0)
+        assert not call.done()
+        made.lead(answering("own"))
+    assert call.result().body == b"own"
     assert wire.sent == []
     assert TAKING_S > 0
 
@@ -444,19 +445,19 @@ async def test_half_an_answer_is_no_whole_one() -> None:
 
 async def test_another_leader_ends_what_the_former_one_was_to_answer() -> None:
     made, wire = edge()
-    never = asyncio.Event()
+    is_asked, never = asyncio.Event(), asyncio.Event()
 
-    async def silent(request: httpx.Request) -> httpx.Response:
-        wire.sent.append(request)
+    async def silent(_: httpx.Request) -> httpx.Response:
+        is_asked.set()
         await never.wait()
         raise AssertionError
 
     wire.handle_async_request = silent  # type: ignore[method-assign]
-    call = asyncio.create_task(called(made, "POST", PLACE_TRADE.path))
-    while not wire.sent:
-        await asyncio.sleep(0)
-    made.leader_changed()
-    assert sentence(await call, WRITE_BROKE)
+    async with asyncio.TaskGroup() as tasks:
+        call = tasks.create_task(called(made, "POST", PLACE_TRADE.path))
+        await is_asked.wait()
+        made.leader_changed()
+    assert sentence(call.result(), WRITE_BROKE)
     assert made._forwarder._waiting == set()
 
 

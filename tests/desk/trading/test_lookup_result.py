@@ -483,9 +483,22 @@ async def searched(
         return pages[min(len(asked), len(pages)) - 1]
 
     look = await look_through(
-        frozenset({wanted}), lambda: Timestamp(NOW - before_s), read, lambda: seconds * len(asked)
+        frozenset({wanted}),
+        lambda: Timestamp(NOW - before_s),
+        read,
+        lambda: 100.0 + seconds * len(asked),
     )
     return look, asked
+
+
+async def test_a_search_goes_back_to_the_oldest_of_several_orders() -> None:
+    old = unknown("t1", opened_at=Timestamp(NOW - 9_000))
+    newer = row(id="tr-8", created_at="2027-01-15T06:30:00Z", signal_data={"client_ref": "x"})
+    on = desk(unknown("t2"), old, skew_s=0.0)
+    on.answers[TRADES] = [SimpleNamespace(trades=(one,)) for one in (newer, row())]
+    on.answers[TRADES].append(SimpleNamespace(trades=()))  # type: ignore[union-attr]
+    await reconcile(on.state.tickets, on.ports)
+    assert [one.state for one in on.state.tickets] == [TicketState.UNKNOWN, TicketState.DONE]
 
 
 async def test_pages_are_read_until_the_order_is_found() -> None:
