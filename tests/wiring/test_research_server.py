@@ -51,9 +51,9 @@ def saying(answer: object) -> Callable[[Any], Awaitable[Any]]:
 
 async def test_one_session_is_opened_for_all_callers_and_closed_with_the_server() -> None:
     opened = Opened()
-    async with shared(opened) as (it, _):
-        first, second = await asyncio.gather(it.session(), it.session())
-        assert first is second is await it.session()
+    async with shared(opened) as (it, tasks):
+        first, second = (tasks.create_task(it.session()) for _ in range(2))
+        assert await first is await second is await it.session()
         assert (len(opened.sessions), opened.closed) == (1, 0)
     assert opened.closed == 1
 
@@ -81,11 +81,12 @@ async def test_calls_run_one_after_the_other_on_the_session() -> None:
 
         return work
 
-    async with shared(opened) as (it, _):
-        answers = await asyncio.gather(
-            *(it.run_in_turn(stepping(name), may_stop=True) for name in ("one", "two"))
-        )
-        assert answers == ["one", "two"]
+    async with shared(opened) as (it, tasks):
+        calls = [
+            tasks.create_task(it.run_in_turn(stepping(name), may_stop=True))
+            for name in ("one", "two")
+        ]
+        assert [await call for call in calls] == ["one", "two"]
         assert it._running == {}
     assert steps == ["one begins", "one ends", "two begins", "two ends"]
 
