@@ -140,6 +140,7 @@ def test_a_log_that_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
         ('did = "sell"\nbefore = "1:09"', []),
         ('did = "sell"\nafter = "1:10"', [49, 50, 51]),
         ('did = "sell"\nafter = "1:11"', []),
+        ('did = "halt"\nbefore = "0:00"', []),
         ('did = "halt"\nafter = "0:20"\nbefore = "1:10"', []),
         ('did = "sell"\nbelow = 50', [49]),
     ],
