@@ -61,7 +61,7 @@ CONDITION = "0x" + "1f" * 32
 HASH = "0x" + "2a" * 32
 ROW = RedemptionRow(
     "m1", "Will it?", Side.NO, Venue.EVM, Stage.READY, Micros(9 * ONE), Micros(4 * ONE),
-    Micros(8 * ONE), condition_id=CONDITION, token_id="77", neg_risk=True,
+    Micros(8 * ONE), condition_id=CONDITION, token_id="77", neg_risk=True,  # noqa: S106
 )  # fmt: skip
 UNSIGNED = UnsignedTxBody.model_construct(
     to="0xto", data="0xdata", sender="0xfrom", gas=90, chain_id=137, value=1
@@ -259,7 +259,12 @@ def test_the_position_is_taken_from_the_own_records() -> None:
         (3, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
         (6, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
         (7, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (5, Receipt("0xold", False, 1, 1), Place(4, 6, 0, frozenset(), frozenset()), 6),
+        (
+            5,
+            Receipt("0xold", succeeded=False, block=1, cost=1),
+            Place(4, 6, 0, frozenset(), frozenset()),
+            6,
+        ),
     ],
 )
 async def test_one_redemption_never_has_two_places_that_both_may_come(
@@ -474,7 +479,7 @@ async def test_a_confirmed_payout_is_reported_until_it_is_acknowledged() -> None
 
 async def test_a_receipt_is_followed_by_the_report() -> None:
     run, _, line = made("confirm", reason=RunProblem.TIMEOUT, fix="look")
-    await run.finish(Receipt("0xhash", True, 88, 3))
+    await run.finish(Receipt("0xhash", succeeded=True, block=88, cost=3))
     assert (run.step, run.view.state) == (REPORT, ChainRunState.REPORTING)
     assert run.view.steps == (StepView(Step.CONFIRMED, NOW, "block 88"),)
     assert (run.view.words, run.view.reason, run.view.fix) == (
