@@ -13,7 +13,13 @@ from service_tui.client.errors import Called, UnreachableError
 from service_tui.desk.chain.run_state import TransactionRunState, dump, load
 from service_tui.desk.chain.transaction_run import BROADCAST, CHECK, PREPARED, REQUEST, SIGN
 from service_tui.desk.changes import changed
-from service_tui.desk.commands.wallet import AbandonRun, Redeem, RedeemAll, SetAutoRedeem
+from service_tui.desk.commands.wallet import (
+    AbandonRun,
+    PrepareRedemption,
+    Redeem,
+    RedeemAll,
+    SetAutoRedeem,
+)
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.redemption.handlers import (
     AGAIN_MAX_S,
@@ -260,6 +266,118 @@ async def test_a_run_is_given_up_only_where_its_place_is_lost() -> None:
     await it.its.abandon(AbandonRun(KEY))
     assert it.its._turns == {}
     assert run.view.state is ChainRunState.FAILED
+
+
+PREPARE = PrepareRedemption("m1", Side.NO, Venue.EVM)
+
+
+async def test_a_redemption_is_prepared_without_the_persons_yes() -> None:
+    it = Work()
+    await it.its.prepare(PREPARE)
+    (body,) = it.begun
+    assert (body.confirmed, body.run.by_itself, body.run.managed) == (False, False, False)
+    # Prepared once more it is checked anew, and the one before is let go.
+    it.line.runs.rows.clear()
+    before = it.turn(PREPARED)
+    await it.its.prepare(PREPARE)
+    assert (before.view.state, before.view.words) == (ChainRunState.REFUSED, "checking again")
+    assert len(it.begun) == 1
+    assert it.its._turns[KEY] is not before
+
+
+async def test_what_the_service_signs_is_asked_for_after_the_yes_alone() -> None:
+    it = Work()
+    it.wallet(ownership=Ownership.MANAGED)
+    await it.its.prepare(PREPARE)
+    assert it.begun == []
+    run = it.on.state.redemption.run(KEY)
+    assert run is not None
+    assert (run.state, run.managed, run.words) == (
+        ChainRunState.PREPARED,
+        True,
+        "needs your confirmation",
+    )
+    await it.its.redeem(replace(REDEEM, digest="d1"))
+    assert it.begun == [], "a digest is of a wallet of one's own"
+    await it.its.redeem(replace(REDEEM, digest=""))
+    (body,) = it.begun
+    assert (body.confirmed, body.run.managed) == (True, True)
+
+
+async def test_an_own_wallet_is_never_redeemed_without_what_was_shown() -> None:
+    it = Work()
+    await it.its.redeem(replace(REDEEM, digest=""))
+    assert it.begun == []
+
+
+@pytest.mark.parametrize("step", [PREPARED, REQUEST])
+async def test_a_run_that_was_set_aside_goes_on_by_a_persons_word(step: str) -> None:
+    it = Work()
+    run = it.turn(step, begun=2)
+    await it.its.prepare(PREPARE)
+    assert (run.is_aside, it.begun, it.its._awake.is_set()) == (False, [], True)
+
+
+async def test_what_cannot_be_redeemed_is_not_prepared() -> None:
+    for it in (Work(row=None), Work(row=replace(ROW, lost=True)), Work(executes=False)):
+        await it.its.prepare(PREPARE)
+        assert it.begun == []
+        assert [tone for tone, _ in it.on.words] == ["warn"]
+
+
+async def test_several_that_were_prepared_are_begun_anew() -> None:
+    it = Work()
+    before = it.turn(PREPARED)
+    await it.its.redeem_all(RedeemAll((KEY,)))
+    assert before.view.words == "restarted"
+    assert it.its._turns[KEY] is not before
+
+
+@pytest.mark.parametrize("on", [True, False])
+async def test_a_desk_that_only_reads_changes_no_standing_yes(*, on: bool) -> None:
+    it = Work()
+    it.on.state = replace(it.on.state, service=replace(it.on.state.service, read_only=True))
+    await it.its.set_auto(SetAutoRedeem(on=on))
+    assert (it.on.asked, it.preferred) == ([], [])
+    assert it.on.words == [("warn", "this desk is read-only")]
+
+
+async def test_a_program_that_ends_in_order_leaves_no_step_as_its_death() -> None:
+    it = Work()
+    going = it.turn(BROADCAST, begun=1)
+    aside = it.turn(BROADCAST, begun=2)
+    it.its._turns = {"a": going, "b": aside}
+    await it.its.rest()
+    assert (going.body.begun, aside.body.begun) == (0, 2)
+    it.line.runs.problem = StorageError("disk full")
+    it.turn(BROADCAST, begun=1)
+    await it.its.rest()
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "stays", "paused"),
+    [
+        (ChainRunState.DONE, None, False, ""),
+        (ChainRunState.FAILED, RunProblem.REVERTED, False, ""),
+        (ChainRunState.UNCONFIRMED, RunProblem.TIMEOUT, True, ""),
+        (ChainRunState.REFUSED, RunProblem.NO_GAS, False, "gas too low: send some"),
+    ],
+)
+async def test_a_run_that_is_over_is_forgotten_and_lack_of_gas_pauses_the_rest(
+    state: ChainRunState, reason: RunProblem | None, paused: str, *, stays: bool
+) -> None:
+    it = Work()
+    run = it.turn(BROADCAST)
+
+    async def go() -> None:
+        run.show(state=state, reason=reason, fix="send some")
+
+    run.go = go  # type: ignore[method-assign]
+    run.body = replace(run.body, run=replace(run.view, by_itself=True))
+    it.its._busy.add(KEY)
+    await it.its._go(run)
+    assert (KEY in it.its._turns, it.its._busy) == (stays, set())
+    assert it.on.state.redemption.auto.paused == paused
 
 
 # -- the standing yes ---------------------------------------------------------------------------
