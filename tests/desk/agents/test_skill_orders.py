@@ -459,16 +459,47 @@ def test_answers_to_a_skill_are_those_of_a_service() -> None:
 def test_held_trades_are_told_to_their_skill_and_decided_ones_on_request() -> None:
     it = Work(LeashMode.ASK)
     waiting = it.leash.hold(ASKED, MONEY, {}, Timestamp(1_800_000_000.0))
-    done = held_of("h7", amount=Micros(3 * ONE))
-    it.leash.end(done, HeldStatus.REFUSED, "no", Timestamp(1_800_000_009.0))
+    done = held_of(
+        "h7",
+        amount=Micros(3 * ONE),
+        market_id="m9",
+        venue=Venue.EVM,
+        side=Side.NO,
+        action=Action.SELL,
+        reasoning="because",
+        skill_slug="tide",
+        signal_data={"edge": 0.06},
+        created_at=Timestamp(1_799_996_401.0),
+        expires_at=Timestamp(1_799_996_402.0),
+    )
+    at = Timestamp(1_800_000_009.0)
+    it.leash.end(done, HeldStatus.REFUSED, "no, thanks", at, trade_id="tr-4")
     found = json.loads(held_body(it.leash, everything=False))
     assert [one["held_id"] for one in found["held"]] == [waiting.held_id]
     found = json.loads(held_body(it.leash, everything=True))
     assert found["waiting_count"] == 1
     first, second = found["held"]
     assert (first["held_id"], first["amount"], first["decided_at"]) == (waiting.held_id, 8.0, None)
-    assert (second["held_id"], second["agent_id"], second["amount"]) == ("h7", "a-2", 3.0)
-    assert (second["status"], second["reason"]) == ("refused", "no")
+    told = {
+        "held_id": "h7",
+        "agent_id": "a-2",
+        "agent_name": "heron",
+        "status": "refused",
+        "market_id": "m9",
+        "venue": "evm_venue",
+        "side": "no",
+        "action": "sell",
+        "amount": 3.0,
+        "reasoning": "because",
+        "source": "sdk:gauge",
+        "skill_slug": "tide",
+        "signal_data": {"edge": 0.06},
+        "reason": "no, thanks",
+        "trade_id": "tr-4",
+    }
+    assert {name: second[name] for name in told} == told
+    assert second["created_at"].startswith("2027-01-15T07:00:01")
+    assert second["expires_at"].startswith("2027-01-15T07:00:02")
     assert second["decided_at"].startswith("2027-01-15T08:00:09")
 
 
@@ -497,6 +528,8 @@ def test_an_approval_orders_what_waited() -> None:
         (200, NO, True),
         (200, OK, False),
         (200, b"{}", False),
+        (200, b'{"success": true}', False),
+        (200, b'{"success": true, "error": "too thin"}', False),
         (200, b"x", False),
         (200, b'{"success": false, "shares": 2}', False),
         (404, b"", True),
