@@ -18,7 +18,7 @@ from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
 from service_tui.storage.shared.leadership import SILENT_S, Leader
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
-from service_tui.wiring import shared_command
+from service_tui.wiring import database_command, shared_command
 from service_tui.wiring.closed import explain_closed_desk
 from service_tui.wiring.options import Options
 from service_tui.wiring.serve import serve
@@ -222,3 +222,77 @@ def test_a_shared_world_is_well_where_its_books_add_up(
     # A part of a name is no world.
     lines, found = run_shared_command(replace(options, world="mai"), SharedRequest("check"))
     assert (lines[-1], found) == ("PROBLEM no world mai; 'db migrate' makes it", False)
+
+
+def test_a_log_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    findings = database_command.checked(tmp_path)
+    assert findings[:3] == [
+        (True, f"{name:<10} none yet") for name in ("database", "journal", "ledger")
+    ]
+    is_well, text = findings[3]
+    assert (is_well, text) == (False, "actions    cannot read the log: Is a directory")
+
+
+@pytest.mark.parametrize(
+    ("books", "finding"),
+    [
+        (None, (True, "no entries yet")),
+        (BooksCheck(9, 3, "account a-1 is off by 5"), (False, "account a-1 is off by 5")),
+        (BooksCheck(9, 1_234), (True, "1234 accounts match their postings, and sum to zero")),
+    ],
+)
+def test_a_ledger_is_well_where_its_postings_add_up(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    books: BooksCheck | None,
+    finding: tuple[bool, str],
+) -> None:
+    closed: list[float] = []
+    database = SimpleNamespace(close=closed.append)
+    monkeypatch.setattr(database_command, "open_for_reading", lambda _: database)
+    monkeypatch.setattr(database_command, "books_of", lambda *_: books)
+    assert database_command._ledger(tmp_path) == finding
+    assert closed == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("had", "commands"),
+    [
+        (Had(), []),
+        (Had(rest=REST), ["rest"]),
+        (Had(REST, Rest(Path("a copy"), "row 5")), ["rest", "'a copy'"]),
+    ],
+)
+def test_a_program_without_a_person_is_told_the_commands(had: Had, commands: list[str]) -> None:
+    damaged = CorruptDatabaseError(
+        Path("my data/db"), reason="page 3", kept_as=Path("kept"), backups=(), had=had
+    )
+    listed = [f"'service-tui restore {one} --data-dir 'my data''" for one in (*commands, "--empty")]
+    told = f"choose one first: {', or '.join(listed)} for a new desk"
+    assert database_command.recovery_commands(damaged) == told
+
+
+def test_each_way_to_go_on_is_the_file_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    damaged = CorruptDatabaseError(
+        Path("data/db"), reason="page 3", kept_as=Path("kept"), backups=(), had=Had(REST, BACKUP)
+    )
+    done: list[tuple[object, ...]] = []
+    monkeypatch.setattr(
+        database_command, "restore", lambda *given: done.append(("restore", *given)) or ("r",)
+    )
+    monkeypatch.setattr(
+        database_command, "begin_anew", lambda *given: done.append(("anew", *given)) or ("n",)
+    )
+    options = database_command.choices_for(damaged)
+    assert [(one.label, one.details.splitlines()[1:]) for one in options] == [
+        ("restore", ["rest"]),
+        ("restore", ["backup"]),
+        ("start anew", []),
+    ]
+    assert [one.act() for one in options] == [("r",), ("r",), ("n",)]
+    assert done == [
+        ("restore", Path("data"), Path("rest")),
+        ("restore", Path("data"), Path("backup")),
+        ("anew", Path("data")),
+    ]

@@ -27,16 +27,25 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext
+from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.vault import Vault
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros
+from service_tui.wiring import trade_command
 from service_tui.wiring.halt_command import HaltReport
 from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import own_directory
-from service_tui.wiring.trade_command import LEFT, OrderRequest, placed, trade, trade_on
+from service_tui.wiring.trade_command import (
+    LEFT,
+    OrderError,
+    OrderRequest,
+    placed,
+    trade,
+    trade_on,
+)
 from service_tui.wiring.typed_lines import typed_line
 
 
@@ -320,3 +329,86 @@ async def test_the_result_is_that_of_the_command_s_own_order() -> None:
     other = replace(own, ticket_id="other", state=TicketState.DONE, outcome="bought 9 shares")
     report = await placed(cast("Desk", _Desk(other, own)), order)
     assert report == HaltReport(is_done=False, lines=("refused: not enough cash",))
+
+
+MARKETS = sample_state(40).markets
+
+
+def alike(count: int) -> DeskState:
+    """A desk with so many markets that match one word."""
+    some = [one for one in MARKETS.values() if one.is_open][:count]
+    markets = {
+        one.market_id: replace(one, question=f"Rain {place}?") for place, one in enumerate(some)
+    }
+    return replace(sample_state(8), markets=markets)
+
+
+@pytest.mark.parametrize(("count", "over"), [(2, 0), (8, 0), (9, 1), (20, 12)])
+async def test_markets_that_match_are_listed_up_to_eight(count: int, over: int) -> None:
+    state = alike(count)
+    found = list(state.markets.values())
+    more = [f"and {over} more: add words to find them"] if over else []
+    with pytest.raises(OrderError) as several:
+        await trade_command._market(state, "rain", None)
+    head, *rest = str(several.value).split("\n")
+    assert head == f"{count} markets match: give the id, or more words; nothing was sent"
+    assert len(rest) == min(count, 8) + bool(over)
+    assert rest[len(rest) - len(more) :] == more
+    lines, most = trade_command._numbered(found)
+    assert lines == [
+        f"{count} markets match",
+        *(f"{place}  {one.question}" for place, one in enumerate(found[:8], 1)),
+        *more,
+    ]
+    assert most == min(count, 8)
+
+
+async def test_the_market_that_was_chosen_is_meant() -> None:
+    state, asked = alike(3), list[int]()
+
+    def choosing(place: int | None) -> trade_command.Choose:
+        async def chosen(_: object, most: int) -> int | None:
+            asked.append(most)
+            return place
+
+        return chosen
+
+    matching = list(state.markets.values())
+    chosen = await trade_command._market(state, "rain", choosing(2))
+    assert chosen.market_id in {one.market_id for one in matching}
+    first = await trade_command._market(state, "rain", choosing(0))
+    assert first.market_id != chosen.market_id
+    assert asked == [3, 3]
+    with pytest.raises(OrderError, match="nothing was sent"):
+        await trade_command._market(state, "rain", choosing(None))
+    with pytest.raises(OrderError, match="no market matches"):
+        await trade_command._market(state, "snow", choosing(0))
+    one = matching[1].market_id
+    assert (await trade_command._market(state, one, None)).market_id == one
+
+
+@pytest.mark.parametrize(
+    ("action", "average", "worst", "fits"),
+    [
+        (Action.BUY, 0.5, 500_000, True),
+        (Action.BUY, 0.5001, 500_000, False),
+        (Action.SELL, 0.5, 500_000, True),
+        (Action.SELL, 0.4999, 500_000, False),
+        (Action.BUY, None, 500_000, False),
+        (Action.SELL, None, 500_000, False),
+    ],
+)
+def test_a_quote_beyond_the_typed_price_is_not_sent(
+    action: Action, average: float | None, worst: int, *, fits: bool
+) -> None:
+    order = PlaceTrade("m", Side.YES, action, Venue.EVM, Micros(ONE))
+    quote = QuoteView(1, ok=True, average=average)
+    if fits:
+        bound = trade_command._bounded(order, quote, Micros(worst))
+        assert bound == replace(order, price=0.5)
+        return
+    with pytest.raises(OrderError) as beyond:
+        trade_command._bounded(order, quote, Micros(worst))
+    quoted = "unknown" if average is None else f"{average:.4f}"
+    side = "at most" if action is Action.BUY else "at least"
+    assert str(beyond.value).startswith(f"quoted price {quoted} a share, you want {side} 0.5")

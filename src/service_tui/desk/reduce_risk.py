@@ -103,7 +103,6 @@ def marked(
 
 def _spent(alert: AlertView) -> MonitorView:
     """The monitor of an alert: a service forgets it at the breach, the person wants to see it."""
-    known = alert.entry is not None and alert.shares
     by_stop = alert.reason == REASONS[ExitReason.STOP_LOSS]
     by_target = alert.reason == REASONS[ExitReason.TAKE_PROFIT]
     return MonitorView(
@@ -112,7 +111,7 @@ def _spent(alert: AlertView) -> MonitorView:
         side=alert.side,
         venue=alert.venue,
         shares=alert.shares,
-        cost=Micros(round((alert.entry or 0.0) * alert.shares)) if known else Micros(0),
+        cost=Micros(round((alert.entry or 0.0) * alert.shares)),
         entry=alert.entry,
         mark=alert.trigger_price,
         exit_value=None,

@@ -1,0 +1,170 @@
+"""What a leash and a decision ask of the service, and what is told of them."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from kit.desk.offline import Asked, Offline
+from kit.samples.desk import sample_state
+from kit.samples.fleet import held_of
+from service_tui.client.errors import Called, UnreachableError
+from service_tui.desk.agents.leash_handlers import HandOrder, carry_out
+from service_tui.desk.commands.agents import ApproveHeld, PauseAll, RefuseHeld, SetLeash
+from service_tui.desk.facts import Noticed
+from service_tui.desk.reasons import READ_ONLY
+from service_tui.desk.slices.fleet import SupervisionView
+from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.terms import LeashMode
+from service_tui.units import ONE, Micros
+from service_tui.wire.desk import DeskAgentPatch
+from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
+from service_tui.wire.endpoints.fleet import (
+    DESK_APPROVE,
+    DESK_FREE_LEASH,
+    DESK_REFUSE,
+    DESK_SET_LEASH,
+)
+from service_tui.wire.fleet import ApproveRequest, LeashQuery, LeashRequest, RefuseRequest
+
+DONE = SimpleNamespace(trade=SimpleNamespace(success=True), held=SimpleNamespace(reason=""))
+AFTER = [Topic.FLEET, Topic.AGENTS]
+
+
+def desk(answer: object = DONE) -> Offline:
+    ends = (DESK_APPROVE, DESK_REFUSE, DESK_SET_LEASH, DESK_FREE_LEASH, DESK_PATCH_AGENT)
+    return Offline(sample_state(8), dict.fromkeys(ends, answer))
+
+
+async def test_a_leash_is_set_with_all_that_was_ordered() -> None:
+    on = desk()
+    budget = Micros(40 * ONE)
+    order = SetLeash("a-2", "heron", LeashMode.ASK, Micros(2_500_000), budget, 90, "gauge")
+    await carry_out(order, on.ports)
+    body = LeashRequest(
+        mode=LeashMode.ASK, skill_slug="gauge", threshold=2.5, daily_budget=40.0, wait_s=90
+    )
+    assert on.asked == [Asked(DESK_SET_LEASH, {"agent_id": "a-2"}, body)]
+    assert on.words == [("good", "leash heron with gauge: ask above 2.50, 40.00 a day")]
+    assert on.woken == AFTER
+
+
+async def test_a_leash_without_a_budget_has_none_and_one_of_nothing_has_nothing() -> None:
+    on = desk()
+    await carry_out(SetLeash("a-2", "heron", LeashMode.AUTO), on.ports)
+    await carry_out(SetLeash("a-2", "heron", LeashMode.AUTO, budget=Micros(0)), on.ports)
+    assert [one.body.daily_budget for one in on.asked] == [None, 0.0]  # type: ignore[union-attr]
+
+
+async def test_a_leash_is_taken_off_of_the_skill_that_is_named() -> None:
+    on = desk()
+    await carry_out(SetLeash("a-2", "heron", None, skill_slug="gauge"), on.ports)
+    query = LeashQuery(skill_slug="gauge")
+    assert on.asked == [Asked(DESK_FREE_LEASH, {"agent_id": "a-2"}, query=query)]
+
+
+async def test_more_freedom_lets_nothing_go_that_waits_and_says_so() -> None:
+    on = desk()
+    held = (held_of("h1"), held_of("h2", agent_id="a-3"))
+    on.state = replace(on.state, supervision=SupervisionView(held=held))
+    await carry_out(SetLeash("a-2", "heron", LeashMode.AUTO), on.ports)
+    assert on.words == [("good", "leash heron: auto; 1 trade needs approval")]
+
+
+async def test_an_approval_goes_out_at_the_size_that_was_given() -> None:
+    on = desk()
+    await carry_out(ApproveHeld("h1", "buy YES", Micros(2_500_000)), on.ports)
+    await carry_out(ApproveHeld("h2", "buy NO"), on.ports)
+    assert on.asked == [
+        Asked(DESK_APPROVE, {"held_id": "h1"}, ApproveRequest(amount=2.5)),
+        Asked(DESK_APPROVE, {"held_id": "h2"}, ApproveRequest(amount=None)),
+    ]
+    assert on.told == [
+        Noticed("good", "approved for 2.50: buy YES", NoticeKind.APPROVAL),
+        Noticed("good", "approved: buy NO", NoticeKind.APPROVAL),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trade", "reason", "why"),
+    [
+        (None, "its deadline has passed", "its deadline has passed"),
+        (SimpleNamespace(success=False), "", "refused by the venue"),
+        (SimpleNamespace(success=False), "too thin", "too thin"),
+    ],
+)
+async def test_an_approval_that_bought_nothing_is_no_success(
+    trade: object, reason: str, why: str
+) -> None:
+    on = desk(SimpleNamespace(trade=trade, held=SimpleNamespace(reason=reason)))
+    await carry_out(ApproveHeld("h1", "buy YES"), on.ports)
+    assert on.told == [Noticed("bad", f"approve: buy YES: {why}", NoticeKind.APPROVAL)]
+    assert on.woken == AFTER
+
+
+async def test_a_refusal_carries_its_reason_to_the_agent() -> None:
+    on = desk()
+    await carry_out(RefuseHeld("h1", "buy YES", "too early"), on.ports)
+    assert on.asked == [Asked(DESK_REFUSE, {"held_id": "h1"}, RefuseRequest(reason="too early"))]
+    assert on.told == [Noticed("good", "refused: buy YES", NoticeKind.APPROVAL)]
+
+
+async def test_all_others_are_paused_and_the_own_agent_and_the_paused_are_left() -> None:
+    on = desk()
+    await carry_out(PauseAll(paused=True), on.ports)
+    paused = DeskAgentPatch(trading_paused=True)
+    assert on.asked == [
+        Asked(DESK_PATCH_AGENT, {"agent_id": one}, paused) for one in ("a-2", "a-3")
+    ]
+    assert on.words == [("warn", "2 agents paused (sales only): heron, moss-runner")]
+    assert on.woken == AFTER
+
+
+async def test_of_all_others_the_paused_buy_again() -> None:
+    on = desk()
+    await carry_out(PauseAll(paused=False), on.ports)
+    lifted = DeskAgentPatch(trading_paused=False)
+    assert on.asked == [Asked(DESK_PATCH_AGENT, {"agent_id": "a-4"}, lifted)]
+    assert on.words == [("good", "1 agent may buy again: tide [/red]")]
+
+
+async def test_without_agents_nobody_is_paused() -> None:
+    on = desk()
+    on.state = replace(on.state, fleet=None)
+    await carry_out(PauseAll(paused=True), on.ports)
+    assert (on.asked, on.words) == ([], [("warn", "0 agents paused (sales only)")])
+
+
+ORDERS = [
+    SetLeash("a-2", "heron", LeashMode.ASK),
+    ApproveHeld("h1", "buy YES"),
+    RefuseHeld("h1", "buy YES"),
+    PauseAll(paused=True),
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ({"embedded": False}, "this service has no leashes"),
+        ({"read_only": True}, READ_ONLY),
+        ({"embedded": False, "read_only": True}, READ_ONLY),
+    ],
+)
+async def test_a_desk_that_may_not_decide_asks_nothing(
+    order: HandOrder, other: dict[str, bool], why: str
+) -> None:
+    on = desk()
+    on.state = replace(on.state, service=replace(on.state.service, **other))
+    await carry_out(order, on.ports)
+    assert (on.asked, on.woken) == ([], [])
+    assert on.words == [("warn", f"{order.describe()}: {why}")]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_a_decision_without_an_answer_is_told_and_read_anew(order: HandOrder) -> None:
+    on = desk(UnreachableError("no connection", Called("POST", "/x")))
+    await carry_out(order, on.ports)
+    assert on.words == [("bad", f"{order.describe()}: no connection (POST /x)")]
+    assert on.woken == AFTER

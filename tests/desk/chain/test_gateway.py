@@ -1,0 +1,235 @@
+"""Places of a wallet, receipts that are sure, and what is shown before it is signed."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kit.desk.offline import Offline
+from kit.samples.desk import sample_state
+from service_tui.desk.chain.gateway import (
+    DEPTH,
+    GAP_MAX,
+    READINGS,
+    ChainGateway,
+    Place,
+    Watch,
+    call_of,
+    micros_down,
+    micros_up,
+    shown,
+    transaction_of,
+)
+from service_tui.desk.vault import Vault
+from service_tui.signing.chain import Receipt
+from service_tui.signing.errors import ChainError, NotEnoughGasError, PolicyRefusedError
+from service_tui.signing.policy import Price, SignableCall, SigningPolicy
+from service_tui.signing.transactions import Transaction
+
+RECEIPT = Receipt("0xhash", succeeded=True, block=100, cost=3)
+TRANSACTION = Transaction(
+    chain_id=137, nonce=5, max_priority_fee=7, max_fee=30_000_000_000, gas=90_000,
+    to="0x" + "11" * 20, data=b"\x05\x06",
+)  # fmt: skip
+
+
+class Node:
+    """A node that says what a test wants, and notes what it was asked."""
+
+    def __init__(self, **other: Any) -> None:
+        self.counts = {"latest": 5, "pending": 5}
+        self.receipts: list[Receipt | None] = []
+        self.height = 100 + DEPTH
+        self.asked: list[tuple[object, ...]] = []
+        self.problem: Exception | None = None
+        for name, value in other.items():
+            setattr(self, name, value)
+
+    async def count(self, wallet: str, which: str) -> int:
+        self.asked.append(("count", wallet, which))
+        return self.counts[which]
+
+    async def receipt(self, tx_hash: str) -> Receipt | None:
+        self.asked.append(("receipt", tx_hash))
+        return self.receipts.pop(0)
+
+    async def block(self) -> int:
+        return self.height
+
+    async def check_chain(self) -> None:
+        self.asked.append(("check",))
+
+    async def price(self, signable: object, wallet: str) -> Price:
+        self.asked.append(("price", signable, wallet))
+        return Price(nonce=99, gas=11, max_fee=22, max_priority_fee=3)
+
+    async def check_gas(self, transaction: Transaction, wallet: str) -> None:
+        self.asked.append(("gas", transaction, wallet))
+        if self.problem is not None:
+            raise self.problem
+
+
+class Runs:
+    """The journal's word on signed places, and on what was spent."""
+
+    def __init__(self, taken: set[int] = frozenset(), signed: set[int] = frozenset()) -> None:  # type: ignore[assignment]
+        self.taken, self.signed = frozenset(taken), frozenset(signed)
+        self.asked: list[tuple[object, ...]] = []
+
+    def signed_nonces(self, wallet: str, latest: int) -> tuple[frozenset[int], frozenset[int]]:
+        self.asked.append((wallet, latest))
+        return self.taken, self.signed
+
+    def signed_since(self, wallet: str, began: float) -> list[object]:
+        self.asked.append((wallet, began))
+        return []
+
+
+def gateway(
+    node: Node, runs: Runs | None = None, policy: object = None, skew_s: float | None = None
+) -> ChainGateway:
+    on = Offline(sample_state(8), skew_s=skew_s)
+    made = ChainGateway(
+        on.ports, cast("Any", runs or Runs()), Vault(), cast("Any", policy or SigningPolicy())
+    )
+    made._chain = cast("Any", node)
+    return made
+
+
+# -- places -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("nonce", "suits", "can_come"),
+    [(3, False, True), (4, False, True), (5, True, True), (6, True, False), (7, False, False)],
+)
+def test_the_next_place_is_signed_or_one_of_ours_again(
+    nonce: int, *, suits: bool, can_come: bool
+) -> None:
+    place = Place(5, 6, 0, frozenset({4}), frozenset({4, 5}))
+    assert (place.suits(nonce), place.can_come(nonce)) == (suits, can_come)
+
+
+@pytest.mark.parametrize(
+    ("latest", "pending", "taken", "signed", "place"),
+    [
+        (5, 5, set(), set(), (5, 5, 0)),
+        (5, 7, {5, 6}, {5, 6}, (5, 7, 0)),
+        (5, 5, {5, 6}, {5, 6}, (5, 7, 0)),
+        (5, 6, set(), set(), (5, 6, 1)),
+        (5, 6, set(), {5}, (5, 6, 0)),
+        (5, 6, {6}, {6}, (5, 7, 1)),
+        (5, 5, {7}, {7}, (5, 5, 0)),
+    ],
+)
+async def test_a_place_is_the_first_that_neither_the_node_nor_a_run_has_taken(
+    latest: int, pending: int, taken: set[int], signed: set[int], *, place: tuple[int, int, int]
+) -> None:
+    node, runs = Node(counts={"latest": latest, "pending": pending}), Runs(taken, signed)
+    found = await gateway(node, runs).place("0xW")
+    assert (found.latest, found.nonce, found.gap) == place
+    assert (found.taken, found.resting) == (frozenset(taken), frozenset(signed - taken))
+    assert node.asked == [("count", "0xW", "latest"), ("count", "0xW", "pending")]
+    assert runs.asked == [("0xW", latest)]
+
+
+async def test_more_places_than_can_be_explained_are_refused() -> None:
+    at_most = Node(counts={"latest": 5, "pending": 5 + GAP_MAX})
+    assert (await gateway(at_most).place("0xW")).gap == GAP_MAX
+    beyond = Node(counts={"latest": 5, "pending": 6 + GAP_MAX})
+    with pytest.raises(ChainError, match=f"{GAP_MAX + 1} pending transactions"):
+        await gateway(beyond).place("0xW")
+    elsewhere = Runs(set(), {99})
+    with pytest.raises(ChainError, match=f"{GAP_MAX + 1} nonces of the wallet are unaccounted"):
+        await gateway(beyond, elsewhere).place("0xW")
+
+
+async def test_the_count_of_the_chain_is_that_of_accepted_transactions() -> None:
+    assert await gateway(Node(counts={"latest": 5, "pending": 9})).next_nonce("0xW") == 5
+
+
+# -- receipts -----------------------------------------------------------------------------------
+
+
+async def readings(node: Node, *receipts: Receipt | None) -> list[Receipt | None]:
+    node.receipts, watch, made = list(receipts), Watch(), gateway(node)
+    return [await made.confirmed("0xhash", watch) for _ in receipts]
+
+
+async def test_a_receipt_counts_once_it_was_read_alike_often_enough() -> None:
+    assert await readings(Node(), *[RECEIPT] * READINGS) == [*[None] * (READINGS - 1), RECEIPT]
+    other = replace(RECEIPT, block=99)
+    changed = [RECEIPT, RECEIPT, other, other, other]
+    assert await readings(Node(), *changed) == [None] * 4 + [other]
+    gone = [RECEIPT, RECEIPT, None, RECEIPT, RECEIPT, RECEIPT]
+    assert await readings(Node(), *gone) == [None] * 5 + [RECEIPT]
+
+
+@pytest.mark.parametrize(("blocks", "is_sure"), [(DEPTH - 1, False), (DEPTH, True)])
+async def test_a_receipt_counts_once_enough_blocks_lie_on_it(blocks: int, *, is_sure: bool) -> None:
+    found = await readings(Node(height=100 + blocks), *[RECEIPT] * READINGS)
+    assert found[-1] == (RECEIPT if is_sure else None)
+
+
+# -- what is built ------------------------------------------------------------------------------
+
+
+async def test_a_transaction_is_built_on_its_place_and_within_every_cap() -> None:
+    asked: list[object] = []
+
+    def judged(signable: object, price: Price, *, spent_today: int) -> Transaction:
+        asked.append((signable, price, spent_today))
+        return TRANSACTION
+
+    node = Node()
+    made = gateway(node, policy=SimpleNamespace(transaction=judged))
+    signable = cast("Any", object())
+    for _ in range(2):
+        assert await made.built(signable, "0xW", nonce=5) is TRANSACTION
+    price = Price(nonce=5, gas=11, max_fee=22, max_priority_fee=3)
+    assert asked == [(signable, price, 0)] * 2
+    each = [("price", signable, "0xW"), ("gas", TRANSACTION, "0xW")]
+    assert node.asked == [("check",), *each, *each], "the chain is checked once"
+
+
+async def test_a_wallet_that_cannot_pay_or_a_clock_that_is_off_builds_nothing() -> None:
+    policy = SimpleNamespace(transaction=lambda *_, **__: TRANSACTION)
+    node = Node(problem=NotEnoughGasError(needed=2, held=1))
+    with pytest.raises(NotEnoughGasError):
+        await gateway(node, policy=policy).built(cast("Any", None), "0xW", nonce=5)
+    node = Node()
+    with pytest.raises(PolicyRefusedError):
+        await gateway(node, policy=policy, skew_s=3_600.0).built(cast("Any", None), "0xW", nonce=5)
+    assert node.asked == []
+
+
+def test_a_transaction_is_kept_in_figures_and_made_of_them_again() -> None:
+    call = call_of(TRANSACTION)
+    assert (call.chain_id, call.nonce, call.gas, call.max_fee) == (137, 5, 90_000, 30_000_000_000)
+    assert (call.max_priority_fee, call.to, call.data) == (7, "0x" + "11" * 20, "0506")
+    assert transaction_of(call) == TRANSACTION
+
+
+def test_what_is_shown_is_what_is_signed() -> None:
+    lines = ("contract: Exchange", "function: redeem", "amount: 5: five", "no pair")
+    signable = SimpleNamespace(contract="Exchange", lines=lines)
+    view = shown(TRANSACTION, cast("SignableCall", signable))
+    assert (view.contract, view.to, view.function) == ("Exchange", "0x" + "11" * 20, "redeem")
+    assert view.arguments == (("contract", "Exchange"), ("amount", "5: five"))
+    assert (view.chain_id, view.nonce, view.gas, view.gap) == (137, 5, 90_000, 0)
+    assert (view.fee_gwei, view.fee_max, view.fee_money) == (30.0, 2_700, None)
+    other = shown(replace(TRANSACTION, nonce=6), cast("SignableCall", signable))
+    assert other.digest != view.digest
+    noted = shown(TRANSACTION, cast("SignableCall", signable), "compare it", 2)
+    assert noted.arguments[2:] == (
+        ("note", "compare it"),
+        ("gap", "2 nonces of the wallet are not from this desk: does another program use the key?"),
+    )
+    assert (noted.gap, noted.digest) == (2, view.digest)
+
+
+def test_what_it_costs_is_rounded_up_and_what_there_is_down() -> None:
+    micro = 10**12
+    assert [micros_up(wei) for wei in (0, 1, micro, micro + 1)] == [0, 1, 1, 2]
+    assert [micros_down(wei) for wei in (0, micro - 1, micro, 2 * micro - 1)] == [0, 0, 1, 1]

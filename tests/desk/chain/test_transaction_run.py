@@ -1,0 +1,403 @@
+"""Each step of a run: what it signs, sends, writes down and shows, and when it stops."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kit.desk.chain_line import ChainLine
+from kit.desk.offline import Offline
+from kit.samples.desk import NOW, sample_state
+from service_tui.client.errors import Called, OutcomeUnknownError, UnreachableError
+from service_tui.desk.chain.gateway import Place
+from service_tui.desk.chain.refusals import FIXES, RunRefusal
+from service_tui.desk.chain.run_state import SignedCall, TransactionRunState, load
+from service_tui.desk.chain.transaction_run import (
+    BROADCAST,
+    CHECK,
+    CONFIRM,
+    DEAD_AFTER_S,
+    DEATHS_MAX,
+    FAILED,
+    NOT_FINAL_S,
+    PREPARED,
+    REFUSED,
+    SIGN,
+    TransactionRun,
+)
+from service_tui.desk.reasons import Fix
+from service_tui.desk.slices.redemption import (
+    CallView,
+    ChainRunState,
+    RunProblem,
+    RunView,
+    Step,
+    StepView,
+)
+from service_tui.signing.chain import Receipt
+from service_tui.signing.errors import ChainError, LockedError
+from service_tui.storage.chain_runs import ChainRun
+from service_tui.storage.errors import StorageError
+from service_tui.terms import Side, Venue
+from service_tui.units import Micros, Timestamp
+
+CALLED = Called("POST", "/x")
+OPENED = Timestamp(NOW - 60)
+CALL = CallView(
+    "d1", "Contract", "0xto", "redeem", (), chain_id=137, nonce=5, gas=1, fee_gwei=1.0,
+    fee_max=Micros(1),
+)  # fmt: skip
+TO_SIGN = SignedCall(
+    chain_id=137, nonce=5, gas=1, max_fee=1, max_priority_fee=1, to="0x" + "11" * 20, data=""
+)
+
+
+class Run(TransactionRun):
+    """A run whose own steps do nothing but note that they came."""
+
+    finished: Receipt | None = None
+    checks = 0
+    refusal: Exception | None = None
+    undone = True
+
+    async def finish(self, receipt: Receipt) -> None:
+        self.finished = receipt
+        self.step = "over"
+
+    async def check(self) -> None:
+        self.checks += 1
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def is_undone(self) -> bool:
+        return self.undone
+
+
+def made(step: str, line: ChainLine | None = None, **other: Any) -> tuple[Run, Offline, ChainLine]:
+    on, chain = Offline(sample_state(8)), line or ChainLine()
+    view = RunView("m1", Side.YES, Venue.EVM, "Will it?", ChainRunState.RUNNING, call=CALL)
+    body = TransactionRunState(view, TO_SIGN, confirmed=True)
+    row = ChainRun(
+        subject="redeem:m1:yes", wallet="0xWALLET", opened_at=OPENED, changed_at=NOW, step=step,
+        body="", number=7, nonce=5, raw="0xraw", tx_hash="0xhash",
+    )  # fmt: skip
+    run = Run(on.ports, cast("Any", chain), row, replace(body, **other))
+    return run, on, chain
+
+
+def test_a_run_of_the_journal_is_what_was_written_down() -> None:
+    run, _, _ = made(CONFIRM)
+    assert (run.number, run.wallet, run.subject) == (7, "0xWALLET", "redeem:m1:yes")
+    assert (run.step, run.raw, run.nonce) == (CONFIRM, "0xraw", 5)
+    assert (run.view.tx_hash, run.view.opened_at, run.view.settled_at) == ("0xhash", OPENED, None)
+
+
+# -- the person's yes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("step", "call", "digest", "is_yes"),
+    [
+        (PREPARED, CALL, "d1", True),
+        (PREPARED, CALL, "d2", False),
+        (PREPARED, None, "d1", False),
+        (CHECK, CALL, "d1", False),
+        (SIGN, CALL, "d1", False),
+    ],
+)
+async def test_a_yes_holds_for_the_call_that_was_shown(
+    step: str, call: CallView | None, digest: str, *, is_yes: bool
+) -> None:
+    run, _, line = made(step, confirmed=False)
+    run.show(call=call, state=ChainRunState.PREPARED)
+    assert await run.confirm(digest) is is_yes
+    assert run.body.confirmed is is_yes
+    assert line.runs.written == ([("move", 7, SIGN)] if is_yes else [])
+    if is_yes:
+        assert (run.view.state, run.view.words) == (ChainRunState.RUNNING, "signing")
+
+
+# -- signing ------------------------------------------------------------------------------------
+
+
+async def test_what_was_confirmed_is_signed_in_its_turn_after_one_more_check() -> None:
+    run, on, line = made(SIGN)
+    assert await run.signed() is True
+    assert (run.checks, line.turn.taken, line.signed) == (1, 1, [(7, "0xWALLET")])
+    assert (run.step, run.raw, run.nonce, run.view.tx_hash) == (BROADCAST, "0xraw", 5, "0xhash")
+    assert run.view.steps == (StepView(Step.SIGNED, NOW, "nonce 5"),)
+    assert run.view.words == "sending"
+    assert on.words == []
+
+
+@pytest.mark.parametrize("other", [{"confirmed": False}, {"to_sign": None}])
+async def test_what_was_not_confirmed_is_not_signed(other: dict[str, Any]) -> None:
+    run, on, line = made(SIGN, **other)
+    assert await run.signed() is False
+    assert (line.signed, run.checks, run.step) == ([], 0, REFUSED)
+    assert run.view.reason is RunProblem.OUTSIDE_POLICY
+    assert on.words == [("bad", "not done, Will it?: not confirmed by you")]
+
+
+@pytest.mark.parametrize(
+    ("place", "is_free"),
+    [
+        (Place(5, 5, 0, frozenset(), frozenset()), True),
+        (Place(4, 6, 0, frozenset(), frozenset({5})), True),
+        (Place(4, 6, 0, frozenset({5}), frozenset()), False),
+        (Place(6, 6, 0, frozenset(), frozenset({5})), False),
+        (Place(5, 6, 0, frozenset(), frozenset()), False),
+        (Place(5, 5, 1, frozenset(), frozenset()), False),
+    ],
+)
+async def test_a_place_that_was_taken_meanwhile_is_not_signed(
+    place: Place, *, is_free: bool
+) -> None:
+    run, _, line = made(SIGN, ChainLine(at=place))
+    assert await run.signed() is is_free
+    assert len(line.signed) == is_free
+    if not is_free:
+        assert run.view.reason is RunProblem.CHAIN
+        assert "nonce 5 was used by another transaction" in run.view.words
+
+
+async def test_a_gap_that_was_shown_is_no_surprise() -> None:
+    run, _, _ = made(SIGN, ChainLine(at=Place(5, 5, 2, frozenset(), frozenset())))
+    run.show(call=replace(CALL, gap=2))
+    assert await run.signed() is True
+
+
+@pytest.mark.parametrize("where", ["check", "sign"])
+async def test_a_refusal_right_before_signing_ends_the_run(where: str) -> None:
+    run, on, line = made(SIGN)
+    error = LockedError("the wallet is locked")
+    if where == "check":
+        run.refusal = error
+    else:
+        line.problem = error
+    assert await run.signed() is False
+    assert (run.step, run.view.reason) == (REFUSED, RunProblem.LOCKED)
+    assert (run.view.state, run.view.settled_at) == (ChainRunState.REFUSED, NOW)
+    assert run.view.fix == FIXES[RunProblem.LOCKED]
+    assert on.words == [("warn", "not done, Will it?: the wallet is locked")]
+    assert line.runs.written == [("settle", 7, REFUSED)]
+
+
+async def test_what_is_not_final_yet_is_tried_again_later() -> None:
+    run, _, _ = made(SIGN)
+    run.refusal = RunRefusal(RunProblem.NOT_FINAL, "not yet")
+    assert await run.signed() is False
+    assert run.view.again_at == NOW + NOT_FINAL_S
+    run, _, _ = made(SIGN)
+    run.refusal = RunRefusal(RunProblem.CHAIN, "no answer")
+    assert await run.signed() is False
+    assert run.view.again_at is None
+
+
+# -- sending ------------------------------------------------------------------------------------
+
+
+def relay(*, success: bool = True, **other: Any) -> SimpleNamespace:
+    given = {"tx_hash": "0xHASH", "error": None, "retryable": False, "fix": "", **other}
+    return SimpleNamespace(success=success, **given)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "fix", "notices"),
+    [
+        (relay(), "sent, waiting for confirmation", "", []),
+        (relay(tx_hash=None), "sent, waiting for confirmation", "", []),
+        (
+            relay(tx_hash="0xother"),
+            "the relay reports another transaction, 0xother; following ours",
+            "",
+            [
+                (
+                    "warn",
+                    "Will it?: the relay reports another transaction, 0xother; following ours",
+                )
+            ],
+        ),
+        (
+            relay(success=False, error="known", fix="look"),
+            "refused by the relay: known",
+            "look",
+            [],
+        ),
+        (relay(success=False), "refused by the relay: no reason", "", []),
+        (
+            OutcomeUnknownError("no answer", CALLED),
+            "sent, no response: no answer (POST /x)",
+            "",
+            [],
+        ),
+    ],
+)
+async def test_what_may_have_left_is_followed_on_the_chain(
+    answer: object, words: str, fix: str, notices: list[tuple[str, str]]
+) -> None:
+    run, on, line = made(BROADCAST, ChainLine(answers=[answer]))
+    await run._broadcast()
+    assert (run.step, run.view.words, run.view.fix) == (CONFIRM, words, fix)
+    assert run.view.steps == (StepView(Step.BROADCAST, NOW, "0xhash"),)
+    assert (line.sent, on.words) == (["0xraw"], notices)
+    assert line.runs.written == [("move", 7, CONFIRM)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (UnreachableError("no connection", CALLED), "no connection (POST /x)"),
+        (relay(success=False, retryable=True, error="busy"), "busy"),
+        (relay(success=False, retryable=True), "the relay asks to retry later"),
+    ],
+)
+async def test_what_has_surely_not_left_is_sent_again(answer: object, problem: str) -> None:
+    run, on, line = made(BROADCAST, ChainLine(answers=[answer]))
+    assert await run._sent() == problem
+    assert (run.step, line.runs.written, on.facts) == (BROADCAST, [], [])
+
+
+# -- confirming ---------------------------------------------------------------------------------
+
+
+def receipt(*, succeeded: bool = True) -> Receipt:
+    return Receipt("0xhash", succeeded, 88, 3)
+
+
+async def test_a_receipt_that_succeeded_finishes_the_run() -> None:
+    run, on, line = made(CONFIRM, ChainLine(receipts=[receipt()]))
+    await run._confirm()
+    assert (run.finished, on.words) == (receipt(), [])
+    assert line.asked == [("confirmed", "0xhash")]
+
+
+async def test_a_receipt_that_failed_ends_the_run() -> None:
+    run, on, line = made(CONFIRM, ChainLine(receipts=[receipt(succeeded=False)]))
+    await run._confirm()
+    assert run.finished is None
+    assert (run.step, run.view.state, run.view.reason) == (
+        FAILED,
+        ChainRunState.FAILED,
+        RunProblem.REVERTED,
+    )
+    assert run.view.words == "reverted in block 88: nothing done"
+    assert run.view.fix == FIXES[RunProblem.REVERTED]
+    assert on.words == [("bad", "reverted on chain: Will it?")]
+    assert line.runs.written == [("settle", 7, FAILED)]
+
+
+async def test_a_chain_that_does_not_answer_ends_nothing() -> None:
+    run, _, line = made(CONFIRM, ChainLine(receipts=[ChainError("no answer")]))
+    assert await run._looked(SimpleNamespace(seen=None)) is None  # type: ignore[arg-type]
+    assert (run.step, run.view.words, line.runs.written) == (CONFIRM, "sent; no answer", [])
+
+
+async def test_a_minute_without_a_receipt_is_told_and_is_no_end() -> None:
+    run, on, _ = made(CONFIRM)
+    await run._unconfirmed(CONFIRM)
+    assert (run.step, run.view.state) == (CONFIRM, ChainRunState.UNCONFIRMED)
+    assert (run.view.reason, run.view.fix) == (RunProblem.TIMEOUT, Fix.CHECK_HASH)
+    assert on.words == [("warn", "broadcast, unconfirmed: Will it?")]
+
+
+# -- a place that another took ------------------------------------------------------------------
+
+
+async def test_a_run_whose_place_was_taken_is_dead_after_a_while_and_not_before() -> None:
+    run, on, line = made(CONFIRM, ChainLine(next_free=6))
+    assert await run._is_dead() is False
+    await on.clock.advance(DEAD_AFTER_S - 1)
+    assert await run._is_dead() is False
+    await on.clock.advance(1)
+    run.undone = False
+    assert await run._is_dead() is False
+    run.undone, line.receipt_now = True, receipt()
+    assert await run._is_dead() is False
+    line.receipt_now = None
+    assert await run._is_dead() is True
+    assert set(line.asked) == {("next", "0xWALLET"), ("receipt", "0xhash")}
+    # Where the chain's count goes back, the doubt begins anew.
+    line.next_free = 5
+    assert await run._is_dead() is False
+    line.next_free = 6
+    assert await run._is_dead() is False
+
+
+async def test_a_run_without_a_place_is_never_dead() -> None:
+    run, _, _ = made(CONFIRM, ChainLine(next_free=99), to_sign=None)
+    run.nonce = None
+    assert await run._is_dead() is False
+
+
+@pytest.mark.parametrize(("free", "is_stuck"), [(5, True), (6, False)])
+async def test_a_run_beyond_every_place_is_stuck_and_may_be_given_up(
+    free: int, *, is_stuck: bool
+) -> None:
+    place = Place(4, free, 0, frozenset(), frozenset())
+    run, _, _ = made(CONFIRM, ChainLine(at=place, next_free=5))
+    assert await run._is_dead() is False
+    assert run.is_stuck is is_stuck
+    if is_stuck:
+        assert run.view.words == "nonce 5 is unusable: the wallet is at 5"
+        assert run.view.fix == Fix.ABANDON
+    assert await run.abandon() is is_stuck
+    assert run.step == (FAILED if is_stuck else CONFIRM)
+
+
+@pytest.mark.parametrize("step", [CHECK, PREPARED, SIGN])
+async def test_a_run_that_was_not_sent_is_not_abandoned(step: str) -> None:
+    run, _, line = made(step)
+    run.is_stuck = True
+    assert await run.abandon() is False
+    assert line.runs.written == []
+
+
+# -- after a crash ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("begun", range(DEATHS_MAX + 2))
+async def test_a_step_that_ended_the_program_too_often_is_set_aside(begun: int) -> None:
+    run, on, line = made(CONFIRM, begun=begun)
+    run.come_back()
+    assert run.is_aside is (begun >= DEATHS_MAX)
+    assert bool(on.facts) is run.is_aside
+    if run.is_aside:
+        assert "set aside: the program ended 2 times" in run.view.words
+        assert run.view.fix == Fix.REDEEM_AGAIN
+    await run.hold_steady()
+    assert run.body.begun == 0
+    assert line.runs.written == ([("move", 7, CONFIRM)] if begun else [])
+    assert all(load(body) == run.body and at == NOW for body, at in line.runs.bodies)
+
+
+async def test_a_step_that_goes_on_after_a_restart_is_counted_once() -> None:
+    run, _, _ = made("over", begun=0)
+    run.come_back()
+    await run.go()
+    assert run.body.begun == 1
+    await run.go()
+    assert run.body.begun == 1
+
+
+async def test_a_disk_that_takes_nothing_stops_the_run_where_it_is() -> None:
+    run, _, line = made(BROADCAST, ChainLine(answers=[relay()]))
+    line.runs.problem = StorageError("disk full")
+    await run.go()
+    assert run.step == BROADCAST
+    assert (run.view.words, run.view.fix) == ("disk full; stopped here", Fix.FREE_DISK)
+
+
+async def test_each_step_is_counted_once_and_each_move_begins_a_new_one() -> None:
+    run, _, _ = made(CHECK, begun=5)
+    await run.move(PREPARED, done=Step.CHECKED, text="first")
+    await run.move(PREPARED, done=Step.CHECKED, text="second")
+    assert run.view.steps == (StepView(Step.CHECKED, NOW, "first"),)
+    assert run.body.begun == 1
+    await run.drop("not wanted")
+    assert (run.step, run.view.state, run.view.words) == (
+        REFUSED,
+        ChainRunState.REFUSED,
+        "not wanted",
+    )

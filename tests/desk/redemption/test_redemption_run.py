@@ -1,0 +1,512 @@
+"""What a redemption asks, checks and reports, without a chain."""
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kit.desk.chain_line import ChainLine
+from kit.desk.offline import Asked, Offline
+from kit.samples.desk import NOW, sample_state
+from service_tui.client.errors import (
+    Called,
+    NotFoundError,
+    OutcomeUnknownError,
+    RefusalReason,
+    UnreachableError,
+)
+from service_tui.desk.chain.gateway import Place
+from service_tui.desk.chain.run_state import TransactionRunState
+from service_tui.desk.chain.transaction_run import (
+    CHECK,
+    DONE,
+    PREPARED,
+    REFUSED,
+    REPORT,
+    REQUEST,
+    SERVED,
+)
+from service_tui.desk.facts import Noticed
+from service_tui.desk.redemption import redemption_run
+from service_tui.desk.redemption.redemption_run import POL_PRICE_USUAL, RedemptionRun, priced
+from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.redemption import (
+    CONFIRM_WAIT_S,
+    CallView,
+    ChainRunState,
+    RedemptionRow,
+    RedemptionView,
+    RunProblem,
+    RunView,
+    Stage,
+    Step,
+    StepView,
+)
+from service_tui.signing.chain import Receipt
+from service_tui.signing.errors import NotRedeemableError, Obstacle, PolicyRefusedError, Rule
+from service_tui.signing.policy import Redemption
+from service_tui.signing.transactions import Transaction
+from service_tui.storage.chain_runs import ChainRun
+from service_tui.terms import Side, Venue
+from service_tui.units import ONE, Micros
+from service_tui.wire.chain import UnsignedTxBody
+from service_tui.wire.endpoints.wallet import REDEEM, REPORT_REDEMPTION
+from service_tui.wire.redemption import RedeemRequest, ReportRequest
+
+CALLED = Called("POST", "/x")
+SILENT = UnreachableError("no connection", CALLED)
+CONDITION = "0x" + "1f" * 32
+HASH = "0x" + "2a" * 32
+ROW = RedemptionRow(
+    "m1", "Will it?", Side.NO, Venue.EVM, Stage.READY, Micros(9 * ONE), Micros(4 * ONE),
+    Micros(8 * ONE), condition_id=CONDITION, token_id="77", neg_risk=True,  # noqa: S106
+)  # fmt: skip
+UNSIGNED = UnsignedTxBody.model_construct(
+    to="0xto", data="0xdata", sender="0xfrom", gas=90, chain_id=137, value=1
+)
+CALL = CallView(
+    "d", "c", "0xto", "f", (), chain_id=137, nonce=5, gas=1, fee_gwei=1.0, fee_max=Micros(2 * ONE)
+)
+
+
+def made(
+    step: str = REQUEST,
+    line: ChainLine | None = None,
+    row: RedemptionRow | None = ROW,
+    **other: Any,
+) -> tuple[RedemptionRun, Offline, ChainLine]:
+    state = sample_state(8)
+    rows = () if row is None else (row,)
+    on, chain = Offline(replace(state, redemption=RedemptionView(rows))), line or ChainLine()
+    view = RunView(
+        "m1", Side.NO, Venue.EVM, "Will it?", ChainRunState.RUNNING, amount=Micros(3 * ONE), **other
+    )
+    body = TransactionRunState(view, confirmed=True)
+    stored = ChainRun(
+        subject="redeem:m1:no", wallet="0xWALLET", opened_at=NOW, changed_at=NOW, step=step,
+        body="", number=7,
+    )  # fmt: skip
+    return RedemptionRun(on.ports, cast("Any", chain), stored, body), on, chain
+
+
+def answered(**other: Any) -> SimpleNamespace:
+    given = {"success": True, "tx_hash": None, "unsigned_tx": UNSIGNED, "payout": 8.25, **other}
+    return SimpleNamespace(error=None, error_code=None, error_hint=None, fix="", **given)
+
+
+# -- asking -------------------------------------------------------------------------------------
+
+
+async def test_what_is_to_be_signed_is_asked_for_the_side_that_won() -> None:
+    run, on, line = made()
+    on.answers[REDEEM] = answered()
+    await run._request()
+    assert on.asked == [Asked(REDEEM, body=RedeemRequest(market_id="m1", side=Side.NO))]
+    assert (run.step, run.view.amount, run.view.words) == (CHECK, 8_250_000, "checking")
+    assert run.view.steps == (StepView(Step.REQUESTED, NOW),)
+    assert run._unsigned is UNSIGNED
+    assert line.runs.written == [("move", 7, CHECK)]
+
+
+async def test_a_payout_that_is_not_named_is_the_one_of_the_queue() -> None:
+    run, on, _ = made()
+    on.answers[REDEEM] = answered(payout=0.0)
+    await run._request()
+    assert run.view.amount == 3 * ONE
+
+
+@pytest.mark.parametrize("managed", [True, False])
+async def test_a_redemption_that_the_service_signs_is_followed_by_its_hash(
+    *, managed: bool
+) -> None:
+    run, on, _ = made(managed=managed)
+    on.answers[REDEEM] = answered(tx_hash="0xserved", unsigned_tx=UNSIGNED if managed else None)
+    await run._request()
+    assert (run.step, run.view.tx_hash, run.view.managed) == (SERVED, "0xserved", True)
+    assert run.view.words == "signed and sent by the service; confirming on chain"
+    assert run.view.steps == (StepView(Step.REQUESTED, NOW),)
+
+
+@pytest.mark.parametrize(
+    ("managed", "answer", "reason", "text", "fix"),
+    [
+        (
+            True,
+            answered(),
+            RunProblem.SERVICE,
+            "the service returned neither a transaction nor a hash",
+            "",
+        ),
+        (
+            False,
+            answered(success=False, payout=0.0),
+            RunProblem.SERVICE,
+            "refused by the service without a reason",
+            "",
+        ),
+        (
+            False,
+            OutcomeUnknownError("no answer", CALLED),
+            RunProblem.SERVICE,
+            "no response: no answer (POST /x)",
+            "retry",
+        ),
+        (
+            False,
+            NotFoundError(RefusalReason("no such market", "look again"), CALLED, status=404),
+            RunProblem.SERVICE,
+            "no such market",
+            "look again",
+        ),
+        (False, SILENT, RunProblem.SERVICE, str(SILENT), "retry"),
+    ],
+)
+async def test_a_request_that_leads_nowhere_ends_the_run_with_its_reason(
+    answer: object, reason: RunProblem, text: str, fix: str, *, managed: bool
+) -> None:
+    run, on, line = made(managed=managed)
+    on.answers[REDEEM] = answer
+    await run.go()
+    assert (run.step, run.view.reason, run.view.words) == (REFUSED, reason, text)
+    assert run.view.fix == fix
+    assert line.runs.written == [("settle", 7, REFUSED)]
+
+
+async def test_a_request_that_the_service_may_have_carried_out_is_looked_for() -> None:
+    run, on, _ = made(managed=True)
+    on.answers[REDEEM] = OutcomeUnknownError("no answer", CALLED)
+    await run._request()
+    assert (run.step, run.view.words) == (SERVED, "sent, no response: no answer (POST /x)")
+
+
+# -- what the service signs ---------------------------------------------------------------------
+
+
+async def served(run: RedemptionRun, on: Offline, seconds: float) -> BaseException | None:
+    async with asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(_outcome(run))
+        await asyncio.sleep(0)
+        await on.clock.advance(seconds)
+        waiting.cancel()
+    return None if waiting.cancelled() else waiting.result()
+
+
+async def _outcome(run: RedemptionRun) -> BaseException | None:
+    try:
+        await run._wait_served()
+    except redemption_run.RunRefusal as refusal:
+        return refusal
+    return None
+
+
+async def test_a_redemption_of_the_service_is_over_when_the_queue_says_so() -> None:
+    paid = replace(ROW, stage=Stage.REDEEMED, tx_hash="0xqueue")
+    run, on, line = made(SERVED, row=paid, managed=True)
+    assert await served(run, on, 3) is None
+    assert (run.step, run.view.state, run.view.tx_hash) == (DONE, ChainRunState.DONE, "0xqueue")
+    assert [one.step for one in run.view.steps] == [Step.CONFIRMED, Step.REPORTED]
+    assert line.runs.written == [("settle", 7, DONE)]
+
+
+async def test_one_without_a_hash_keeps_its_own() -> None:
+    run, on, _ = made(SERVED, row=replace(ROW, stage=Stage.REDEEMED), managed=True)
+    run.show(tx_hash="0xown")
+    await served(run, on, 3)
+    assert run.view.tx_hash == "0xown"
+
+
+async def test_one_that_never_comes_into_the_queue_ends_after_a_minute() -> None:
+    run, on, _ = made(SERVED, managed=True)
+    refusal = await served(run, on, CONFIRM_WAIT_S + 5)
+    assert str(refusal) == "sent, no response, and not in the queue"
+    run, on, _ = made(SERVED, managed=True)
+    run.show(tx_hash="0xown")
+    await served(run, on, CONFIRM_WAIT_S - 5)
+    assert run.view.state is ChainRunState.RUNNING
+    run, on, _ = made(SERVED, managed=True)
+    run.show(tx_hash="0xown")
+    await served(run, on, CONFIRM_WAIT_S + 5)
+    assert run.view.state is ChainRunState.UNCONFIRMED
+    assert set(on.woken) == {Topic.REDEMPTIONS}
+
+
+# -- checking -----------------------------------------------------------------------------------
+
+
+def test_the_position_is_taken_from_the_own_records() -> None:
+    run, _, _ = made()
+    assert run._redemption() == Redemption(
+        condition_id=bytes.fromhex("1f" * 32), is_yes=False, is_neg_risk=True, shares=9 * ONE
+    )
+    for text in ("", "0x1f", "0x" + "1f" * 33, "condition"):
+        run, _, _ = made(row=replace(ROW, condition_id=text))
+        unnamed = Redemption(condition_id=None, is_yes=False, is_neg_risk=None, shares=9 * ONE)
+        assert run._redemption() == unnamed, text
+    run, _, _ = made(row=None)
+    assert run._redemption() == Redemption(
+        condition_id=None, is_yes=False, is_neg_risk=None, shares=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "receipt", "place", "nonce"),
+    [
+        (None, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
+        (5, None, Place(4, 6, 0, frozenset(), frozenset()), 5),
+        (4, None, Place(4, 6, 0, frozenset(), frozenset()), 4),
+        (3, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
+        (6, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
+        (7, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
+        (
+            5,
+            Receipt("0xold", succeeded=False, block=1, cost=1),
+            Place(4, 6, 0, frozenset(), frozenset()),
+            6,
+        ),
+    ],
+)
+async def test_one_redemption_never_has_two_places_that_both_may_come(
+    last: int | None, receipt: Receipt | None, place: Place, nonce: int
+) -> None:
+    line = ChainLine(receipt_now=receipt)
+    if last is not None:
+        line.runs.last = ChainRun(
+            subject="redeem:m1:no", wallet="w", opened_at=NOW, changed_at=NOW, step="confirm",
+            body="", nonce=last, tx_hash="0xold",
+        )  # fmt: skip
+    run, _, _ = made(line=line)
+    assert await run._own_nonce(place) == nonce
+    assert line.runs.looked_for == ["redeem:m1:no"]
+    assert line.asked == ([] if last is None else [("receipt", "0xold")])
+
+
+async def test_an_earlier_run_without_a_signature_takes_no_place() -> None:
+    for other in ({"nonce": None, "tx_hash": "0xold"}, {"nonce": 5, "tx_hash": None}):
+        line = ChainLine()
+        line.runs.last = ChainRun(
+            subject="s", wallet="w", opened_at=NOW, changed_at=NOW, step="c", body="", **other
+        )
+        run, _, _ = made(line=line)
+        assert await run._own_nonce(Place(4, 6, 0, frozenset(), frozenset())) == 6
+
+
+class Checked(RedemptionRun):
+    """A run whose chain and policy say what a test wants."""
+
+    note = ""
+    checks = 0
+    problem: Exception | None = None
+    certain = True
+    is_signed = False
+
+    async def _check_chain(self, redemption: Redemption) -> str:
+        self.checks += 1
+        assert redemption == self._redemption()
+        if self.problem is not None:
+            raise self.problem
+        return self.note
+
+    async def sign_in_turn(self) -> None:
+        self.is_signed = True
+        self.step = "signed"
+
+
+def checked(
+    monkeypatch: pytest.MonkeyPatch, *, certain: bool = True, confirmed: bool = True, gap: int = 0,
+    by_itself: bool = False,
+) -> tuple[Checked, Offline, ChainLine]:  # fmt: skip
+    line = ChainLine(at=Place(5, 5, gap, frozenset(), frozenset()))
+    plain, on, _ = made(CHECK, line, by_itself=by_itself)
+    signable = SimpleNamespace(is_certain=certain)
+    asked: list[object] = []
+
+    def judged(redemption: Redemption, unsigned: object, wallet: str) -> SimpleNamespace:
+        asked.append((redemption, unsigned, wallet))
+        return signable
+
+    async def built(call: object, wallet: str, *, nonce: int) -> Transaction:
+        assert (call, wallet) == (signable, "0xWALLET")
+        return Transaction(
+            chain_id=137, nonce=nonce, max_priority_fee=1, max_fee=2, gas=3, to="0xto", data=b"\x05"
+        )
+
+    line.policy = SimpleNamespace(redemption=judged)
+    line.built = built  # type: ignore[attr-defined]
+    line.judged = asked  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        redemption_run, "shown", lambda made, _, note, gap: replace(
+            CALL, nonce=made.nonce, contract=note, gap=gap
+        )
+    )  # fmt: skip
+    stored = ChainRun(
+        subject="redeem:m1:no", wallet="0xWALLET", opened_at=NOW, changed_at=NOW, step=CHECK,
+        body="", number=7,
+    )  # fmt: skip
+    run = Checked(on.ports, cast("Any", line), stored, replace(plain.body, confirmed=confirmed))
+    run._unsigned = UNSIGNED
+    return run, on, line
+
+
+async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run, _, line = checked(monkeypatch)
+    await run._check()
+    assert run.is_signed
+    assert line.turn.taken == 1
+    ((_, unsigned, wallet),) = line.judged  # type: ignore[attr-defined]
+    assert wallet == "0xWALLET"
+    assert (unsigned.to, unsigned.data, unsigned.sender) == ("0xto", "0xdata", "0xfrom")
+    assert (unsigned.gas, unsigned.chain_id, unsigned.value) == (90, 137, 1)
+    to_sign = run.body.to_sign
+    assert to_sign is not None
+    assert (to_sign.nonce, to_sign.gas, to_sign.data) == (5, 3, "05")
+    assert run.view.steps == (StepView(Step.CHECKED, NOW, "pays 3.00 USDC.e"),)
+    assert run.view.call is not None
+    assert run.view.call.fee_money == round(2 * ONE * POL_PRICE_USUAL)
+    assert run.view.words == "signing"
+
+
+@pytest.mark.parametrize("other", [{"confirmed": False}, {"certain": False}, {"gap": 1}])
+async def test_whatever_is_not_sure_waits_for_the_person(
+    monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
+) -> None:
+    run, _, line = checked(monkeypatch, **other)
+    run.note = "compare it yourself"
+    await run._check()
+    assert not run.is_signed
+    assert (run.step, run.view.state) == (PREPARED, ChainRunState.PREPARED)
+    assert run.view.words == "needs your confirmation"
+    assert run.view.call is not None
+    assert (run.view.call.contract, run.view.call.gap) == (
+        "compare it yourself",
+        other.get("gap", 0),
+    )
+    assert line.runs.written == [("move", 7, PREPARED)]
+
+
+async def test_nothing_uncertain_is_redeemed_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, on, _ = checked(monkeypatch, certain=False, by_itself=True)
+    await run.go()
+    assert (run.step, run.view.reason, run.checks) == (REFUSED, RunProblem.OUTSIDE_POLICY, 0)
+    assert run.view.fix == "redeem by hand: the decoded call is shown then"
+    assert on.words == [("bad", "not done, Will it?: the service does not name the condition")]
+
+
+async def test_what_the_chain_does_not_pay_is_not_signed(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, _, _ = checked(monkeypatch)
+    run.problem = NotRedeemableError(Obstacle.POSITION_LOST, "lost")
+    await run.go()
+    assert (run.step, run.view.reason) == (REFUSED, RunProblem.LOST)
+    run, _, _ = checked(monkeypatch)
+    run.problem = PolicyRefusedError(Rule.ARGUMENT, "another token")
+    await run.go()
+    assert run.view.reason is RunProblem.OUTSIDE_POLICY
+
+
+async def test_the_contracts_say_whether_it_has_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, _, _ = checked(monkeypatch)
+    assert await run.is_undone() is True
+    await run.check()
+    assert run.checks == 2
+    run.problem = NotRedeemableError(Obstacle.ALREADY_REDEEMED, "paid")
+    assert await run.is_undone() is False
+
+
+async def test_after_a_restart_the_transaction_is_asked_for_again() -> None:
+    run, _, line = made(CHECK)
+    await run._check()
+    assert (run.step, run.view.words) == (REQUEST, "requested again")
+    assert line.runs.written == [("move", 7, REQUEST)]
+
+
+async def test_a_position_without_a_condition_is_not_looked_for_on_the_chain() -> None:
+    run, _, line = made(row=replace(ROW, condition_id=""))
+    note = await run._check_chain(run._redemption())
+    assert note == "the service does not name the condition: compare it yourself"
+    assert line.asked == []
+
+
+async def test_the_payout_is_the_one_of_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, _, line = made()
+    asked: list[tuple[object, ...]] = []
+
+    async def found(
+        contracts: object, redemption: Redemption, wallet: str, **other: object
+    ) -> SimpleNamespace:
+        asked.append((contracts, redemption, wallet, other))
+        return SimpleNamespace(payout=7 * ONE)
+
+    async def nothing() -> str:
+        return "contracts"
+
+    line.check = line.contracts = nothing  # type: ignore[attr-defined]
+    monkeypatch.setattr(redemption_run, "check_redeemable", found)
+    assert await run._check_chain(run._redemption()) == ""
+    assert run.view.amount == 7 * ONE
+    ((contracts, redemption, wallet, other),) = asked
+    assert (contracts, redemption, wallet) == ("contracts", run._redemption(), "0xWALLET")
+    policy = line.policy
+    assert other == {
+        "collateral": policy.book.collateral(policy.exchange),
+        "others": policy.older_collaterals,
+        "token_id": 77,
+    }
+
+
+# -- the end ------------------------------------------------------------------------------------
+
+
+async def test_a_confirmed_payout_is_reported_until_it_is_acknowledged() -> None:
+    run, on, line = made(REPORT)
+    run.show(tx_hash=HASH)
+    on.answers[REPORT_REDEMPTION] = SimpleNamespace(success=True, error=None)
+    await run._report()
+    body = ReportRequest(market_id="m1", side=Side.NO, tx_hash=HASH)
+    assert on.asked == [Asked(REPORT_REDEMPTION, body=body)]
+    assert (run.step, run.view.state, run.view.words) == (
+        DONE,
+        ChainRunState.DONE,
+        "3.00 USDC.e received",
+    )
+    assert run.view.settled_at == NOW
+    assert on.told == [Noticed("good", "redeemed: 3.00 USDC.e received, Will it?", NoticeKind.FILL)]
+    assert on.woken == [Topic.REDEMPTIONS, Topic.WALLET, Topic.POSITIONS, Topic.ACCOUNT]
+    assert line.runs.written == [("settle", 7, DONE)]
+
+
+async def test_a_receipt_is_followed_by_the_report() -> None:
+    run, _, line = made("confirm", reason=RunProblem.TIMEOUT, fix="look")
+    await run.finish(Receipt("0xhash", succeeded=True, block=88, cost=3))
+    assert (run.step, run.view.state) == (REPORT, ChainRunState.REPORTING)
+    assert run.view.steps == (StepView(Step.CONFIRMED, NOW, "block 88"),)
+    assert (run.view.words, run.view.reason, run.view.fix) == (
+        "confirmed; reporting to the service",
+        None,
+        "",
+    )
+    assert line.runs.written == [("move", 7, REPORT)]
+
+
+@pytest.mark.parametrize(
+    ("own", "served_price", "price"),
+    [
+        ("0.5", 0.3, 0.5),
+        ("", 0.3, 0.3),
+        ("words", 0.3, 0.3),
+        ("0", 0.3, 0.3),
+        ("-1", None, POL_PRICE_USUAL),
+        ("1000000", 0.3, 0.3),
+        ("nan", 0.3, 0.3),
+        ("", 0.0, POL_PRICE_USUAL),
+        ("", None, POL_PRICE_USUAL),
+    ],
+)
+def test_a_fee_is_told_in_money_by_the_best_price_that_is_known(
+    own: str, served_price: float | None, price: float
+) -> None:
+    assert priced(CALL, own, served_price) == replace(
+        CALL, fee_money=Micros(round(2 * ONE * price))
+    )

@@ -1,0 +1,321 @@
+"""When a process of a shared desk leads, stands by, waits or hands over, without a database."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from service_tui.clock import ManualClock
+from service_tui.server.http.entrance import LOCAL
+from service_tui.storage.errors import StorageError
+from service_tui.storage.shared.connection import WorldPlace
+from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader
+from service_tui.wiring.keys import DeskKeys
+from service_tui.wiring.ops import ProcessFigures, Role
+from service_tui.wiring.options import Options
+from service_tui.wiring.shared_desk import (
+    ALONE_S,
+    ServedWorld,
+    SharedProcess,
+    beat,
+    entrance_at,
+    holder_name,
+)
+from service_tui.wiring.signals import ends_within
+
+PLACE = WorldPlace("postgresql://db.example/desk", "trial")
+
+
+class Leadership:
+    """The lead of a world as the database says it."""
+
+    def __init__(self) -> None:
+        self.epoch: int | None = None
+        self.next_epoch: int | None = None
+        self.known: Leader | None = None
+        self.problem: Exception | None = None
+        self.asked: list[str] = []
+
+    def _ask(self, word: str) -> None:
+        self.asked.append(word)
+        if self.problem is not None:
+            raise self.problem
+
+    def try_lead(self) -> int | None:
+        self._ask("try")
+        self.epoch = self.next_epoch
+        return self.epoch
+
+    def leader(self) -> Leader | None:
+        self._ask("leader")
+        return self.known
+
+    def end_silent(self) -> None:
+        self._ask("end silent")
+
+    def check(self) -> None:
+        self._ask("check")
+
+    def beat(self) -> None:
+        self._ask("beat")
+
+    def close(self) -> None:
+        self.asked.append("close")
+        self.epoch = None
+
+
+def leader(silent_s: float = 0.0, epoch: int = 3) -> Leader:
+    given = {
+        "epoch": epoch,
+        "holder": "gull, process 7",
+        "address": "http://leader:9",
+        "silent_s": silent_s,
+        "operator_hash": "hash",
+    }
+    return cast("Leader", SimpleNamespace(**given))
+
+
+class Work:
+    """One process, and what it said."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.options = Options(tmp_path, tmp_path, tmp_path / "log")
+        self.said: list[str] = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.figures = ProcessFigures(lambda: 0.0)
+        self.turns: list[Role] = []
+        self.figures.turn = self.turns.append  # type: ignore[method-assign]
+        at = ServedWorld(PLACE, self.listener, self.figures, cast("DeskKeys", SimpleNamespace()))
+        self.process = SharedProcess(self.options, at, ManualClock(), self.said.append)
+        self.lead = Leadership()
+        self.process._leadership = cast("Any", self.lead)
+
+    async def close(self) -> None:
+        await self.process._edge.aclose()
+        self.listener.close()
+
+
+@asynccontextmanager
+async def work(tmp_path: Path) -> AsyncGenerator[Work]:
+    it = Work(tmp_path)
+    try:
+        yield it
+    finally:
+        await it.close()
+
+
+# -- who leads ----------------------------------------------------------------------------------
+
+
+async def test_a_world_without_a_leader_is_led(tmp_path: Path) -> None:
+    async with work(tmp_path) as it:
+        assert it.process.leads is False
+        it.lead.next_epoch = 4
+        assert await it.process._took_lead() is True
+        assert it.process.leads is True
+        assert (it.lead.asked, it.said) == (["try"], [])
+
+
+async def test_a_leader_is_stood_by_for_and_told_once(tmp_path: Path) -> None:
+    async with work(tmp_path) as it:
+        it.lead.known = leader()
+        for _ in range(2):
+            assert await it.process._took_lead() is False
+        standing = f"standing by for {PLACE}: gull, process 7 leads it"
+        assert it.said == [standing]
+        assert it.process._target() == "http://leader:9"
+        assert it.turns == [Role.STANDING_BY] * 2
+        it.lead.known = leader(epoch=4)
+        await it.process._took_lead()
+        assert it.said == [standing] * 2
+
+
+@pytest.mark.parametrize(("silent_s", "is_gone"), [(SILENT_S, False), (SILENT_S + 0.1, True)])
+async def test_a_leader_that_is_silent_is_ended_and_no_call_goes_to_it(
+    tmp_path: Path, silent_s: float, *, is_gone: bool
+) -> None:
+    async with work(tmp_path) as it:
+        it.lead.known = leader(silent_s)
+        assert await it.process._took_lead() is False
+        assert ("end silent" in it.lead.asked) is is_gone
+        assert it.process._target() == (None if is_gone else "http://leader:9")
+        assert it.turns == [Role.STARTING if is_gone else Role.STANDING_BY]
+
+
+async def test_a_world_that_nobody_leads_has_nobody_to_call(tmp_path: Path) -> None:
+    async with work(tmp_path) as it:
+        assert await it.process._took_lead() is False
+        assert (it.process._target(), it.turns, it.said) == (None, [Role.STARTING], [])
+
+
+@pytest.mark.parametrize(
+    ("room", "silent_s", "tries"),
+    [
+        (True, 0.0, True),
+        (True, None, True),
+        (False, None, False),
+        (False, ALONE_S, False),
+        (False, ALONE_S + 0.1, True),
+    ],
+)
+async def test_one_that_leads_its_share_takes_a_world_that_is_left_alone(
+    tmp_path: Path, silent_s: float | None, *, room: bool, tries: bool
+) -> None:
+    async with work(tmp_path) as it:
+        it.process.has_room = lambda: room
+        it.process._leader = None if silent_s is None else leader(silent_s)
+        it.lead.known = it.process._leader
+        await it.process._took_lead()
+        assert ("try" in it.lead.asked) is tries
+
+
+async def test_a_database_that_does_not_answer_is_told_once_and_so_is_its_return(
+    tmp_path: Path,
+) -> None:
+    async with work(tmp_path) as it:
+        it.lead.known = leader()
+        await it.process._took_lead()
+        it.said.clear()
+        it.turns.clear()
+        it.lead.problem = StorageError("the database does not answer")
+        for _ in range(2):
+            assert await it.process._took_lead() is False
+        assert it.process._target() is None
+        assert it.turns == [Role.WAITING] * 2
+        it.lead.problem = None
+        await it.process._took_lead()
+        assert it.said == [
+            "waiting: the database does not answer",
+            "the database answers again",
+            f"standing by for {PLACE}: gull, process 7 leads it",
+        ]
+
+
+async def test_the_lead_is_certain_while_the_database_says_so(tmp_path: Path) -> None:
+    async with work(tmp_path) as it:
+        assert it.process._is_certain() is True
+        it.lead.problem = StorageError("lost")
+        assert it.process._is_certain() is False
+
+
+# -- leading ------------------------------------------------------------------------------------
+
+
+class Served:
+    """The service of the world in the place of the real one."""
+
+    def __init__(self, it: Work, problem: Exception | None = None) -> None:
+        self.it, self.problem, self.is_open = it, problem, False
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncGenerator[str]:
+        if self.problem is not None:
+            raise self.problem
+        self.is_open = True
+        # As long as the real one is opened, the lead is kept.
+        while "beat" not in self.it.lead.asked:
+            await asyncio.to_thread(int)
+        try:
+            yield "http://127.0.0.1:8400"
+        finally:
+            self.is_open = False
+
+
+async def test_a_leader_says_so_and_ends_with_its_program(tmp_path: Path) -> None:
+    async with work(tmp_path) as it:
+        served, ending = Served(it), asyncio.Event()
+        it.process._serving = served.serving  # type: ignore[method-assign]
+        it.process._leader = leader()
+        it.lead.epoch = 4
+        ending.set()
+        await it.process._lead(ending)
+        assert it.said == [f"leading {PLACE} (epoch 4), answering at http://127.0.0.1:8400"]
+        assert it.lead.asked[-1] == "close"
+        assert "beat" in it.lead.asked
+        assert (it.turns, served.is_open) == ([Role.STARTING], False)
+        assert it.process._leader is None
+        assert it.process._edge._leading is None
+        assert it.process._edge._is_settled.is_set()
+
+
+async def test_a_lead_that_is_lost_is_told_and_closed(tmp_path: Path) -> None:
+    async with work(tmp_path) as it:
+        served = Served(it, StorageError("another process leads"))
+        it.process._serving = served.serving  # type: ignore[method-assign]
+        await it.process._lead(asyncio.Event())
+        assert it.said == ["the lead ended: another process leads"]
+        assert (it.lead.asked[-1], it.turns) == ("close", [Role.STARTING])
+
+
+async def test_one_that_hands_over_ends_its_lead_and_the_next_lead_begins_afresh(
+    tmp_path: Path,
+) -> None:
+    async with work(tmp_path) as it:
+        it.process.hand_over()
+        await asyncio.wait_for(it.process._over(asyncio.Event()), 1)
+        served, ending = Served(it), asyncio.Event()
+        it.process._serving = served.serving  # type: ignore[method-assign]
+        ending.set()
+        await it.process._lead(ending)
+        assert it.process._hands_over is False
+
+
+async def test_one_that_stands_by_leads_once_it_can_and_ends_with_its_program(
+    tmp_path: Path,
+) -> None:
+    async with work(tmp_path) as it:
+        ending = asyncio.Event()
+        ending.set()
+        assert await it.process._stand_by(ending) is False
+        it.lead.next_epoch = 9
+        assert await it.process._stand_by(asyncio.Event()) is True
+
+
+async def test_a_leader_beats_until_the_lead_is_lost() -> None:
+    lead, clock = Leadership(), ManualClock()
+    async with asyncio.TaskGroup() as tasks:
+        beating = tasks.create_task(_ended(lead, clock))
+        for _ in range(3):
+            await clock.advance(BEAT_S)
+        beats = len(lead.asked)
+        await clock.advance(BEAT_S / 2)
+        assert len(lead.asked) == beats
+        await clock.advance(BEAT_S / 2)
+        assert len(lead.asked) == beats + 1
+        lead.problem = StorageError("lost")
+        await clock.advance(BEAT_S)
+    assert beating.result() == "lost"
+
+
+async def _ended(lead: Leadership, clock: ManualClock) -> str:
+    try:
+        await beat(cast("Any", lead), clock)
+    except StorageError as error:
+        return str(error)
+    raise AssertionError
+
+
+# -- where --------------------------------------------------------------------------------------
+
+
+def test_a_process_that_is_not_on_the_network_answers_this_machine(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert entrance_at(Options(tmp_path, tmp_path, tmp_path / "log"), listener) is LOCAL
+
+
+def test_a_process_is_named_by_its_machine_and_its_number() -> None:
+    assert holder_name() == f"{socket.gethostname()}, process {os.getpid()}"
+
+
+async def test_an_end_is_waited_for_so_long_and_no_longer() -> None:
+    ending = asyncio.Event()
+    assert await ends_within(ending, 0.0) is False
+    asyncio.get_running_loop().call_soon(ending.set)
+    assert await asyncio.wait_for(ends_within(ending, 60.0), 5) is True
+    assert await ends_within(ending, 0.0) is True
