@@ -1,6 +1,5 @@
 """Screens made from data: each of their keys has one action, and each action one key."""
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from textual.widgets import Static
 
 from kit.console.acting import StubScreen
 from kit.console.doors import Running, running, seen_before
+from kit.console.screens import MADE
 from kit.samples.guarded import guarded_state
 from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.confirm import Confirm
@@ -29,14 +29,6 @@ from service_tui.desk.state import DeskState
 STATE = seen_before(guarded_state())
 
 
-def made_from_data() -> Iterator[type[TableScreen[Any]]]:
-    for module, kind in SCREENS.values():
-        found = getattr(importlib.import_module(module), kind)
-        if issubclass(found, TableScreen):
-            yield found
-
-
-MADE = list(made_from_data())
 SPECS = [spec for screen in MADE for spec in screen.tables]
 
 

@@ -34,7 +34,11 @@ async def assert_snapshot(
     pilot: Pilot[object], name: str, *, themes: tuple[str, ...] = ("night",)
 ) -> None:
     """Compare what is on the screen with the picture of that name."""
-    now = await picture(pilot, themes)
+    assert_same(name, await picture(pilot, themes))
+
+
+def assert_same(name: str, now: str) -> None:
+    """Compare a text with the kept one of that name."""
     path = FOLDER / f"{name}.txt"
     if os.environ.get("SNAPSHOT_UPDATE") == "1":
         FOLDER.mkdir(exist_ok=True)
