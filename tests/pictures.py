@@ -30,6 +30,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 SNAPSHOTS = Path("tests/console/snapshots")
 SCREENSHOTS = ROOT / "screenshots"
+TEXTS = "test_every_text"
+"""Texts that are of several screens; made anew within a second."""
 
 
 def main(screen: str) -> int:
@@ -50,7 +52,7 @@ def main(screen: str) -> int:
 
 def _snapshots(screen: str) -> int:
     """Run the tests that keep pictures of a screen, which writes them anew."""
-    chosen = ["-k", screen] if screen else ["-n", "auto"]
+    chosen = ["-k", f"{screen} or {TEXTS}"] if screen else ["-n", "auto"]
     done = subprocess.run(
         [BIN / "pytest", "-q", "--no-header", *_picture_tests(), *chosen],
         cwd=ROOT,
@@ -73,7 +75,7 @@ def _picture_tests() -> Iterator[str]:
             continue
         for test in re.split(r"^(?=(?:async )?def )", path.read_text("utf-8"), flags=re.MULTILINE):
             name = re.match(r"(?:async )?def (test_\w+)", test)
-            if name and "assert_snapshot(" in test:
+            if name and re.search(r"assert_(snapshot|text)\(", test):
                 yield f"{path.relative_to(ROOT)}::{name[1]}"
 
 

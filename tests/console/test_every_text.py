@@ -13,6 +13,7 @@ import pytest
 from kit.console.limit_draft import open_order
 from kit.console.screens import MADE
 from kit.console.texts import assert_text, explanations, lines_of, of_record, told
+from kit.samples.attention import everything
 from kit.samples.whole import whole_desk
 from service_tui.console.moments import moments
 from service_tui.console.needs import needs
@@ -155,6 +156,11 @@ def above(view: ViewContext) -> Iterator[str]:
 def test_what_is_told_of_each_row_is_the_same(name: str, view: ViewContext) -> None:
     assert_text(f"texts/details_{name}", details(view))
     assert_text(f"texts/above_{name}", above(view))
+
+
+def test_a_desk_in_trouble_says_the_same() -> None:
+    view = ViewContext.of(replace(everything(), wallet=STATE.wallet, log=STATE.log), NOW, 100)
+    assert_text("texts/above_in_trouble", above(view))
 
 
 def bare() -> DeskState:
