@@ -4,37 +4,68 @@ Kept as text beside the pictures, which show the same at three sizes: these are 
 within milliseconds, and hold what no size has room for.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 import pytest
 
 from kit.console.limit_draft import open_order
 from kit.console.screens import MADE
-from kit.console.texts import assert_text, explanations, lines_of, of_record, told
+from kit.console.texts import (
+    assert_text,
+    cells,
+    explained,
+    explanations,
+    lines_of,
+    of_record,
+    orders,
+    told,
+)
 from kit.samples.attention import everything
+from kit.samples.filled import filled
 from kit.samples.whole import whole_desk
+from service_tui.console.forms.explain import Explanation
 from service_tui.console.moments import moments
 from service_tui.console.needs import needs
+from service_tui.console.parts.explained import market_numbers, position_numbers
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.agents import detail as of_agents
+from service_tui.console.screens.agents.table import AGENTS
 from service_tui.console.screens.approvals import detail as of_approvals
+from service_tui.console.screens.approvals.table import APPROVALS
 from service_tui.console.screens.log import detail as of_log
 from service_tui.console.screens.markets import detail as of_markets
+from service_tui.console.screens.markets.table import MARKETS
 from service_tui.console.screens.monitors import detail as of_monitors
+from service_tui.console.screens.monitors.table import ALERTS, EXITS, MONITORS, PRICE_ALERTS
 from service_tui.console.screens.orders import detail as of_orders
-from service_tui.console.screens.orders.fills import describe_fill
+from service_tui.console.screens.orders.fills import FILLS, describe_fill, explain_fill
+from service_tui.console.screens.orders.table import BLOTTER
 from service_tui.console.screens.portfolio import detail as of_portfolio
-from service_tui.console.screens.portfolio.orders import describe_order
+from service_tui.console.screens.portfolio.orders import ORDERS, describe_order
+from service_tui.console.screens.portfolio.table import CLOSED, OPEN
 from service_tui.console.screens.reactor import detail as of_reactor
 from service_tui.console.screens.reactor.mirror import Preview
+from service_tui.console.screens.reactor.table import FEED, WALLETS
 from service_tui.console.screens.redemption import detail as of_redemption
+from service_tui.console.screens.redemption.table import QUEUE
 from service_tui.console.screens.research import detail as of_research
+from service_tui.console.screens.research.table import EXPERIMENTS
 from service_tui.console.screens.settings import detail as of_settings
-from service_tui.console.screens.settings.table import settings
+from service_tui.console.screens.settings.table import SettingRow, settings
 from service_tui.console.screens.wallet import text as of_wallet
+from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
+from service_tui.desk.slices.agents import AgentView, FillView
+from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.log import ActionView
+from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.reactor import SignalView, SourceWalletView
+from service_tui.desk.slices.records import MarketView, PositionView, TicketView
+from service_tui.desk.slices.redemption import RedemptionRow
+from service_tui.desk.slices.research import ExperimentView
+from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -62,58 +93,165 @@ def test_the_explanations_say_the_same(screen: type[TableScreen[Any]]) -> None:
     assert_text(f"texts/{screen.name_in_keys}_explained", explanations(screen, VIEW))
 
 
+class Kind(NamedTuple):
+    """A kind of row: what it is, where it is found, its tables, and what is told of one."""
+
+    record: type
+    rows: Callable[[DeskState], Sequence[Any]]
+    tables: tuple[TableSpec[Any], ...]
+    describe: Callable[[Any, ViewContext], Sequence[Any]]
+    explain: Callable[[Any, ViewContext], Iterable[Explanation]] = lambda *_: ()
+
+
+KINDS = {
+    "position": Kind(
+        PositionView,
+        lambda state: state.positions,
+        (OPEN,),
+        lambda row, view: of_portfolio.describe(row, view, is_closed=False),
+        lambda row, view: position_numbers(row, view.state, view.now),
+    ),
+    "closed": Kind(
+        PositionView,
+        lambda state: state.closed,
+        (CLOSED,),
+        lambda row, view: of_portfolio.describe(row, view, is_closed=True),
+    ),
+    "order": Kind(OpenOrderView, lambda state: state.orders, (ORDERS,), describe_order),
+    "monitor": Kind(
+        MonitorView,
+        lambda state: state.risk.monitors,
+        (MONITORS,),
+        of_monitors.describe,
+        of_monitors.explain_monitor,
+    ),
+    "alert": Kind(AlertView, lambda state: state.risk.alerts, (ALERTS,), of_monitors.describe),
+    "exit": Kind(ExitView, lambda state: state.risk.exits, (EXITS,), of_monitors.describe),
+    "price alert": Kind(
+        PriceAlertView,
+        lambda state: state.risk.price_alerts,
+        (PRICE_ALERTS,),
+        of_monitors.describe,
+    ),
+    "ticket": Kind(
+        TicketView,
+        lambda state: state.tickets,
+        (BLOTTER,),
+        lambda row, view: (of_orders.describe(row, view),),
+        of_orders.explain_ticket,
+    ),
+    "fill": Kind(
+        FillView,
+        lambda state: state.fills,
+        (FILLS,),
+        lambda row, view: (describe_fill(row, view),),
+        explain_fill,
+    ),
+    "signal": Kind(
+        SignalView,
+        lambda state: state.reactor.signals,
+        (FEED,),
+        lambda row, view: of_reactor.describe(row, view, Preview()),
+        of_reactor.explain_row,
+    ),
+    "wallet": Kind(
+        SourceWalletView,
+        lambda state: state.reactor.wallets(),
+        (WALLETS,),
+        lambda row, view: of_reactor.describe(row, view, Preview()),
+        of_reactor.explain_row,
+    ),
+    "redemption": Kind(
+        RedemptionRow,
+        lambda state: state.redemption.rows,
+        (QUEUE,),
+        of_redemption.describe,
+        of_redemption.explain_row,
+    ),
+    "trade": Kind(
+        HeldView,
+        lambda state: state.supervision.held,
+        (APPROVALS,),
+        of_approvals.describe,
+        of_approvals.explain_approval,
+    ),
+    "agent": Kind(
+        AgentView,
+        lambda state: () if state.fleet is None else state.fleet.agents,
+        (AGENTS,),
+        lambda row, view: (of_agents.describe(row, view), of_agents.history_text(row, view)),
+        of_agents.explain_agent,
+    ),
+    "entry": Kind(
+        ActionView,
+        lambda state: state.log.entries,
+        (),
+        lambda row, view: (of_log.entry_text(row, view.state, view.now),),
+        of_log.explain_entry,
+    ),
+    "experiment": Kind(
+        ExperimentView,
+        lambda state: state.research.experiments,
+        (EXPERIMENTS,),
+        lambda row, view: of_research.describe(
+            STATE.research.sessions[0], row, view, is_wide=view.width > 80
+        ),
+        lambda row, view: of_research.explain_experiment(row, STATE.research.sessions[0], view),
+    ),
+    "setting": Kind(
+        SettingRow,
+        lambda state: settings(ViewContext.of(state, NOW), "night"),
+        (),
+        lambda row, view: (
+            of_settings.describe(row, view),
+            of_settings.describe_shortly(row, view),
+        ),
+    ),
+    "market": Kind(
+        MarketView,
+        lambda state: [*state.markets.values()],
+        (MARKETS,),
+        lambda row, view: (
+            of_markets.headline(row, view.now, view.width),
+            of_markets.holdings(view.state, row.market_id, view.width),
+            of_markets.rules(row, view.state.detail, view.width),
+        ),
+        lambda row, view: market_numbers(row, view.state, view.now),
+    ),
+}
+
+KNOWN = {"agent_id": "a-2", "market_id": STATE.positions[1].market_id, "skill_slug": "momentum"}
+"""Ids that the desk knows, so that what belongs to a row is found."""
+
+ANY = [kind for kind in KINDS if kind not in {"setting", "closed"}]
+
+
 def details(view: ViewContext) -> Iterator[str]:
-    """What the panes say of each row, and what stands above the lists."""
-    state, now, width = view.state, view.now, view.width
-    session = state.research.sessions[0]
-    assert state.fleet is not None
-    for name, rows, describe in (
-        (
-            "position",
-            state.positions,
-            lambda row: of_portfolio.describe(row, view, is_closed=False),
-        ),
-        ("closed", state.closed, lambda row: of_portfolio.describe(row, view, is_closed=True)),
-        ("order", state.orders, lambda row: describe_order(row, view)),
-        ("monitor", state.risk.monitors, lambda row: of_monitors.describe(row, view)),
-        ("alert", state.risk.alerts, lambda row: of_monitors.describe(row, view)),
-        ("exit", state.risk.exits, lambda row: of_monitors.describe(row, view)),
-        ("price alert", state.risk.price_alerts, lambda row: of_monitors.describe(row, view)),
-        ("ticket", state.tickets, lambda row: (of_orders.describe(row, view),)),
-        ("fill", state.fills, lambda row: (describe_fill(row, view),)),
-        ("signal", state.reactor.signals, lambda row: of_reactor.describe(row, view, Preview())),
-        ("wallet", state.reactor.wallets(), lambda row: of_reactor.describe(row, view, Preview())),
-        ("redemption", state.redemption.rows, lambda row: of_redemption.describe(row, view)),
-        ("trade", state.supervision.held, lambda row: of_approvals.describe(row, view)),
-        (
-            "agent",
-            state.fleet.agents,
-            lambda row: (of_agents.describe(row, view), of_agents.history_text(row, view)),
-        ),
-        ("entry", state.log.entries, lambda row: (of_log.entry_text(row, state, now),)),
-        (
-            "experiment",
-            state.research.experiments,
-            lambda row: of_research.describe(session, row, view, is_wide=width > 80),
-        ),
-        (
-            "setting",
-            settings(view, "night"),
-            lambda row: (of_settings.describe(row, view), of_settings.describe_shortly(row, view)),
-        ),
-        (
-            "market",
-            list(state.markets.values()),
-            lambda row: (
-                of_markets.headline(row, now, width),
-                of_markets.holdings(state, row.market_id, width),
-                of_markets.rules(row, state.detail, width),
-            ),
-        ),
-    ):
-        for place, row in enumerate(rows[:10]):
-            yield f"-- {name} {place}"
-            yield from told(describe(row))
+    """What the panes say of each row."""
+    for name, kind in KINDS.items():
+        for row in kind.rows(view.state)[:10]:
+            yield f"-- {name}"
+            yield from told(kind.describe(row, view))
+
+
+def of_any(kind: Kind) -> Iterator[str]:
+    """The cells and the details of rows whose every field has a value of its own."""
+    names = {one.name for one in fields(kind.record)}
+    known = {name: value for name, value in KNOWN.items() if name in names}
+    for seed in range(12):
+        row = filled(kind.record, seed, **(known if seed % 3 else {}))
+        view = VIEW if seed % 2 else NARROW
+        yield f"-- {seed}"
+        for spec in kind.tables:
+            yield from cells(spec, row, view)
+            yield from orders(spec, (row,), view)
+        yield from told(kind.describe(row, view))
+        yield from explained(kind.explain(row, view))
+
+
+@pytest.mark.parametrize("kind", ANY)
+def test_what_is_told_of_any_row_is_the_same(kind: str) -> None:
+    assert_text(f"texts/any_{kind.replace(' ', '_')}", of_any(KINDS[kind]))
 
 
 def above(view: ViewContext) -> Iterator[str]:
