@@ -10,7 +10,9 @@ from kit.engine.bare import AT, bare_world, listed
 from service_tui.engine.notify.price_alerts import PriceAlert
 from service_tui.engine.notify_events import PriceAlertSet
 from service_tui.engine.world import World
+from service_tui.server.http.people.invitation_book import InvitationBook, InvitationTerms
 from service_tui.server.routes import agent_results, alerts, people
+from service_tui.storage.errors import StorageError
 from service_tui.storage.invitations import InvitationRecord
 from service_tui.storage.people import PersonRecord
 from service_tui.terms import AlertCondition, Side
@@ -105,3 +107,19 @@ def test_confidence_is_told_by_fifths_with_both_ends() -> None:
 @pytest.mark.parametrize(("values", "mean"), [([], None), ([1.0], 1.0), ([1.0, 4.0], 2.5)])
 def test_nothing_has_no_mean(values: list[float], mean: float | None) -> None:
     assert agent_results._mean(values) == mean
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_an_invitation_that_was_not_written_is_taken_back(*, is_new: bool) -> None:
+    book = InvitationBook([])
+    terms = InvitationTerms(1, Timestamp(AT + 60))
+    before, _ = book.add("i1", terms, "zoe", AT)
+    record = book.end("i1", AT)
+
+    async def write(*_: object, **__: object) -> None:
+        raise StorageError("no room")
+
+    request = cast("Any", SimpleNamespace(service=SimpleNamespace(invitations=book), write=write))
+    with pytest.raises(StorageError):
+        await people._kept_invitation(request, record, None if is_new else before)
+    assert book.find("i1") == (None if is_new else before)

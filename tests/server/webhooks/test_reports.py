@@ -1,11 +1,21 @@
 """What a webhook is told of a trade, an outcome and a price."""
 
+from typing import Any
+
 import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
-from service_tui.engine.events import Fill, MarketListed, MarketResolved, Note, Payout
+from service_tui.engine.events import (
+    Fill,
+    MarketListed,
+    MarketResolved,
+    Note,
+    OrderFilled,
+    OrderPlaced,
+    Payout,
+)
 from service_tui.server.webhooks.reports import movement, price_of, reports_of, text_of
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 
@@ -96,3 +106,49 @@ def test_a_movement_is_told_from_the_first_price_to_the_second() -> None:
         "change_pct": 25.0,
     }
     assert movement(world, "m1", Side.NO, (0.4, 0.3))["change_pct"] == -25.0
+
+
+def placed(**fields: Any) -> OrderPlaced:
+    known: dict[str, Any] = {
+        "order_id": "o3", "agent_id": "ada", "venue": Venue.EVM, "market_id": "m1",
+        "side": Side.YES, "action": Action.BUY, "order_type": OrderType.GTC, "size": Micros(1),
+        "price": Micros(1), "requested": Micros(1), "shares": Micros(4 * ONE),
+        "money": Micros(2 * ONE), "fee": Micros(0), "rests": Micros(0), "reserved": Micros(0),
+        "price_before": 0.4, "price_after": 0.5, "at": AT, "world_at": AT, "realized": Micros(0),
+        "expires_at": AT, "number": 1, "taken": (), "note": Note(),
+    }  # fmt: skip
+    return OrderPlaced(**(known | fields))
+
+
+@pytest.mark.parametrize(("rests", "status"), [(0, "filled"), (1, "partially_filled")])
+def test_an_order_is_told_as_far_as_it_was_filled(rests: int, status: str) -> None:
+    world = bare_world()
+    listed(world)
+    (report,) = reports_of(world, 8, placed(rests=Micros(rests)))
+    told = {name: report.data[name] for name in ("trade_id", "fill_status", "venue", "currency")}
+    assert told == {
+        "trade_id": "o3",
+        "fill_status": status,
+        "venue": "evm_venue",
+        "currency": "USDC",
+    }
+    assert (report.data["price"], report.data["shares"]) == (0.5, 4.0)
+    assert reports_of(world, 8, placed(shares=Micros(0))) == []
+
+
+def test_a_part_that_was_met_is_told_where_its_venue_is_known() -> None:
+    world = bare_world()
+    listed(world)
+    part = OrderFilled(
+        "o3", "ada", "m1", Micros(4 * ONE), Micros(ONE), Micros(0), AT, AT, 1, (), Side.NO,
+        Action.SELL, "", Venue.SOL,
+    )  # fmt: skip
+    (report,) = reports_of(world, 9, part)
+    assert (report.data["trade_id"], report.data["venue"]) == ("o3", "sol_venue")
+    assert (report.data["side"], report.data["action"]) == ("no", "sell")
+    assert report.data["fill_status"] == "filled"
+    assert reports_of(world, 9, part._replace(venue=None)) == []
+
+
+def test_a_moment_is_told_in_the_time_of_greenwich() -> None:
+    assert text_of(AT) == "2027-01-15T08:00:00Z"
