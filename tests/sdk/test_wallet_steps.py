@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -211,7 +211,8 @@ def approving(given: dict[str, bool], chain: Chain, **answers: Any) -> tuple[App
         (on_wallet.ALLOWANCES, AllowancesBody(allowances=given)),
         (on_wallet.BROADCAST, answers.get("broadcast", BroadcastBody(success=True))),
     )
-    made.__dict__["_chain"] = chain
+    # A fresh one, as it counts its nonces.
+    made.__dict__["_chain"] = replace(chain)
     return made.approve(), line
 
 

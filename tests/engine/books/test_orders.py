@@ -13,6 +13,7 @@ from service_tui.engine.books.orders import (
     VenueQuote,
     buffered,
     check,
+    default_type,
     executable,
     open_book,
     place,
@@ -565,3 +566,57 @@ def test_fresh_quotes_fill_what_they_have_crossed_at_its_own_price(
     if fields.get("action") is SELL and shares:
         # Half a dollar a share was paid for them.
         assert filled[0].realized == round((money - shares / 2) * ONE)
+
+
+@pytest.mark.parametrize(
+    ("venue", "action", "kind"),
+    [
+        (Venue.EVM, BUY, FAK),
+        (Venue.EVM, SELL, GTC),
+        (Venue.SOL, BUY, FAK),
+        (Venue.SOL, SELL, FAK),
+    ],
+)
+def test_an_order_without_a_type_has_that_of_its_venue(
+    venue: Venue, action: Action, kind: OrderType
+) -> None:
+    assert default_type(venue, action) is kind
+    world = traded()
+    size = Micros(21 * ONE if action is BUY else 130 * ONE)
+    if venue is Venue.EVM:
+        wish = order(world, order_type=None, action=action, size=size)
+        found = quote(world.venues, wish, TIMES)
+        assert found.order_type is kind
+        # A sale takes the best bid, and rests a tick below it.
+        assert found.rests == (30 * ONE if action is SELL else 0)
+
+
+def test_a_skill_that_has_spent_its_day_buys_no_more() -> None:
+    world = traded(skill_day_max=Micros(40 * ONE))
+    note = Note(skill_slug="dips")
+    place(world.venues, order(world, note=note), TIMES)
+    with pytest.raises(Refusal):
+        check(world.venues, order(world, note=note), TIMES)
+    assert check(world.venues, order(world, note=Note(skill_slug="other")), TIMES)
+    assert check(world.venues, order(world), TIMES)
+
+
+def test_a_failure_pauses_buys_of_its_own_side_alone() -> None:
+    world = traded()
+    world.agents["ada"].failed[f"{MARKET}:no"] = Timestamp(AT - 60)
+    with pytest.raises(Refusal):
+        check(world.venues, order(world, side=NO), TIMES)
+    assert check(world.venues, order(world), TIMES)
+    assert check(world.venues, order(world, "bea", side=NO), TIMES)
+    # An exit is bound by no pause.
+    assert check(world.venues, order(world, side=NO, unlimited=True), TIMES)
+
+
+def test_a_days_money_bounds_a_buy_by_what_was_spent() -> None:
+    world = traded(day_spend_max=Micros(42 * ONE))
+    place(world.venues, order(world, size=Micros(21 * ONE)), TIMES)
+    assert check(world.venues, order(world), TIMES)
+    with pytest.raises(Refusal):
+        check(world.venues, order(world, size=Micros(21 * ONE + 1)), TIMES)
+    next_day = (Timestamp(AT + 86_400), TIMES[1])
+    assert check(world.venues, order(world, size=Micros(42 * ONE)), next_day)

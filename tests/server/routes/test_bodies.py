@@ -1,0 +1,125 @@
+"""Bodies of people, invitations, price alerts and results of skills, field by field."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kit.engine.bare import AT, bare_world, listed
+from service_tui.engine.notify.price_alerts import PriceAlert
+from service_tui.engine.notify_events import PriceAlertSet
+from service_tui.engine.world import World
+from service_tui.server.http.people.invitation_book import InvitationBook, InvitationTerms
+from service_tui.server.routes import agent_results, alerts, people
+from service_tui.storage.errors import StorageError
+from service_tui.storage.invitations import InvitationRecord
+from service_tui.storage.people import PersonRecord
+from service_tui.terms import AlertCondition, Side
+from service_tui.units import Timestamp
+
+
+def at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(AT + seconds, UTC)
+
+
+def asked(world: World) -> Any:
+    return cast("Any", SimpleNamespace(world=world, now=AT))
+
+
+def test_a_person_is_told_with_the_agents_that_are_theirs() -> None:
+    world = bare_world("a1", "a2", "a3")
+    for name, owner in (("a1", "zoe"), ("a2", "ada"), ("a3", "zoe")):
+        world.agents[name].change({"owner": owner})
+    record = PersonRecord("zoe", "trader", "s", "h", AT, "owner", AT + 9)
+    assert people._person_body(asked(world), record).model_dump() == {
+        "name": "zoe",
+        "role": "trader",
+        "created_at": at(0),
+        "created_by": "owner",
+        "ended_at": at(9),
+        "agents_count": 2,
+    }
+
+
+def test_an_invitation_is_told_with_its_uses_and_without_its_code() -> None:
+    world = bare_world("a1", "a2", "a3")
+    for name, invitation in (("a1", "i1"), ("a2", "i2"), ("a3", "i1")):
+        world.agents[name].change({"invitation": invitation})
+    record = InvitationRecord(
+        "i1", "s", "h", 5, "pro", 7_000_000, "zoe", AT, "owner", AT + 60, AT + 9
+    )
+    assert people._invitation_body(asked(world), record).model_dump() == {
+        "invitation_id": "i1",
+        "uses": 5,
+        "used": 2,
+        "plan": "pro",
+        "daily_budget": 7.0,
+        "person": "zoe",
+        "created_at": at(0),
+        "created_by": "owner",
+        "expires_at": at(60),
+        "ended_at": at(9),
+    }
+
+
+def alert(market_id: str = "m1", **fields: Any) -> PriceAlert:
+    placed = PriceAlertSet(
+        "p1", "ada", Timestamp(AT - 3), market_id, Side.NO, AlertCondition.ABOVE, 0.7, 0.6, "url"
+    )
+    return PriceAlert(placed, True, **fields)  # noqa: FBT003 - a row
+
+
+def test_a_price_alert_is_told_with_the_price_of_its_side_now() -> None:
+    world = bare_world()
+    listed(world, start_price=0.25)
+    told = alerts._body(asked(world), alert(triggered_at=AT, triggered_price=0.71))
+    assert told.model_dump() == {
+        "id": "p1",
+        "market_id": "m1",
+        "side": "no",
+        "condition": "above",
+        "threshold": 0.7,
+        "created_at": at(-3),
+        "market_question": "Does m1 end well?",
+        "webhook_url": "url",
+        "triggered_at": at(0),
+        "triggered_price": 0.71,
+        "current_price": 0.75,
+    }
+    gone = alerts._body(asked(world), alert("m9"))
+    assert (gone.current_price, gone.triggered_at, gone.market_question) == (None, None, "")
+
+
+def test_confidence_is_told_by_fifths_with_both_ends() -> None:
+    bounds = agent_results.BUCKETS
+    sure = [(bounds[0], True), (bounds[1], False), (bounds[-1], True)]
+    found = list(agent_results._buckets(sure))
+    assert [(one.low, one.high, one.count) for one in found] == [
+        (bounds[0], bounds[1], 1),
+        (bounds[1], bounds[2], 1),
+        (bounds[-2], bounds[-1], 1),
+    ]
+    assert [one.hit_rate for one in found] == [1.0, 0.0, 1.0]
+    assert found[1].confidence == bounds[1]
+
+
+@pytest.mark.parametrize(("values", "mean"), [([], None), ([1.0], 1.0), ([1.0, 4.0], 2.5)])
+def test_nothing_has_no_mean(values: list[float], mean: float | None) -> None:
+    assert agent_results._mean(values) == mean
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_an_invitation_that_was_not_written_is_taken_back(*, is_new: bool) -> None:
+    book = InvitationBook([])
+    terms = InvitationTerms(1, Timestamp(AT + 60))
+    before, _ = book.add("i1", terms, "zoe", AT)
+    record = book.end("i1", AT)
+
+    async def write(*_: object, **__: object) -> None:
+        raise StorageError("no room")
+
+    request = cast("Any", SimpleNamespace(service=SimpleNamespace(invitations=book), write=write))
+    with pytest.raises(StorageError):
+        await people._kept_invitation(request, record, None if is_new else before)
+    assert book.find("i1") == (None if is_new else before)
