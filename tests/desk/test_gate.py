@@ -5,12 +5,16 @@ from dataclasses import dataclass, field
 import pytest
 
 from service_tui.desk.command import Command
+from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.commands.halt import Halt
+from service_tui.desk.commands.reactor import MirrorAllFrom, MirrorSignal
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.gate import Gate
 from service_tui.desk.reasons import HALTED
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
+from service_tui.wire.batch import BatchRequest
+from service_tui.wire.fleet import ApproveRequest
 from service_tui.wire.trades import TradeRequest
 
 BUY = PlaceTrade("m", Side.YES, Action.BUY, Venue.SIM, Micros(ONE))
@@ -55,6 +59,21 @@ def test_buys_are_blocked_while_either_halt_stands(*, own: bool, service: bool) 
     assert (gate.last_word(sale), gate.last_word(quote), gate.last_word(None)) == ("", "", "")
     gate.open()
     assert (gate.is_closed, gate.why_not(BUY)) == (False, "")
+
+
+def test_everything_that_may_enter_is_an_entry_whatever_sends_it() -> None:
+    gate = Gate()
+    gate.close()
+    entries = (MirrorSignal("s"), MirrorAllFrom("0x1"), ApproveHeld("h", "buy YES"), BUY)
+    assert {gate.why_not(one) for one in entries} == {HALTED.text}
+    order = {"market_id": "m", "side": Side.YES, "amount": 1.0}
+    batch = BatchRequest.model_construct(trades=(order,), dry_run=False)
+    assert gate.last_word(batch) == HALTED.text
+    assert gate.last_word(batch.model_copy(update={"dry_run": True})) == ""
+    assert gate.last_word(ApproveRequest()) == HALTED.text
+    gate.open()
+    assert {gate.why_not(one) for one in entries} == {""}
+    assert {gate.last_word(one) for one in (batch, ApproveRequest())} == {""}
 
 
 def test_a_halt_suspends_what_runs_and_what_starts_and_its_end_lets_all_go_on() -> None:
