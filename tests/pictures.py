@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 SNAPSHOTS = Path("tests/console/snapshots")
 SCREENSHOTS = ROOT / "screenshots"
-TEXTS = "test_every_text"
+TEXTS = "test_every"
 """Texts that are of several screens; made anew within a second."""
 
 
