@@ -37,11 +37,11 @@ async def assert_snapshot(
     assert_same(name, await picture(pilot, themes))
 
 
-def assert_same(name: str, now: str) -> None:
+def assert_same(name: str, now: str, folder: Path | None = None) -> None:
     """Compare a text with the kept one of that name."""
-    path = FOLDER / f"{name}.txt"
+    path = (folder or FOLDER) / f"{name}.txt"
     if os.environ.get("SNAPSHOT_UPDATE") == "1":
-        FOLDER.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(now, encoding="utf-8")
         return
     before = path.read_text(encoding="utf-8") if path.exists() else ""

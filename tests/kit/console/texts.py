@@ -8,6 +8,7 @@ brackets before what it colours.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -23,9 +24,9 @@ from service_tui.console.widgets.line_fit import Bit
 ROWS_MAX = 12
 
 
-def assert_text(name: str, lines: Iterable[str]) -> None:
+def assert_text(name: str, lines: Iterable[str], folder: Path | None = None) -> None:
     """Compare lines with the file of that name."""
-    assert_same(name, "\n".join(lines) + "\n")
+    assert_same(name, "\n".join(lines) + "\n", folder)
 
 
 def shown(text: Any) -> str:
