@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from starlette.datastructures import Headers
 
 from kit.engine.bare import bare_world, listed
 from kit.engine.topics import TOPICS
@@ -21,13 +22,18 @@ from service_tui.server.following import (
     FollowingCopy,
     FollowingStore,
     caught_up,
+    open_copy,
 )
-from service_tui.server.http.access import Access
+from service_tui.server.http.access import Access, hash_of
+from service_tui.server.http.people.roster import THE_OWNER
 from service_tui.server.past.history import REPEATED
 from service_tui.server.startup import SimSettings, service_on
+from service_tui.server.world_store import begin
 from service_tui.storage.db.database import Database
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import JournalRow, JournalStore
+from service_tui.storage.opening import open_database
 from service_tui.storage.shared.errors import NotLeadingError
 from service_tui.storage.shared.feed import FEED_ROWS_MAX, JournalFeed
 from service_tui.units import Timestamp
@@ -292,3 +298,25 @@ async def test_who_leads_next_takes_a_copy_that_is_whole_and_no_other(
     assert found == (None if seq is None else (world, seq))
     if seq is not None:
         assert (world.ended, world.halt.since) == ({}, AT if rows else None)
+
+
+async def test_a_copy_begins_with_the_newest_snapshot_and_with_who_operates(
+    tmp_path: Path,
+) -> None:
+    lock = DataDirLock.acquire(tmp_path / "data", pid=1, now=AT)
+    database = open_database(tmp_path / "data", now=AT, lock=lock)
+    settings = SimSettings(seed=7, topics=TOPICS, operator_hash=hash_of("sk_ops"))
+    feed = cast("JournalFeed", Feed([]))
+    with pytest.raises(StorageError, match="not begun"):
+        async with open_copy(database, feed, Clock(), settings):
+            pass
+    world = World(7, AT, TOPICS)
+    world.apply(HALTED)
+    await begin(database, world)
+    async with open_copy(database, feed, Clock(), settings) as copy:
+        assert (copy.store.seq, copy.store.world.halt.since) == (0, AT)
+        operator = Headers({"authorization": "Bearer sk_ops"})
+        assert copy.access.operator(copy.service, operator) is THE_OWNER
+        assert copy.service.follows
+    database.close(AT)
+    lock.release()
