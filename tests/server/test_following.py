@@ -34,6 +34,7 @@ from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.storage.opening import open_database
+from service_tui.storage.people import PersonRecord, keep_person
 from service_tui.storage.shared.errors import NotLeadingError
 from service_tui.storage.shared.feed import FEED_ROWS_MAX, JournalFeed
 from service_tui.units import Timestamp
@@ -313,10 +314,13 @@ async def test_a_copy_begins_with_the_newest_snapshot_and_with_who_operates(
     world = World(7, AT, TOPICS)
     world.apply(HALTED)
     await begin(database, world)
+    eve = PersonRecord("eve", "trader", "s", "h", AT, "owner")
+    await database.write(lambda connection: keep_person(connection, eve))
     async with open_copy(database, feed, Clock(), settings) as copy:
         assert (copy.store.seq, copy.store.world.halt.since) == (0, AT)
         operator = Headers({"authorization": "Bearer sk_ops"})
         assert copy.access.operator(copy.service, operator) is THE_OWNER
+        assert copy.service.people.records == (eve,)
         assert copy.service.follows
     database.close(AT)
     lock.release()

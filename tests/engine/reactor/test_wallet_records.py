@@ -130,3 +130,12 @@ def test_an_outcome_pays_the_winning_side_and_takes_both_costs(
         realized * ONE, wins, losses, {},
     )  # fmt: skip
     assert (records.of(BEN), records.held(BEN)) == (before, ("m2",))
+
+
+@pytest.mark.parametrize(("gained", "wins", "losses"), [(1, 1, 0), (-1, 0, 1), (0, 0, 0)])
+def test_the_least_gain_is_a_win_and_the_least_loss_a_loss(
+    gained: int, wins: int, losses: int
+) -> None:
+    record = WalletRecord()
+    record.realize(Micros(gained))
+    assert (record.win_count, record.loss_count) == (wins, losses)
