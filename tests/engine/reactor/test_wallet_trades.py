@@ -189,6 +189,26 @@ def test_who_knows_pays_less_than_the_chance_to_be_right(
     assert bool(one.trades()) is is_bought
 
 
+def test_no_two_wallets_trade_in_one_question_in_one_step(
+    step: Stepping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = step()
+    monkeypatch.setattr(room, "ROSTER", (one.wallet, one.wallet._replace(label="Ben")))
+    lasting(one.world)
+    assert [found.label for found in one.trades()] == ["Ann"]
+    monkeypatch.setattr(room, "Draws", lambda _, index, __: Luck(index))
+    lasting(one.world, FIRST)
+    assert [(found.label, found.market_id) for found in one.trades()] == [
+        ("Ann", SECOND), ("Ben", FIRST),
+    ]  # fmt: skip
+
+
+def test_what_no_chain_reports_is_reported_once(step: Stepping) -> None:
+    one = step()
+    lasting(one.world)
+    assert len(one.trades(0, 0.5, 0, 0)) == 1
+
+
 def test_who_trades_off_the_books_pays_its_own_price(step: Stepping) -> None:
     one = step(discount=0.45)
     market = lasting(one.world)
@@ -382,6 +402,13 @@ def test_a_question_that_nobody_here_follows_is_not_listed(step: Stepping) -> No
     assert (event.at, event.world_at, event.listing.market_id) == (AT + 5, AT, settled[0].market_id)
     one.world.apply(event)
     assert missing_listings(one.world.wallet_context, settled, times) == []
+    # It is listed now, so that no wallet comes upon it as something new.
+    assert one.trades(0.249, 3, 0.5, 0.5) == ()
+
+
+def test_who_knows_pays_any_price_where_none_is_known_yet(step: Stepping) -> None:
+    one = step(venue=Venue.EVM, skill=0.61)
+    assert one.trades(0.249, 3, 0.5, 0.5)
 
 
 def follow(one: Step) -> None:
