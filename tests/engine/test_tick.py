@@ -20,7 +20,7 @@ from service_tui.engine.events import (
     Ticked,
 )
 from service_tui.engine.position import Position, SidePosition
-from service_tui.engine.risk.monitors import Monitor, MonitoredSide
+from service_tui.engine.risk.monitors import Monitor, MonitoredSide, Prices
 from service_tui.engine.tick import (
     AWAY_MIN_S,
     CROWD_NAME,
@@ -316,9 +316,10 @@ def test_who_was_away_is_told_of_it(taped: World, gap_s: float, *, is_told: bool
 
 
 def test_a_new_speed_counts_from_now_on(taped: World) -> None:
+    taped.speed = 2
     *_, last = change_speed(taped, 60, later(2))
-    assert last == SpeedSet(later(2), later(2), 60)
-    assert (taped.speed, taped.world_at) == (60, later(2))
+    assert last == SpeedSet(later(2), later(4), 60)
+    assert (taped.speed, taped.world_at) == (60, later(4))
 
 
 def test_what_is_due_resolves_in_order_and_what_is_new_is_listed(taped: World) -> None:
@@ -334,6 +335,8 @@ def test_what_is_due_resolves_in_order_and_what_is_new_is_listed(taped: World) -
         listed(bare_world(), NEW[7], resolves_at=later(3.01)).listing,
     ]
     taped.tape = Tape(*news)  # type: ignore[assignment]
+    taped.at = later(-1)
+    taped.world_at = later(-1)
     events = advance(taped, later(3))
     assert [one.market_id for one in of(events, MarketResolved)] == [NEW[2], NEW[3], NEW[1]]
     found = [(one.at, one.world_at, one.listing.market_id) for one in of(events, MarketListed)]
@@ -370,3 +373,175 @@ def test_a_scripted_move_brings_each_price_and_lists_nothing(taped: World) -> No
     assert closed.price() == pytest.approx(0.4)
     assert of(events, MarketListed) == []
     assert isinstance(ticked.trades[0], CrowdTrade)
+
+
+# -- what else a move brings ---------------------------------------------------------------
+
+BROUGHT: Final = {
+    "end_due": "ended", "redeem_managed": "redeemed", "produce_blocks": "blocks",
+    "match_due": "matched", "watch": "watched",
+}  # fmt: skip
+
+
+@pytest.fixture
+def asked(taped: World, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What each part of a move was asked, in order; each brings one event."""
+    found: list[tuple[Any, ...]] = []
+
+    def part(name: str, brings: Any) -> Any:
+        def ask(*given: Any) -> Any:
+            found.append((name, *given))
+            return brings
+
+        return ask
+
+    for name, event in BROUGHT.items():
+        monkeypatch.setattr(room, name, part(name, [event]))
+    monkeypatch.setattr(room, "crowd_trades", part("crowd_trades", []))
+    monkeypatch.setattr(room, "corrections", part("corrections", []))
+    monkeypatch.setattr(room, "trades_of_wallets", part("trades_of_wallets", ()))
+    monkeypatch.setattr(type(taped.pending_trades), "due", part("pending", ["pending"]))
+    monkeypatch.setattr(type(taped.price_alerts), "due", part("alerts", []))
+    taped.tick_count, taped.speed = 12, 2
+    return found
+
+
+def after_a_move(world: World, times: tuple[Timestamp, Timestamp]) -> list[tuple[Any, ...]]:
+    return [
+        ("match_due", world.venues, times),
+        ("redeem_managed", world.venues, times),
+        ("produce_blocks", world.chain, world.venues, times),
+        ("alerts", world.price_alerts, world.markets, times[0]),
+        ("watch", world, times),
+    ]
+
+
+def test_each_part_of_a_step_gets_its_own_of_both_times(
+    taped: World, asked: list[tuple[Any, ...]]
+) -> None:
+    times, span = (later(3), later(6)), (12, AT, later(6))
+    events = advance(taped, later(3))
+    assert asked == [
+        ("end_due", taped.venues, times),
+        ("pending", taped.pending_trades, later(3)),
+        ("crowd_trades", 7, taped.markets, span),
+        ("trades_of_wallets", taped.wallet_context, span, []),
+        *after_a_move(taped, times),
+    ]
+    told = [one if isinstance(one, str) else type(one).__name__ for one in events]
+    assert told == ["ended", "pending", "Ticked", "matched", "redeemed", "blocks", "watched"]
+
+
+def test_over_a_gap_the_crowd_corrects_and_no_wallet_trades(
+    taped: World, asked: list[tuple[Any, ...]]
+) -> None:
+    advance(taped, later(30))
+    times = (later(30), later(30))
+    assert [name for name, *_ in asked][:3] == ["end_due", "pending", "corrections"]
+    assert asked[2][2] == later(30)
+    assert asked[3:] == after_a_move(taped, times)
+
+
+def test_while_the_tape_stands_still_orders_end_and_the_chain_goes_on(
+    taped: World, asked: list[tuple[Any, ...]]
+) -> None:
+    taped.speed, taped.world_at = 0, later(100)
+    assert advance(taped, later(3)) == ["ended", "pending", "redeemed", "blocks", "watched"]
+    times = (later(3), later(100))
+    assert asked == [
+        ("end_due", taped.venues, times),
+        ("redeem_managed", taped.venues, times),
+        ("produce_blocks", taped.chain, taped.venues, times),
+        ("watch", taped, times),
+        ("pending", taped.pending_trades, later(3)),
+    ]
+
+
+def test_a_scripted_move_brings_all_that_a_step_brings(
+    taped: World, asked: list[tuple[Any, ...]]
+) -> None:
+    times = (later(3), later(6))
+    listed(taped, OTHER, resolves_at=later(5), resolved_at=later(6))
+    events = play(taped, times, {})
+    assert asked == [
+        ("end_due", taped.venues, times),
+        ("pending", taped.pending_trades, later(3)),
+        *after_a_move(taped, times),
+    ]
+    (resolved,) = of(events, MarketResolved)
+    assert (resolved.market_id, resolved.at, resolved.world_at) == (OTHER, later(3), later(6))
+
+
+def test_the_first_move_of_a_world_lists_although_no_time_has_passed(taped: World) -> None:
+    taped.markets.clear()
+    taped.tape = Tape(listed(bare_world(), NEW[1]).listing)  # type: ignore[assignment]
+    taped.speed = 0
+    (found, ticked) = advance(taped, AT)
+    assert isinstance(found, MarketListed)
+    assert isinstance(ticked, Ticked)
+    assert ticked.closed
+
+
+# -- books, and a tape that is not at the wall clock's time --------------------------------
+
+
+def on_book(world: World, **fields: Any) -> None:
+    watched = MonitoredSide("ada", EVM, MARKET, YES)
+    known: dict[str, Any] = {"stop_loss_pct": None, "take_profit_pct": None}
+    one = Monitor(watched, automatic=False, set_at=AT, **(known | fields))
+    held = Position("ada", MARKET, side_of(10, 4, 0, -9))
+    holding = VenuePosition(held, "Q?", "politics", later(HOUR))
+    world.venues.accounts["ada", EVM] = VenueAccount("ada", EVM, holdings={MARKET: holding})
+    world.risk.monitors.add(one)
+    world.risk.monitors.ladder_of(watched).put(one, 0.4, 0.44 if one.take_profit_pct else None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "met_s", "halt_s"),
+    [
+        ({"stop_loss_pct": 0.1}, None, 420),
+        ({"take_profit_pct": 0.1}, None, None),
+        # Its best price reaches the target at once, what a sale brings only later.
+        ({"take_profit_pct": 0.1}, 300, 300),
+        ({"take_profit_pct": 0.1, "stop_loss_pct": 0.1}, None, 420),
+    ],
+)
+def test_a_book_halts_a_gap_at_a_stop_or_when_a_sale_brings_the_target(
+    monkeypatch: pytest.MonkeyPatch, *, fields: Any, met_s: float | None, halt_s: float | None
+) -> None:
+    world = bare_world(auto_risk_monitor_enabled=False)
+    listed(world, MARKET, home=EVM)
+    world.at = later(-50)
+
+    def prices(_: World, market_id: str, times: tuple[Timestamp, Timestamp]) -> Prices:
+        assert (market_id, times[0]) == (MARKET, later(-50))
+        return Prices(0.4 - (times[1] - AT) * 0.0001, 0.5, 0.5)
+
+    def met(_: World, __: Monitor, times: tuple[Timestamp, Timestamp]) -> float | None:
+        return 0.5 if met_s is not None and times[1] >= later(met_s) else None
+
+    monkeypatch.setattr(room, "book_prices", prices)
+    monkeypatch.setattr(room, "met_at", met)
+    on_book(world, **fields)
+    at, world_at = next_stop(world, (later(GAP_S - 50), later(GAP_S)))
+    expected = GAP_S if halt_s is None else halt_s
+    assert (at, world_at) == (later(expected - 50), later(expected))
+
+
+def test_the_earliest_time_stop_halts_a_gap_by_the_tapes_own_time(world: World) -> None:
+    listed(world, OTHER)
+    world.world_at = later(-500)
+    for market_id, side, exit_s in ((MARKET, YES, 900), (MARKET, NO, 600), (OTHER, YES, 700)):
+        monitored(world, market_id, side, exit_at=later(exit_s))
+    at, world_at = next_stop(world, (later(GAP_S), later(GAP_S - 500)))
+    assert world_at == pytest.approx(later(100.001), abs=1e-5)
+    assert later(600) < at < later(600.01)
+
+
+def test_a_sale_that_is_not_yet_seen_moves_its_stop_before_a_gap_is_crossed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled: list[str] = []
+    monkeypatch.setattr(type(world.risk), "settle", lambda _: settled.append("settled"))
+    next_stop(world, end())
+    assert settled == ["settled"]
