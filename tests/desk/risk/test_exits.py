@@ -1,5 +1,6 @@
 """Exits of alerts one step at a time: what is sold, once, and what is never sold."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -726,3 +727,31 @@ async def test_an_exit_that_was_signed_is_never_repeated(
         await made.turn(alert)
         assert len(made.calls(PLACE_TRADE)) == (not is_linked)
         assert made.alert.state is AlertState.UNKNOWN
+
+
+async def test_work_begins_with_a_listing_and_again_with_a_word_or_an_orders_end(
+    work: Callable[..., Work],
+) -> None:
+    made = work(None)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(made.exits.run())
+        for number, wake in enumerate(
+            (
+                lambda: made.exits.take([alert_of()]),
+                lambda: made.exits.exit_now(ExitAlert("al-7")),
+                made.exits.wake,
+            ),
+            1,
+        ):
+            await settled()
+            assert len(made.asked_held) == number - 1
+            wake()
+            await settled()
+            assert len(made.asked_held) == number
+        task.cancel()
+
+
+async def settled() -> None:
+    """Give tasks and the thread that reads the disk their turns."""
+    for _ in range(12):
+        await asyncio.sleep(0.0005)
