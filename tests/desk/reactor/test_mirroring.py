@@ -1,8 +1,10 @@
 """Mirrors one step at a time: what is queued, bought once, reported, deleted or left alone."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -56,6 +58,7 @@ from service_tui.storage.errors import BudgetExceededError, ClaimedError, Storag
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import DELETE_SIGNAL, POST_REACTION, REACTIONS
+from service_tui.wire.reactor import BreakerBody
 from service_tui.wire.trades import TradeRequest
 
 WALLET, OTHER = "0x" + "1a" * 20, "0x" + "5c" * 20
@@ -295,6 +298,7 @@ async def test_a_mirror_is_written_down_sent_once_reported_and_deleted(
         body.model_dump_json(exclude_none=True)
     )
     assert budgets[0].max_micros == 500 * ONE
+    assert None not in budgets
     ended = made.signal()
     assert (ended.state, ended.ticket_id) == (SignalState.MIRRORED, ticket_id_of(one))
     assert (ended.shares, ended.cost) == (18 * ONE, 7_800_000)
@@ -643,3 +647,124 @@ def test_a_signal_is_stored_with_all_of_its_fields() -> None:
     row = row_of(signal_of(price_now=0.5, shares=Micros(3), cost=Micros(4), ticket_id="t"))
     assert (row.words, row.side, row.venue, row.name) == ("", "no", "sim", "Event-s-1")
     assert Changed(signal_of()).row == signal_of()
+
+
+# -- the loop, and what goes wrong -----------------------------------------------------------------
+
+
+async def test_signals_are_worked_on_in_their_order_and_only_so_many_at_a_time(
+    work: Callable[..., Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"s-{number}" for number in range(6)]
+    made = work(*(signal_of(name) for name in names))
+    begun: list[tuple[str, _Cause]] = []
+    go_on = asyncio.Event()
+
+    async def resume() -> None:
+        begun.append(("resumed", _Cause.END))
+
+    async def work_on(name: str, why: _Cause) -> None:
+        begun.append((name, why))
+        await go_on.wait()
+        made.mirrors._working.discard(name)
+        made.mirrors._slots.release()
+
+    monkeypatch.setattr(made.mirrors, "_work", work_on)
+    monkeypatch.setattr(made.mirrors, "_resume_earlier", resume)
+    for name in names:
+        made.mirrors.mirror(MirrorSignal(name))
+    assert not made.mirrors.is_busy
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(made.mirrors.run())
+        await turns()
+        four = [("resumed", _Cause.END), *((name, _Cause.HAND) for name in names[:4])]
+        assert begun == four
+        assert made.mirrors.is_busy
+        # What is under way or waits is not queued once more.
+        made.mirrors.mirror(MirrorSignal(names[0]))
+        made.mirrors.mirror(MirrorSignal(names[5]))
+        go_on.set()
+        await turns()
+        assert begun == [*four, *((name, _Cause.HAND) for name in names[4:])]
+        assert not made.mirrors.is_busy
+        made.mirrors.mirror(MirrorSignal(names[0]))
+        await turns()
+        assert begun[-1] == (names[0], _Cause.HAND)
+        task.cancel()
+
+
+async def turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_a_disk_that_fails_is_said_and_holds_up_no_other_mirror(
+    work: Callable[..., Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = work()
+    free = made.mirrors._slots._value
+
+    def fails(*_: object) -> None:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(mirroring, "cut_to_day", fails)
+    await made.work()
+    assert made.on.words == [("bad", "reactor: the disk is full")]
+    assert made.mirrors._slots._value == free
+
+
+async def test_a_mirror_waits_while_the_breaker_is_open(work: Callable[..., Work]) -> None:
+    made = work()
+    state = made.on.state
+    breaker = BreakerView(5, 5, NOW, Timestamp(NOW + 60))
+    made.on.state = replace(state, reactor=replace(state.reactor, breaker=breaker))
+    await made.work()
+    assert made.sent == []
+    assert made.on.words[0][1].endswith(": circuit breaker open")
+
+
+async def test_a_mirror_that_the_service_refuses_has_failed_and_is_not_taken_for_a_halt(
+    work: Callable[..., Work],
+) -> None:
+    other = replace(ticket_of_mirror(signal_of("s-2"), NOW), fix=HALTED.fix)
+    made = work(ends=[(TicketState.REFUSED, Reason("market closed", "wait"), None)])
+    made.on.state = replace(made.on.state, tickets=(other,))
+    await made.work()
+    assert (made.signal().state, made.signal().detail) == (
+        SignalState.FAILED, "market closed — wait",
+    )  # fmt: skip
+    assert [one.body.decision for one in made.calls(POST_REACTION)] == ["failed"]
+
+
+async def test_the_breaker_of_a_report_is_shown_by_this_desks_clock(
+    work: Callable[..., Work],
+) -> None:
+    made = work(ends=[(TicketState.FAILED, Reason("no", ""), None)])
+    cast("Any", made.on.ports.client).skew_s = 7.0
+    paused_at = datetime.fromtimestamp(NOW - 20, UTC)
+    body = BreakerBody(
+        state="paused", failures=5, failures_max=6, paused_at=paused_at,
+        resets_at=datetime.fromtimestamp(NOW + 90, UTC), skipped=3,
+    )  # fmt: skip
+    made.on.answers[POST_REACTION] = SimpleNamespace(breaker=body)
+    await made.work()
+    assert made.on.state.reactor.breaker == BreakerView(
+        failures=5, failures_max=6, paused_at=Timestamp(NOW - 13),
+        resets_at=Timestamp(NOW + 97), skipped=3,
+    )  # fmt: skip
+
+
+def test_an_end_that_is_not_reported_is_queued_with_each_listing_until_the_signal_is_gone(
+    work: Callable[..., Work],
+) -> None:
+    made = work(signal_of(state=SignalState.MIRRORED, ticket_id="t"))
+    kept = made.mirrors
+    for known in (kept._unreported, kept._ended_now, kept._reported, kept._finished):
+        known.update({"s-1", "forgotten"})
+    made.mirrors.take(seen())
+    assert made.queued() == []
+    for known in (kept._unreported, kept._ended_now, kept._reported, kept._finished):
+        assert known == {"s-1"}
+    kept._finished.clear()
+    made.mirrors.take(seen())
+    assert made.queued() == [("s-1", _Cause.END)]
