@@ -171,13 +171,16 @@ def test_a_skills_buy_counts_what_skills_have_spent_against_the_desks_day(
 ) -> None:
     state = desk(account={"claimed": True})
     most = None if limit is None else limit * ONE
-    row = SimpleNamespace(limit_kind=BuyLimit.DESK_DAY, used=0, limit=most)
+    # Of which its own buys of today have used a half.
+    row = SimpleNamespace(
+        limit_kind=BuyLimit.DESK_DAY, used=ONE // 2, limit=most and most + ONE // 2
+    )
     other = SimpleNamespace(limit_kind=BuyLimit.SKILL_DAY, used=0, limit=1)
     monkeypatch.setattr(live_orders, "buy_limits", lambda *_: (other, row))
     monkeypatch.setattr(live_orders, "broken_by", nothing)
     buy = order(Venue.SOL, amount=Micros(amount * ONE))
     reasons = list(against_skill(state, buy, NOW, Micros(spent * ONE)))
-    text = f"desk limit (daily spend) is {limit or 0:,.2f}, skills spent {spent:,.2f}"
+    text = f"desk limit (daily spend) is {(limit or 0) + 0.5:,.2f}, skills spent {spent:,.2f}"
     assert reasons == ([Reason(text, Fix.RAISE_LIMIT)] if is_broken else [])
     unread = replace(state, buy_limits=None)
     assert list(against_skill(unread, buy, NOW, Micros(0)))[:1] == [
@@ -212,6 +215,13 @@ def test_the_worst_price_lies_halfway_from_the_price_of_ones_own_position_else_t
     assert worst_price(held, order(action=Action.SELL)) == pytest.approx(0.3)
     assert worst_price(held, order()) == pytest.approx(0.8)
     assert worst_price(replace(state, markets={}), order()) is None
+    # One that is over has no price any more; one on another venue has its own.
+    over = replace(state, positions=(replace(mine, status=MarketStatus.RESOLVED),))
+    assert worst_price(over, order()) == pytest.approx((1 + shown) / 2)
+    there = replace(mine, venue=Venue.EVM, mark_price=0.2)
+    away = replace(state, on_venues=(there,))
+    assert worst_price(away, order(Venue.EVM)) == pytest.approx(0.6)
+    assert worst_price(away, order()) == pytest.approx((1 + shown) / 2)
 
 
 # -- the venue and the market ----------------------------------------------------------------------
@@ -615,3 +625,42 @@ def test_an_order_with_a_price_passes_while_the_quote_is_not_beyond_it(
 
 def test_a_holding_is_named_by_market_side_and_venue() -> None:
     assert order(Venue.EVM).holding == position_key(MARKET.market_id, Side.YES, Venue.EVM)
+
+
+def test_an_order_is_judged_by_what_holds_for_any_size_and_then_by_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limit = Reason("a limit of this desk", "raise it")
+    broken: list[tuple[object, ...]] = []
+
+    def broken_by(*given: object) -> Iterator[Reason]:
+        broken.append(given)
+        yield limit
+
+    monkeypatch.setattr(rules, "broken_by", broken_by)
+    state, placed = money(), order()
+    assert rules.preflight(state, placed, NOW) == limit
+    assert broken == [(state, placed, NOW, [])]
+    paused = money(limits=replace(LIMITS, paused=True))
+    assert rules.preflight(paused, placed, NOW) == Reason(
+        "trading is paused, buys are blocked", Fix.RESUME_THERE
+    )
+    # A sale breaks no limit of buys.
+    held = replace(state, positions=(mine(3),))
+    assert rules.preflight(held, order(action=Action.SELL), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("action", "size", "least"), [(Action.BUY, 2.49, 2.5), (Action.SELL, 4.99, 5.0)]
+)
+def test_a_limit_order_below_the_venues_least_is_refused(
+    action: Action, size: float, least: float
+) -> None:
+    name = "amount" if action is Action.BUY else "shares"
+    for given in (size, least):
+        micros = {name: Micros(round(given * ONE))}
+        placed = order(Venue.EVM, action, rests=True, price=0.5, **micros)
+        reasons = list(rules._against_resting(placed, NOW))
+        assert [one.text.startswith("minimum order: 5 shares") for one in reasons] == (
+            [True] if given < least else []
+        )
