@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -174,7 +175,7 @@ def test_a_halt_of_the_service_is_no_pause_of_the_agent_and_gives_its_time(
     earlier = Timestamp(NOW - 90)
     made.on.state = replace(made.on.state, world=replace(made.on.state.world, halted_at=earlier))
     made.halting.halt()
-    assert (made.halt.was_paused, made.halt.since) == (False, made.on.state.halted_since)
+    assert (made.halt.was_paused, made.halt.since) == (False, earlier)
 
 
 async def test_what_fails_is_asked_again_and_what_waits_says_so(
@@ -199,6 +200,7 @@ async def test_what_fails_is_asked_again_and_what_waits_says_so(
         made.halting.halt()
         await turns()
         assert made.ack("first").detail == "still paused"
+        assert made.ack("first").state is AckState.FAILED
         made.halting.halt()
         await turns()
         assert made.ack("first").state is AckState.DONE
@@ -358,3 +360,52 @@ async def test_an_end_elsewhere_is_not_looked_up_where_it_cannot_be_one(
         await turns()
         assert "is it halted" not in made.asked
         assert made.on.ports.gate.is_closed
+
+
+def test_the_services_own_halt_closes_the_gate_here_and_its_end_opens_it(
+    hand: Callable[..., Hand],
+) -> None:
+    made = hand()
+    world = made.on.state.world
+    assert world is not None
+    for halted_at, is_closed in ((NOW, True), (None, False)):
+        made.on.state = replace(made.on.state, world=replace(world, halted_at=halted_at))
+        made.halting.on_world()
+        assert made.on.ports.gate.is_closed is is_closed
+    # A world that was never read is not halted, and no pause is known without limits.
+    made.on.state = replace(made.on.state, world=None, limits=None)
+    made.halting.on_world()
+    made.halting.halt()
+    assert (made.halt.since, made.halt.was_paused) == (NOW, False)
+
+
+async def test_a_halt_while_the_service_is_halted_elsewhere_is_not_looked_up(
+    hand: Callable[..., Hand],
+) -> None:
+    made = hand()
+    world = made.on.state.world
+    assert world is not None
+    made.on.state = replace(made.on.state, world=replace(world, halted_at=NOW))
+    made.halting.halt()
+    async with made.running():
+        made.halting.on_world()
+        await turns()
+        assert "is it halted" not in made.asked
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+async def test_a_halt_is_not_ended_while_its_exits_still_sell(
+    hand: Callable[..., Hand], *, is_over: bool
+) -> None:
+    made = hand()
+    made.halting.halt()
+    async with made.running():
+        exits = cast("Any", SimpleNamespace(is_over=is_over))
+        made.on.state = replace(made.on.state, halt=replace(made.halt, exits=exits))
+        made.is_halted_there = True
+        made.halting.on_world()
+        await turns()
+        assert ("is it halted" in made.asked) is is_over
+        await made.halting.resume(Resume(RESUME_WORD))
+        assert (("warn", UNDER_WAY) in made.on.words) is not is_over
+        assert made.on.ports.gate.is_closed is not is_over
