@@ -1,6 +1,7 @@
 """What each reading of the service asks, shows and wakes, and when it is made again."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from kit.desk.offline import Asked, Offline
 from kit.samples.desk import NOW, sample_state
 from service_tui.client.errors import (
     Called,
+    InvalidError,
     MalformedError,
     NotFoundError,
     PlanRequiredError,
@@ -21,8 +23,9 @@ from service_tui.client.errors import (
 )
 from service_tui.client.keys import TRIED_AGAIN_S
 from service_tui.clock import ManualClock
+from service_tui.desk.buy_limits import next_midnight
 from service_tui.desk.changes import Changed, Loaded
-from service_tui.desk.facts import ServiceAnswered
+from service_tui.desk.facts import AccountSeen, PositionsSeen, ServiceAnswered
 from service_tui.desk.feed import pollers
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.feed.pollers import (
@@ -48,13 +51,25 @@ from service_tui.desk.slices.records import (
 from service_tui.desk.slices.research import ResearchSeen, Source
 from service_tui.desk.slices.risk import AlertsSeen, AlertState, MonitorView
 from service_tui.desk.state import DeskState
-from service_tui.terms import EXPERIMENTS_PAGE_MAX, HISTORY_HOURS_MAX, Side
-from service_tui.units import Timestamp
+from service_tui.storage.errors import StorageError
+from service_tui.terms import (
+    EXPERIMENTS_PAGE_MAX,
+    HISTORY_HOURS_MAX,
+    MarketStatus,
+    Mode,
+    Side,
+    Venue,
+)
+from service_tui.units import Micros, Timestamp
 from service_tui.wire.endpoints.public import (
+    AGENT,
     BRIEFING,
     MARKET_HISTORY,
     MONITORS,
+    PORTFOLIO,
     RISK_ALERTS,
+    SETTINGS,
+    USER_SETTINGS,
 )
 from service_tui.wire.endpoints.research import DESK_RESEARCH, EXPERIMENTS, RESEARCH_STATE
 from service_tui.wire.markets import HistoryQuery
@@ -404,3 +419,142 @@ async def test_no_point_is_added_without_an_account_or_from_half_a_trade(
         on.state = state
         await marked(monkeypatch, on)
         assert on.facts == []
+
+
+# -- markets, positions and the account ------------------------------------------------------------
+
+
+async def test_markets_are_asked_at_once_until_a_service_takes_one_state_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on, memory, asked = desk(), PollerMemory(), list[object]()
+    refused = InvalidError(REFUSAL, CALLED, status=422)
+    left: list[object] = [("one", 0.1), refused, ("two", 0.2), ("three", 0.3)]
+
+    async def pages(ports: object, how: object, pages: object) -> Any:
+        assert (ports, pages) == (on.ports, memory.markets)
+        asked.append(how)
+        result = left.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    monkeypatch.setattr(pollers, "all_markets", pages)
+    told = [await pollers.read_markets(on.ports, memory) for _ in range(3)]
+    assert told == [(["one"], 0.1), (["two"], 0.2), (["three"], 0.3)]
+    whole, single = pollers.ALL_AT_ONCE, pollers.STATE_BY_STATE
+    assert asked == [whole, whole, single, single]
+
+
+def row(name: str, **other: Any) -> SimpleNamespace:
+    return SimpleNamespace(**({"market_id": name, "sim_balance": None} | other))
+
+
+@pytest.mark.parametrize(
+    ("envelope", "rows", "cash"),
+    [
+        (7.5, (None, 3.5), 7_500_000),
+        (0.0, (None, 3.5), 0),
+        (None, (None, 3.5, 9.0), 3_500_000),
+        (None, (None,), None),
+    ],
+)
+async def test_positions_are_told_by_venue_and_state_with_the_cash_beside_them(
+    monkeypatch: pytest.MonkeyPatch,
+    envelope: float | None,
+    rows: tuple[float | None, ...],
+    cash: int | None,
+) -> None:
+    base = BASE.positions[0]
+    views = {
+        "open": base,
+        "sold": replace(base, market_id="sold", shares=Micros(0)),
+        "over": replace(base, market_id="over", status=MarketStatus.RESOLVED),
+        "real": replace(base, market_id="real", venue=Venue.EVM),
+        "real over": replace(base, venue=Venue.SOL, status=MarketStatus.RESOLVED),
+    }
+    on = desk()
+    given: list[object] = []
+
+    def made(body: SimpleNamespace, market: object) -> list[Any]:
+        given.append((body.market_id, market))
+        if body.market_id == "broken":
+            raise ValueError("a side that is none")
+        return [views[body.market_id]]
+
+    bodies = [row(name) for name in ("open", "broken", "sold", "over", "real", "real over")]
+    answer = SimpleNamespace(
+        sim_balance=envelope, positions=[row("x", sim_balance=one) for one in rows]
+    )
+
+    async def pages(read: Callable[[object], Any], ended: object) -> SimpleNamespace:
+        del read, ended
+        return SimpleNamespace(rows=bodies, dropped=4, answer=answer, latency_s=0.3)
+
+    monkeypatch.setattr(pollers, "all_positions", pages)
+    monkeypatch.setattr(pollers, "position_views", made)
+    known = replace(on.state.markets["m-00001"], market_id="open")
+    on.state = replace(on.state, markets={"open": known}, positions=(base,))
+    facts, latency_s = await pollers.read_positions(on.ports, PollerMemory())
+    assert given[:2] == [("open", known), ("broken", None)]
+    assert latency_s == 0.3
+    assert facts == [
+        PositionsSeen(
+            (views["open"],), (views["over"],), 5, cast("Any", cash),
+            (views["real"], views["real over"]),
+        )
+    ]  # fmt: skip
+    assert on.woken == []
+    # Shares that went or came without their money: that is read too.
+    on.state = replace(on.state, positions=(replace(base, shares=Micros(base.shares + 1)),))
+    await pollers.read_positions(on.ports, PollerMemory())
+    assert on.woken == ([Topic.ACCOUNT] if cash is None else [])
+
+
+async def test_the_account_is_read_whole_and_other_cash_wakes_the_positions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on = desk(mode=Mode.SIM)
+    cast("Any", on.ports.client).skew_s = 40.0
+    on.answers = {AGENT: "agent", PORTFOLIO: "portfolio", SETTINGS: "set", USER_SETTINGS: "user"}
+    account = on.state.account
+    assert account is not None
+    given: dict[str, object] = {}
+
+    def noted(name: str, result: object) -> Callable[..., Any]:
+        def note(*them: object, **named: object) -> object:
+            given[name] = (them, named)
+            return result
+
+        return note
+
+    midnight = next_midnight(Timestamp(NOW - 40))
+    for name, result in (
+        ("account_view", account), ("venue_sums", {}), ("limits_view", BASE.limits),
+        ("buy_limits_view", BASE.buy_limits),
+    ):  # fmt: skip
+        monkeypatch.setattr(pollers, name, noted(name, result))
+    reserved: list[float] = []
+    blotter = SimpleNamespace(reserved=lambda since: reserved.append(since) or 77)
+    on.ports = replace(on.ports, blotter=cast("Any", blotter))
+    facts, latency_s = await pollers.read_account(on.ports, PollerMemory())
+    assert facts == [AccountSeen(account, {}), Changed(BASE.limits), Changed(BASE.buy_limits)]
+    assert (latency_s, on.woken) == (0.01, [])
+    assert given == {
+        "account_view": (("agent", "portfolio", BASE.positions), {}),
+        "venue_sums": (("portfolio",), {}),
+        "limits_view": (("set", "user"), {"sim": True}),
+        "buy_limits_view": (
+            ("set", "user"), {"at": NOW, "midnight": midnight, "own_spent": 77},
+        ),
+    }  # fmt: skip
+    assert reserved == [midnight - 86_400 + 40]
+    on.state = replace(on.state, account=replace(account, cash=Micros(account.cash + 1)))
+
+    def broken(_: float) -> int:
+        raise StorageError("unreadable")
+
+    blotter.reserved = broken
+    await pollers.read_account(on.ports, PollerMemory())
+    assert on.woken == [Topic.POSITIONS]
+    assert cast("Any", given["buy_limits_view"])[1]["own_spent"] is None

@@ -755,3 +755,48 @@ async def settled() -> None:
     """Give tasks and the thread that reads the disk their turns."""
     for _ in range(12):
         await asyncio.sleep(0.0005)
+
+
+async def test_an_answer_to_a_repeated_exit_counts_only_while_nobody_else_found_it(
+    work: Callable[..., Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = with_tickets(work(Micros(0)), ticket_of())
+    made.rows[f"{NAME}.1"] = stored(ticket_of(), StoredState.SENT, sent=REQUEST.model_dump_json())
+
+    async def take_answer(*_: object) -> None:
+        raise AssertionError("it has an end already")
+
+    async def call(endpoint: object, **_: object) -> SimpleNamespace:
+        if endpoint is PLACE_TRADE:
+            done = ticket_of(state=TicketState.DONE, outcome="found", settled_at=Timestamp(START))
+            with_tickets(made, done)
+        return SimpleNamespace(answer=None)
+
+    monkeypatch.setattr(exits, "take_answer", take_answer)
+    await made.turn(alert_of())
+    await made.on.clock.advance(REPEAT_S)
+    cast("Any", made.on.ports.client).call = call
+    await made.turn(alert_of())
+    assert (made.alert.state, made.alert.detail) == (AlertState.EXECUTED, "sold: found")
+    assert made.sold == []
+
+
+async def test_an_exit_by_hand_ends_only_a_lost_one_whatever_is_known_of_it(
+    work: Callable[..., Work],
+) -> None:
+    made = with_tickets(work(), ticket_of(outcome="sent, no answer: timeout"))
+    await made.turn(alert_of(), by_hand=True)
+    assert (made.on.written, made.sold) == ([], [])
+    assert made.alert.detail == "sent, no answer: being looked up, not resent"
+
+
+async def test_a_look_of_a_later_start_begins_to_wait_anew(work: Callable[..., Work]) -> None:
+    made = work()
+    await made.on.clock.advance(500)
+    with_tickets(made, ticket_of())
+    made.rows[f"{NAME}.1"] = stored(ticket_of(), StoredState.SENT, sent=REQUEST.model_dump_json())
+    made.on.answers[PLACE_TRADE] = UnreachableError("away", CALLED)
+    for wait_s, count in ((0.0, 0), (REPEAT_S - 1, 0), (1.0, 1)):
+        await made.on.clock.advance(wait_s)
+        await made.turn(alert_of())
+        assert len(made.calls(PLACE_TRADE)) == count

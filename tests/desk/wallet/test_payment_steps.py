@@ -272,6 +272,7 @@ async def test_an_offer_is_written_down_signed_sent_once_and_settled(
     assert made.judged[-1] == (OFFER, policy, PRICE)
     sent = json.loads(base64.b64decode(made.headers[0]))
     assert sent["network"] == "base"
+    assert set(sent["payload"]["authorization"]) >= {"from", "to", "validBefore"}
     assert sent["payload"]["signature"] == SIGNED
     assert list(sent["payload"]["authorization"].values()) == [
         ME, TO, str(PRICE), "6", "8", f"0x{nonce.hex()}",
@@ -342,3 +343,27 @@ async def test_what_may_not_be_paid_is_not_even_written_down(work: Callable[...,
     await late.payments.pay(PayOffer(late.offer.offer_id))
     assert (late.runs.log, late.headers) == ([], [])
     assert "clock" in late.on.words[-1][1]
+
+
+def test_the_client_brings_its_offers_here_and_off_means_that_nothing_may_be_paid(
+    work: Callable[..., Work],
+) -> None:
+    made = work(None)
+    assert made.on.ports.client.offered == made.payments.on_offer
+    assert made.payments._policy(OFFER).day_max == 0
+
+
+def test_a_day_of_payments_begins_with_the_earlier_midnight_of_both_clocks(
+    work: Callable[..., Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = work()
+    midnight = START - START % 86_400
+    asked: list[float] = []
+    monkeypatch.setattr(made.on.clock, "now", lambda: midnight + 1)
+    monkeypatch.setattr(made.runs, "opened_since", lambda _, began: asked.append(began) or ())
+    for skew_s in (3.0, None):
+        cast("Any", made.on.ports.client).skew_s = skew_s
+        made.payments._spent()
+    earlier, own = (spending_day_began(cast("Any", midnight + 1), one) for one in (3.0, 0.0))
+    assert asked == [earlier, own]
+    assert earlier < own
