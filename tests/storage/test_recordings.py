@@ -185,3 +185,12 @@ def test_a_file_that_was_removed_is_not_made_again_by_a_record(tmp_path: Path) -
     with pytest.raises(RecordingError):
         made.add(row(10))
     assert not made.path.exists()
+
+
+def test_records_that_build_on_nothing_are_not_read(tmp_path: Path) -> None:
+    made = kept(tmp_path)
+    put(made, AT, 0, "", b"x")
+    assert (made.span(), made.chain(AT)) == (None, ())
+    put(made, AT + 10, 1, "", b"x")
+    assert (made.chain(AT), seconds(made.chain(AT + 10))) == ((), [10])
+    assert made.span() == (AT + 10, AT + 10)

@@ -240,7 +240,7 @@ async def test_each_kind_of_row_says_all_of_itself() -> None:
     assert sale == (
         "1 heron: sell NO, 12.00 shares, Is it so?; price 0.310; 2m 00s left; no reason given"
     )
-    assert bought == ("2 heron: buy NO, 99.00 USDC, Is it so?; price 0.310; 2m 00s left; it pays")
+    assert bought == ("2 heron: buy NO, 99.00 USDC.e, Is it so?; price 0.310; 2m 00s left; it pays")
 
 
 async def test_an_end_is_told_by_its_outcome_and_else_by_its_state() -> None:
