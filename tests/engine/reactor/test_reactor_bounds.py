@@ -5,9 +5,12 @@ from typing import Any, Final
 import pytest
 
 from kit.engine.bare import AT, bare_world, listed
-from service_tui.engine.errors import SignalNotFound
+from service_tui.engine.agents.mirrors import TX_KEY
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.errors import DaySpend, SignalNotFound
 from service_tui.engine.events import (
     BreakerReset,
+    Note,
     Reacted,
     ReactorChanged,
     Settlement,
@@ -277,3 +280,81 @@ def test_who_has_set_nothing_has_a_reactor_that_follows_nothing() -> None:
     assert reactor.state("ada") == ReactorState()
     assert reactor.states == {}
     assert (reactor.spent_today("ada", AT), reactor.cap_left("ada", AT)) == (0, 100 * ONE)
+
+
+MIRROR: Final = Note(signal_data={TX_KEY: "0x1"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "config", "is_refused"),
+    [
+        ({}, {}, True),
+        ({"size": Micros(5 * ONE)}, {}, False),
+        ({"note": Note()}, {}, False),
+        ({"action": Action.SELL}, {}, False),
+        ({"venue": EVM}, {}, False),
+        ({}, {"venue": EVM}, False),
+        ({"venue": EVM}, {"venue": EVM}, True),
+    ],
+)
+def test_only_a_mirror_is_held_within_the_cap_of_its_venue(
+    world: World, changes: dict[str, Any], config: dict[str, Any], *, is_refused: bool
+) -> None:
+    order = Order(world.agents["ada"], "m1", Side.YES, Action.BUY, Micros(5 * ONE + 1), note=MIRROR)
+    world.reactor.check_cap(order, AT)
+    follow(world, daily_cap=Micros(5 * ONE), **config)
+    if is_refused:
+        with pytest.raises(DaySpend, match=r"5\.00"):
+            world.reactor.check_cap(order._replace(**changes), AT)
+    else:
+        world.reactor.check_cap(order._replace(**changes), AT)
+    world.reactor.check_cap(order._replace(agent=world.agents["bea"]), AT)
+
+
+@pytest.mark.parametrize("leg", [0, 1])
+def test_a_fill_of_the_maker_waits_for_who_asks_for_it(world: World, leg: int) -> None:
+    follow(world)
+    world.reactor.note(BUY._replace(leg=leg), AT)
+    assert (len(pending(world)), len(pending(world, maker=True))) == (0, 1)
+
+
+def test_a_signal_waits_only_where_its_question_is_open_and_on_the_mirrors_venue(
+    world: World,
+) -> None:
+    follow(world, mirror_fraction=0.5, venue=SOL)
+    world.reactor.note(BUY, AT)
+    world.reactor.note(BUY._replace(tx_hash="0x2", market_id="m2"), AT)
+    assert pending(world) == []
+    follow(world, venue=EVM)
+    assert [one.settled.market_id for one in pending(world)] == ["m1"]
+    world.markets["m1"].resolved_at = AT
+    assert pending(world) == []
+
+
+@pytest.mark.parametrize("key", ["0x1", "signal"])
+def test_what_is_mirrored_already_shows_what_it_has_cost(world: World, key: str) -> None:
+    follow(world)
+    leg = BUY._replace(leg=2)
+    world.reactor.note(leg, AT)
+    name = signal_id_of(leg) if key == "signal" else key
+    world.reactor.mirrors.done["ada"] = {name: Micros(77)}
+    assert [one.amount for one in pending(world, maker=True)] == [77]
+
+
+def test_nothing_is_counted_as_held_back_while_the_breaker_is_closed(world: World) -> None:
+    follow(world)
+    world.reactor.note(BUY, AT)
+    assert world.reactor.breaker("ada", AT) == Breaker(0, 0)
+
+
+def test_an_hour_that_is_over_is_put_down_before_what_comes_next(world: World) -> None:
+    follow(world)
+    failed(world, FAILURES_MAX)
+    world.reactor.note(BUY, later(BREAKER_S - 1))
+    world.reactor.note(BUY._replace(tx_hash="0x2"), later(BREAKER_S))
+    # What came within the hour waits no more, although nothing has happened since.
+    assert [one.signal_id for one in pending(world, BREAKER_S + 1)] == ["0x2"]
+    failed(world, 1, BREAKER_S + 5)
+    state = world.reactor.state("ada")
+    assert (state.failures, state.pauses) == (1, [(AT, later(BREAKER_S))])
+    assert [one.decision for one in state.reactions[-2:]] == [RESET, FAILED]
