@@ -4,10 +4,12 @@ import asyncio
 import io
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from kit.samples.desk import NOW
+from kit.samples.filled import filled
 from kit.samples.fleet import fleet_state, held_of
 from kit.samples.guarded import guarded_state
 from kit.samples.reactor import reactor_state
@@ -16,12 +18,13 @@ from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor
+from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.reactor import SignalState
 from service_tui.desk.slices.records import Notice, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
-from service_tui.terms import Venue
-from service_tui.units import ONE, Timestamp
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wiring.plain import newest
 
 
@@ -32,6 +35,7 @@ class Still:
         self.state = state
         self.given: list[Command] = []
         self.ports = self
+        self.end: dict[str, Any] = {"state": TicketState.DONE}
 
     def now(self) -> Timestamp:
         return NOW
@@ -48,7 +52,7 @@ class Still:
         self.given.append(command)
         view = TicketView("t", command.kind, "", command.describe(), TicketState.QUEUED, NOW)
         ticket = Ticket(command, view)
-        ticket.update(replace(view, state=TicketState.DONE))
+        ticket.update(replace(view, **self.end))
         return ticket
 
 
@@ -220,3 +224,42 @@ async def test_an_empty_list_says_so_and_further_words_are_refused() -> None:
         assert "too many words" in (await said(desk, rows, f"{name} now"))[0]
     for name in ROW_COMMANDS:
         assert "the number in the list of" in (await said(desk, rows, name))[0]
+
+
+async def test_each_kind_of_row_says_all_of_itself() -> None:
+    state = whole()
+    held = filled(
+        HeldView, 3, agent_name="heron", action=Action.SELL, side=Side.NO, question="Is it so?",
+        shares=Micros(12 * ONE), amount=Micros(99 * ONE), price=0.31, average=0.7,
+        reasoning="", created_at=NOW, expires_at=Timestamp(NOW + 120), venue=Venue.EVM,
+    )  # fmt: skip
+    buy = replace(held, action=Action.BUY, reasoning="it pays")
+    supervision = replace(state.supervision, held=(held, buy))
+    desk, rows = Still(replace(state, supervision=supervision)), PlainRows()
+    sale, bought = (" ".join(one.split()) for one in await said(desk, rows, "approvals"))
+    assert sale == (
+        "1 heron: sell NO, 12.00 shares, Is it so?; price 0.310; 2m 00s left; no reason given"
+    )
+    assert bought == ("2 heron: buy NO, 99.00 USDC.e, Is it so?; price 0.310; 2m 00s left; it pays")
+
+
+async def test_an_end_is_told_by_its_outcome_and_else_by_its_state() -> None:
+    desk, rows = Still(whole()), PlainRows()
+    await said(desk, rows, "monitors")
+    for state, outcome, end in (
+        (TicketState.DONE, "", "done"),
+        (TicketState.DONE, "stop at 20%", "stop at 20%"),
+        (TicketState.FAILED, "", "failed"),
+        (TicketState.FAILED, "it is gone", "failed: it is gone"),
+    ):
+        desk.end = {"state": state, "outcome": outcome}
+        (line,) = await said(desk, rows, "stop 1 15")
+        assert line == f"{desk.given[-1].describe()}: {end}"
+
+
+@pytest.mark.parametrize("line", ["mirror 1 now", "dismiss 1 now"])
+async def test_a_signal_takes_no_further_word(line: str) -> None:
+    desk, rows = Still(whole()), PlainRows()
+    await said(desk, rows, "signals")
+    assert await said(desk, rows, line) == ["too many words: leave out now"]
+    assert desk.given == []
