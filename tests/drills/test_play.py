@@ -4,6 +4,8 @@ import json
 import os
 import re
 import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from kit.console.drilling import drilling, small
 from kit.desk.faults import sell
 from kit.samples.desk import NOW, sample_state
 from service_tui.cli import main as cli
+from service_tui.clock import ManualClock
 from service_tui.console.shell.command_sender import CommandSender
 from service_tui.desk.commands.drill import BeginDrill
 from service_tui.desk.commands.risk import RemoveMonitor
@@ -22,8 +25,10 @@ from service_tui.desk.slices.drill import DrillPhase, DrillResult, DrillView
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wiring.drills import command, results
+from service_tui.wiring.drills import play as room
 from service_tui.wiring.drills.command import DrillError
 from service_tui.wiring.drills.courses import options_of
+from service_tui.wiring.drills.play import Game, drill_desk, first_state_of
 from service_tui.wiring.drills.results import advice_for, score_of
 from service_tui.wiring.drills.scenario import scenario_of
 
@@ -62,6 +67,27 @@ async def test_a_drill_touches_nothing_but_its_own_folder_and_reaches_nobody(
     assert after.keys() - before.keys() == own
     assert {name: after[name] for name in before} == before
     assert [path.name for path in (home / "drills").iterdir()] == ["results"]
+
+
+async def test_the_end_of_a_drill_removes_its_own_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def nothing(*_: object) -> AsyncGenerator[None]:
+        yield
+
+    monkeypatch.setattr(room, "open_world", nothing)
+    monkeypatch.setattr(room, "_desk_of", nothing)
+    game = Game(small(), tmp_path, ManualClock())
+    other, kept = game.folder.with_name("another"), game.folder.with_name("results") / "one.json"
+    for folder in (game.folder, other, kept.parent):
+        folder.mkdir(parents=True)
+    kept.write_text("{}")
+    async with drill_desk(game, first_state_of(game, {})):
+        assert game.folder.is_dir()
+    assert not game.folder.exists()
+    assert other.is_dir()
+    assert kept.is_file()
 
 
 def test_the_options_of_a_drill_name_no_service_and_no_key(tmp_path: Path) -> None:

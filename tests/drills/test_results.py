@@ -226,6 +226,8 @@ def test_a_result_is_told_as_text() -> None:
         "  - Look.",
     ]
     assert score_lines(replace(RESULT, score=None))[0] == "no score: left early"
+    better = replace(RESULT, yours=Micros(RESULT.best + 50 * ONE))
+    assert score_lines(better)[-1] == "  cost         -50.00 against the best listed course"
     assert "Next time" not in as_text(replace(RESULT, advice=()))
 
 

@@ -45,6 +45,14 @@ def test_nothing_is_read_where_nothing_was_recorded(tmp_path: Path) -> None:
     assert made.path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("statement", ["CREATE TABLE other (n INTEGER)", "PRAGMA user_version=1"])
+def test_a_file_that_holds_no_records_says_nothing(tmp_path: Path, statement: str) -> None:
+    made = Recordings(tmp_path)
+    with closing(sqlite3.connect(made.path)) as connection:
+        connection.execute(statement)
+    assert (made.span(), made.chain(AT), made.neighbour(AT, 1)) == (None, (), None)
+
+
 def test_who_begins_again_goes_on_behind_the_last_record(tmp_path: Path) -> None:
     kept(tmp_path, *WRITTEN[:2])
     again = Recordings(tmp_path)

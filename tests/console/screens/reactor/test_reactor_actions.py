@@ -305,6 +305,9 @@ def test_a_wallet_is_followed_and_unfollowed_again(row: Any, offered: str) -> No
     assert screen.take_back == (UnfollowWallet(address, "gull"),)
     screen.answer(NamedWallet(address, ""))
     assert screen.take_back == (UnfollowWallet(address, known_as),)
+    # Another address may be typed than the one that was offered.
+    screen.answer(NamedWallet(WALLETS[1], "tern"))
+    assert screen.take_back == (UnfollowWallet(WALLETS[1], "tern"),)
 
 
 @pytest.mark.parametrize(
