@@ -6,13 +6,13 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from kit.console.doors import Running, running
 from kit.console.every_screen import texts
 from kit.console.snapshot import assert_snapshot
+from kit.loop import HeldBack
 from kit.samples.desk import NOW
 from kit.samples.whole import whole_desk
 from service_tui.console.actions import ON_RECORD
@@ -337,9 +337,9 @@ def spoil(store: Recordings, *times: float) -> None:
             connection.execute("UPDATE records SET body = ? WHERE at = ?", (b"x", at))
 
 
-def held_back(player: Player) -> Event:
+def held_back(player: Player) -> HeldBack:
     """Have the player read nothing until the event is set."""
-    may_read, find = Event(), player.readable
+    may_read, find = HeldBack(), player.readable
 
     def slow(at: Timestamp) -> tuple[RecordedMoment | None, str]:
         may_read.wait(20)

@@ -20,6 +20,7 @@ from asyncio import Future
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from functools import wraps
+from threading import Event
 from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -69,6 +70,18 @@ def noted(call: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
         return future
 
     return noting
+
+
+class HeldBack(Event):
+    """Holds a thread back until it is set; from then on the thread is waited for again.
+
+    A thread that owes its answer for long is no longer waited for, and waits are skipped: what was
+    let go only now would be late by the clock that was moved.
+    """
+
+    def set(self) -> None:
+        super().set()
+        held.clear()
 
 
 class Skipping(selectors.DefaultSelector):
