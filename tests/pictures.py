@@ -3,7 +3,8 @@
 First the pictures of the suite (tests/console/snapshots), as text, then those of the README and
 the documents (screenshots/): the screens, and `tour`, which moves. Without SCREEN all of them; a
 word that no test has, such as `tour`, makes none of the suite. What is shown is the difference to
-what was committed: look at it before it is committed too.
+what was committed: look at it before it is committed too. The texts of `test_every_text` and
+`test_every_frame` are of all screens, and made anew in any case.
 """
 
 import os

@@ -25,7 +25,11 @@ TRANSLATING = [
     f"service_tui.desk.{path.relative_to(DESK).with_suffix('').as_posix().replace('/', '.')}"
     for path in sorted([DESK / "translate.py", *DESK.glob("*/translate.py")])
 ]
-SLICES = [one.name for one in pkgutil.iter_modules(slices.__path__)]
+SLICES = [
+    one.name
+    for one in pkgutil.iter_modules(slices.__path__)
+    if one.name not in {"position_key", "rows", "webhooks"}  # no record there has a property
+]
 SEEDS = range(6)
 KEPT = Path(__file__).parent / "snapshots"
 
@@ -50,12 +54,13 @@ def said(value: Any) -> str:
 def outcome(function: Callable[..., Any], *given: Any, **named: Any) -> str:
     try:
         return said(function(*given, **named))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValueError as error:
         return f"{type(error).__name__}: {error}"
 
 
 def translations(module: ModuleType) -> Iterator[str]:
     for name, function in public(module):
+        made = 0
         kinds = get_type_hints(function)
         kinds.pop("return", None)
         for seed in SEEDS:
@@ -63,7 +68,10 @@ def translations(module: ModuleType) -> Iterator[str]:
                 each: value_of(kind, 100 * seed + place, each)
                 for place, (each, kind) in enumerate(kinds.items())
             }
-            yield f"{name} {seed}: {outcome(function, **given)}"
+            said_of = outcome(function, **given)
+            made += "Error: " not in said_of
+            yield f"{name} {seed}: {said_of}"
+        assert made, f"{name} translates none of them"
 
 
 @pytest.mark.parametrize("name", TRANSLATING)

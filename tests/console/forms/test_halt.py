@@ -400,13 +400,15 @@ def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
     sold, kept = sold_and_kept(off)
     assert (sold, kept) == (DONE.positions, (real,))
     said = exits_question(off, sold).plain
-    assert "NOT sold, real money, 1 on evm" in said
+    assert "NOT sold, simulated money, 1 on evm" in said
+    attached = replace(off, service=replace(off.service, embedded=False))
+    assert "NOT sold, real money, 1 on evm" in exits_question(attached, sold).plain
     assert "LIVE is off" in said
     on = replace(off, wallet=replace(off.wallet, live=True))
     sold, kept = sold_and_kept(on)
     assert (sold, kept) == ((*DONE.positions, real), ())
     said = exits_question(on, sold).plain
-    assert "7 on sim (SIM), real money 1 on evm_venue. " in said
+    assert "7 on sim (SIM), simulated money 1 on evm_venue. " in said
     # Two kinds of money are never added.
     assert re.search(r"value now about [\d.,]+ \$SIM and [\d.,]+ USDC\.e, before fees", said)
     assert "open sales" not in said

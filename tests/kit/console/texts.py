@@ -26,7 +26,9 @@ ROWS_MAX = 12
 
 def assert_text(name: str, lines: Iterable[str], folder: Path | None = None) -> None:
     """Compare lines with the file of that name."""
-    assert_same(name, "\n".join(lines) + "\n", folder)
+    text = "\n".join(lines)
+    assert text, f"{name} says nothing"
+    assert_same(name, f"{text}\n", folder)
 
 
 def shown(text: Any) -> str:

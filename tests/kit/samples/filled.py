@@ -23,6 +23,8 @@ from service_tui.units import ONE
 Record = TypeVar("Record")
 
 WORDS = {
+    "state": ("Active", "Awaiting Settlement", "Ready to Redeem", "Redeemed"),
+    "taker_side": ("BUY",),
     "status": ("pending", "executed", "expired", "active"),
     "side": ("yes", "no"),
     "redeemable_side": ("yes", "no"),

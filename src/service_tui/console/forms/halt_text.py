@@ -13,6 +13,7 @@ from service_tui.console.reasons import without_amounts
 from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
 from service_tui.desk.slices.records import PositionView, TicketState, TicketView
 from service_tui.desk.state import DeskState
+from service_tui.desk.trading.preflight import is_simulated
 from service_tui.terms import MONEY_OF, MarketStatus, Venue, counted
 from service_tui.units import Micros, Timestamp
 
@@ -180,12 +181,13 @@ def exits_question(state: DeskState, positions: Sequence[PositionView]) -> Text:
     played = [trade for trade in positions if trade.venue is Venue.SIM]
     real = [trade for trade in positions if trade.venue is not Venue.SIM]
     mode = state.service.mode.value
+    kind = "simulated money" if is_simulated(state) else "real money"
     rests = any(order.holding in {trade.key for trade in positions} for order in state.orders)
     body = Text.assemble(
         f"Sells {counted(len(positions), 'position')} in full, one order each: ",
         (f"{_by_venue(played)} ({mode})" if played else "", mode.lower()),
         ", " if played and real else "",
-        (f"real money {_by_venue(real)}" if real else "", "bold live"),
+        (f"{kind} {_by_venue(real)}" if real else "", "bold live"),
         ". Exit value now about ",
         _sums(positions, masked=masked),
         ", before fees" if real else "",
@@ -201,7 +203,7 @@ def exits_question(state: DeskState, positions: Sequence[PositionView]) -> Text:
             if state.wallet.live
             else f"LIVE is off: {cap('app.redemption')}, {cap('app.wallet')}, {cap('wallet.live')}"
         )
-        body.append(f"\n\nNOT sold, real money, {_by_venue(kept)} ({why}):\n", "bold warn")
+        body.append(f"\n\nNOT sold, {kind}, {_by_venue(kept)} ({why}):\n", "bold warn")
         body.append_text(
             Text("\n").join(_position_line(position, masked=masked) for position in kept)
         )

@@ -28,7 +28,7 @@ from service_tui.console.screens.reactor.forms import (
     NamedWallet,
     ReactorForm,
 )
-from service_tui.console.screens.reactor.mirror import MirrorForm, SignalPane
+from service_tui.console.screens.reactor.mirror import ON_REAL_VENUE, MirrorForm, SignalPane
 from service_tui.console.screens.reactor.table import FEED, TABLES
 from service_tui.desk.commands.reactor import (
     DismissSignal,
@@ -133,6 +133,7 @@ BLOCKED = {
         replace(NEW, state=SignalState.SKIPPED, ticket_id="mirror-1"),
         "skipped after an attempt. A signal is sent once only",
     ),
+    "real venue": (STATE, replace(NEW, venue=Venue.EVM), ON_REAL_VENUE),
     "breaker": (changed(breaker=OPEN), NEW, "breaker open. b resets it"),
 }
 
@@ -173,10 +174,9 @@ def test_a_signal_whose_quote_is_on_the_screen_is_mirrored_at_once() -> None:
     assert not screen.opened
 
 
-@pytest.mark.parametrize("why", ["not seen", "no pane", "real money", "refused"])
+@pytest.mark.parametrize("why", ["not seen", "no pane", "refused"])
 def test_a_signal_is_looked_at_first(why: str) -> None:
-    new = replace(NEW, venue=Venue.EVM) if why == "real money" else NEW
-    screen = on(new, OLD, seen=why != "not seen")
+    screen = on(NEW, OLD, seen=why != "not seen")
     screen.shows_detail = why != "no pane"
     if why == "refused":
         screen.parts[SignalPane].preview.refusal = lambda _: "beyond its limit"
@@ -184,14 +184,14 @@ def test_a_signal_is_looked_at_first(why: str) -> None:
     assert not screen.given
     (form,) = screen.opened
     assert isinstance(form, MirrorForm)
-    assert form._signal == new
+    assert form._signal == NEW
     screen.answer("an order")
     assert screen.given == ["an order"]
 
 
 def test_marked_signals_are_mirrored_oldest_first_after_one_question() -> None:
-    late = replace(OTHERS, expires_at=NOW)
-    screen = on(NEW, OLD, OTHERS, marked=(NEW, late, OLD))
+    late, real = replace(OTHERS, expires_at=NOW), replace(OTHERS, venue=Venue.SOL)
+    screen = on(NEW, OLD, OTHERS, marked=(NEW, late, real, OLD))
     press(screen, "mirror")
     (dialog,) = screen.opened
     assert isinstance(dialog, ConfirmMany)
@@ -400,7 +400,9 @@ def test_the_question_says_what_it_will_do_by_itself() -> None:
     text = run_text(on(NEW, state=changed(config=nobody)).view).plain
     assert text.startswith("LIVE simulated, no real money, on evm_venue.\n")
     assert "100.00 USDC.e." in text
-    assert text.endswith("\n\nNo wallet followed. n follows one.")
+    assert text.endswith(
+        "\n\nA real venue is set: nothing is mirrored there.\n\nNo wallet followed. n follows one."
+    )
     assert not run_text(on(NEW, state=changed(config=None)).view).plain
 
 

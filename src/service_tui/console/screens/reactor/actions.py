@@ -35,7 +35,12 @@ from service_tui.console.screens.reactor.forms import (
     ReactorForm,
     reverse,
 )
-from service_tui.console.screens.reactor.mirror import TOO_DEAR, MirrorForm, SignalPane
+from service_tui.console.screens.reactor.mirror import (
+    ON_REAL_VENUE,
+    TOO_DEAR,
+    MirrorForm,
+    SignalPane,
+)
 from service_tui.console.screens.reactor.table import FEED, TABLES, ReactorRow, wallet_name
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.reactor import (
@@ -65,6 +70,20 @@ _ENDED: Final = {
 # -- requirements -------------------------------------------------------------------------------
 
 
+def _signal_block_reason(signal: SignalView, now: Timestamp) -> str:
+    """Why this signal is not mirrored whatever the desk allows; empty if it can be."""
+    if signal.state in _ENDED:
+        return _ENDED[signal.state]
+    if signal.venue is not Venue.SIM:
+        # The desk sends no order of real money that was not confirmed on its ticket.
+        return ON_REAL_VENUE
+    if signal.left_s(now) <= 0:
+        return "signal expired"
+    if not signal.can_mirror(now):
+        return "skipped after an attempt. A signal is sent once only"
+    return ""
+
+
 def mirror_block_reason(  # noqa: PLR0911 - a table
     state: DeskState, signal: SignalView, now: Timestamp
 ) -> str:
@@ -75,12 +94,8 @@ def mirror_block_reason(  # noqa: PLR0911 - a table
         return f"trading is halted. {cap('app.halt')} resumes"
     if state.limits is not None and state.limits.paused:
         return "trading is paused. Resume it to mirror"
-    if signal.state in _ENDED:
-        return _ENDED[signal.state]
-    if signal.left_s(now) <= 0:
-        return "signal expired"
-    if not signal.can_mirror(now):
-        return "skipped after an attempt. A signal is sent once only"
+    if why := _signal_block_reason(signal, now):
+        return why
     if state.reactor.breaker.is_paused(now):
         return f"breaker open. {cap('reactor.reset')} resets it"
     return ""
@@ -244,25 +259,19 @@ def _wallet_of(row: ReactorRow) -> str:
     return row.wallet if isinstance(row, SignalView) else row.address
 
 
-def _mode_text(view: ViewContext) -> Text:
-    config = view.state.reactor.config
-    venue = Venue.SIM if config is None else config.venue
+def _mode_text(view: ViewContext, venue: Venue) -> Text:
     mode = mode_on(view.state, venue)
     kind = (mode.value, f"bold {mode.value.lower()}")
     return Text.assemble(kind, f" {money_kind(view.state, venue)}")
 
 
-def _unit(view: ViewContext) -> str:
-    config = view.state.reactor.config
-    return formats.unit(Venue.SIM if config is None else config.venue)
-
-
 def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
     """The cost of mirroring several signals."""
-    total = Micros(sum(signal.amount for signal in signals))
+    # All of play money: those of real venues are left out.
+    total, unit = Micros(sum(signal.amount for signal in signals)), formats.unit(Venue.SIM)
     message = Text.assemble(
-        f"{counted(len(signals), 'signal')}, ", view.money(total), f" {_unit(view)} in total, ",
-        _mode_text(view),
+        f"{counted(len(signals), 'signal')}, ", view.money(total), f" {unit} in total, ",
+        _mode_text(view, Venue.SIM),
         ".\nEach buys once, at its price limit or below. Expired signals and those above the "
         "day's cap are skipped.\n",
     )  # fmt: skip
@@ -270,7 +279,7 @@ def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
     if left is not None and left < total:
         message.append("Left of the day's cap: ")
         message.append_text(view.money(left))
-        message.append(f" {_unit(view)}. Not all signals fit.\n", "warn")
+        message.append(f" {unit}. Not all signals fit.\n", "warn")
     return message
 
 
@@ -280,7 +289,8 @@ def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
     return Text.assemble(
         formats.side(signal.side), " ", formats.plain(short_question(signal.question), 66),
         "\n    ",
-        (f"{name}  ", "muted"), view.money(signal.amount), (f" {_unit(view)} at ", "muted"),
+        (f"{name}  ", "muted"), view.money(signal.amount),
+        (f" {formats.unit(signal.venue)} at ", "muted"),
         formats.price(signal.price_max), (" or below, ", "muted"),
         (f"{signal.left_s(view.now):.0f}s left", "muted"),
     )  # fmt: skip
@@ -350,11 +360,12 @@ def auto_text(view: ViewContext) -> Text:
     if config is None:
         return Text("\nauto: caps not loaded yet.", "warn")
     return Text.assemble(
-        "\nauto mirrors without asking you: ", _mode_text(view), ".\n",
+        "\nauto mirrors without asking you: ", _mode_text(view, config.venue), ".\n",
         "Max per mirror: ", view.shares(config.max_size),
         " shares, ", formats.percent(config.price_buffer), " above the source's price. "
         "Max per day: ", view.money(config.daily_cap),
-        f" {_unit(view)}. Valid until you change it, or {cap('reactor.run')}, {cap('app.halt')} or "
+        f" {formats.unit(config.venue)}. Valid until you change it, or {cap('reactor.run')}, "
+        f"{cap('app.halt')} or "
         "the breaker stops it.",
     )  # fmt: skip
 
@@ -397,13 +408,15 @@ def run_text(view: ViewContext) -> Text:
     auto = sum(reactor.policy_of(wallet) is Policy.AUTO for wallet in config.wallets)
     followed = len(config.wallets)
     message = Text.assemble(
-        _mode_text(view), f".\n{counted(followed, 'wallet')} followed: {followed - auto} on ask "
-                          "or off, ",
+        _mode_text(view, config.venue),
+        f".\n{counted(followed, 'wallet')} followed: {followed - auto} on ask or off, ",
         (f"{auto} on auto, mirrored without asking you", "bold warn" if auto else ""),
         ".\nPer mirror: ", formats.percent(config.mirror_fraction), " of the source, max ",
         view.shares(config.max_size), " shares.\nPer day: max ", view.money(config.daily_cap),
-        f" {_unit(view)}. {cap('reactor.run')} turns the reactor off.",
+        f" {formats.unit(config.venue)}. {cap('reactor.run')} turns the reactor off.",
     )  # fmt: skip
+    if config.venue is not Venue.SIM:
+        message.append("\n\nA real venue is set: nothing is mirrored there.", "warn")
     if not followed:
         message.append(f"\n\nNo wallet followed. {cap('reactor.follow')} follows one.", "warn")
     return message

@@ -11,7 +11,7 @@ from service_tui.console.freshness import on_wall
 from service_tui.console.keys import cap
 from service_tui.console.money_kind import mode_on
 from service_tui.console.reasons import without_amounts
-from service_tui.console.screens.reactor.mirror import Preview
+from service_tui.console.screens.reactor.mirror import ON_REAL_VENUE, Preview
 from service_tui.console.screens.reactor.table import (
     ReactorRow,
     dearer_text,
@@ -34,7 +34,7 @@ from service_tui.desk.slices.reactor import (
 )
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import MIRROR_PRICE_MAX, Mode, Venue
+from service_tui.terms import MIRROR_PRICE_MAX, Venue
 from service_tui.units import Micros, Timestamp
 
 _METER: Final = 10
@@ -64,7 +64,7 @@ def state_text(view: ViewContext) -> Text:
     if reactor.barred or config is None:
         word = "not on this plan" if reactor.barred else "not loaded yet"
         return Text.assemble(("○ ", "muted"), (word, "warn" if reactor.barred else "muted"))
-    mode = state.service.mode
+    mode = mode_on(state, config.venue)
     bits = [
         Bit(_runs(reactor, view.now)),
         Bit(
@@ -184,12 +184,12 @@ def describe(row: ReactorRow, view: ViewContext, preview: Preview) -> Detail:
     return _describe_signal(row, view, preview)
 
 
-def _mirror_text(row: SignalView, state: DeskState) -> str:
+def _mirror_text(row: SignalView) -> str:
     """The effect of the mirroring key."""
     if row.is_too_dear:
         return "price above the limit"
-    if mode_on(state, row.venue) is Mode.LIVE:
-        return f"{cap('reactor.mirror')} confirms, then buys with real money"
+    if row.venue is not Venue.SIM:
+        return ON_REAL_VENUE
     return f"{cap('reactor.mirror')} mirrors, {cap('reactor.dismiss')} dismisses"
 
 
@@ -205,7 +205,7 @@ def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> De
     if row.can_mirror(now):
         shown = preview.figures(row, masked=view.masked)
         message, ink = preview.state_text_(row, now)
-        todo = _mirror_text(row, view.state)
+        todo = _mirror_text(row)
         body = Text.assemble(
             figures(shown, across=2, width=view.width), "\n", (message, ink), "   ",
             (todo, "warn" if row.is_too_dear else "accent"),

@@ -36,6 +36,7 @@ _FIGURES: Final = frozenset({
 _TWO_ACROSS: Final = 56
 EARLY: Final = "keys typed early were ignored: review the mirror, then press again"
 UNSEEN: Final = "loading the quote"
+ON_REAL_VENUE: Final = "not mirrored: on a real venue each order is confirmed on the ticket"
 TOO_DEAR: Final = "Price above the mirror's limit. A mirror would buy nothing"
 PUSHES: Final = "The mirror would push the price above its limit. It would buy nothing"
 SENT: Final = "mirror sent: last keys ignored"
