@@ -1,4 +1,4 @@
-"""Which prices of a market are kept: the first at once, then one a step."""
+"""Which prices a market (`engine.amm.market`) keeps: the first at once, then one a step."""
 
 from kit.engine.bare import AT, bare_world, listed
 
