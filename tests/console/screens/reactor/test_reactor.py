@@ -783,7 +783,7 @@ async def test_another_venue_is_chosen_and_told_to_be_real_money() -> None:
         await view.press("f2")
         view.app.screen.query_one("#reactor-venue").focus()
         await view.press("right")
-        assert "Real venue: nothing is mirrored" in view.part("#form-hint")
+        assert "A real venue: nothing is mirrored" in view.part("#form-hint")
         await view.press("ctrl+j")
         assert view.orders == [SetReactorConfig(venue=Venue.EVM)]
 

@@ -20,6 +20,7 @@ from service_tui.console.screens.reactor.actions import (
     mirror_block_reason,
     run_text,
 )
+from service_tui.console.screens.reactor.detail import describe
 from service_tui.console.screens.reactor.feed import FeedFilter, FeedLine
 from service_tui.console.screens.reactor.forms import (
     ChoosePolicy,
@@ -28,7 +29,12 @@ from service_tui.console.screens.reactor.forms import (
     NamedWallet,
     ReactorForm,
 )
-from service_tui.console.screens.reactor.mirror import ON_REAL_VENUE, MirrorForm, SignalPane
+from service_tui.console.screens.reactor.mirror import (
+    ON_REAL_VENUE,
+    MirrorForm,
+    Preview,
+    SignalPane,
+)
 from service_tui.console.screens.reactor.table import FEED, TABLES
 from service_tui.desk.commands.reactor import (
     DismissSignal,
@@ -187,6 +193,15 @@ def test_a_signal_is_looked_at_first(why: str) -> None:
     assert form._signal == NEW
     screen.answer("an order")
     assert screen.given == ["an order"]
+
+
+def test_the_pane_of_a_signal_on_a_real_venue_offers_no_mirror() -> None:
+    real = replace(NEW, venue=Venue.EVM, price_now=0.999)
+    body = describe(real, on(real).view, Preview()).body
+    assert ON_REAL_VENUE in body.plain
+    (span,) = [one for one in body.spans if body.plain[one.start : one.end] == ON_REAL_VENUE]
+    assert span.style == "warn"
+    assert ON_REAL_VENUE not in describe(NEW, on(NEW).view, Preview()).body.plain
 
 
 def test_marked_signals_are_mirrored_oldest_first_after_one_question() -> None:
@@ -358,6 +373,8 @@ def test_the_authorisation_names_every_cap() -> None:
         "Max per mirror: 80.00 shares, 2.0% above the source's price. Max per day: 100.00 $. "
         "Valid until you change it, or H, F9 or the breaker stops it."
     )
+    real = on(NEW, state=changed(config=replace(CONFIG, venue=Venue.EVM)))
+    assert auto_text(real.view).plain == f"\nauto: {ON_REAL_VENUE}."
     unread = on(NEW, state=changed(config=None))
     assert auto_text(unread.view).plain == "\nauto: caps not loaded yet."
 

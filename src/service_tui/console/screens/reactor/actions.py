@@ -359,14 +359,15 @@ def auto_text(view: ViewContext) -> Text:
     config = view.state.reactor.config
     if config is None:
         return Text("\nauto: caps not loaded yet.", "warn")
+    if config.venue is not Venue.SIM:
+        return Text(f"\nauto: {ON_REAL_VENUE}.", "warn")
     return Text.assemble(
         "\nauto mirrors without asking you: ", _mode_text(view, config.venue), ".\n",
         "Max per mirror: ", view.shares(config.max_size),
         " shares, ", formats.percent(config.price_buffer), " above the source's price. "
         "Max per day: ", view.money(config.daily_cap),
         f" {formats.unit(config.venue)}. Valid until you change it, or {cap('reactor.run')}, "
-        f"{cap('app.halt')} or "
-        "the breaker stops it.",
+        f"{cap('app.halt')} or the breaker stops it.",
     )  # fmt: skip
 
 

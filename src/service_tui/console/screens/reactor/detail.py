@@ -186,10 +186,10 @@ def describe(row: ReactorRow, view: ViewContext, preview: Preview) -> Detail:
 
 def _mirror_text(row: SignalView) -> str:
     """The effect of the mirroring key."""
-    if row.is_too_dear:
-        return "price above the limit"
     if row.venue is not Venue.SIM:
         return ON_REAL_VENUE
+    if row.is_too_dear:
+        return "price above the limit"
     return f"{cap('reactor.mirror')} mirrors, {cap('reactor.dismiss')} dismisses"
 
 
@@ -208,7 +208,7 @@ def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> De
         todo = _mirror_text(row)
         body = Text.assemble(
             figures(shown, across=2, width=view.width), "\n", (message, ink), "   ",
-            (todo, "warn" if row.is_too_dear else "accent"),
+            (todo, "warn" if row.is_too_dear or row.venue is not Venue.SIM else "accent"),
         )  # fmt: skip
     else:
         body = _outcome(row, view)

@@ -215,7 +215,7 @@ class ReactorForm(Form[SetReactorConfig]):
 
     def _hint(self) -> Text:
         if self._venue is not Venue.SIM:
-            return Text("Real venue: nothing is mirrored there.", "warn")
+            return Text("A real venue: nothing is mirrored there.", "warn")
         return Text("Applies to new signals, within seconds.", "muted")
 
 
