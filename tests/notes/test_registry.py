@@ -1,7 +1,9 @@
 """Entries of repositories: what is written comes back, and what is broken is passed over."""
 
+import hashlib
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +97,29 @@ def test_a_process_is_alive_while_it_runs() -> None:
     assert is_alive(1)
     for pid in (0, -1, 2**22 + 1):
         assert not is_alive(pid)
+
+
+def test_a_process_of_somebody_else_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def kill(_pid: int, _signal: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", kill)
+    assert is_alive(77)
+
+
+def test_a_run_of_a_newer_program_is_read_as_far_as_it_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    run = {"command": "c", "started_at": 1.5, "deadline_s": 60.0, "colour": "red"}
+    path.write_text(json.dumps({"repository": "/a", "live": run}), encoding="utf-8")
+    assert read(path) == RegistryEntry("/a", live=Live("c", 1.5, 60.0))
+
+
+def test_the_folders_of_an_entry_are_made_for_this_user_alone(tmp_path: Path) -> None:
+    path = path_of(tmp_path / "data", Path("/a"))
+    (tmp_path / "data").mkdir()
+    write(path, ENTRY)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    deep = path_of(tmp_path / "new" / "data", Path("/a"))
+    write(deep, ENTRY)
+    assert read(deep) == ENTRY
+    assert path.name == f"{hashlib.sha256(b'/a').hexdigest()[:24]}.json"
