@@ -76,3 +76,38 @@ def test_a_figure_of_zero_says_nothing_of_the_spread() -> None:
     figures = [Result(KEEP, 1.0), Result(DROP, 2.0), Result(DROP, 3.0), Result(KEEP, 9.0)]
     nothing = [Result(CRASH, 0.0), Result(FAILED, 0.0)]
     assert standing([*figures, *nothing], cap=0, direction=Direction.HIGHER).confidence == 8.0
+
+
+def test_a_series_counts_what_was_kept_what_was_not_and_what_crashed() -> None:
+    found = after(KEEP, DROP, DROP, CRASH, KEEP, KEEP, FAILED, cap=7)
+    assert (found.kept, found.discarded, found.crashed, found.count) == (3, 2, 2, 7)
+    assert found.crashes_in_row == 1
+    assert found.why == "7 of 7 experiments are done; a session with a new name counts anew"
+
+
+def test_the_best_needs_a_figure_and_may_be_below_zero() -> None:
+    results = [Result(KEEP, None), Result(KEEP, -4.0), Result(KEEP, -2.0), Result(DROP, -1.0)]
+    found = standing(results, cap=0, direction=Direction.HIGHER)
+    assert (found.baseline, found.best, found.best_index) == (None, -2.0, 2)
+    assert found.confidence is None
+    found = standing(results[1:], cap=0, direction=Direction.LOWER)
+    assert (found.baseline, found.best, found.best_index) == (-4.0, -4.0, 0)
+    nothing = standing([Result(KEEP, None)], cap=0, direction=Direction.HIGHER)
+    assert (nothing.best, nothing.best_index) == (None, None)
+
+
+def test_three_figures_are_enough_however_small() -> None:
+    three = [Result(KEEP, 0.25), Result(DROP, 0.75), Result(KEEP, 1.25)]
+    found = standing(three, cap=0, direction=Direction.HIGHER)
+    assert found.confidence == 2.0
+    # Without a first figure, or without a kept one, there is no gain to measure.
+    assert (
+        standing([Result(KEEP, None), *three], cap=0, direction=Direction.HIGHER).confidence is None
+    )
+    dropped = [Result(DROP, one.metric) for one in three]
+    assert standing(dropped, cap=0, direction=Direction.HIGHER).confidence is None
+
+
+def test_the_third_crash_in_a_row_pauses_and_not_the_second() -> None:
+    assert after(KEEP, CRASH, CRASH).state is SessionState.RUNNING
+    assert after(KEEP, CRASH, CRASH, CRASH).why.startswith("3 experiments crashed in a row")

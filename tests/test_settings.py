@@ -16,9 +16,12 @@ from service_tui.settings import (
     ConfigFile,
     EffectiveSetting,
     Setting,
+    SettingError,
     read_config,
     settle,
     shown,
+    value_in,
+    value_of,
 )
 from service_tui.wiring.options import Options
 
@@ -172,6 +175,17 @@ SERVICES: dict[str, tuple[dict[str, object], dict[str, str], dict[str, str], tup
         {"profile": "p"}, {K: "k"}, {},
         ("default", "--profile", "default", f"{K} is not used here"),
     ),
+    "a key, and two flags": (
+        {"url": "https://x", "profile": "p"}, {K: "k"}, {},
+        ("--url", "--profile", "default", f"{K} is not used here"),
+    ),
+    "an address, and a flag": (
+        {"url": "https://x"}, {U: "https://e"}, {},
+        ("--url", "default", "default", f"{U} is not used here"),
+    ),
+    "a file with a key, and both": (
+        {"url": "https://f"}, {K: "k"}, IN_FILE, ("--url", "default", K)
+    ),
     "both, and a file": ({}, {U: "https://e", K: "k"}, IN_FILE, (U, "default", K)),
     "an address, and a file": (
         {}, {U: "https://e"}, IN_FILE,
@@ -224,6 +238,81 @@ def test_a_secret_is_shown_nowhere() -> None:
     settled = EffectiveSetting(Setting("k", str, "a", is_secret=True), SECRET, "file")
     assert shown(settled) == "(not shown)"
     assert SECRET not in repr(settled)
+
+
+def test_a_file_that_others_may_read_holds_no_secret(tmp_path: Path) -> None:
+    assert file_of(tmp_path, "seed = 1\n", mode=0o644).values == {"seed": 1}
+    for text in ('database = "postgresql://ada@h/d"', f'url = "https://h"\napi_key = "{SECRET}"'):
+        key = "database" if "database" in text else "api_key"
+        for mode in (0o640, 0o604, 0o610):
+            found = file_of(tmp_path, f"seed = 1\n{text}\n", mode=mode)
+            assert found.problem.endswith(f"{key} stands in it: chmod 600 it")
+            assert found.values == {}
+        assert file_of(tmp_path, text, mode=0o700).problem == ""
+
+
+PORT, TTL, SPEED, URL, FOLDER = (
+    BY_KEY[one] for one in ("serve.port", "signal_ttl", "speed", "url", "data_dir")
+)
+SPOKEN: list[tuple[Setting, str, object]] = [
+    (BY_KEY["read_only"], "YES", True), (BY_KEY["read_only"], "1", True),
+    (BY_KEY["read_only"], "no", False), (BY_KEY["read_only"], "", False),
+    (PORT, "0", 0), (PORT, "65535", 65_535), (PORT, "65536", None), (PORT, "-1", None),
+    (PORT, "٣", None), (PORT, "7 ", None), (PORT, "1_0", None), (PORT, "", None),
+    (PORT, "0" * 18 + "7", 7), (PORT, "0" * 19 + "7", None),
+    (TTL, "1", 1), (TTL, "0", None),
+    (SPEED, "10", 10), (SPEED, "5", None),
+    (URL, "https://h", "https://h"), (URL, "", None),
+    (FOLDER, "/data", Path("/data")), (FOLDER, "", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", SPOKEN, ids=[f"{row[0].key}={row[1]}" for row in SPOKEN])
+def test_a_word_is_a_value_of_the_setting_or_none(row: tuple[Setting, str, object]) -> None:
+    setting, word, value = row
+    if value is None:
+        with pytest.raises(SettingError):
+            value_in(setting, word)
+        return
+    found = value_in(setting, word)
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("setting", "raw", "is_value"),
+    [
+        (PORT, 65_535, True), (PORT, 65_536, False), (PORT, 0, True), (PORT, -1, False),
+        (PORT, "7", False), (PORT, True, False), (PORT, 7.0, False),
+        (TTL, 1, True), (TTL, 0, False), (URL, "x", True), (URL, "", False), (URL, 5, False),
+        (URL, ["x"], False), (FOLDER, 5, False), (BY_KEY["plan"], "pro", True),
+        (BY_KEY["plan"], "", False), (BY_KEY["read_only"], True, True),
+        (BY_KEY["read_only"], 1, False), (BY_KEY["read_only"], "true", False),
+    ],
+)  # fmt: skip
+def test_a_value_of_the_file_has_its_own_type(
+    setting: Setting, raw: object, *, is_value: bool
+) -> None:
+    if is_value:
+        assert value_of(setting, raw) == raw
+        return
+    with pytest.raises(SettingError, match=re.escape(setting.key)):
+        value_of(setting, raw)
+
+
+def test_a_command_reads_its_own_flags_and_no_other_commands() -> None:
+    """Two commands have a port; both call it so among the parsed words."""
+    found = {one.setting.key: one for one in settle({"port": 7}, {}, ConfigFile(Path("c")), "web")}
+    assert (found["web.port"].value, found["web.port"].source) == (7, "--port")
+    assert (found["serve.port"].value, found["serve.port"].source) == (None, "default")
+
+
+def test_what_has_no_flag_or_no_variable_is_not_found_by_its_name() -> None:
+    flags: dict[str, object] = {"exchange": "v2", "max_experiments": 3}
+    found = {
+        one.setting.key: one.source
+        for one in settle(flags, {"": "v2", "exchange": "v2"}, ConfigFile(Path("c")))
+    }
+    assert set(found.values()) == {"default"}
 
 
 # -- the whole way --------------------------------------------------------------------------------
