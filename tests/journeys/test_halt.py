@@ -1,15 +1,13 @@
 """F9 while trades are in flight, over a restart, with an agent on the line, from two consoles."""
 
 import asyncio
-import random
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 from textual import events
 
 from kit.console.walk import Walk, walking
+from kit.desk.attached import desk_at, until
 from kit.desk.faults import buy
 from kit.desk.faults import ready as known
 from kit.service.stage import ANSWER_S
@@ -18,14 +16,9 @@ from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import TicketState
-from service_tui.desk.state import DeskState
 from service_tui.units import ONE
 from service_tui.wiring.halts import kept_halts
-from service_tui.wiring.live import local_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
 
 SDK = "/api/sdk"
 BUYS = 40
@@ -98,32 +91,11 @@ async def test_a_halt_in_the_middle_of_trades_and_all_that_follows(tmp_path: Pat
     assert not kept_halts(tmp_path)[0].on
 
 
-@asynccontextmanager
-async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Desk]:
-    options = Options(path, path / "config", path / "log", seed=7, speed=0, listen=0)
-    async with local_parts(options, first_state(options), clock, random.Random(5)) as desk:
-        yield desk
-
-
-async def until(
-    desk: Desk, clock: ManualClock, is_so: Callable[[DeskState], object], within_s: float = 60.0
-) -> DeskState:
-    """The wanted state; the two lines are real, so each step of time gives them a moment."""
-    end = clock.monotonic() + within_s
-    while clock.monotonic() < end:
-        for _ in range(60 if within_s > 1.0 else 400):
-            if is_so(desk.state):
-                return desk.state
-            await asyncio.sleep(0.005)
-        await clock.advance(0.2)
-    raise AssertionError("the desk never came to the wanted state")
-
-
 async def test_an_attached_console_halts_everybody_and_the_word_in_the_other_one_ends_it(
     tmp_path: Path,
 ) -> None:
     clock = ManualClock()
-    async with console(tmp_path, clock) as holder:
+    async with desk_at(tmp_path, clock) as holder:
         state = await until(holder, clock, lambda s: known(s) and s.listening and s.service.address)
         address = state.service.address
         async with httpx.AsyncClient(base_url=address, timeout=ANSWER_S) as http:
@@ -132,7 +104,7 @@ async def test_an_attached_console_halts_everybody_and_the_word_in_the_other_one
             market = next(view for view in state.markets.values() if view.is_open)
             order = {"market_id": market.market_id, "side": "yes", "amount": 50.0}
             bought = (await http.post(f"{SDK}/trade", json=order)).json()
-            async with console(tmp_path, clock) as guest:
+            async with desk_at(tmp_path, clock) as guest:
                 await until(guest, clock, lambda s: known(s) and s.service.attached)
                 guest.submit(Halt())
                 assert guest.ports.gate.is_closed
@@ -158,7 +130,7 @@ async def test_an_attached_console_halts_everybody_and_the_word_in_the_other_one
             assert (await http.post(f"{SDK}/trade", json=order)).json()["success"]
         # The last word of all consoles of the directory counts: the guest's halt is over too.
         assert sorted(kept.on for kept in kept_halts(tmp_path)) == [False, True]
-        async with console(tmp_path, clock) as guest:
+        async with desk_at(tmp_path, clock) as guest:
             await until(guest, clock, known)
             assert guest.state.halt is None
             assert not guest.ports.gate.is_closed
@@ -168,14 +140,14 @@ async def test_a_halt_of_a_console_that_is_gone_holds_for_the_next_desk_of_the_d
     tmp_path: Path,
 ) -> None:
     clock = ManualClock()
-    async with console(tmp_path, clock) as holder:
+    async with desk_at(tmp_path, clock) as holder:
         await until(holder, clock, lambda s: known(s) and s.service.address)
-        async with console(tmp_path, clock) as guest:
+        async with desk_at(tmp_path, clock) as guest:
             await until(guest, clock, lambda s: known(s) and s.service.attached)
             await holder.close()
             guest.submit(Halt())
             await until(guest, clock, lambda s: s.halt.acks[1].state.value == "done")
-    async with console(tmp_path, clock) as desk:
+    async with desk_at(tmp_path, clock) as desk:
         assert desk.ports.gate.is_closed
         assert desk.state.halt is not None
         await until(desk, clock, lambda s: not s.halt.missing)

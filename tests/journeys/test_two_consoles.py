@@ -1,60 +1,32 @@
 """Two desks of one data directory: one holds it and serves, the other is attached over loopback."""
 
 import asyncio
-import random
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 
+from kit.desk.attached import desk_at, until
 from kit.desk.faults import buy, ready
 from kit.service.stage import ANSWER_S
 from service_tui.clock import ManualClock
 from service_tui.desk.commands.agents import AgentAct, Govern
-from service_tui.desk.desk import Desk
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 from service_tui.units import ONE
-from service_tui.wiring.live import local_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
 
 SDK = "/api/sdk"
 AT_ONCE_S = 1.0
 
 
-@asynccontextmanager
-async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Desk]:
-    options = Options(path, path / "config", path / "log", seed=7, speed=0, listen=0)
-    async with local_parts(options, first_state(options), clock, random.Random(5)) as desk:
-        yield desk
-
-
-async def until(
-    desk: Desk, clock: ManualClock, is_so: Callable[[DeskState], object], within_s: float = 60.0
-) -> DeskState:
-    """The wanted state; the two lines are real, so each step of time gives them a moment."""
-    end = clock.monotonic() + within_s
-    # What is to come at once has few steps, each of them long: the disk may be slow.
-    patience = 60 if within_s > AT_ONCE_S else 400
-    while clock.monotonic() < end:
-        for _ in range(patience):
-            if is_so(desk.state):
-                return desk.state
-            await asyncio.sleep(0.005)
-        await clock.advance(0.2)
-    raise AssertionError("the desk never came to the wanted state")
-
-
 async def test_a_trade_of_an_agent_reaches_both_consoles_at_once(tmp_path: Path) -> None:
     clock = ManualClock()
-    async with console(tmp_path, clock) as holder:
+    async with desk_at(tmp_path, clock) as holder:
         state = await until(holder, clock, lambda s: ready(s) and s.listening and s.service.address)
         address = state.service.address
         async with (
-            console(tmp_path, clock) as guest,
+            desk_at(tmp_path, clock) as guest,
             httpx.AsyncClient(base_url=address, timeout=ANSWER_S) as http,
         ):
             await until(guest, clock, lambda s: ready(s) and s.listening and s.service.attached)

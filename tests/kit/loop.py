@@ -20,7 +20,7 @@ from asyncio import Future
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from functools import wraps
-from threading import Event
+from threading import Event, Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -30,6 +30,12 @@ SELF_PIPE: Final = 1
 
 LATE_S: Final = 5.0
 """An answer that a thread owes for longer is held back by the test: no longer waited for."""
+
+LOOK_S: Final = 0.02
+"""How often to look whether the threads that owe an answer are held back."""
+
+STILL_TURNS: Final = 8
+STILL_S: Final = 0.002
 
 owed: WeakKeyDictionary[asyncio.AbstractEventLoop, set[Future[Any]]] = WeakKeyDictionary()
 held: WeakSet[Future[Any]] = WeakSet()
@@ -58,6 +64,18 @@ def owing(loop: asyncio.AbstractEventLoop) -> list[Future[Any]]:
     return [one for one in owed.get(loop, ()) if one not in held]
 
 
+async def quiet() -> None:
+    """Return once nothing is under way: no task is ready, no thread owes an answer, no byte comes.
+
+    Whoever speaks with a program of another process cannot wait so.
+    """
+    loop = asyncio.get_running_loop()
+    turns = 0
+    while turns < STILL_TURNS:
+        await asyncio.sleep(STILL_S)
+        turns = 0 if loop._ready or owing(loop) else turns + 1
+
+
 def noted(call: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
     """The call, whose future is owed until it is done."""
 
@@ -78,6 +96,19 @@ class HeldBack(Event):
     A thread that owes its answer for long is no longer waited for, and waits are skipped: what was
     let go only now would be late by the clock that was moved.
     """
+
+    _counted = Lock()
+    threads = 0
+    """How many wait in one now."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        with self._counted:
+            HeldBack.threads += 1
+        try:
+            return super().wait(timeout)
+        finally:
+            with self._counted:
+                HeldBack.threads -= 1
 
     def set(self) -> None:
         super().set()
@@ -106,12 +137,19 @@ class Skipping(selectors.DefaultSelector):
             return found or super().select(timeout)
         late = owing(self.loop) if self.loop is not None else []
         if late:
-            found = super().select(LATE_S)
-            if not found:
-                held.update(late)
-            return found
+            return self._answer_of(late)
         _state["ahead"] += timeout
         return found
+
+    def _answer_of(self, late: list[Future[Any]]) -> Any:
+        """What comes while threads owe answers; nothing once all of them are held back."""
+        until = _really() + LATE_S
+        while HeldBack.threads < len(late) and _really() < until:
+            found = super().select(LOOK_S)
+            if found:
+                return found
+        held.update(late)
+        return []
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):
