@@ -116,6 +116,6 @@ def _of_script(path: Path) -> list[str]:
         _parse(read_text(script), script.name)
     except SyntaxError as error:
         return [f"{script.name}: line {error.lineno}: {error.msg}"]
-    except (*UNREADABLE, MemoryError) as error:
+    except (*UNREADABLE, MemoryError, SystemError) as error:
         return [f"{script.name}: {error} (at most {FILE_MAX} bytes of text)"]
     return []
