@@ -111,7 +111,7 @@ def test_a_script_that_cannot_be_parsed_at_all_is_tried_three_times(
 ) -> None:
     tried: list[str] = []
 
-    def fail(_text: str, name: str) -> ast.Module:
+    def fail(_text: str, name: str = "", *_: object) -> ast.Module:
         tried.append(name)
         raise SystemError("recursion depth mismatch")
 

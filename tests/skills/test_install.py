@@ -50,7 +50,7 @@ def test_a_folder_is_installed_whole(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz"])
+@pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz", "tgz", "tar.xz", "tar.bz2"])
 @pytest.mark.parametrize("top", ["", "rain/"])
 def test_an_archive_is_installed_with_and_without_its_folder(
     tmp_path: Path, kind: str, top: str
@@ -61,7 +61,8 @@ def test_an_archive_is_installed_with_and_without_its_folder(
             archive.writestr(f"{top}SKILL.md", DOCUMENT)
             archive.writestr(f"{top}run.py", SCRIPT)
     else:
-        with tarfile.open(source, "w:gz" if kind.endswith("gz") else "w") as archive:
+        packed = {"tar": "w", "tgz": "w:gz"}.get(kind, f"w:{kind[4:]}")
+        with tarfile.open(source, packed) as archive:  # type: ignore[call-overload]
             for name, text in (("SKILL.md", DOCUMENT), ("run.py", SCRIPT)):
                 info = tarfile.TarInfo(f"{top}{name}")
                 info.size = len(text)
@@ -361,3 +362,44 @@ def test_a_script_is_parsed_again_where_the_limit_of_recursion_has_just_changed(
     path = folder(tmp_path)
     assert problems_of(path) == []
     assert len(tried) == 2
+
+
+@pytest.mark.parametrize(("over", "is_read"), [(0, True), (1, False)])
+def test_an_archive_is_read_to_its_bound_and_no_byte_further(
+    monkeypatch: pytest.MonkeyPatch, over: int, *, is_read: bool
+) -> None:
+    monkeypatch.setattr(installing, "BYTES_MAX", 40)
+    monkeypatch.setattr(installing, "HEADERS_MAX", 60)
+    bounded = installing._Bounded(io.BytesIO(b"a" * (100 + over)))
+    assert bounded.readable()
+    assert bounded.read(0) == b""
+    assert bounded.read(30) == b"a" * 30
+    if is_read:
+        assert bounded.read() == b"a" * 70
+        assert bounded.read(5) == b""
+        return
+    with pytest.raises(SkillRefusedError, match="larger than 40 bytes"):
+        bounded.read(1_000_000)
+
+
+def test_an_archive_of_one_file_needs_its_document(tmp_path: Path) -> None:
+    source = tmp_path / "some.zip"
+    with zipfile.ZipFile(source, "w") as archive:
+        archive.writestr("run.py", SCRIPT)
+    with pytest.raises(SkillRefusedError, match=r"no SKILL\.md at the top"):
+        install(source, tmp_path / "in")
+    with zipfile.ZipFile(source, "w") as archive:
+        archive.writestr("rain/SKILL.md", DOCUMENT)
+        archive.writestr("rain/run.py", SCRIPT)
+        archive.writestr("snow/SKILL.md", DOCUMENT)
+    with pytest.raises(SkillRefusedError, match=r"no SKILL\.md at the top"):
+        install(source, tmp_path / "in")
+    assert nothing(tmp_path / "in")
+
+
+def test_halves_that_cannot_be_removed_stop_nobody(tmp_path: Path) -> None:
+    (tmp_path / f"{installing.STAGING}1").write_text("a file, and no folder")
+    (tmp_path / f"{installing.STAGING}2").mkdir()
+    (tmp_path / "rain").mkdir()
+    forget_halves(tmp_path)
+    assert sorted(one.name for one in tmp_path.iterdir()) == [f"{installing.STAGING}1", "rain"]

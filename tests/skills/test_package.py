@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Final
 
@@ -8,9 +9,11 @@ import pytest
 from service_tui.skills.package import (
     FILE_MAX,
     NotASkillError,
+    budget_variable,
     frontmatter,
     installed,
     read_package,
+    read_text,
 )
 
 PLAIN: Final = "---\nname: rain\ndescription: Buys rain.\n---\n"
@@ -182,3 +185,45 @@ def test_a_script_is_told_apart_to_its_last_letter(tmp_path: Path) -> None:
         (path / "rain.py").write_text(begun + last, encoding="utf-8")
         hashed = hashlib.sha256((begun + last).encode()).hexdigest()
         assert read_package(path).content_hash == hashed
+
+
+def test_what_a_skill_needs_is_listed_packages_first(tmp_path: Path) -> None:
+    path = skill(tmp_path, "rain")
+    needs = {"env": ["KEY", 5], "pip": ["numpy", None, "httpx"], "other": ["x"]}
+    (path / "clawhub.json").write_text(json.dumps({"requires": needs}), encoding="utf-8")
+    assert read_package(path).requires == ("numpy", "httpx", "KEY")
+
+
+def test_the_fields_of_a_package_are_those_of_its_document(tmp_path: Path) -> None:
+    document = (
+        "---\nname: rain\nversion: '3'\ndescription: Buys\n  rain.\nmetadata:\n"
+        "  displayName: Heavy rain\n  version: '2'\n---\n"
+    )
+    path = skill(tmp_path, "rain", document)
+    package = read_package(path)
+    assert (package.slug, package.name, package.version) == ("rain", "Heavy rain", "2")
+    assert package.description == "Buys rain."
+    plain = read_package(skill(tmp_path / "other", "rain", PLAIN))
+    assert (plain.name, plain.version, plain.metadata) == ("rain", None, {})
+
+
+@pytest.mark.parametrize(
+    ("slug", "variable"),
+    [
+        ("rain", "SERVICE_RAIN_DAILY_BUDGET_USD"),
+        ("heavy-rain-2", "SERVICE_HEAVY_RAIN_2_DAILY_BUDGET_USD"),
+    ],
+)
+def test_the_budget_of_a_skill_has_its_variable(slug: str, variable: str) -> None:
+    assert budget_variable(slug) == variable
+
+
+def test_a_pipe_is_not_waited_for_and_a_file_is_read_to_its_bound(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NotASkillError, match="pipe is not a plain file"):
+        read_text(tmp_path / "pipe")
+    (tmp_path / "full").write_bytes(b"\xff" + b"a" * (FILE_MAX - 1))
+    assert read_text(tmp_path / "full") == "\ufffd" + "a" * (FILE_MAX - 1)
+    (tmp_path / "over").write_bytes(b"a" * (FILE_MAX + 1))
+    with pytest.raises(NotASkillError, match="over is too large"):
+        read_text(tmp_path / "over")

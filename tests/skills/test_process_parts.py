@@ -3,9 +3,12 @@
 import json
 import os
 import signal
+import stat
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import psutil
 import pytest
 
 from service_tui.skills import guard, process
@@ -194,3 +197,117 @@ def test_a_marker_says_whether_a_process_outlives_the_desk(tmp_path: Path) -> No
         assert (tmp_path / guard.DETACHED).exists() is detached
     made.detach(detached=True)
     assert os.stat(tmp_path / guard.DETACHED).st_mode & 0o777 == 0o600  # noqa: PTH116
+
+
+class Started:
+    """In place of a process: what it would have been started with."""
+
+    given: Any = None
+    pid = 77
+
+    def __init__(self, words: list[str], **given: Any) -> None:
+        Started.given = (words, given, os.fstat(given["stdout"]).st_ino)
+
+
+def test_a_skill_is_started_behind_its_guard_in_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process.subprocess, "Popen", Started)
+    folder = tmp_path / "new" / "tides"
+    given = Launch("run-1", folder, Path("run.py"), ("--live", "x"), {"TZ": "UTC"})
+    made = SkillProcess.start(given, {})
+    words, more, log = Started.given
+    assert words == [sys.executable, "-u", guard.__file__, "run.py", "--live", "x"]
+    (ends,) = more["pass_fds"]
+    assert more["env"] == environment(given, {}) | {guard.LIFELINE: str(ends)}
+    assert (more["cwd"], more["stdin"]) == (folder, process.subprocess.DEVNULL)
+    assert more["start_new_session"]
+    assert more["stdout"] == more["stderr"]
+    assert log == (folder / LOG).stat().st_ino
+    assert stat.S_IMODE((folder / LOG).stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    # The line is kept; the skill's end of it and the output are the skill's alone.
+    for closed in (ends, more["stdout"]):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(closed)
+    assert (made.pid, made.run_id, made.folder) == (77, "run-1", folder)
+    assert made._line is not None
+    os.fstat(made._line)
+    made.let_go()
+
+
+def test_a_skill_that_starts_again_is_not_detached_and_adds_to_its_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process.subprocess, "Popen", Started)
+    (tmp_path / guard.DETACHED).touch()
+    (tmp_path / LOG).write_text("before\n")
+    SkillProcess.start(Launch("r", tmp_path, Path("run.py"), (), {}), {}).let_go()
+    assert not (tmp_path / guard.DETACHED).exists()
+    assert (tmp_path / LOG).read_text() == "before\n"
+
+
+def test_a_skill_that_cannot_be_started_leaves_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[int] = []
+    pipe = os.pipe
+
+    def noted() -> tuple[int, int]:
+        lines.extend(pipe())
+        return lines[0], lines[1]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(process.os, "pipe", noted)
+    monkeypatch.setattr(process.subprocess, "Popen", refuse)
+    with pytest.raises(OSError, match="no more processes"):
+        SkillProcess.start(Launch("r", tmp_path, Path("run.py"), (), {}), {})
+    for line in lines:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(line)
+
+
+def test_what_is_killed_is_looked_for_by_its_tag_too(
+    done: Done, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(process, "end_tagged", looked.append)
+    skill(Child(None)).kill()
+    assert looked == ["run-1"]
+    assert done[0] == ("group", 77, signal.SIGKILL)
+
+
+class Alive:
+    """Processes of a machine: their state and their tag."""
+
+    rows: ClassVar = {
+        1: (psutil.STATUS_RUNNING, "run-1"), 2: (psutil.STATUS_ZOMBIE, "run-1"),
+        3: (psutil.STATUS_SLEEPING, "run-2"), 4: (psutil.STATUS_SLEEPING, "run-1"),
+    }  # fmt: skip
+
+    def __init__(self, pid: int) -> None:
+        if pid not in self.rows:
+            raise psutil.NoSuchProcess(pid)
+        self._state, self._tag = self.rows[pid]
+
+    def status(self) -> str:
+        return self._state
+
+    def environ(self) -> dict[str, str]:
+        return {TAG: self._tag}
+
+
+def test_a_run_is_known_by_its_tag_while_it_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(psutil, "Process", Alive)
+    monkeypatch.setattr(psutil, "pids", lambda: [1, 2, 3, 4, 5])
+    assert [process.is_run(pid, "run-1") for pid in range(1, 6)] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
+    assert process.tagged("run-1") == [1, 4]
+    assert process.tagged("run-2") == [3]
