@@ -3,19 +3,28 @@
 import asyncio
 import io
 import json
+import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
+from anyio import EndOfStream
+from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from kit.terminal.research import START, environment, new_repository
-from service_tui.autoresearch.frames import NO_ID, Lines, refusal_of
+from service_tui.autoresearch.frames import (
+    NO_ID,
+    Lines,
+    Messages,
+    lines_of_client,
+    refusal_of,
+)
 from service_tui.notes import registry
 
 HELLO = {
@@ -50,6 +59,89 @@ def test_what_is_no_message_is_answered_to_whoever_waits(
     assert refusal is not None
     assert (refusal.id, refusal.error.code) == (number, code)
     assert line[:100] not in refusal.error.message or len(line) < 3
+
+
+class Line:
+    """Both ends of a transport: what comes in, and what was sent."""
+
+    def __init__(self, *items: SessionMessage | Exception) -> None:
+        self.items, self.sent, self.is_closed = list(items), list[Any](), False
+
+    async def receive(self) -> SessionMessage | Exception:
+        if not self.items:
+            raise EndOfStream
+        return self.items.pop(0)
+
+    async def send(self, item: SessionMessage) -> None:
+        self.sent.append(item.message)
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+def wrong(line: str) -> ValidationError:
+    with pytest.raises(ValidationError) as found:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    return found.value
+
+
+async def test_messages_pass_and_what_is_none_is_answered_on_the_way() -> None:
+    first, last = (
+        SessionMessage(jsonrpc_message_adapter.validate_json(
+            json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"})
+        ))
+        for number in (1, 2)
+    )  # fmt: skip
+    line = Line(wrong("[]"), first, wrong(""), wrong("{"), last)
+    async with Messages(line, line) as messages:
+        assert [one async for one in messages] == [first, last]
+        with pytest.raises(EndOfStream):
+            await messages.receive()
+        assert not line.is_closed
+    assert line.is_closed
+    assert [one.error.code for one in line.sent] == [-32600, -32700]
+
+
+def test_the_id_of_what_lacks_something_is_answered_and_no_other() -> None:
+    said = refusal_of(wrong('{"id": 7, "method": "ping"}'))
+    assert said is not None
+    assert said.error.message == "not a JSON-RPC 2.0 message"
+    told = refusal_of(wrong('{"id": 7.5, "method": "ping"}'))
+    assert told is not None
+    assert told.error.message.endswith("its id is neither a text nor a whole number")
+    other = refusal_of(ValueError("no line at all"))
+    assert other is not None
+    assert (other.id, other.error.code, other.error.message) == (None, -32700, "invalid JSON")
+
+
+@pytest.fixture
+def stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TextIO]:
+    """A file in place of the standard input."""
+    path = tmp_path / "input"
+    path.write_bytes(b'{"id": true, "method": "x"}\n{"a": "\xff"}\n')
+    with path.open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        yield file
+
+
+def test_the_input_of_the_process_is_the_protocols_alone(stdin: TextIO) -> None:
+    lines = lines_of_client()
+    assert lines.fileno() >= 3
+    assert not os.get_inheritable(lines.fileno())
+    assert lines.readline() == NO_ID
+    assert lines.readline() == '{"a": "\ufffd"}\n'
+    assert lines.readline() == ""
+    # Whoever else reads it finds nothing there.
+    assert os.read(stdin.fileno(), 100) == b""
+    assert os.fstat(stdin.fileno()).st_rdev == Path(os.devnull).stat().st_rdev
+    os.close(lines.fileno())
+
+
+def test_a_closed_input_has_no_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    lines = lines_of_client()
+    assert lines.readline() == ""
+    os.close(lines.fileno())
 
 
 def test_an_empty_line_is_passed_over() -> None:
