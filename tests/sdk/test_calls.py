@@ -615,3 +615,47 @@ def test_a_service_that_is_away_keeps_no_client_from_opening(
     assert names(line) == ["RISK_ALERTS"]
     with pytest.raises(UnreachableError):
         client.execute_risk_alerts()
+
+
+def test_a_trade_on_paper_reads_the_market_and_sends_nothing(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, line = opened({"MARKET": Row(market="the market")}, live=False)
+    traded: list[Any] = []
+    paper: Any = Row(held=(), trade=lambda market, request: traded.append((market, request)))
+    monkeypatch.setattr(client, "_paper", paper)
+    client.trade("m", "yes", 5)
+    assert line.called == [("MARKET", path(market_id="m"))]
+    ((market, request),) = traded
+    assert (market, request.market_id, request.amount) == ("the market", "m", 5.0)
+
+
+def test_what_was_bought_is_held_and_what_was_refused_is_not(opened: Open) -> None:
+    refused = TradeBody(success=False, error="no")
+    away = UnreachableError("away", CALLED)
+    client, line = opened({
+        "PLACE_TRADE": [away, refused, DONE], "POSITIONS": NOTHING_HELD,
+    })  # fmt: skip
+    with pytest.raises(UnreachableError):
+        client.trade("m", "yes", 5)
+    assert not client.trade("m", "yes", 5).success
+    assert client.trade("m", "yes", 5).success
+    assert client.trade("m", "yes", 5).skip_reason == REBUY
+    assert names(line).count("PLACE_TRADE") == 3
+
+
+def test_a_quote_whose_answer_is_lost_is_no_trade(opened: Open) -> None:
+    lost = OutcomeUnknownError("lost", CALLED)
+    client, _ = opened({"PLACE_TRADE": lost, "POSITIONS": NOTHING_HELD})
+    with pytest.raises(OutcomeUnknownError):
+        client.trade("m", "yes", 5, dry_run=True)
+
+
+def test_the_environment_waives_the_checks_before_a_trade(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SERVICE_SKIP_PREFLIGHT", "yes")
+    line = Line(PLACE_TRADE=DONE, POSITIONS=NOTHING_HELD)
+    monkeypatch.setattr(of_client, "SyncTransport", line.open)
+    ServiceClient("sk", "https://h", venue="evm_venue").trade("m", "yes", 5)
+    assert names(line) == ["POSITIONS", "PLACE_TRADE"]

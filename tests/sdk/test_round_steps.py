@@ -345,3 +345,16 @@ def test_without_live_it_is_paper_and_once_is_once(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(rounds, "reserved_on", lambda *_: 0.0)
     run_skill("tides", lambda _: [], pause_s=1.0, clock=ManualClock())
     assert seen == [False, "round"]
+
+
+def test_the_reason_is_the_one_that_is_said_first() -> None:
+    no = result(success=False, skip_reason="held back", error="other", error_code="X")
+    assert report(Client(no), idea()).skip_reason == "held back"
+
+
+def test_money_is_compared_by_the_cent() -> None:
+    client = Client()
+    found = report(client, idea("a", 0.1), idea("b", 0.2), left=0.3, trades=3)
+    assert (client.bought, found.amount_usd) == (["a", "b"], 0.3)
+    small = Client()
+    assert report(small, idea("a", 0.5), left=0.5).trades_executed == 1
