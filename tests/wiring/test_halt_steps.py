@@ -17,6 +17,7 @@ from service_tui.desk.slices.halt import AckState, AckView, HaltView, KeptHalt
 from service_tui.desk.slices.records import Notice, Phase
 from service_tui.desk.state import DeskState, Topic
 from service_tui.storage.errors import DirectoryLockedError, Holder
+from service_tui.terms import PERSON_KEY_PREFIX
 from service_tui.units import Timestamp
 from service_tui.wiring import halt_command, live
 from service_tui.wiring import halts as keeping
@@ -33,7 +34,7 @@ from service_tui.wiring.halts import databases, kept_halts
 from service_tui.wiring.live import _is_answered
 from service_tui.wiring.options import Options
 
-Options_ = Options(Path("d"), Path("c"), Path("l"))
+OPTIONS = Options(Path("d"), Path("c"), Path("l"))
 
 
 class Desk:
@@ -145,7 +146,7 @@ def test_the_command_runs_on_a_quiet_desk(monkeypatch: pytest.MonkeyPatch, name:
 
     monkeypatch.setattr(halt_command, "opened", opened_)
     monkeypatch.setattr(halt_command, f"{name}_on", action)
-    options = replace(Options_, exits=True, listen=8_000, seed=7)
+    options = replace(OPTIONS, exits=True, listen=8_000, seed=7)
     assert getattr(halt_command, name)(options).lines == (name, "desk")
     assert asked == [(False, None, 7)]
 
@@ -171,7 +172,7 @@ async def test_the_desk_is_that_of_the_directory_or_of_its_owner(
     monkeypatch.setattr(halt_command.live, "embedded_parts", opens("embedded"))
     monkeypatch.setattr(halt_command.attached_desk, "attached_parts", opens("attached"))
     async with AsyncExitStack() as stack:
-        found: Any = await opened(stack, replace(Options_, url=url))
+        found: Any = await opened(stack, replace(OPTIONS, url=url))
         assert found == (kind, url, "first")
 
 
@@ -212,18 +213,18 @@ def test_a_desk_has_its_first_answer_once_it_is_online(
 
 @pytest.mark.parametrize(
     ("url", "key", "kind"),
-    [(None, None, "local"), ("http://x", "sk_1", "remote"), ("http://x", "op_1", "team")],
+    [
+        (None, None, "local"),
+        ("http://x", "sk_1", "remote"),
+        ("http://x", f"{PERSON_KEY_PREFIX}1", "team"),
+    ],
 )
 def test_an_address_and_its_key_say_which_desk_is_opened(
     monkeypatch: pytest.MonkeyPatch, url: str | None, key: str | None, kind: str
 ) -> None:
     for name in ("local", "remote", "team"):
         monkeypatch.setattr(live, f"{name}_desk", lambda *given, name=name: (name, *given))
-    prefix = (
-        live.Options is not None
-        and __import__("service_tui.wiring.options", fromlist=["x"]).PERSON_KEY_PREFIX
-    )
-    options = replace(Options_, url=url, api_key=key and key.replace("op_", str(prefix)))
+    options = replace(OPTIONS, url=url, api_key=key)
     found: Any = live.open_desk_of(options, BEFORE)
     assert found == (kind, options, BEFORE)
 
@@ -271,7 +272,7 @@ async def found_desk(
     monkeypatch.setattr(live, "embedded_parts", owned.embedded)
     monkeypatch.setattr(live.attached_desk, "attached_parts", owned.attached)
     monkeypatch.setattr(live.attached, "is_served", owned.is_served)
-    options = replace(Options_, read_only=read_only)
+    options = replace(OPTIONS, read_only=read_only)
     means: Any = (Hasty(5.0), None)
     async with AsyncExitStack() as stack:
         return await live._opened(stack, options, BEFORE, means)

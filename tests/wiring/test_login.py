@@ -59,3 +59,35 @@ def test_what_a_keyring_says_of_its_fault_is_not_repeated(tmp_path: Path) -> Non
         keep(tmp_path, PROFILE, in_keyring=True, find=Broken)
     assert SECRET not in str(caught.value)
     assert profiles(tmp_path) == {}
+
+
+def test_a_key_has_its_name_and_address_in_the_keyring(tmp_path: Path) -> None:
+    ring = Ring()
+    keep(tmp_path, PROFILE, in_keyring=True, find=lambda: ring)
+    assert ring.held == {"office https://h": SECRET}
+    # Kept again it stays; at another address the older entry goes.
+    keep(tmp_path, PROFILE, in_keyring=True, find=lambda: ring)
+    assert ring.held == {"office https://h": SECRET}
+    keep(tmp_path, Profile("office", "https://new", "other"), in_keyring=True, find=lambda: ring)
+    assert ring.held == {"office https://new": "other"}
+
+
+def test_a_key_of_the_file_asks_no_keyring(tmp_path: Path) -> None:
+    ring = Ring()
+    ring.held["office https://h"] = "another"
+    keep(tmp_path, PROFILE, in_keyring=False, find=lambda: ring)
+    assert key_of(profiles(tmp_path)["office"], find=lambda: ring) == SECRET
+    keep(tmp_path, Profile("office", "https://h", "newer"), in_keyring=False, find=lambda: ring)
+    assert ring.held == {"office https://h": "another"}
+    assert forget(tmp_path, "office", find=lambda: ring) is not None
+    assert ring.held == {"office https://h": "another"}
+
+
+def test_a_key_that_the_keyring_has_lost_is_missed(tmp_path: Path) -> None:
+    ring = Ring()
+    keep(tmp_path, PROFILE, in_keyring=True, find=lambda: ring)
+    ring.held.clear()
+    with pytest.raises(KeysError, match="no key for https://h in the keyring: log in again"):
+        key_of(profiles(tmp_path)["office"], find=lambda: ring)
+    assert forget(tmp_path, "office", find=lambda: ring) is not None
+    assert profiles(tmp_path) == {}
