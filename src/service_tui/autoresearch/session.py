@@ -231,7 +231,7 @@ class Session:
         if before is not None and is_same:
             check_same(before, request)
             config = before
-            if self._config is not config:
+            if self._config != config:
                 self._write(config.line())
         else:
             config = self._new_config(request, before, state)
