@@ -7,6 +7,8 @@ import pytest
 
 from kit.engine.bare import bare_world
 from kit.service.bare import bare_service, request_to
+from service_tui.engine.books.venues import VenueAccount
+from service_tui.engine.reactor.wallet_records import WalletRecord
 from service_tui.engine.reactor.wallets import ROSTER, address_of
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import leaderboard
@@ -81,14 +83,13 @@ async def test_on_sim_agents_lead_by_their_own_gain(name: str) -> None:
 
 async def test_on_a_real_venue_agents_and_named_wallets_stand_by_what_they_realized() -> None:
     one = service()
-    account = one.world.venues.account("ben", Venue.EVM)
+    account = one.world.venues.accounts["ben", Venue.EVM] = VenueAccount("ben", Venue.EVM)
     account.realized, account.trades_count = Micros(4 * ONE), 6
     account.win_count, account.loss_count = 1, 3
     wallet, idle, other = [one for one in ROSTER if one.venue is Venue.EVM][:3]
     for found, realized in ((wallet, 7), (other, -8)):
-        record = one.world.reactor.records.of(address_of(one.world.seed, found))
-        record.trades_count, record.realized = 5, Micros(realized * ONE)
-        record.win_count, record.loss_count = 3, 2
+        record = WalletRecord(5, win_count=3, loss_count=2, realized=Micros(realized * ONE))
+        one.world.reactor.records.by_address[address_of(one.world.seed, found)] = record
     answer = await of_venue(one, "polymarket", limit=2)
     first, second = answer.traders
     assert (first.name, first.total_pnl, first.trades_count, first.win_rate) == (
