@@ -7,7 +7,14 @@ import pytest
 
 from kit.engine.topics import TOPICS
 from service_tui.engine.listing import Listing, NewsReport
-from service_tui.engine.tape.belief import CERTAIN, NEWS_JUMP_MIN, belief, log_odds, news_jump
+from service_tui.engine.tape.belief import (
+    CERTAIN,
+    NEWS_JUMP_MIN,
+    belief,
+    chance_of,
+    log_odds,
+    news_jump,
+)
 from service_tui.engine.tape.draws import Draws, bits, mix, unit
 from service_tui.engine.tape.feed import Tape
 from service_tui.engine.tape.slots import SLOTS
@@ -131,6 +138,50 @@ def test_a_listing_kept_in_the_journal_is_priced_as_ever() -> None:
         news=(NewsReport(Timestamp(1_000_150.0), 0.5, "Yes leads"),),
     )
     assert [round(log_odds(kept, moment(kept, k / 5)), 9) for k in range(1, 5)] == PRICED
+
+
+@pytest.mark.parametrize(
+    ("odds", "chance"),
+    [(0.0, 0.5), (1.0, 0.731059), (-1.0, 0.268941), (50.0, CERTAIN), (-50.0, 1 - CERTAIN)],
+)
+def test_odds_become_a_price_short_of_certainty(odds: float, chance: float) -> None:
+    assert chance_of(odds) == pytest.approx(chance, abs=1e-6)
+
+
+def test_a_path_of_a_no_market_is_the_same_in_every_release() -> None:
+    kept = Listing(
+        market_id="05f40b69-1e49-49e5-a551-7c9c368dcaf3",
+        slot=0,
+        number=1,
+        category=Category.POLITICS,
+        question="",
+        criteria="",
+        tags=(),
+        b=Micros(1_000_000_000),
+        start_price=Probability(0.7),
+        opens_at=Timestamp(1_000_000.0),
+        resolves_at=Timestamp(1_600_000.0),
+        resolved_at=Timestamp(1_600_024.0),
+        outcome=False,
+        strength=1.1,
+        news=(
+            NewsReport(Timestamp(1_150_000.0), -0.5, "No"),
+            NewsReport(Timestamp(1_300_000.0), 0.25, "Yes"),
+        ),
+    )
+    assert [round(log_odds(kept, moment(kept, k / 8)), 9) for k in range(-1, 10)] == [
+        0.84729786,
+        0.84729786,
+        0.480894327,
+        -0.066053943,
+        -0.311572408,
+        0.593156707,
+        1.19090798,
+        -0.068849292,
+        2.587909519,
+        -7.600402335,
+        -7.600402335,
+    ]
 
 
 def test_another_seed_believes_something_else() -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from kit.engine.topics import TOPICS
 from service_tui.engine.amm import lmsr
+from service_tui.engine.amm.market import Market
+from service_tui.engine.events import CrowdTrade
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.crowd import (
@@ -17,11 +19,16 @@ from service_tui.engine.tape.crowd import (
     NOISE,
     WHALES,
     Intention,
+    corrections,
+    crowd_trade,
+    crowd_trades,
     intentions,
+    opening_of,
+    turnover,
 )
 from service_tui.engine.tape.feed import Tape
 from service_tui.terms import Side
-from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Timestamp
+from service_tui.units import ONE, PRICE_MAX, PRICE_MIN, Micros, Probability, Timestamp
 
 SEED: Final = 12
 START: Final = Timestamp(1_790_000_000.0)
@@ -207,3 +214,152 @@ def test_every_intention_is_a_legal_order_at_its_price(price: float) -> None:
 def test_a_calm_moment_brings_next_to_nothing() -> None:
     quotes = [(one, float(belief(one, START))) for one in open_listings()]
     assert len(intentions(SEED, quotes, tick=1, at=START, span_s=0.01)) <= 2
+
+
+# -- one market ----------------------------------------------------------------------------
+
+
+def listed(**changes: object) -> Listing:
+    """A market of one hour whose belief is its start price: it is asked before it opens."""
+    given: dict[str, object] = {
+        "market_id": "8000b69d-1e49-49e5-a551-7c9c368dcaf3",
+        "b": Micros(1_000 * ONE),
+        "start_price": Probability(0.5),
+        "opens_at": Timestamp(1_000.0),
+        "resolves_at": Timestamp(4_600.0),
+        "resolved_at": Timestamp(4_700.0),
+    }
+    return replace(Tape(SEED, TOPICS).listing_of(0, 0), **{**given, **changes})  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(("b", "lot"), [(1_000, 22.5616), (50, 15.0)])
+def test_a_market_turns_over_its_trades_of_noise_times_their_size(b: int, lot: float) -> None:
+    # The first four digits of the id say that it is in the middle of the fashion: 0.095 a second.
+    assert turnover(listed(b=Micros(b * ONE))) == pytest.approx(0.095001 * lot, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("target", "side", "price"),
+    [
+        (0.7, Side.YES, 0.7),
+        (0.3, Side.NO, 0.3),
+        (0.99999, Side.YES, PRICE_MAX),
+        (0.00001, Side.NO, PRICE_MIN),
+    ],
+)
+def test_one_trade_brings_a_market_to_a_price_at_its_cost(
+    target: float, side: Side, price: float
+) -> None:
+    market = Market(listed(start_price=Probability(0.6)))
+    before = market.price_of(side)
+    (trade,) = crowd_trade(market, target, "mae")
+    assert trade == CrowdTrade(market.market_id, side, trade.shares, trade.cost, "mae")
+    market.move(side, trade.shares)
+    assert market.price() == pytest.approx(price, abs=1e-6)
+    after = market.price_of(side)
+    assert trade.cost / ONE == pytest.approx(1_000 * math.log((1 - before) / (1 - after)), abs=1e-2)
+    assert trade.shares % 10 == 0
+
+
+def test_a_market_at_its_price_needs_no_trade() -> None:
+    market = Market(listed())
+    assert crowd_trade(market, 0.5, "mae") == []
+    assert crowd_trade(market, 0.5 + 1e-9, "mae") == []
+
+
+def test_a_long_gap_corrects_open_markets_alone() -> None:
+    before = Timestamp(0.0)
+    still = listed(market_id="8001b69d-1e49-49e5-a551-7c9c368dcaf3", start_price=Probability(0.7))
+    ended = Market(listed(market_id="8002b69d-1e49-49e5-a551-7c9c368dcaf3"))
+    ended.move(Side.YES, Micros(ONE))
+    ended.resolved_at = before
+    far = Market(still)
+    far.move(Side.YES, Micros(200 * ONE))
+    (trade,) = corrections([ended, far, Market(listed())], before)
+    assert trade == crowd_trade(far, 0.7, "the crowd")[0]
+    assert trade.side is Side.NO
+    assert trade.shares == pytest.approx(200 * ONE, abs=10)
+    assert corrections([far], still.resolves_at) == []
+
+
+def test_a_question_listed_in_the_middle_of_its_life_opens_at_its_belief() -> None:
+    listing = listed(start_price=Probability(0.4), outcome=True)
+    (trade,) = opening_of(listing, listing.resolves_at)
+    market = Market(listing)
+    assert [trade] == crowd_trade(market, belief(listing, listing.resolves_at), "the crowd")
+    market.move(trade.side, trade.shares)
+    assert market.price() == pytest.approx(0.9995, abs=1e-6)
+    assert opening_of(listing, Timestamp(0.0)) == ()
+
+
+def test_a_step_trades_what_the_crowd_wants_at_the_quotes_of_the_markets() -> None:
+    at = Timestamp(2_000.0)
+    markets = {
+        listing.market_id: Market(listing)
+        for listing in (
+            listed(market_id=f"800{n}b69d-1e49-49e5-a551-7c9c368dcaf{n}") for n in range(9)
+        )
+    }
+    ended = next(iter(markets.values()))
+    ended.resolved_at = at
+    quotes = [(one.listing, one.price()) for one in markets.values() if one is not ended]
+    wanted = intentions(SEED, quotes, tick=3, at=at, span_s=60.0)
+    trades = crowd_trades(SEED, markets, (3, Timestamp(at - 60), at))
+    assert len(wanted) > 4
+    assert trades == [
+        CrowdTrade(
+            one.market_id,
+            one.side,
+            markets[one.market_id].quote_buy(one.side, one.spend).shares,
+            one.spend,
+            one.trader,
+        )
+        for one in wanted
+    ]
+
+
+def test_what_the_market_refuses_is_no_trade(monkeypatch: pytest.MonkeyPatch) -> None:
+    market = Market(listed())
+    monkeypatch.setattr(
+        "service_tui.engine.tape.crowd.intentions",
+        lambda *_args, **_named: [
+            Intention(market.market_id, Side.NO, Micros(10_000_000 * ONE), "mae"),
+            Intention(market.market_id, Side.NO, Micros(5 * ONE), "ann"),
+        ],
+    )
+    (trade,) = crowd_trades(SEED, {market.market_id: market}, (1, Timestamp(0), Timestamp(1)))
+    assert (trade.trader, trade.cost) == ("ann", 5 * ONE)
+
+
+def test_the_crowd_of_a_world_wants_the_same_in_every_release() -> None:
+    quotes = [
+        (listed(market_id=f"{n}000b69d-1e49-49e5-a551-7c9c368dcaf{n}", b=b, **times), price)
+        for n, (b, times, price) in enumerate([
+            (Micros(900 * ONE), {}, 0.5),
+            (Micros(400 * ONE), {}, 0.05),
+            (Micros(5_000 * ONE), {"resolves_at": Timestamp(2_799.0)}, 0.9),
+            (Micros(300 * ONE), {"resolves_at": Timestamp(2_800.0)}, 0.35),
+            (Micros(2_000 * ONE), {}, 0.985),
+        ])
+    ]
+    at = Timestamp(1_600.0)
+    found = [
+        (int(one.market_id[0]), one.side.value, one.spend / ONE, one.trader)
+        for tick in range(4)
+        for one in intentions(5, quotes, tick=tick, at=at, span_s=4.0)
+    ]
+    assert found == [
+        (0, "yes", 117.09, "slowlight"),
+        (2, "no", 1228.6, "northdesk"),
+        (1, "yes", 42.94, "oldkeel"),
+        (3, "yes", 47.39, "oldkeel"),
+        (3, "yes", 44.25, "slowlight"),
+        (0, "yes", 226.52, "tern_survey"),
+        (4, "no", 103.18, "oldkeel"),
+        (2, "no", 1228.6, "quietledger"),
+        (1, "yes", 28.87, "slowlight"),
+        (4, "no", 605.58, "ninefathoms"),
+        (2, "yes", 6.0, "velvetfox"),
+        (2, "no", 1228.6, "slowlight"),
+        (4, "no", 150.58, "martingale_mae"),
+    ]

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from kit.engine.topics import TOPICS
 from kit.examples import examples
-from service_tui.engine.listing import Listing
-from service_tui.engine.tape.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape
+from service_tui.engine.listing import Listing, NewsReport
+from service_tui.engine.tape.belief import chance_of, log_odds
+from service_tui.engine.tape.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape, tape_of
 from service_tui.engine.tape.questions import Wording, figure, headline, word
-from service_tui.engine.tape.slots import SHARES, SLOTS, delay_of, times_of
-from service_tui.engine.tape.topics import QuestionTopic, Scope
-from service_tui.terms import Category
-from service_tui.units import ONE, Timestamp
+from service_tui.engine.tape.slots import SHARES, SLOTS, delay_of, numbers_at, times_of
+from service_tui.engine.tape.topics import Level, QuestionTopic, Scope, Topics
+from service_tui.terms import Category, Venue
+from service_tui.units import ONE, Micros, Probability, Timestamp
 
 SEED: Final = 7
 START: Final = Timestamp(1_790_000_000.0)
@@ -400,3 +401,161 @@ def test_a_slot_never_asks_about_the_same_topic_twice_running() -> None:
             for number in range(1_000, 1_009)
         ]
         assert all(one != two for one, two in pairwise(topics))
+
+
+# -- one market, in full -------------------------------------------------------------------
+
+
+def test_a_market_of_a_seed_is_the_same_in_every_release() -> None:
+    assert Tape(SEED, TOPICS).listing_of(3, 108) == Listing(
+        market_id="d4686d07-b25c-46e7-af6a-e7d29232c8d9",
+        slot=3,
+        number=108,
+        category=Category.POLITICS,
+        question="Will Bellreach's dock workers be back at work by 01:05 UTC?",
+        criteria=(
+            "YES if the union of the Bellreach dock workers announces the end or suspension of the "
+            "strike before 01:05 UTC on 19 January 1970. A truce of at least one full shift "
+            "counts. A court order alone is NO."
+        ),
+        tags=("politics", "strike", "hours"),
+        b=Micros(2_883 * ONE),
+        start_price=Probability(0.31131580324555946),
+        opens_at=Timestamp(1541722.6320704964),
+        resolves_at=Timestamp(1559100.0),
+        resolved_at=Timestamp(1560252.0),
+        outcome=True,
+        strength=1.151798878882731,
+        news=(
+            NewsReport(
+                at=Timestamp(1544600.5474886238),
+                jump=pytest.approx(0.4676645717333192),
+                headline="Dock workers in Bellreach to vote on the new offer",
+            ),
+            NewsReport(
+                at=Timestamp(1545452.8541875498),
+                jump=pytest.approx(-0.1693307753662622),
+                headline="Second depot in Bellreach joins the walkout",
+            ),
+            NewsReport(
+                at=Timestamp(1546897.4537407684),
+                jump=pytest.approx(-0.37473280802773595),
+                headline="Dock workers of Bellreach turn down the night-shift clause",
+            ),
+        ),
+        home=Venue.EVM,
+        subject="Bellreach",
+    )
+
+
+def test_a_market_with_a_figure_and_a_date_is_worded_the_same_in_every_release() -> None:
+    tape = Tape(SEED, TOPICS)
+    said = [tape.listing_of(slot, number) for slot, number in ((34, 1), (46, 2), (1_004, 3))]
+    assert [(one.question, one.subject, one.home) for one in said] == [
+        (
+            "Will the dry spell in Stannick last until 13 January?",
+            "Stannick",
+            Venue.SOL,
+        ),
+        (
+            "Will Halden set a new high above $5,090 by 17 January?",
+            "Halden",
+            Venue.SOL,
+        ),
+        (
+            "Will the parties of Ardovia sign a coalition paper by 12:00 UTC on 12 Jan?",
+            "Ardovia",
+            Venue.SOL,
+        ),
+    ]
+
+
+def test_the_lines_of_a_market_come_from_their_times_with_the_prices_around_them() -> None:
+    one = Tape(SEED, TOPICS).listing_of(3, 108)
+    first, second, third = one.news
+    items = Tape.news(one, first.at, third.at)
+    assert [(item.market_id, item.at, item.headline, item.jump) for item in items] == [
+        (one.market_id, line.at, line.headline, line.jump) for line in (second, third)
+    ]
+    for item in items:
+        after = log_odds(one, item.at)
+        assert item.price_after == chance_of(after)
+        assert item.price_before == chance_of(after - item.jump)
+
+
+def test_a_market_is_found_by_its_id_while_it_stands() -> None:
+    tape = Tape(SEED, TOPICS)
+    one = tape.listing_of(1_003, 40)
+    assert tape.find(one.market_id, one.opens_at) is one
+    assert tape.find(one.market_id, Timestamp(one.opens_at - 60 * 86_400)) is None
+    assert tape.find("nobody", one.opens_at) is None
+
+
+def test_the_next_markets_are_those_of_the_timetable_that_open_later() -> None:
+    following = Tape(SEED, TOPICS).next_listings(START)
+    assert {(one.slot, one.number) for one in following} == {
+        (slot.index, number)
+        for slot in SLOTS
+        for number in numbers_at(SEED, slot, START)
+        if times_of(SEED, slot, number).opens_at > START
+    }
+    assert len(following) > 20
+
+
+def test_nothing_but_what_opened_and_is_not_confirmed_stands() -> None:
+    tape = Tape(SEED, TOPICS)
+    standing = {(one.slot, one.number) for one in tape.listings_at(START)}
+    expected = {
+        (slot.index, number)
+        for slot in SLOTS
+        for number in numbers_at(SEED, slot, START)
+        if times_of(SEED, slot, number).opens_at <= START
+        and times_of(SEED, slot, number).resolved_at > START
+    }
+    assert standing == expected
+
+
+def test_a_tape_is_shared_by_the_worlds_of_a_seed() -> None:
+    tape = tape_of(SEED, TOPICS)
+    assert tape.seed == SEED
+    assert tape_of(SEED, TOPICS) is tape
+    assert tape.listing_of(3, 108) == Tape(SEED, TOPICS).listing_of(3, 108)
+
+
+@pytest.mark.parametrize(("chance", "reading"), [(0.0, "10.0"), (0.5, "15.0"), (1.0, "20.0")])
+@pytest.mark.parametrize(
+    ("turn", "line"), [(0, "Up {} at Dee"), (1, "High {} at Dee"), (2, "Up {} at Dee")]
+)
+def test_a_headline_takes_its_turn_and_puts_the_figure_by_the_chance(
+    chance: float, reading: str, turn: int, line: str
+) -> None:
+    level = Level(low=1.0, high=9.0, step=0.5, unlikely=0.5, likely=1.0)
+    topic = QuestionTopic(
+        tag="rain",
+        scopes=frozenset({Scope.DAYS}),
+        subjects=("Dee",),
+        questions=("Will it?",),
+        criteria="YES.",
+        raises=("up {reading} at {subject}", "high {reading} at {subject}"),
+        lowers=("down {reading} at {subject}",),
+        level=level,
+    )
+    wording = Wording("Will it?", "YES.", ("rain",), topic, {"subject": "Dee"}, 20.0)
+    assert headline(wording, rising=True, chance=chance, turn=turn) == line.format(reading)
+    down = headline(wording, rising=False, chance=chance, turn=turn)
+    assert down == f"Down {reading} at Dee"
+
+
+def test_topics_are_told_apart_by_category_and_clock() -> None:
+    def topic(tag: str, *scopes: Scope) -> QuestionTopic:
+        return QuestionTopic(tag, frozenset(scopes), ("Dee",), (), "", (), ())
+
+    fog, rain = topic("fog", Scope.DAYS), topic("rain", Scope.DAYS, Scope.WEEKS)
+    vote = topic("vote", Scope.WEEKS)
+    table = {Category.WEATHER: (rain, fog), Category.POLITICS: (vote,)}
+    topics = Topics(table)
+    assert topics.table is table
+    assert topics.of(Category.WEATHER, Scope.DAYS) == (rain, fog)
+    assert topics.of(Category.WEATHER, Scope.WEEKS) == (rain,)
+    assert topics.of(Category.WEATHER, Scope.HOURS) == ()
+    assert topics.of(Category.POLITICS, Scope.WEEKS) == (vote,)

@@ -293,3 +293,51 @@ async def test_the_cooldown_of_the_free_plan_is_a_refusal_that_says_how_long(
         await leap(stage.clock, 120)
         assert (await client.post(PLACE_TRADE.path, json=order_of(stage))).json()["success"]
         assert json.loads(again.content)["balance"] == 9_999
+
+
+@pytest.mark.parametrize(
+    ("path", "free"),
+    [
+        ("/api/sdk/markets", 60),
+        ("/api/sdk/markets/{market_id}", 60),
+        ("/api/sdk/markets/importable", 6),
+        ("/api/sdk/marketsx", 30),
+        ("/api/sdk/positions/monitors", 30),
+        ("/api/sdk/positions/expiring", 12),
+        ("/api/sdk/copytrading/execute", 2),
+        ("/elsewhere", 30),
+    ],
+)
+def test_the_longest_beginning_of_a_path_counts(path: str, free: int) -> None:
+    assert [rate_of(path, plan) for plan in Plan] == [free, 3 * free, 10 * free]
+
+
+def test_the_list_of_rates_names_every_path_that_an_agents_key_opens() -> None:
+    shown = rates_of(Plan.PRO)
+    assert set(shown) == {one.path for one in ALL if not one.keyless and not one.operator}
+    assert shown == {path: rate_of(path, Plan.PRO) for path in shown}
+
+
+def test_a_window_slides_by_the_second_and_a_refused_call_does_not_count() -> None:
+    rates = Rates()
+
+    def take(now: float, limit: int = 2) -> float:
+        return rates.take("a", "/x", limit, now=now)
+
+    assert [take(0.0), take(10.0)] == [0.0, 0.0]
+    assert [take(20.0), take(59.0)] == [40.0, 1.0]
+    assert take(60.0) == 0.0
+    assert take(61.0) == 9.0
+    # A smaller plan: not before all but the last of what is counted is over.
+    assert take(61.0, limit=1) == 59.0
+    assert rates.take("a", "/x", 2, now=61.5, span_s=1.0) == 0.0
+
+
+def test_the_oldest_window_makes_room_for_a_new_one() -> None:
+    rates = Rates()
+    for number in range(WINDOWS_MAX):
+        rates.take(str(number), "/x", 1, now=0.0)
+    assert rates.take("0", "/x", 1, now=1.0) == 59.0
+    assert rates.take("new", "/x", 1, now=1.0) == 0.0
+    assert rates.take("1", "/x", 1, now=1.0) == 59.0
+    assert rates.take("0", "/x", 1, now=1.0) == 0.0

@@ -1,0 +1,28 @@
+"""Draws are counted, not kept: the same key gives the same numbers in every release."""
+
+import pytest
+
+from service_tui.engine.tape.draws import Draws, mix, normal, unit
+
+
+def test_a_stream_gives_its_numbers_in_turn() -> None:
+    draws = Draws(3, 4)
+    assert draws.unit() == pytest.approx(0.3771699994638151)
+    assert draws.normal() == pytest.approx(0.5191460318968507)
+    assert draws.between(2, 5) == pytest.approx(3.3248652060866877)
+    assert draws.below(1_000) == 126
+    assert draws.pick("abcdefgh") == "f"
+
+
+def test_a_stream_begins_at_the_first_draw_of_its_key() -> None:
+    key = mix(3, 4)
+    draws = Draws(3, 4)
+    assert [draws.unit(), draws.normal(), draws.unit()] == [
+        unit(key, 1), normal(key, 2), unit(key, 3)
+    ]  # fmt: skip
+
+
+def test_a_draw_is_a_function_of_key_and_count() -> None:
+    assert unit(5, 3) == pytest.approx(0.23270916567746186, abs=1e-15)
+    assert normal(5, 3) == pytest.approx(-0.7299539532791337, abs=1e-15)
+    assert mix(1, 2, 3) == 15_020_427_595_393_229_491

@@ -1,0 +1,37 @@
+"""Tables in memory, for what only reads and writes rows: no file, no lock, no thread."""
+
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import create_engine
+from sqlalchemy.pool import StaticPool
+from sqlmodel import Session, SQLModel
+
+from service_tui.storage.db.tables import table_of
+
+
+class MemoryDatabase:
+    """Some tables of one world."""
+
+    def __init__(self, *models: type[SQLModel]) -> None:
+        self._engine = create_engine(
+            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+        )
+        SQLModel.metadata.create_all(self._engine, tables=[table_of(one) for one in models])
+
+    @contextmanager
+    def reader(self) -> Generator[Session]:
+        with Session(self._engine) as session:
+            yield session
+
+    async def write(self, work: Callable[[Any], Any]) -> Any:
+        """Carry a write out, in one transaction."""
+        raw = self._engine.raw_connection().driver_connection
+        assert isinstance(raw, sqlite3.Connection)
+        with raw:
+            return work(raw)
+
+    def close(self) -> None:
+        self._engine.dispose()

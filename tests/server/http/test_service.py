@@ -1,0 +1,185 @@
+"""Whose agent is whose, how many an account has, and what a call writes down."""
+
+from types import SimpleNamespace
+from typing import Any, Final
+
+import pytest
+
+from kit.engine.bare import AT, bare_world, joined
+from service_tui.engine.errors import AgentNotFound
+from service_tui.engine.events import Event, OperatorActed, SpeedSet
+from service_tui.server.http.idempotency import Promise
+from service_tui.server.http.people.roster import OWNER, Person
+from service_tui.server.http.refusals import Denied
+from service_tui.server.http.service import RequestContext, Service
+from service_tui.storage.answers import Answer
+from service_tui.terms import PersonRole, Plan
+from service_tui.wire.base import WireModel
+from service_tui.wire.halt import HaltBody
+
+HAPPENED: Final[Event] = SpeedSet(AT, AT, 60)
+ACT: Final = OperatorActed("ann", AT, "speed")
+
+
+class Store:
+    """A store that notes what it is asked to write."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self.written: list[object] = []
+        self.events = SimpleNamespace(subscribe=lambda *words: words)
+
+    async def commit(self, events: Any, **named: Any) -> None:
+        self.written.append((list(events), named))
+
+
+def service(plan: Plan = Plan.FREE, **changes: Any) -> Service:
+    world = bare_world("own", "ada", "bens", "cyds", "gone")
+    for name, change in {
+        "ada": {"owner": "ann"},
+        "bens": {"console_of": "ben"},
+        "cyds": {"console_of": "cyd", "owner": "cyd"},
+        "gone": {"retired": True},
+    }.items():
+        world.agents[name].change(change)
+    given: Any = {
+        "world_store": Store(world),
+        "clock": SimpleNamespace(now=lambda: 71.5),
+        "new_key": str, "new_id": str, "address": "", "plan": plan, "repeats": None,
+        "courier": None, "operator_agent": "own",
+    }  # fmt: skip
+    return Service(**{**given, **changes})
+
+
+def call(one: Service, **changes: Any) -> RequestContext:
+    return RequestContext(one, None, AT, **changes)
+
+
+def written(one: Service) -> list[Any]:
+    store: Any = one.world_store
+    return store.written
+
+
+def test_an_agent_belongs_to_its_owner_and_the_desks_own_to_the_owner_of_the_desk() -> None:
+    one = service()
+    owners = {name: one.owner_of(name) for name in ("own", "ada", "bens", "cyds")}
+    assert owners == {"own": OWNER, "ada": "ann", "bens": "", "cyds": "cyd"}
+    with pytest.raises(AgentNotFound):
+        one.owner_of("nobody")
+
+
+def test_a_person_trades_with_the_agent_of_the_own_console() -> None:
+    one = service()
+    assert one.console_agent("ben") is one.world.agents["bens"]
+    assert one.console_agent("cyd") is one.world.agents["cyds"]
+    assert one.console_agent("ann") is None
+    assert one.own_agent(Person("ben", PersonRole.TRADER)) == "bens"
+    assert one.own_agent(Person("ann", PersonRole.TRADER)) == ""
+    assert one.own_agent(Person(OWNER, PersonRole.OWNER)) == "own"
+    assert one.own_agent(None) == "own"
+    assert service(operator_agent=None).own_agent(None) == ""
+    one.world.agents["ada"].change({"console_of": OWNER})
+    assert one.own_agent(Person(OWNER, PersonRole.OWNER)) == "ada"
+
+
+def test_peoples_own_agents_and_retired_ones_take_no_place_of_the_plan() -> None:
+    one = service(Plan.PRO)
+    assert one.agents_count() == 1
+    one.check_slot()
+    joined(one.world, "dora")
+    assert one.agents_count() == 2
+
+
+def test_a_full_account_says_how_many_its_plan_allows() -> None:
+    one = service()
+    with pytest.raises(Denied) as refused:
+        one.check_slot()
+    body: Any = refused.value.body
+    assert refused.value.status == 403
+    assert body.error == "the account has its one agent"
+    service(limits=False).check_slot()
+    many = service(Plan.PRO)
+    for number in range(9):
+        joined(many.world, f"n{number}")
+    with pytest.raises(Denied) as refused:
+        many.check_slot()
+    body = refused.value.body
+    assert body.error == "the account has its 10 agents"
+
+
+def test_who_listens_does_so_from_now_or_from_after_a_number() -> None:
+    assert service().subscribe(12) == (71.5, 12)
+    assert service().subscribe() == (71.5, None)
+
+
+def test_what_an_endpoint_does_not_ask_for_is_not_given() -> None:
+    one = service()
+    request = call(one, body=HaltBody.model_construct())
+    for ask in (lambda: request.operator, lambda: request.agent):
+        with pytest.raises(TypeError):
+            ask()
+    for typed in (request.query_as, request.body_as):
+        with pytest.raises(TypeError):
+            typed(Person)  # pyright: ignore[reportArgumentType]
+    assert request.body_as(HaltBody) is request.body
+    asked = call(one, query=HaltBody.model_construct())
+    assert asked.query_as(HaltBody) is asked.query
+    ann = Person("ann", PersonRole.TRADER)
+    assert call(one, person=ann).operator is ann
+
+
+def test_the_calling_agent_is_the_one_of_the_world_as_it_is_now() -> None:
+    one = service()
+    request = RequestContext(one, bare_world("ada").agents["ada"], AT)
+    assert request.agent is one.world.agents["ada"]
+    assert request.world is one.world
+
+
+class Reply(WireModel):
+    """An answer."""
+
+    word: str = "yes"
+
+
+async def test_an_answer_is_written_with_what_it_answers() -> None:
+    one = service()
+    promise = Promise("ada", "k1", "/p", "h", AT)
+    reply = Reply()
+    assert await call(one, promise=promise).commit([HAPPENED], reply) is reply
+    kept = Answer("ada", "k1", "/p", "h", '{"word":"yes"}', AT)
+    assert written(one) == [([HAPPENED], {"answer": kept})]
+
+
+async def test_who_acted_stands_beside_what_happened_and_nowhere_else() -> None:
+    one = service()
+    await call(one, act=ACT).commit([HAPPENED], Reply())
+    await call(one, act=ACT).commit([], Reply())
+    await call(one).commit([HAPPENED], Reply())
+    assert written(one) == [
+        ([HAPPENED, ACT], {"answer": None}),
+        ([], {"answer": None}),
+        ([HAPPENED], {"answer": None}),
+    ]
+
+
+async def test_what_belongs_to_it_is_written_in_the_same_transaction() -> None:
+    one = service()
+    also: Any = lambda events, reply: [(len(events), reply.word)]  # noqa: E731
+    await call(one, also=also).commit([HAPPENED], Reply())
+    assert written(one) == [([HAPPENED, (1, "yes")], {"answer": None})]
+
+
+async def test_a_change_of_an_operator_is_written_only_where_something_changed() -> None:
+    one = service()
+    request = call(one, act=ACT)
+    await request.write([])
+    assert written(one) == []
+    await request.write([HAPPENED])
+    await request.write([], always=True)
+    beside: Any = object()
+    await call(one).write([], beside=beside)
+    assert written(one) == [
+        ([HAPPENED, ACT], {"beside": None}),
+        ([ACT], {"beside": None}),
+        ([], {"beside": beside}),
+    ]

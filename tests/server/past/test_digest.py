@@ -1,0 +1,202 @@
+"""Entries and what came back of them, read row by row."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from service_tui.engine.codec import events as codec
+from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout, kind_of
+from service_tui.server.past import digest
+from service_tui.server.past.digest import Digest
+from service_tui.storage.entries import StoredEntry
+from service_tui.storage.journal import JournalRow
+from service_tui.terms import Action, OrderType, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+AT: Final = Timestamp(1_800_000_000.0)
+NONE: Final = Micros(0)
+
+
+def dollars(amount: float) -> Micros:
+    return Micros(round(amount * ONE))
+
+
+class Kept:
+    """The journal and the stored entries."""
+
+    def __init__(self) -> None:
+        self.rows: list[JournalRow] = []
+        self.stored: dict[int, StoredEntry] = {}
+        self.up_to = 0
+        self.takes: list[tuple[list[str], list[str], int]] = []
+
+    def rows_of_agents(self, after: int, _: object, *, limit: int) -> list[JournalRow]:
+        return [row for row in self.rows if row.seq > after][: min(limit, CHUNK)]
+
+    def read_to(self) -> int:
+        return self.up_to
+
+    def held(self, agent_id: str, market_id: str) -> list[StoredEntry]:
+        return [
+            one
+            for one in self.stored.values()
+            if one.open_shares and (one.agent_id, one.market_id) == (agent_id, market_id)
+        ]
+
+    def of_trade(self, trade_id: str) -> StoredEntry | None:
+        return next((one for one in self.stored.values() if one.trade_id == trade_id), None)
+
+    async def take(self, new: Any, changed: Any, seq: int) -> None:
+        new, changed = list(new), list(changed)
+        names = [[one.trade_id for one in some] for some in (new, changed)]
+        self.takes.append((names[0], names[1], seq))
+        self.stored |= {one.seq: one for one in (*new, *changed)}
+        self.up_to = seq
+
+
+CHUNK: Final = 4
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
+    made = Kept()
+    monkeypatch.setattr(digest, "JournalStore", lambda _: made)
+    monkeypatch.setattr(digest, "EntryStore", lambda _: made)
+    return made
+
+
+def note(skill: str = "rain", **signals: Any) -> Note:
+    return Note(skill_slug=skill, signal_data=signals or None)
+
+
+def fill(number: int, action: Action, shares: float, money: float, **changes: Any) -> Fill:
+    return Fill(
+        f"t{number}", "ada", "m1", Side.YES, action, dollars(shares), dollars(money), 0.5, 0.5,
+        AT, AT, NONE, note(),
+    )._replace(**changes)  # fmt: skip
+
+
+def placed(shares: float, money: float, **changes: Any) -> OrderPlaced:
+    return OrderPlaced(
+        "o1", "ada", Venue.SOL, "m1", Side.YES, Action.BUY, OrderType.GTC, dollars(50),
+        Micros(470_000), dollars(49), dollars(shares), dollars(money), dollars(0.5), dollars(29),
+        dollars(11), 0.44, 0.47, AT, AT, NONE, Timestamp(0), 3, (), note("snow"),
+    )._replace(**changes)  # fmt: skip
+
+
+def met(shares: float, money: float) -> OrderFilled:
+    return OrderFilled(
+        "o1", "ada", "m1", dollars(shares), dollars(money), NONE, AT, AT, 4, (), Side.YES,
+        Action.BUY, "", Venue.SOL, "snow",
+    )  # fmt: skip
+
+
+async def digested(kept: Kept, *events: Any) -> dict[str, tuple[float, ...]]:
+    """Of each entry: shares, money, open shares and what came back, in dollars."""
+    first = len(kept.rows) + 1
+    for seq, event in enumerate(events, first):
+        if isinstance(event, tuple) and not hasattr(event, "_fields"):
+            kind, fields = event
+            row = JournalRow(seq, AT, kind, "ada", "m1", codec.dumps(fields))
+        else:
+            body = codec.encode(event)
+            row = JournalRow(seq, AT, kind_of(event), event.agent_id, event.market_id, body)
+        kept.rows.append(row)
+    assert await Digest(None).catch_up() == len(events)  # pyright: ignore[reportArgumentType]
+    return {
+        one.trade_id: tuple(
+            amount / ONE for amount in (one.shares, one.money, one.open_shares, one.back)
+        )
+        for one in kept.stored.values()
+    }
+
+
+def paid(*, outcome: bool) -> tuple[str, list[object]]:
+    return "payout", ["m1", AT, outcome, Payout("ada", Side.YES, ONE, ONE, ONE, NONE, AT)]
+
+
+async def test_a_buy_is_an_entry_with_all_that_a_backtest_asks_for(kept: Kept) -> None:
+    signal = note("rain", edge=0.25, word="no", sure=True, n=3)
+    await digested(kept, fill(1, Action.BUY, 20, 12, side=Side.NO, note=signal))
+    assert kept.stored == {
+        1: StoredEntry(
+            seq=1, trade_id="t1", agent_id="ada", venue="sim", skill="rain", market_id="m1",
+            side="no", at=AT, shares=20 * ONE, money=12 * ONE, open_shares=20 * ONE, back=0,
+            signal='{"edge":0.25,"n":3}',
+        )
+    }  # fmt: skip
+    assert kept.takes == [(["t1"], [], 1)]
+
+
+async def test_an_entry_without_a_signal_has_none(kept: Kept) -> None:
+    await digested(kept, fill(1, Action.BUY, 20, 12))
+    assert kept.stored[1].signal is None
+    assert json.loads("{}") == {}
+
+
+async def test_a_sale_takes_of_the_own_skills_entries_first_and_of_the_oldest(kept: Kept) -> None:
+    other = note("snow")
+    assert await digested(
+        kept,
+        fill(1, Action.BUY, 10, 4, note=other),
+        fill(2, Action.BUY, 10, 5),
+        fill(3, Action.BUY, 10, 6),
+        fill(4, Action.SELL, 25, 20),
+    ) == {"t1": (10, 4, 5, 4), "t2": (10, 5, 0, 8), "t3": (10, 6, 0, 8)}
+
+
+async def test_a_sale_in_a_later_chunk_finds_the_entries_of_the_earlier_ones(kept: Kept) -> None:
+    buys = [fill(n, Action.BUY, 10, n) for n in range(1, 6)]
+    found = await digested(kept, *buys, fill(6, Action.SELL, 45, 45))
+    assert found == {
+        "t1": (10, 1, 0, 10), "t2": (10, 2, 0, 10), "t3": (10, 3, 0, 10), "t4": (10, 4, 0, 10),
+        "t5": (10, 5, 5, 5),
+    }  # fmt: skip
+    assert kept.takes == [(["t1", "t2", "t3", "t4"], [], 4), (["t5"], ["t1", "t2", "t3", "t4"], 6)]
+
+
+async def test_only_entries_of_the_same_side_and_venue_are_sold_or_paid(kept: Kept) -> None:
+    found = await digested(
+        kept,
+        fill(1, Action.BUY, 10, 4),
+        fill(2, Action.BUY, 10, 5, side=Side.NO),
+        placed(10, 3.5),
+        fill(4, Action.SELL, 4, 2),
+        paid(outcome=True),
+    )
+    assert found == {"t1": (10, 4, 0, 8), "t2": (10, 5, 10, 0), "o1": (10, 4, 10, 0)}
+
+
+@pytest.mark.parametrize(("outcome", "back"), [(True, 10.0), (False, 0.0)])
+async def test_a_payout_brings_a_dollar_a_share_or_nothing(
+    kept: Kept, *, outcome: bool, back: float
+) -> None:
+    found = await digested(kept, fill(1, Action.BUY, 10, 4), paid(outcome=outcome))
+    assert found == {"t1": (10, 4, 0, back)}
+
+
+async def test_a_resting_order_is_an_entry_that_grows_with_each_part_it_meets(kept: Kept) -> None:
+    found = await digested(kept, placed(0, 0), met(8, 3), met(2, 1))
+    assert found == {"o1": (10, 4, 10, 0)}
+    assert (kept.stored[1].venue, kept.stored[1].skill) == ("sol_venue", "snow")
+    assert await digested(kept, met(5, 2)) == {"o1": (15, 6, 15, 0)}
+    assert kept.takes[-1] == ([], ["o1"], 4)
+
+
+async def test_an_order_of_which_all_was_sold_is_found_again_when_it_meets_more(kept: Kept) -> None:
+    sale = placed(10, 5, action=Action.SELL, order_id="o2", note=note("snow"))
+    await digested(kept, placed(10, 3.5), sale)
+    assert await digested(kept, met(5, 2), fill(9, Action.BUY, 1, 1)) == {
+        "o1": (15, 6, 5, 4.5), "t9": (1, 1, 1, 0)
+    }  # fmt: skip
+
+
+async def test_a_sale_order_is_no_entry_and_a_row_of_nobody_counts_for_nothing(kept: Kept) -> None:
+    assert await digested(kept, placed(5, 2, action=Action.SELL)) == {}
+    body = codec.encode(fill(2, Action.BUY, 1, 1))
+    kept.rows.append(JournalRow(2, AT, "fill", None, "m1", body))
+    assert await Digest(None).catch_up() == 1  # pyright: ignore[reportArgumentType]
+    assert kept.stored == {}
+    assert kept.up_to == 2
+    assert await Digest(None).catch_up() == 0  # pyright: ignore[reportArgumentType]
