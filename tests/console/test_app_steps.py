@@ -37,7 +37,8 @@ def console(state: DeskState = STATE, **other: Any) -> Self:
         "_wall_time": lambda: NOW, "front": Self(name_in_keys="portfolio"),
         "screen_stack": [Self()], "replay": Self(moment=None, is_alone=False, problem=""),
         "_sender": Self(), "_notifier": Self(unseen=3), "guide": Self(),
-        "drill": Self(next_name=""), "halting": Self(), "approving": Self(), "_shut": "", "_absence_shown": False,
+        "drill": Self(next_name=""), "halting": Self(), "approving": Self(), "_shut": "",
+        "_absence_shown": False,
         "_last_speed": 1, "app_focus": True, "theme_names": ("night", "paper"), "theme": "night",
         "_own_keys": Self(problems=()), "_has_tour": False, "_started_at": NOW,
     }  # fmt: skip
