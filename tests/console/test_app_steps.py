@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kit.console.one_method import Self, called
+from kit.one_method import Self, called
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import run_of
 from service_tui.console import app as app_module

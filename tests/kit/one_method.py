@@ -1,4 +1,4 @@
-"""One method of a screen at a time, on a self that has what the test gives it and notes the rest.
+"""One method of a class at a time, on a self that has what the test gives it and notes the rest.
 
     it = Self(state=STATE, front=Self(name_in_keys="agents"))
     called(ConsoleApp.action_privacy, it)
