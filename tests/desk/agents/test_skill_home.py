@@ -316,3 +316,74 @@ async def test_what_cannot_be_started_says_why_and_begins_nothing(
     full = Begun(is_full=True)
     assert "too many skills running" in await started(order, tmp_path, full)
     assert full.begun == []
+
+
+def test_a_key_is_that_of_its_agent_at_its_service_alone(tmp_path: Path) -> None:
+    home = SkillHome(tmp_path)
+    assert home.key_of("a-1", HERE) is None
+    home.keep_key("a-1", HERE, "one")
+    home.keep_key("a-1", "https://there.example", "two")
+    home.keep_key("a-2", HERE, "three")
+    home.keep_key("a-2", HERE, "four")
+    assert home.key_of("a-1", HERE) == "one"
+    assert home.key_of("a-1", "https://there.example") == "two"
+    assert home.key_of("a-2", HERE) == "four"
+    assert home.key_of("a-2", "https://there.example") is None
+
+
+def test_an_own_key_has_precedence_over_one_of_before(tmp_path: Path) -> None:
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    SkillHome(beside).keep_key("a-1", HERE, "old")
+    home = SkillHome(tmp_path, former=beside)
+    assert home.key_of("a-1", HERE) == "old"
+    home.keep_key("a-1", HERE, "new")
+    assert home.key_of("a-1", HERE) == "new"
+    assert SkillHome(beside).key_of("a-1", HERE) == "old"
+
+
+@pytest.mark.parametrize("content", ['{"a-1 x": 7}', '{"a-1 x": "k", "b": null}', "7", '"text"'])
+def test_a_file_that_holds_anything_but_keys_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / KEYS).write_text(content)
+    with pytest.raises(ValueError, match="left unchanged: repair it or move it away"):
+        SkillHome(tmp_path).key_of("a-1", "x")
+
+
+def test_a_draft_that_a_crash_has_left_is_no_obstacle_and_is_never_written_into(
+    tmp_path: Path,
+) -> None:
+    draft = tmp_path / f"{KEYS}.new"
+    other = tmp_path / "of somebody else"
+    other.write_text("kept")
+    draft.symlink_to(other)
+    home = SkillHome(tmp_path)
+    home.keep_key("a-1", HERE, "one")
+    assert (other.read_text(), home.key_of("a-1", HERE)) == ("kept", "one")
+    assert not draft.is_symlink()
+
+
+def test_an_own_skill_has_precedence_and_one_of_before_over_a_bundled_one(tmp_path: Path) -> None:
+    former = tmp_path / "former"
+    home = SkillHome(tmp_path, former=former)
+    bundled = next(view for view in SkillHome(tmp_path).views() if view.is_bundled)
+    assert home.folder_of("") is None
+    assert home.folder_of("nobody") is None
+    in_program = home.folder_of(bundled.slug)
+    assert in_program is not None
+    for place in (former / "skills", tmp_path / "skills"):
+        own = place / bundled.slug
+        own.mkdir(parents=True)
+        (own / "SKILL.md").write_text((in_program / "SKILL.md").read_text())
+        assert home.folder_of(bundled.slug) == own
+
+
+def test_own_skills_are_looked_at_by_the_time_of_their_documents(tmp_path: Path) -> None:
+    home = SkillHome(tmp_path)
+    assert home.stamps() == ()
+    for slug in ("wren", "heron"):
+        (home.own / slug).mkdir(parents=True)
+        (home.own / slug / "SKILL.md").write_text("x")
+    (home.own / "no skill").mkdir()
+    (home.own / "a file").write_text("x")
+    times = [(home.own / slug / "SKILL.md").stat().st_mtime_ns for slug in ("heron", "wren")]
+    assert home.stamps() == (("heron", times[0]), ("wren", times[1]))

@@ -6,8 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from kit.desk.offline import Offline
-from kit.samples.desk import sample_state
+from kit.desk.offline import Asked, Offline
+from kit.desk.redeeming import CountingSigner
+from kit.samples.desk import NOW, sample_state
+from service_tui.client.errors import Called, UnreachableError
+from service_tui.desk.buy_limits import spending_day_began
 from service_tui.desk.chain.gateway import (
     DEPTH,
     GAP_MAX,
@@ -16,16 +19,28 @@ from service_tui.desk.chain.gateway import (
     Place,
     Watch,
     call_of,
+    cost_max,
     micros_down,
     micros_up,
     shown,
     transaction_of,
 )
+from service_tui.desk.chain.run_state import TransactionRunState, dump
+from service_tui.desk.slices.redemption import ChainRunState, RunView
 from service_tui.desk.vault import Vault
 from service_tui.signing.chain import Receipt
-from service_tui.signing.errors import ChainError, NotEnoughGasError, PolicyRefusedError
+from service_tui.signing.errors import (
+    ChainError,
+    MalformedError,
+    NotEnoughGasError,
+    PolicyRefusedError,
+)
 from service_tui.signing.policy import Price, SignableCall, SigningPolicy
-from service_tui.signing.transactions import Transaction
+from service_tui.signing.transactions import Transaction, sign_transaction
+from service_tui.storage.chain_runs import ChainRun, RunSignature
+from service_tui.terms import Side, Venue
+from service_tui.wire.chain import BroadcastRequest, RpcBody, RpcErrorBody, RpcRequest
+from service_tui.wire.endpoints.wallet import BROADCAST, CHAIN_RPC
 
 RECEIPT = Receipt("0xhash", succeeded=True, block=100, cost=3)
 TRANSACTION = Transaction(
@@ -233,3 +248,102 @@ def test_what_it_costs_is_rounded_up_and_what_there_is_down() -> None:
     micro = 10**12
     assert [micros_up(wei) for wei in (0, 1, micro, micro + 1)] == [0, 1, 1, 2]
     assert [micros_down(wei) for wei in (0, micro - 1, micro, 2 * micro - 1)] == [0, 0, 1, 1]
+
+
+# -- what was spent, signed and asked --------------------------------------------------------------
+
+
+BODY = TransactionRunState(
+    RunView("m1", Side.YES, Venue.EVM, "Will it?", ChainRunState.RUNNING), call_of(TRANSACTION)
+)
+
+
+def run_of(body: str, number: int = 1) -> ChainRun:
+    return ChainRun(
+        subject="s", wallet="0xW", opened_at=1.0, changed_at=1.0, step="sign", body=body,
+        number=number,
+    )  # fmt: skip
+
+
+def test_a_run_costs_at_most_what_it_signs_and_one_that_signs_nothing_costs_nothing() -> None:
+    assert cost_max(run_of(dump(BODY))) == 90_000 * 30_000_000_000
+    assert cost_max(run_of(dump(replace(BODY, to_sign=None)))) == 0
+    assert cost_max(run_of("{")) == 0
+
+
+@pytest.mark.parametrize("skew_s", [3.0, None])
+def test_a_day_s_costs_are_those_of_its_wallet_since_the_day_began(skew_s: float | None) -> None:
+    runs = Runs()
+    runs.signed_since = lambda *given: (  # type: ignore[method-assign]
+        runs.asked.append(given) or [run_of(dump(BODY)), run_of("{"), run_of(dump(BODY))]
+    )
+    made = gateway(Node(), runs, skew_s=skew_s)
+    assert made._spent_today("0xW") == 2 * 90_000 * 30_000_000_000
+    assert runs.asked == [("0xW", spending_day_began(NOW, skew_s or 0.0))]
+
+
+async def test_what_was_shown_is_signed_by_its_wallet_and_written_down_before_it_leaves() -> None:
+    signer, asked, kept = CountingSigner(), list[str](), list[tuple[object, ...]]()
+
+    async def sign(*given: object, now: float) -> None:
+        kept.append((*given, now))
+
+    runs = Runs()
+    runs.sign = sign  # type: ignore[attr-defined]
+    made = gateway(Node(), runs)
+    made.vault = cast(
+        "Any", SimpleNamespace(signer_of=lambda address: asked.append(address) or signer)
+    )
+    signed = await made.sign(7, BODY, "0xW")
+    assert (asked, signer.count) == (["0xW"], 1)
+    whole = sign_transaction(TRANSACTION, CountingSigner())
+    assert signed == RunSignature(5, whole.hex, whole.tx_hash)
+    assert kept == [(7, "broadcast", dump(BODY), signed, NOW)]
+
+
+@pytest.mark.parametrize(
+    ("body", "skew_s", "error"),
+    [(replace(BODY, to_sign=None), None, MalformedError), (BODY, 3_600.0, PolicyRefusedError)],
+)
+async def test_nothing_is_signed_without_figures_or_by_a_clock_that_is_off(
+    body: TransactionRunState, skew_s: float | None, error: type[Exception]
+) -> None:
+    made = gateway(Node(), skew_s=skew_s)
+    made.vault = cast("Any", None)
+    with pytest.raises(error):
+        await made.sign(7, body, "0xW")
+
+
+def asking(answer: object) -> tuple[ChainGateway, Offline]:
+    on = Offline(sample_state(8), {CHAIN_RPC: answer, BROADCAST: answer})
+    return ChainGateway(on.ports, cast("Any", Runs()), Vault(), SigningPolicy()), on
+
+
+async def test_a_question_to_the_node_goes_through_the_service_as_it_is() -> None:
+    made, on = asking(RpcBody(result="0x5"))
+    call = {"to": "0xC", "data": "0x"}
+    assert await made._rpc("eth_call", [call, "latest"]) == "0x5"  # type: ignore[list-item]
+    request = RpcRequest(method="eth_call", params=({"to": "0xC", "data": "0x"}, "latest"), id=1)
+    assert on.asked == [Asked(CHAIN_RPC, body=request)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (RpcBody(result="0x5", error=RpcErrorBody(code=3, message="reverted")),
+         "chain error: reverted"),
+        (UnreachableError("away", Called("POST", "/x")), "no response from the chain: "),
+    ],
+)  # fmt: skip
+async def test_a_question_without_an_answer_is_a_fault_of_the_chain(
+    answer: object, text: str
+) -> None:
+    made, _ = asking(answer)
+    with pytest.raises(ChainError, match=text):
+        await made._rpc("eth_call", [])
+
+
+async def test_the_stored_bytes_are_sent_and_the_relay_s_answer_is_given_back() -> None:
+    made, on = asking("the relay's answer")
+    assert await made.broadcast("0x02f8aabbcc") == "the relay's answer"
+    assert on.asked == [Asked(BROADCAST, body=BroadcastRequest(signed_tx="0x02f8aabbcc"))]

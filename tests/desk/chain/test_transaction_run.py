@@ -10,22 +10,27 @@ from kit.desk.chain_line import ChainLine
 from kit.desk.offline import Offline
 from kit.samples.desk import NOW, sample_state
 from service_tui.client.errors import Called, OutcomeUnknownError, UnreachableError
-from service_tui.desk.chain.gateway import Place
+from service_tui.desk.chain.gateway import Place, Watch
 from service_tui.desk.chain.refusals import FIXES, RunRefusal
 from service_tui.desk.chain.run_state import SignedCall, TransactionRunState, load
 from service_tui.desk.chain.transaction_run import (
     BROADCAST,
     CHECK,
     CONFIRM,
+    CONFIRM_WAIT_S,
     DEAD_AFTER_S,
     DEATHS_MAX,
     FAILED,
+    LOOK_LATER_S,
+    LOOK_S,
     NOT_FINAL_S,
     PREPARED,
     REFUSED,
+    RESEND_S,
     SIGN,
     TransactionRun,
 )
+from service_tui.desk.changes import changed
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.redemption import (
     CallView,
@@ -401,3 +406,117 @@ async def test_each_step_is_counted_once_and_each_move_begins_a_new_one() -> Non
         ChainRunState.REFUSED,
         "not wanted",
     )
+
+
+# -- by the clock -------------------------------------------------------------------------------
+
+
+def clocked(on: Offline) -> list[float]:
+    """Pauses, which pass at once."""
+    slept: list[float] = []
+
+    async def sleep(delay_s: float) -> None:
+        slept.append(delay_s)
+        on.clock._now += delay_s
+
+    on.clock.sleep = sleep  # type: ignore[method-assign]
+    return slept
+
+
+async def test_what_has_not_left_is_sent_again_after_a_pause_that_doubles_up_to_a_bound() -> None:
+    away: list[object] = [UnreachableError("away", CALLED)] * 8
+    run, on, line = made(BROADCAST, ChainLine(answers=[*away, relay(success=True)]))
+    slept = clocked(on)
+    await run._broadcast()
+    assert slept == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 300.0, 300.0]
+    assert line.sent == ["0xraw"] * 9
+    assert run.step == CONFIRM
+    shown = [changed(fact, RunView) for fact in on.facts[:1]]
+    assert shown[0] is not None
+    assert shown[0].words == "signed, not sent yet: away (POST /x)"
+
+
+async def test_a_step_that_fails_is_tried_again_after_a_pause_that_doubles() -> None:
+    run, on, _ = made(SIGN)
+    slept = clocked(on)
+    problems: list[str | None] = ["a fault"] * 8
+
+    async def went() -> str | None:
+        return problems.pop() if problems else None
+
+    run._went = went  # type: ignore[method-assign]
+    await run.go()
+    assert slept == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 300.0, 300.0]
+    assert run.view.words == "a fault; retrying in 300 s"
+
+
+async def test_a_receipt_is_looked_for_closely_for_a_minute_and_then_more_seldom() -> None:
+    found = receipt()
+    answers: list[object] = [None] * 60
+    run, on, line = made(CONFIRM, ChainLine(receipts=[*answers, found]))
+    line.answers = [relay(success=True)] * 60
+    slept = clocked(on)
+    await run._confirm()
+    assert run.finished == found
+    closely = [one for one in slept if one == LOOK_S]
+    assert slept == [*closely, *[LOOK_LATER_S] * (60 - len(closely))]
+    assert sum(closely) == CONFIRM_WAIT_S
+    # Once a minute the same bytes go out again.
+    assert line.sent == ["0xraw"] * int((sum(slept) - slept[-1]) // RESEND_S)
+    assert [words for _, words in on.words] == ["broadcast, unconfirmed: Will it?"]
+    assert line.runs.written[0] == ("move", 7, CONFIRM)
+
+
+async def test_what_the_chain_has_seen_is_not_sent_again() -> None:
+    run, on, line = made(CONFIRM)
+    clocked(on)
+    looks = 0
+
+    async def looked(watch: Watch) -> Receipt | None:
+        nonlocal looks
+        looks += 1
+        watch.seen = receipt()
+        return receipt() if looks == 40 else None
+
+    run._looked = looked  # type: ignore[method-assign]
+    await run._confirm()
+    assert line.sent == []
+
+
+async def test_a_resend_that_fails_changes_nothing() -> None:
+    run, _, line = made(CONFIRM, ChainLine(answers=[UnreachableError("away", CALLED)]))
+    before = run.view
+    await run._resend()
+    assert (run.view, line.sent, line.runs.written) == (before, ["0xraw"], [])
+
+
+async def test_a_run_that_was_replaced_ends_as_void() -> None:
+    run, _, line = made(CONFIRM, ChainLine(receipts=[None]))
+    run._is_dead = yes  # type: ignore[method-assign]
+    assert await run._looked(Watch()) is None
+    assert (run.step, run.view.fix) == (FAILED, "start again")
+    assert run.view.words == "replaced by another transaction: this one is void"
+    # One whose receipt was seen once is not.
+    run, _, line = made(CONFIRM, ChainLine(receipts=[None]))
+    run._is_dead = yes  # type: ignore[method-assign]
+    line.confirmed = seen_before  # type: ignore[method-assign]
+    await run._looked(Watch())
+    assert run.step == CONFIRM
+
+
+async def yes() -> bool:
+    return True
+
+
+async def seen_before(_: str, watch: Watch) -> Receipt | None:
+    watch.seen = receipt()
+    return None
+
+
+async def test_a_run_of_the_plain_kind_is_undone_until_something_proves_it() -> None:
+    assert await TransactionRun.is_undone(made(CONFIRM)[0]) is True
+
+
+def test_each_step_has_its_own_function() -> None:
+    run, _, _ = made(SIGN)
+    assert run.steps() == {SIGN: run._sign, BROADCAST: run._broadcast, CONFIRM: run._confirm}

@@ -1,16 +1,46 @@
 """Trades that come in a burst: all are told, and the state changes few times."""
 
+import asyncio
+import random
 from collections.abc import AsyncGenerator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from kit.desk.offline import Offline
+from kit.samples.desk import NOW, sample_state
 from kit.service.stage import Stage, open_stage, open_test_desk, until
-from service_tui.desk.feed.event_stream import FILLS_EVERY_S, REFRESH_EVERY_S, _of_resolution
+from service_tui.client.errors import Called, UnreachableError
+from service_tui.desk.facts import Acted, FillsReceived, Listening, Noticed
+from service_tui.desk.feed.event_stream import (
+    FILLS_EVERY_S,
+    REFRESH_EVERY_S,
+    RETURN_S,
+    EventStreamConsumer,
+    _of_resolution,
+    actions_of,
+)
+from service_tui.desk.slices.fleet import AgentDetailView
+from service_tui.desk.slices.log import LogEvent
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import Side
+from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
 from service_tui.wire.endpoints.desk import SET_SPEED
 from service_tui.wire.endpoints.public import PLACE_TRADE
-from service_tui.wire.events import EventBody, MarketPart
+from service_tui.wire.events import (
+    AgentPart,
+    EventBody,
+    ExperimentPart,
+    FillPart,
+    MarketPart,
+    MonitorPart,
+    OrderPart,
+    PayoutPart,
+    RiskAlertPart,
+)
 from service_tui.wire.trades import TradeRequest
 from service_tui.wire.world import SpeedRequest
 
@@ -81,3 +111,240 @@ async def test_a_burst_of_trades_is_told_together_and_whole(tmp_path: Path) -> N
             assert [fill.seq for fill in state.fills] == sorted(seen[-1], reverse=True)
             price = stage.world.markets[market_id].price()
             assert abs(state.markets[market_id].price - price) < 1e-9
+
+
+MARKET = "m-00001"
+STATE = sample_state(8)
+OWN = "a-1"
+NEWS_OF_OWN = {
+    Topic.POSITIONS, Topic.ACCOUNT, Topic.TRADES, Topic.MONITORS, Topic.ORDERS,
+}  # fmt: skip
+FILL: dict[str, Any] = {
+    "trade_id": "t-1", "agent_id": "a-2", "agent_name": "heron", "market_id": MARKET,
+    "question": "Q", "side": Side.YES, "action": Action.BUY, "shares": 5.0, "price": 0.4,
+    "price_after": 0.41, "money": 2.0,
+}  # fmt: skip
+AGENT: dict[str, Any] = {
+    "agent_id": "a-2", "name": "heron", "status": AgentStatus.ACTIVE, "plan": Plan.PRO,
+    "claimed": True, "trading_paused": False, "suspended": False, "changed": ("key", "limits"),
+}  # fmt: skip
+ORDER: dict[str, Any] = {
+    "order_id": "o-1", "agent_id": "a-2", "agent_name": "heron", "market_id": MARKET,
+    "question": "Will it rain?", "state": "submitted", "shares": 12.345, "money": 4.0,
+}  # fmt: skip
+ALERT: dict[str, Any] = {
+    "id": "al-1", "agent_id": OWN, "agent_name": "desk", "market_id": MARKET, "question": "Q",
+    "venue": "sim", "side": Side.NO, "state": "triggered", "exit_reason": "stop_loss",
+    "shares": 3.0, "price": 0.12345, "breached_at": datetime.fromtimestamp(NOW, UTC),
+}  # fmt: skip
+MONITOR: dict[str, Any] = {
+    "agent_id": OWN, "agent_name": "desk", "market_id": MARKET, "question": "Q", "venue": "sim",
+    "side": Side.NO, "state": "set",
+}  # fmt: skip
+
+
+def event(kind: str, seq: int = 7, **parts: Any) -> EventBody:
+    return EventBody(kind=kind, seq=seq, at=datetime.fromtimestamp(NOW, UTC), **parts)
+
+
+@pytest.mark.parametrize(
+    ("body", "entry"),
+    [
+        (event("order", order=OrderPart(**ORDER)),
+         ("heron", LogEvent.ORDER, "o-1", f"submitted: 12.35 shares of {MARKET}")),
+        (event("order", order=OrderPart(**ORDER | {"state": "claimed"})),
+         ("heron", LogEvent.RESULT, MARKET, "redeemed the position in Will it rain?")),
+        (event("order", order=OrderPart(**ORDER | {"state": "claimed", "question": ""})),
+         ("heron", LogEvent.RESULT, MARKET, f"redeemed the position in {MARKET}")),
+        (event("agent_registered", agent=AgentPart(**AGENT)),
+         ("heron", LogEvent.AGENT, "agent_registered",
+          "heron registered: active, pro, key, limits")),
+        (event("agent_changed", agent=AgentPart(**AGENT)),
+         ("heron", LogEvent.AGENT, "agent_changed", "heron changed: active, pro, key, limits")),
+        (event("risk_alert", risk_alert=RiskAlertPart(**ALERT)),
+         ("desk", LogEvent.RISK, "alert",
+          f"alert al-1 triggered: stop_loss, no {MARKET} at 0.1235")),
+        (event("monitor", monitor=MonitorPart(**MONITOR)),
+         ("desk", LogEvent.RISK, "monitor", f"monitor set: no {MARKET}")),
+        (event("experiment", experiment=ExperimentPart(
+            id="e", agent_id="a-2", agent_name="heron", skill_slug="ebb", experiment_number=4,
+            segment=1, state="keep")),
+         ("heron", LogEvent.RESULT, "ebb", "experiment 4: keep")),
+    ],
+)  # fmt: skip
+def test_an_event_is_one_line_of_the_log(body: EventBody, entry: tuple[Any, ...]) -> None:
+    assert list(actions_of(body)) == [Acted(*entry)]
+
+
+def test_a_fill_is_a_trade_and_no_line_of_its_own() -> None:
+    fill = FillPart(**FILL)
+    assert list(actions_of(event("fill", fill=fill))) == []
+    assert list(actions_of(event("order", fill=fill, order=OrderPart(**ORDER)))) == []
+    assert list(actions_of(event("halt", halted=True))) == []
+
+
+class Stream:
+    """A desk that hears what a test says."""
+
+    def __init__(self, state: DeskState = STATE, *streams: Any) -> None:
+        self.on = Offline(state)
+        self.after: list[int | None] = []
+        self.streams = list(streams)
+        self.slept: list[float] = []
+        self.consumer = EventStreamConsumer(self.listen, self.on.ports, random.Random(1))
+
+    async def listen(self, after: int | None) -> AsyncGenerator[EventBody]:
+        self.after.append(after)
+        if not self.streams:
+            raise RuntimeError("over")
+        for body in self.streams.pop(0):
+            if isinstance(body, Exception):
+                raise body
+            yield body
+
+    def touched(self, body: EventBody) -> frozenset[Topic]:
+        return self.consumer._topics_of(body)
+
+
+FOCUSED = replace(
+    STATE,
+    supervision=replace(STATE.supervision, detail=AgentDetailView("a-2", (), ())),
+    on_venues=(replace(STATE.positions[0], market_id="m-real", venue=Venue.EVM),),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "topics"),
+    [
+        ("order", {Topic.AGENTS}),
+        ("agent_registered", {Topic.AGENTS}),
+        ("agent_changed", {Topic.AGENTS}),
+        ("market_listed", {Topic.MARKETS}),
+        ("plan", {Topic.AGENTS}),
+        ("monitor", {Topic.MONITORS}),
+        ("risk_alert", {Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),
+        ("halt", {Topic.WORLD, Topic.ACCOUNT, Topic.BRIEFING}),
+        ("experiment", {Topic.RESEARCH}),
+        ("held", {Topic.FLEET}),
+        ("leash", {Topic.FLEET}),
+        ("reset", set(Topic)),
+        ("ready", set()),
+        ("of_tomorrow", set()),
+    ],
+)
+def test_each_kind_of_event_touches_its_topics(kind: str, topics: set[Topic]) -> None:
+    assert Stream().touched(event(kind)) == topics
+
+
+@pytest.mark.parametrize(
+    ("parts", "topics"),
+    [
+        ({"fill": FillPart(**FILL)}, {Topic.AGENTS, Topic.DETAIL, Topic.FLEET}),
+        ({"fill": FillPart(**FILL | {"agent_id": "a-3"})}, {Topic.AGENTS, Topic.DETAIL}),
+        ({"fill": FillPart(**FILL | {"agent_id": OWN})},
+         {Topic.AGENTS, Topic.DETAIL} | NEWS_OF_OWN),
+        ({"agent": AgentPart(**AGENT)}, {Topic.AGENTS}),
+        ({"agent": AgentPart(**AGENT | {"agent_id": OWN})}, {Topic.AGENTS, Topic.ACCOUNT}),
+        ({"risk_alert": RiskAlertPart(**ALERT | {"agent_id": "a-2"})}, set()),
+        ({"monitor": MonitorPart(**MONITOR | {"agent_id": "a-2"})}, set()),
+    ],
+)  # fmt: skip
+def test_what_an_event_touches_depends_on_whose_it_is(
+    parts: dict[str, Any], topics: set[Topic]
+) -> None:
+    assert Stream(FOCUSED).touched(event("agent_changed", **parts)) == topics
+
+
+def test_an_own_alert_or_monitor_touches_what_it_is_about() -> None:
+    assert Stream().touched(event("monitor", monitor=MonitorPart(**MONITOR))) == {Topic.MONITORS}
+    alert = event("risk_alert", risk_alert=RiskAlertPart(**ALERT))
+    assert Stream().touched(alert) == {Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}
+    nobody = Stream(replace(STATE, account=None))
+    assert nobody.touched(alert) == set()
+
+
+@pytest.mark.parametrize(
+    ("market_id", "paid", "more"),
+    [
+        ("m-1", (), set()),
+        ("m-1", ("a-2",), {Topic.AGENTS}),
+        ("m-1", ("a-2", OWN), {Topic.AGENTS} | NEWS_OF_OWN),
+        ("m-real", (), {Topic.REDEMPTIONS, Topic.WALLET} | NEWS_OF_OWN),
+        ("m-real", ("a-2",), {Topic.AGENTS, Topic.REDEMPTIONS, Topic.WALLET} | NEWS_OF_OWN),
+    ],
+)
+def test_a_resolution_touches_those_who_were_paid_or_hold_it(
+    market_id: str, paid: tuple[str, ...], more: set[Topic]
+) -> None:
+    payouts = tuple(PayoutPart(agent_id=one, payout=1.0, pnl=1.0) for one in paid)
+    market = MarketPart(market_id=market_id, question="Q", outcome=True, payouts=payouts)
+    body = event("market_resolved", market=market)
+    assert Stream(FOCUSED).touched(body) == {Topic.MARKETS, Topic.DETAIL} | more
+
+
+def test_a_stream_is_heard_from_its_first_word_on_and_a_new_agent_is_told() -> None:
+    it = Stream()
+    agent = AgentPart(**AGENT)
+    for body in (event("ready"), event("fill", 8, fill=FillPart(**FILL)),
+                 event("agent_changed", 9, agent=agent),
+                 event("agent_registered", 10, agent=agent), event("reset", 11)):  # fmt: skip
+        it.consumer._on_event(body)
+    told = [fact for fact in it.on.facts if not isinstance(fact, Acted)]
+    assert told == [
+        Listening(on=True), Noticed("info", "heron registered: see Agents"), Listening(on=True),
+    ]  # fmt: skip
+    assert len([fact for fact in it.on.facts if isinstance(fact, Acted)]) == 2
+    assert [(fill.seq, fill.trade_id) for fill in it.consumer._fills] == [(8, "t-1")]
+    assert it.consumer._last == 11
+
+
+async def test_a_stream_that_ends_is_opened_again_behind_what_was_heard() -> None:
+    away = UnreachableError("away", Called("GET", "/events"))
+    it = Stream(STATE, [event("ready", 3)], [away], [away], [event("ready", 5), away])
+    failures: list[int] = []
+
+    async def sleep(delay_s: float) -> None:
+        failures.append(it.consumer._failures)
+        it.slept.append(delay_s)
+
+    it.on.clock.sleep = sleep  # type: ignore[method-assign]
+    with pytest.raises(RuntimeError):
+        await it.consumer.run()
+    assert it.after == [None, 3, 3, 3, 5]
+    listening = [fact.on for fact in it.on.facts if isinstance(fact, Listening)]
+    assert listening == [True, False, False, False, True, False]
+    assert failures == [1, 2, 3, 1]
+    assert all(0 < one <= RETURN_S for one in it.slept)
+
+
+async def test_touched_topics_are_woken_at_once_and_then_after_a_pause() -> None:
+    it = Stream()
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(it.consumer.refresh_touched())
+        it.consumer._touch(frozenset())
+        await it.on.clock.advance(5.0)
+        assert it.on.woken == []
+        it.consumer._touch(frozenset({Topic.WORLD}))
+        await it.on.clock.advance(0)
+        assert it.on.woken == [Topic.WORLD]
+        it.consumer._touch(frozenset({Topic.AGENTS}))
+        it.consumer._touch(frozenset({Topic.AGENTS}))
+        await it.on.clock.advance(REFRESH_EVERY_S - 0.01)
+        assert it.on.woken == [Topic.WORLD]
+        await it.on.clock.advance(0.01)
+        assert it.on.woken == [Topic.WORLD, Topic.AGENTS]
+        task.cancel()
+
+
+async def test_fills_are_told_at_once_and_then_together() -> None:
+    it = Stream()
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(it.consumer.emit_fills())
+        for seq in (1, 2, 3):
+            it.consumer._on_event(event("fill", seq, fill=FillPart(**FILL)))
+            await it.on.clock.advance(0)
+        await it.on.clock.advance(FILLS_EVERY_S)
+        told = [[one.seq for one in fact.fills] for fact in it.on.facts]  # type: ignore[union-attr]
+        assert told == [[1], [2, 3]]
+        assert all(isinstance(fact, FillsReceived) for fact in it.on.facts)
+        task.cancel()

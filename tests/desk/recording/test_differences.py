@@ -106,3 +106,85 @@ def test_another_order_of_an_object_is_short() -> None:
 def test_what_is_no_difference_is_refused(change: Tree) -> None:
     with pytest.raises(TreeError):
         applied([1, 2], change)
+
+
+A, B, C = {"id": "a", "n": 1}, {"id": "b", "n": 2}, {"id": "c", "n": 3}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        (1, 1, None),
+        (1, 1.0, ["r", 1.0]),
+        (1, True, ["r", True]),
+        ([], {}, ["r", {}]),
+        ({}, [], ["r", []]),
+        ([1], [True], ["l", [[True]]]),
+        ({"x": 1}, {"x": 1}, None),
+        ({"x": 1}, {"x": 2}, ["d", {"x": ["r", 2]}, {}, []]),
+        ({"x": 1}, {"x": 1, "y": 2}, ["d", {}, {"y": 2}, []]),
+        ({"x": 1, "y": 2}, {"y": 2}, ["d", {}, {}, ["x"]]),
+        ({"x": 1, "y": 2}, {"y": 2, "x": 1}, ["d", {}, {}, [], ["l", [[1, 1], [0, 1]]]]),
+        ({"x": 1, "y": 2}, {"z": 3, "y": 2}, ["d", {}, {"z": 3}, ["x"], ["l", [[1, 1], [0, 1]]]]),
+        ([], [], None),
+        ([1], [], ["l", []]),
+        ([], [1, 2], ["l", [[1], [2]]]),
+        ([1, 2, 3], [1, 2, 3], None),
+        ([1, 2, 3], [2, 3], ["l", [[1, 2]]]),
+        ([1, 2, 3], [1, 2], ["l", [[0, 2]]]),
+        ([1, 2, 3], [3, 1, 2], ["l", [[2, 1], [0, 2]]]),
+        ([1, 2, 3], [1, 9, 2, 3], ["l", [[0, 1], [9], [1, 2]]]),
+        ([1, 2, 3], [3, 9], ["l", [[2, 1], [9]]]),
+        ([A, B, C], [A, {**B, "n": 9}, C],
+         ["l", [[0, 1], [1, ["d", {"n": ["r", 9]}, {}, []]], [2, 1]]]),
+        ([A, B, C], [{**A, "n": 8}, {**B, "n": 9}, C],
+         ["l", [[0, ["d", {"n": ["r", 8]}, {}, []]], [1, ["d", {"n": ["r", 9]}, {}, []]], [2, 1]]]),
+        ([A, B], [{"id": "x", "n": 1}, B], ["l", [[{"id": "x", "n": 1}], [1, 1]]]),
+        ([A], [{"n": 5}], ["l", [[{"n": 5}]]]),
+        ([{}], [{"n": 5}], ["l", [[{"n": 5}]]]),
+        ([[1]], [[2]], ["l", [[[2]]]]),
+        ([A], ["a"], ["l", [["a"]]]),
+        ([7], [A], ["l", [[A]]]),
+    ],
+)  # fmt: skip
+def test_a_difference_is_the_shortest_that_says_it(before: Tree, after: Tree, change: Tree) -> None:
+    kept = written(before)
+    assert written(difference(before, after)) == written(change)
+    assert written(applied(before, change)) == written(after)
+    assert written(before) == kept
+
+
+@pytest.mark.parametrize(
+    ("before", "change"),
+    [
+        ([1, 2], ["l", [[2, 1]]]),
+        ([1, 2], ["l", [[1, 2]]]),
+        ([1, 2], ["l", [[1, 0]]]),
+        ([1, 2], ["l", [[-1, ["r", 3]]]]),
+        ({"x": 1}, ["l", [[0, 1]]]),
+        ({"x": 1}, ["x", {}, {}, []]),
+        ({"x": 1}, ["d", {"y": ["r", 1]}, {}, []]),
+        ({"x": 1}, ["d", {}, {}, [], ["y"]]),
+        ({"x": 1}, ["d", {"x": ["d", {}, {}, []]}, {}, []]),
+        ("x", ["d", {}, {}, []]),
+    ],
+)
+def test_what_does_not_fit_the_tree_is_refused(before: Tree, change: Tree) -> None:
+    with pytest.raises(TreeError, match="no difference of this tree"):
+        applied(before, change)
+
+
+def test_a_list_may_have_its_bound_and_one_more_and_no_further(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("service_tui.desk.recording.differences.LIST_MAX", 3)
+    assert applied([], ["l", [[1], [2], [3], [4]]]) == [1, 2, 3, 4]
+    with pytest.raises(TreeError):
+        applied([], ["l", [[1], [2], [3], [4], [5]]])
+    with pytest.raises(TreeError):
+        applied([1, 2], ["l", [[0, 2], [0, 2], [0, 1]]])
+
+
+def test_keys_of_two_names_that_an_older_record_lists_are_an_order() -> None:
+    assert list(applied({"l": 1, "x": 2}, ["d", {}, {}, [], ["x", "l"]])) == ["x", "l"]
+    assert list(applied({"l": 1, "x": 2}, ["d", {}, {}, [], ["l", "x"]])) == ["l", "x"]

@@ -25,6 +25,8 @@ from service_tui.desk.recording.recorder import (
     MARKETS_OF_A_DAY,
     ROW_BYTES,
     SAVED_MAX,
+    WHOLE_EVERY_S,
+    WHOLE_SHARE,
     Recorder,
     event_between,
     packed,
@@ -522,3 +524,273 @@ def test_a_long_busy_hour_is_written_whole_again(tmp_path: Path) -> None:
         wholes += record.is_whole
         at = Timestamp(at + rng.uniform(2, 4))
     assert wholes == 2
+
+
+TINY = sample_state(6)
+KILOBYTE = RecordRow(START, is_whole=True, event="", body=b"x" * (1_000 - ROW_BYTES))
+MOVED = replace(TINY, stars=frozenset({"moved"}))
+NOTICED = replace(TINY, notices=(Notice(9, "warn", "gone"),))
+ORDERED = replace(TINY, tickets=TINY.tickets[1:])
+HALTED = replace(TINY, halt=HaltView(START))
+
+
+def spent(kilobytes: int, at: Timestamp) -> Recorder:
+    """A recorder that has used as much of what was saved up."""
+    recorder = Recorder()
+    assert recorder.record(TINY, START) is not None
+    recorder.is_due(TINY, at)
+    for _ in range(kilobytes):
+        recorder.kept(KILOBYTE)
+    return recorder
+
+
+@pytest.mark.parametrize(("state", "last_kilobyte"), [(MOVED, 240), (NOTICED, 360), (ORDERED, 400)])
+def test_what_is_saved_up_is_kept_for_what_matters_most(
+    state: DeskState, last_kilobyte: int
+) -> None:
+    at = Timestamp(START + EVERY_S)
+    assert spent(last_kilobyte - 1, at).is_due(state, at)
+    assert not spent(last_kilobyte, at).is_due(state, at)
+    assert spent(last_kilobyte, at).is_due(HALTED, at)
+
+
+def test_the_bytes_of_a_day_come_in_evenly_and_no_more_is_saved_up_than_the_most() -> None:
+    at = Timestamp(START + EVERY_S)
+    for_moves_s = 160_000 * 86_400 / DAY_BYTES
+    assert not spent(400, at).is_due(MOVED, Timestamp(at + for_moves_s - 1))
+    assert spent(400, at).is_due(MOVED, Timestamp(at + for_moves_s + 1))
+    recorder = spent(400, at)
+    # In parts as at once, and nothing for a clock that goes back.
+    recorder.is_due(MOVED, Timestamp(at + for_moves_s / 2))
+    assert recorder.is_due(MOVED, Timestamp(at + for_moves_s + 1))
+    recorder.is_due(MOVED, Timestamp(at + 1_000_000))
+    for _ in range(240):
+        recorder.kept(KILOBYTE)
+    assert not recorder.is_due(MOVED, Timestamp(at + 1_000_000))
+    assert not recorder.is_due(MOVED, Timestamp(at + 500_000))
+
+
+def test_twice_the_markets_have_twice_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "service_tui.desk.recording.recorder.MARKETS_OF_A_DAY", len(TINY.markets) / 2
+    )
+    at = Timestamp(START + EVERY_S)
+    # Both marks are twice as high, what there is at the start is not.
+    assert spent(79, at).is_due(MOVED, at)
+    assert not spent(80, at).is_due(MOVED, at)
+    assert spent(319, at).is_due(NOTICED, at)
+    assert not spent(320, at).is_due(NOTICED, at)
+    recorder, full = spent(400, at), Timestamp(at + 1_000_000)
+    recorder.is_due(TINY, full)
+    for _ in range(480):
+        recorder.kept(KILOBYTE)
+    assert not recorder.is_due(MOVED, full)
+    half = Timestamp(full + 80_000 * 86_400 / DAY_BYTES)
+    assert recorder.is_due(MOVED, half) is True
+    assert recorder.record(MOVED, half) is not None
+
+
+def test_a_state_is_due_by_its_age_on_either_side_of_each_bound() -> None:
+    def is_due(state: DeskState, after_s: float) -> bool:
+        recorder = Recorder()
+        recorder.record(TINY, START)
+        return recorder.is_due(state, Timestamp(START + after_s))
+
+    assert [is_due(MOVED, s) for s in (-0.1, 0.0, 0.5, 2.0, 9.9, 10.0)] == [
+        True, False, False, False, False, True,
+    ]  # fmt: skip
+    assert [is_due(HALTED, s) for s in (-0.1, 0.0, 0.5, 1.9, 2.0)] == [
+        True, False, False, False, True,
+    ]  # fmt: skip
+
+
+def test_the_record_names_what_happened_since_the_one_before() -> None:
+    recorder = Recorder()
+    rows = [recorder.record(state, START) for state in (TINY, HALTED, ORDERED, ORDERED, MOVED)]
+    assert [row and row.event for row in rows] == ["", "halt", "halt", None, "order"]
+    # Nothing that came between is told of again once the desk is as it was.
+    assert [row and row.is_whole for row in rows] == [True, False, False, None, False]
+
+
+@pytest.mark.parametrize(
+    ("now", "at", "is_whole"),
+    [
+        (START + 5, START + 5, False),
+        (START, START + 0.001, False),
+        (START - 2, START + 0.001, False),
+        (START - 2.1, START - 2.1, True),
+    ],
+)
+def test_the_time_of_a_record_lies_after_the_last_one_unless_the_clock_was_far_off(
+    now: float, at: float, *, is_whole: bool
+) -> None:
+    recorder = Recorder()
+    recorder.record(TINY, START)
+    row = recorder.record(MOVED, Timestamp(now))
+    assert row is not None
+    assert (row.at, row.is_whole) == (at, is_whole)
+    # So it is behind the last one of an earlier run, whose tree nobody has.
+    row = Recorder(START).record(MOVED, Timestamp(now))
+    assert row is not None
+    assert (row.at, row.is_whole) == (at, True)
+
+
+def test_a_record_that_no_earlier_one_bounds_has_the_time_of_the_clock() -> None:
+    for at in (0.5, START):
+        row = Recorder().record(TINY, Timestamp(at))
+        assert row is not None
+        assert row.at == at
+
+
+def second(after_s: float, between: int = 0) -> RecordRow:
+    """The record so long after a whole one, with as many between them."""
+    recorder = Recorder()
+    recorder.record(TINY, START)
+    for place in range(between):
+        recorder.record(replace(TINY, stars=frozenset({str(place)})), START)
+    row = recorder.record(MOVED, Timestamp(START + after_s))
+    assert row is not None
+    return row
+
+
+def test_a_state_is_whole_again_after_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not second(WHOLE_EVERY_S - 0.1).is_whole
+    assert second(WHOLE_EVERY_S).is_whole
+    # Not before its bytes are there: a fifth of what comes in.
+    whole = Recorder().record(TINY, START)
+    assert whole is not None
+    affordable_s = len(whole.body) / (WHOLE_SHARE * DAY_BYTES / 86_400)
+    monkeypatch.setattr("service_tui.desk.recording.recorder.WHOLE_EVERY_S", 1.0)
+    assert not second(affordable_s - 0.01).is_whole
+    assert second(affordable_s + 0.01).is_whole
+
+
+def test_a_state_is_whole_again_after_so_many_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service_tui.desk.recording.recorder.CHAIN_MAX", 2)
+    assert [second(3_000, between).is_whole for between in (0, 1, 2)] == [False, False, True]
+
+
+def test_more_markets_write_whole_states_as_much_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service_tui.desk.recording.recorder.WHOLE_EVERY_S", 1.0)
+    monkeypatch.setattr(
+        "service_tui.desk.recording.recorder.MARKETS_OF_A_DAY", len(TINY.markets) / 2
+    )
+    recorder = Recorder()
+    whole = recorder.record(TINY, START)
+    assert whole is not None
+    recorder.is_due(TINY, START)
+    affordable_s = len(whole.body) / (WHOLE_SHARE * 2 * DAY_BYTES / 86_400)
+    row = recorder.record(MOVED, Timestamp(START + affordable_s - 0.01))
+    assert row is not None
+    assert not row.is_whole
+    row = recorder.record(TINY, Timestamp(START + affordable_s + 0.01))
+    assert row is not None
+    assert row.is_whole
+
+
+class Store:
+    """A recording whose chains are given; says what was asked of it."""
+
+    def __init__(self, rows: list[RecordRow]) -> None:
+        self.rows = rows
+
+    def span(self) -> tuple[float, float] | None:
+        return (self.rows[0].at, self.rows[-1].at) if self.rows else None
+
+    def chain(self, at: float) -> tuple[RecordRow, ...]:
+        until = [row for row in self.rows if row.at <= at]
+        first = max((place for place, row in enumerate(until) if row.is_whole), default=len(until))
+        return tuple(until[first:])
+
+    def neighbour(self, at: float, by: int, *, is_event: bool) -> float | None:
+        times = [row.at for row in self.rows if row.event or not is_event]
+        found = [time for time in times if (time - at) * by > 0]
+        return (min(found) if by > 0 else max(found)) if found else None
+
+
+def recording(count: int) -> tuple[Player, list[RecordRow], list[DeskState]]:
+    """So many states, a second apart, and what plays them."""
+    states = [replace(TINY, stars=frozenset({f"star-{place}"})) for place in range(count)]
+    recorder, rows = Recorder(), []
+    for place, state in enumerate(states):
+        row = recorder.record(state, Timestamp(START + place))
+        assert row is not None
+        rows.append(row._replace(event="order" if place % 2 else ""))
+    return Player(Store(rows)), rows, states  # pyright: ignore[reportArgumentType]
+
+
+def test_a_moment_is_that_of_the_last_record_and_reads_none_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    player, _, states = recording(5)
+    read: list[bytes] = []
+    real = zlib.decompressobj
+
+    def counted(**given: bytes) -> object:
+        read.append(given.get("zdict", b""))
+        return real(**given)
+
+    monkeypatch.setattr("service_tui.desk.recording.player.zlib.decompressobj", counted)
+    counts = []
+    for place in (2, 4, 4, 3, 0):
+        moment = player.moment(Timestamp(START + place + 0.5))
+        assert moment is not None
+        assert (moment.at, moment.state) == (START + place, states[place])
+        assert moment.event == ("order" if place % 2 else "")
+        counts.append(len(read))
+    assert counts == [3, 5, 5, 5, 5]
+
+
+def test_steps_go_to_either_side_and_to_events_alone() -> None:
+    player, _, states = recording(5)
+    steps = [(1, False), (-1, False), (1, True), (-1, True)]
+    found = [player.step(Timestamp(START + 2), by, is_event=is_event) for by, is_event in steps]
+    assert [(moment and moment.state, problem) for moment, problem in found] == [
+        (states[3], ""),
+        (states[1], ""),
+        (states[3], ""),
+        (states[1], ""),
+    ]
+    assert player.step(Timestamp(START + 3), 1, is_event=True) == (None, "")
+    assert player.step(START, -1) == (None, "")
+    assert player.neighbour(Timestamp(START + 1), 1) == START + 2
+
+
+def test_what_is_damaged_is_passed_over_and_told_by_its_first_problem() -> None:
+    player, rows, states = recording(6)
+    rows[3] = rows[3]._replace(body=b"")
+    with pytest.raises(
+        RecordError, match=r"^record cannot be read: damaged or of another version$"
+    ):
+        player.moment(Timestamp(START + 4))
+    moment, problem = player.readable(Timestamp(START + 5))
+    assert moment is not None
+    assert (moment.at, moment.state) == (START + 2, states[2])
+    assert problem == "record cannot be read: damaged or of another version"
+    assert player.step(Timestamp(START + 2), 1) == (None, problem)
+    moment, problem = player.step(Timestamp(START + 5), -1)
+    assert moment is not None
+    assert (moment.at, bool(problem)) == (START + 2, True)
+
+
+def test_no_record_before_the_damaged_one_is_no_moment() -> None:
+    player, rows, _ = recording(1)
+    rows[0] = rows[0]._replace(is_whole=False)
+    with pytest.raises(RecordError) as caught:
+        player.moment(START)
+    assert caught.value.before is None
+    with pytest.raises(RecordError):
+        player.readable(START)
+
+
+def test_all_the_texts_behind_a_moment_have_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    player, rows, states = recording(3)
+    # The first difference fits behind the whole text, the second does not.
+    whole = len(zlib.decompress(rows[0].body))
+    monkeypatch.setattr("service_tui.desk.recording.player.TEXT_MAX", whole + 60)
+    moment = player.moment(Timestamp(START + 1))
+    assert moment is not None
+    assert moment.state == states[1]
+    player, rows, _ = recording(3)
+    with pytest.raises(RecordError):
+        player.moment(Timestamp(START + 2))

@@ -19,11 +19,20 @@ from kit.desk.faults import (
     until,
 )
 from kit.samples.desk import NOW, sample_state
-from service_tui.desk.commands.trading import RequestQuote
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.fixes import FIX_OF
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.records import TicketState, TicketView
-from service_tui.desk.trading.execution_check import check_execution, mismatch_text, quote_doubt
+from service_tui.desk.trading.execution_check import (
+    ExecutionCheck,
+    check_execution,
+    is_holding,
+    mismatch_text,
+    names_trade,
+    quote_doubt,
+)
 from service_tui.storage.blotter import StoredState
-from service_tui.terms import Venue
+from service_tui.terms import Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.trades import TradeBody
 
@@ -178,6 +187,224 @@ def test_a_quote_of_something_else_is_no_quote() -> None:
     assert "another market" in quote_doubt(BUY, body(**{**dry, "market_id": "m-7"}))
     assert "10.00 ordered" in quote_doubt(BUY, body(**{**dry, "cost": 11.0}))
     assert quote_doubt(BUY, body(success=False, error="no", side="no")) == ""
+
+
+HALF = "bought 0.50 shares, for 0.20 USDC.e (average 0.400), no fee"
+RESTING = replace(BUY, venue=Venue.EVM, rests=True, price=0.42, confirmed=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"dry_run": True}, "marked as a dry run"),
+        ({"market_id": "m-7"}, "another market, m-7"),
+        ({"side": "no"}, "side NO, not YES"),
+        ({"cost": 10.02, "shares_bought": 21.0}, "cost 10.02, above the 10.00 ordered"),
+        ({"shares_sold": 0.5}, "shares were sold, not ordered"),
+        ({**NOTHING, "cost": 0.02, "shares": 0.001},
+         "0.02 for 0.00 shares exceeds their maximum payout"),
+        ({"fill_status": "failed"}, "both failed and filled"),
+        ({**NOTHING, "shares": 0.5, "cost": 0.1, "status": "failed"}, "both failed and filled"),
+        ({"success": False}, "refused, yet a trade is named"),
+        ({"fill_status": "unconfirmed"}, "not confirmed by the venue"),
+        ({**NOTHING, "fill_status": "parked"}, "state 'parked' without shares"),
+        (NOTHING, "accepted, yet no shares filled"),
+    ],
+)  # fmt: skip
+def test_a_doubt_is_told_as_a_whole(fields: dict[str, Any], words: str) -> None:
+    assert check_execution(BUY, body(**{**BOUGHT, **fields})) == ExecutionCheck(
+        TicketState.UNKNOWN,
+        f"sent, answer inconsistent: {words}",
+        "being looked up; do not resend",
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "state", "words", "fix"),
+    [
+        ({"error": "no", "error_code": "DAILY_LIMIT", "fix": "f"}, TicketState.REFUSED, "no",
+         FIX_OF["DAILY_LIMIT"]),
+        ({"error": "no", "error_code": "ODD", "fix": "do it", "error_hint": "a hint"},
+         TicketState.REFUSED, "no", "do it"),
+        ({"error": "no", "error_hint": "a hint"}, TicketState.REFUSED, "no", "a hint"),
+        ({}, TicketState.REFUSED, "refused without a reason", ""),
+        ({"success": True, "status": "failed", "error": "no cash", "fix": "do it"},
+         TicketState.FAILED, "accepted by the venue, then failed: no cash", "do it"),
+        ({"success": True, "status": "failed"},
+         TicketState.FAILED, "accepted by the venue, then failed: no reason given", ""),
+        ({"success": True, "status": "cancelled", "fix": "do it"},
+         TicketState.FAILED, "ended by the venue without a fill", "do it"),
+    ],
+)  # fmt: skip
+def test_a_no_gives_its_reason_and_the_fix_of_this_desk_before_the_service_s(
+    fields: dict[str, Any], state: TicketState, words: str, fix: str
+) -> None:
+    verdict = check_execution(BUY, body(**{"success": False, **fields}))
+    assert verdict == ExecutionCheck(state, words, fix)
+
+
+@pytest.mark.parametrize(
+    ("order", "fields", "words", "fix"),
+    [
+        (BUY, {}, "done; shares not reported", ""),
+        (BUY, {"shares": 0.5, "cost": 0.1}, "bought 0.50 shares, for 0.10 (average 0.200)", ""),
+        (BUY, {"status": "cancelled", "shares": 0.5, "cost": 0.1},
+         "bought 0.50 shares, for 0.10 (average 0.200)", ""),
+        (BUY, {**NOTHING, "order_status": "LIVE"}, "LIVE: no shares yet", ""),
+        (RESTING, {**NOTHING, "order_status": "LIVE"},
+         "open at 0.42: nothing filled yet", Fix.LIST_ORDERS),
+        (RESTING, {"shares": 0.5, "cost": 0.2, "fee": 0.0, "order_status": "live"},
+         f"{HALF}; the rest is open on the book",
+         Fix.LIST_ORDERS),
+        (RESTING, {"shares": 5.0, "cost": 2.0, "fee": 0.0, "order_status": "matched"},
+         "bought 5.00 shares, for 2.00 USDC.e (average 0.400), no fee", ""),
+        (RESTING, {**NOTHING, "order_status": "delayed"}, "delayed: no shares yet", ""),
+        (RESTING, {"shares": 0.5, "cost": 0.2, "fee": 0.0}, HALF, ""),
+        (replace(RESTING, rests=False),
+         {"shares": 0.5, "cost": 0.2, "fee": 0.0, "order_status": "live"}, HALF, ""),
+    ],
+)  # fmt: skip
+def test_the_end_of_an_order_says_what_filled_and_what_rests(
+    order: PlaceTrade, fields: dict[str, Any], words: str, fix: str
+) -> None:
+    verdict = check_execution(order, body(**{"success": True, **fields}))
+    assert verdict == ExecutionCheck(TicketState.DONE, words, fix)
+
+
+@pytest.mark.parametrize(
+    ("sold", "tail"),
+    [
+        (0.5, "; 9.50 not sold"),
+        (9.5, "; 0.50 not sold"),
+        (9.9999, "; 0.00 not sold"),
+        (9.99999, ""),
+        (10.0, ""),
+        (10.00001, ""),
+    ],
+)
+def test_a_sale_says_what_is_left_of_it_down_to_the_smallest_part_of_a_share(
+    sold: float, tail: str
+) -> None:
+    verdict = check_execution(SELL, body(success=True, shares_sold=sold, cost=0.1))
+    assert verdict.state is TicketState.DONE
+    assert verdict.outcome.startswith(f"sold {sold:,.2f} shares, brought 0.10 ")
+    assert verdict.outcome.partition(")")[2] == tail
+
+
+def test_a_sale_that_sold_more_by_more_than_the_smallest_part_is_doubted() -> None:
+    verdict = check_execution(SELL, body(success=True, shares_sold=10.00002, cost=4.0))
+    text = "sent, answer inconsistent: more than the 10.00 shares ordered sold"
+    assert verdict == ExecutionCheck(TicketState.UNKNOWN, text, "being looked up; do not resend")
+
+
+@pytest.mark.parametrize("changes", [{"cost": 10.01}, {"cost": 10.21, "fee_rate_bps": 200}])
+def test_the_last_cent_of_cost_is_no_doubt_and_the_next_is(changes: dict[str, Any]) -> None:
+    whole = {**BOUGHT, **changes}
+    assert check_execution(BUY, body(**whole)).state is TicketState.DONE
+    more = check_execution(BUY, body(**{**whole, "cost": changes["cost"] + 0.00001}))
+    assert "above the 10.00 ordered" in more.outcome
+
+
+@pytest.mark.parametrize("changes", [{"cost": 5.01}, {"cost": 5.11, "fee_rate_bps": 200}])
+def test_a_share_costs_one_and_its_fee_and_a_cent_at_most(changes: dict[str, Any]) -> None:
+    five = {**BOUGHT, "shares": 5.0, "shares_bought": 5.0, **changes}
+    assert check_execution(BUY, body(**five)).state is TicketState.DONE
+    more = check_execution(BUY, body(**{**five, "cost": changes["cost"] + 0.00001}))
+    assert "for 5.00 shares exceeds their maximum payout" in more.outcome
+
+
+def test_money_without_any_share_is_not_measured_by_the_payout_of_none() -> None:
+    fields = {**YES, "shares": 0.0, "cost": 4.0, "order_status": "live"}
+    assert check_execution(BUY, body(**fields)).state is TicketState.DONE
+
+
+@pytest.mark.parametrize("name", ["shares", "shares_bought"])
+def test_a_figure_of_no_shares_is_no_proof_and_a_missing_one_no_doubt(name: str) -> None:
+    assert check_execution(BUY, body(success=True)).state is TicketState.DONE
+    assert check_execution(BUY, body(success=True, shares_sold=0.0)).state is TicketState.DONE
+    assert check_execution(BUY, body(success=True, **{name: 0.0})).state is TicketState.UNKNOWN
+
+
+def test_a_sale_is_not_proved_by_a_figure_of_what_was_bought() -> None:
+    assert check_execution(SELL, body(success=True, shares_bought=0.0)).state is TicketState.DONE
+    assert check_execution(SELL, body(success=True, shares_sold=0.0)).state is TicketState.UNKNOWN
+
+
+def test_a_venue_that_confirms_one_state_and_not_the_other_has_filled() -> None:
+    both = {**BOUGHT, "status": "unconfirmed", "fill_status": "filled"}
+    assert check_execution(BUY, body(**both)).state is TicketState.DONE
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"trade_id": "t1"},
+        {"shares": 0.5},
+        {"shares_bought": 0.5},
+        {"shares_sold": 0.5},
+        {"cost": 0.5},
+        {"status": "submitted"},
+        {"fill_status": "confirmed"},
+        {"order_status": "DELAYED"},
+    ],
+)
+def test_an_answer_names_a_trade_by_any_of_its_fields(fields: dict[str, Any]) -> None:
+    assert names_trade(body(success=False, **fields))
+    assert not names_trade(body(success=False, status="failed", order_status="odd"))
+
+
+def test_a_quote_s_first_doubt_is_that_it_is_of_another_market() -> None:
+    other = {**BOUGHT, "trade_id": None, "market_id": "m-7", "cost": 99.0}
+    assert quote_doubt(BUY, body(**other)) == "another market, m-7"
+
+
+def found_ticket(**fields: Any) -> TicketView:
+    whole = {"ticket_id": "t", "kind": "trade", "market_id": MARKET.market_id, "what": "buy",
+             "state": TicketState.SENT, "opened_at": NOW, "holding": BUY.holding}  # fmt: skip
+    return TicketView(**{**whole, **fields})
+
+
+FOUND = replace(
+    STATE.trades[0],
+    market_id=MARKET.market_id,
+    side=Side.YES,
+    shares=Micros(20_000_000),
+    cost=Micros(10_010_000),
+    venue=Venue.SIM,
+    status=TradeStatus.FILLED,
+)
+
+
+@pytest.mark.parametrize(
+    ("ticket", "changes", "words"),
+    [
+        ({}, {}, ""),
+        ({}, {"side": Side.NO}, "trade of NO in m-00001, not ordered"),
+        ({}, {"market_id": "m-9"}, "trade of YES in m-9, not ordered"),
+        ({"holding": ""}, {"side": Side.NO, "market_id": "m-9"}, ""),
+        ({"amount": Micros(10_000_000)}, {"cost": Micros(11_010_000)}, ""),
+        ({"amount": Micros(10_000_000)}, {"cost": Micros(11_010_001)},
+         "cost above the 10.00 ordered"),
+        ({"shares": Micros(19_999_990)}, {}, ""),
+        ({"shares": Micros(19_999_989)}, {}, "more than the 20.00 shares ordered"),
+        ({"shares": Micros(12_000_000), "amount": Micros(9_500_000)}, {},
+         "more than the 12.00 shares ordered"),
+    ],
+)  # fmt: skip
+def test_a_trade_that_was_found_is_compared_with_its_order(
+    ticket: dict[str, Any], changes: dict[str, Any], words: str
+) -> None:
+    assert mismatch_text(found_ticket(**ticket), replace(FOUND, **changes)) == words
+
+
+def test_a_position_is_that_of_the_order_on_its_venue_or_on_none_that_is_named() -> None:
+    bare = f"{MARKET.market_id}:yes"
+    real = replace(FOUND, venue=Venue.EVM)
+    assert is_holding(bare, FOUND)
+    assert is_holding(bare, real)
+    assert is_holding(f"{bare}:{Venue.EVM.value}", real)
+    assert not is_holding(f"{bare}:{Venue.EVM.value}", FOUND)
+    assert not is_holding(f"{bare}:{Venue.SOL.value}", real)
 
 
 async def test_an_order_with_a_contradictory_answer_is_looked_up_and_never_repeated(

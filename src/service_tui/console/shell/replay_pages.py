@@ -120,10 +120,10 @@ class ReplayPages:
         self._moves.append(move)
         if not self._is_moving:
             self._is_moving = True
-            self._app.run_worker(self._make_moves(), group="replay")
+            self._app.run_worker(self._make_moves(self._turn), group="replay")
 
-    async def _make_moves(self) -> None:
-        turn = self._turn
+    async def _make_moves(self, turn: int) -> None:
+        """Make the moves that wait, as of the turn in which the first of them was requested."""
         try:
             while self._moves and turn == self._turn:
                 async with asyncio.timeout(READ_S):

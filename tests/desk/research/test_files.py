@@ -1,0 +1,154 @@
+"""The files of sessions on this machine: what is read anew, and what only looked at."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.desk.offline import Offline
+from kit.samples.desk import sample_state
+from service_tui.desk.research import files
+from service_tui.desk.research.files import LOOK_S, FileWatch
+from service_tui.desk.slices.research import FilesSeen
+from service_tui.notes import notebook, registry
+from service_tui.notes.registry import RegistryEntry
+
+CONFIG = {
+    "type": "config", "name": "first", "skillSlug": "ebb", "metricName": "score",
+    "metricUnit": "$", "bestDirection": "higher",
+}  # fmt: skip
+
+
+def result(run: int) -> dict[str, Any]:
+    return {
+        "run": run, "commit": "abc1234", "metric": float(run), "metrics": {}, "status": "keep",
+        "description": "tried", "timestamp": 1_800_000_000_000 + run, "segment": 0,
+        "confidence": None,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> FileWatch:
+    return FileWatch(tmp_path, Offline(sample_state(6)).ports)
+
+
+def repository(folder: Path, name: str, *lines: dict[str, Any], pid: int = 0) -> Path:
+    place = folder / name
+    place.mkdir(exist_ok=True)
+    with (place / notebook.FILE).open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    entry = RegistryEntry(str(place), agent_id="a1", skill="ebb", pid=pid)
+    registry.write(registry.path_of(folder, place), entry)
+    return place
+
+
+def numbers(source: Any) -> list[int]:
+    return [one.number for one in source.experiments]
+
+
+def test_every_repository_is_read_and_then_only_what_moved(
+    watch: FileWatch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    really = files._read
+
+    def noted(path: Path) -> notebook.Notes:
+        read.append(path.parent.name)
+        return really(path)
+
+    monkeypatch.setattr(files, "_read", noted)
+    repository(tmp_path, "one", CONFIG, result(1))
+    repository(tmp_path, "two", CONFIG, result(2), result(3))
+    source = watch.look()
+    assert source is not None
+    assert (len(source.sessions), sorted(numbers(source))) == (2, [1, 2, 3])
+    assert sorted(read) == ["one", "two"]
+    assert watch.look() is None
+    read.clear()
+    with (tmp_path / "two" / notebook.FILE).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(result(4)) + "\n")
+    source = watch.look()
+    assert source is not None
+    assert (sorted(numbers(source)), read) == ([1, 2, 3, 4], ["two"])
+
+
+def test_a_file_of_the_same_size_that_is_newer_has_moved(watch: FileWatch, tmp_path: Path) -> None:
+    place = repository(tmp_path, "one", CONFIG, result(1)) / notebook.FILE
+    assert watch.look() is not None
+    stat = place.stat()
+    place.write_text(place.read_text().replace("tried", "other"), encoding="utf-8")
+    os.utime(place, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+    source = watch.look()
+    assert source is not None
+    assert source.experiments[0].description == "other"
+
+
+def test_a_session_opens_and_ends_with_its_process(
+    watch: FileWatch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive: set[int] = {77}
+    monkeypatch.setattr(files.registry, "is_alive", lambda pid: pid in alive)
+    seen: list[tuple[int, bool]] = []
+    really = files.file_view
+
+    def noted(entry: RegistryEntry, notes: Any, *, is_open: bool) -> Any:
+        seen.append((entry.pid, is_open))
+        return really(entry, notes, is_open=is_open)
+
+    monkeypatch.setattr(files, "file_view", noted)
+    repository(tmp_path, "one", CONFIG, result(1), pid=77)
+    assert watch.look() is not None
+    assert watch.look() is None
+    alive.clear()
+    assert watch.look() is not None
+    assert seen == [(77, True), (77, False)]
+
+
+def test_an_entry_that_changed_or_went_is_news(watch: FileWatch, tmp_path: Path) -> None:
+    place = repository(tmp_path, "one", CONFIG, result(1))
+    assert watch.look() is not None
+    path = registry.path_of(tmp_path, place)
+    entry = RegistryEntry(str(place), agent_id="another agent", skill="ebb")
+    registry.write(path, entry)
+    assert watch.look() is not None
+    path.unlink()
+    source = watch.look()
+    assert source is not None
+    assert (source.sessions, source.experiments) == ((), ())
+    assert watch.look() is None
+
+
+def test_a_notebook_that_is_not_there_is_an_empty_one(watch: FileWatch, tmp_path: Path) -> None:
+    (repository(tmp_path, "one", CONFIG) / notebook.FILE).unlink()
+    source = watch.look()
+    assert source is not None
+    assert source.experiments == ()
+    assert watch.look() is None
+
+
+async def test_it_looks_every_second_and_tells_what_moved(
+    watch: FileWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on = Offline(sample_state(6))
+    watch.ports = on.ports
+    answers: list[Any] = ["source", None, "newer"]
+    slept: list[float] = []
+
+    def look() -> Any:
+        if not answers:
+            raise RuntimeError("over")
+        return answers.pop(0)
+
+    async def sleep(delay_s: float) -> None:
+        slept.append(delay_s)
+
+    monkeypatch.setattr(FileWatch, "look", lambda _: look())
+    on.clock.sleep = sleep  # type: ignore[method-assign]
+    told: list[Any] = []
+    object.__setattr__(on.ports, "emit", told.append)
+    with pytest.raises(RuntimeError):
+        await watch.run()
+    assert told == [FilesSeen("source"), FilesSeen("newer")]  # type: ignore[arg-type]
+    assert slept == [LOOK_S] * 3
