@@ -102,7 +102,7 @@ async def endless(writer: asyncio.StreamWriter) -> None:
 
 HALF_BODY = b"HTTP/1.1 200 OK\r\ncontent-length: 400\r\n\r\n{"
 HALF_HEAD = b"HTTP/1.1 200 OK\r\ncontent-le"
-BOMB = gzip.compress(b" " * 50_000_000)
+BOMB = gzip.compress(b" " * 50_000_000, 1)
 SILENT = {
     "hang": hang,
     "drip": drip,
