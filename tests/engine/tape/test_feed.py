@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.engine.topics import TOPICS
-from kit.examples import examples
+from kit.examples import DEPTH, examples
 from service_tui.engine.listing import Listing, NewsReport
 from service_tui.engine.tape.belief import chance_of, log_odds
 from service_tui.engine.tape.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape, tape_of
@@ -89,10 +89,13 @@ def test_what_stands_is_the_same_whenever_it_was_asked_for_before() -> None:
     first = tape.listings_at(START)
     edges = {edge for one in first for edge in (one.opens_at, one.resolves_at, one.resolved_at)}
     near = sorted(edge for edge in edges if abs(edge - START) < HOUR_S)
+    # An ordinary run looks at every third edge.
+    near = near[:: 3 if DEPTH == 1 else 1]
     assert len(near) > 20
-    moments = [math.nextafter(edge, to) for edge in near for to in (0.0, edge, math.inf)]
-    for at in map(Timestamp, (*moments, *reversed(moments), START)):
-        assert tape.listings_at(at) == Tape(SEED, TOPICS).listings_at(at)
+    moments = [Timestamp(math.nextafter(edge, to)) for edge in near for to in (0.0, edge, math.inf)]
+    alone = {at: Tape(SEED, TOPICS).listings_at(at) for at in (*moments, START)}
+    for at in (*moments, *reversed(moments), START):
+        assert tape.listings_at(at) == alone[at]
 
 
 def test_new_markets_are_listed_as_old_ones_resolve() -> None:

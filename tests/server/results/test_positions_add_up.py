@@ -302,7 +302,8 @@ async def told_of(path: Path, seed: int, *, redeems: bool) -> Counter[tuple[str,
             if turn == 1:
                 await story.stop_out()
                 await story.wait(7)
-            await story.check()
+            if turn % 2:
+                await story.check()
             await story.wait(SOON_S)
             await story.check()
         await story.wait(max(HOUR_S, story.ends_at - stage.world.world_at) + HOUR_S)
