@@ -151,7 +151,7 @@ def test_a_drill_that_is_none_is_refused() -> None:
 
 
 def ended(game: Game) -> list[str]:
-    return list(command._ended(game))  # pyright: ignore[reportPrivateUsage]
+    return list(command._ended(game))
 
 
 def test_the_shell_shows_how_a_drill_ended(tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ class Lead:
 
 async def enter() -> None:
     place = shared.WorldPlace("postgresql://h/d", "north")
-    async with shared._in_database(place, shared.SystemClock(), HOME):  # pyright: ignore[reportPrivateUsage]
+    async with shared._in_database(place, shared.SystemClock(), HOME):
         pass
 
 

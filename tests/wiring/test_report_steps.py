@@ -105,7 +105,7 @@ def test_files_in_the_way_stay_and_are_named(
     ],
 )
 def test_why_a_file_was_not_written_is_said_without_a_number(error: OSError, text: str) -> None:
-    assert room._halt_text(error) == text  # pyright: ignore[reportPrivateUsage]
+    assert room._halt_text(error) == text
 
 
 def test_there_is_no_report_of_another_service(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ async def read_with(
 
     monkeypatch.setattr(room, "read_topics", read_topics)
     clock: Clock = Waits(0.0)
-    found = await room._read(options, room.DAY, clock)  # pyright: ignore[reportPrivateUsage]
+    found = await room._read(options, room.DAY, clock)
     return found, tried, clock.monotonic()
 
 

@@ -54,14 +54,14 @@ def test_an_experiment_reaches_the_service_of_its_session(
     home = Path("/home")
     request = ResearchRequest(home, api_key=given[0], api_url=given[1])
 
-    api = research_opening._api_of(Options(home, home, home), request)  # pyright: ignore[reportPrivateUsage]
+    api = research_opening._api_of(Options(home, home, home), request)
 
     wanted = {} if found is None else {"SERVICE_API_KEY": found[0], "SERVICE_API_URL": found[1]}
     assert api == wanted
 
 
 def test_a_command_finds_the_servers_own_python_first() -> None:
-    made = research_opening._command_environment({"PATH": "/bin", "A": "b"})  # pyright: ignore[reportPrivateUsage]
+    made = research_opening._command_environment({"PATH": "/bin", "A": "b"})
 
     assert made == {"PATH": f"{Path(sys.executable).parent}:/bin", "A": "b"}
 
@@ -69,11 +69,11 @@ def test_a_command_finds_the_servers_own_python_first() -> None:
 def test_a_python_that_was_activated_stays_first() -> None:
     environment = {"PATH": "/v/bin:/bin", "VIRTUAL_ENV": "/v"}
 
-    assert research_opening._command_environment(environment) == environment  # pyright: ignore[reportPrivateUsage]
+    assert research_opening._command_environment(environment) == environment
 
 
 def test_a_command_has_a_path_where_the_environment_names_none() -> None:
-    made = research_opening._command_environment({})  # pyright: ignore[reportPrivateUsage]
+    made = research_opening._command_environment({})
 
     assert made["PATH"].startswith(f"{Path(sys.executable).parent}:/")
 
@@ -84,11 +84,11 @@ def test_a_directory_without_a_key_says_what_to_do(
     stored(monkeypatch, None, None)
 
     with pytest.raises(ToolError, match=r"has no key.*open the console on it once"):
-        research_opening._keys_of(options, ResearchRequest(options.data_dir))  # pyright: ignore[reportPrivateUsage]
+        research_opening._keys_of(options, ResearchRequest(options.data_dir))
 
 
 def test_a_successor_serves_at_the_port_of_the_start_or_any(options: Options) -> None:
-    as_successor = research_opening._as_successor  # pyright: ignore[reportPrivateUsage]
+    as_successor = research_opening._as_successor
 
     assert as_successor(options).listen == 0
     assert as_successor(replace(options, listen=8_000)).listen == 8_000
@@ -127,7 +127,7 @@ class Served:
         """Seconds that it took."""
         clock = Waits(0.0)
         async with AsyncExitStack() as stack:
-            await research_opening._ensure_served(stack, options, clock)  # pyright: ignore[reportPrivateUsage]
+            await research_opening._ensure_served(stack, options, clock)
         return clock.monotonic()
 
 
@@ -309,7 +309,7 @@ def test_a_skills_session_begins_with_the_request_as_it_was_made(
 
 
 def test_a_session_without_a_name_is_named_by_its_skill_and_the_time() -> None:
-    first = research._first_arguments  # pyright: ignore[reportPrivateUsage]
+    first = research._first_arguments
 
     made = first(ResearchRequest(Path("/r"), "dip"), ManualClock(1_234.4))
 

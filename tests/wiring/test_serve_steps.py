@@ -74,7 +74,7 @@ class Turns:
 
     async def run(self) -> None:
         listener = cast("socket.socket", object())
-        await serve._own_or_stand_by(self._options, listener, asyncio.Event())  # pyright: ignore[reportPrivateUsage]
+        await serve._own_or_stand_by(self._options, listener, asyncio.Event())
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ class Owner:
         self.backed_up += 1
 
     async def serve(self, options: Options, listener: socket.socket) -> None:
-        own = serve._own  # pyright: ignore[reportPrivateUsage]
+        own = serve._own
         await own(options, listener, asyncio.Event(), ManualClock(0.0))
 
 
@@ -244,7 +244,7 @@ async def test_who_stands_by_forwards_until_the_owner_ends(
     monkeypatch.setattr(serve, "ends_within", ends_within)
     monkeypatch.setattr(attached, "address_of", lambda _: "there")
 
-    await serve._stand_by(options, cast("socket.socket", listener), asyncio.Event())  # pyright: ignore[reportPrivateUsage]
+    await serve._stand_by(options, cast("socket.socket", listener), asyncio.Event())
 
     assert holders == []
     assert forwarded == [(listener, "there")]
@@ -259,7 +259,7 @@ async def test_there_is_nothing_to_stand_by_for_without_an_owner(
     monkeypatch.setattr(serve, "holder_of", lambda _: None)
 
     listener = cast("socket.socket", object())
-    await serve._stand_by(options, listener, asyncio.Event())  # pyright: ignore[reportPrivateUsage]
+    await serve._stand_by(options, listener, asyncio.Event())
 
     assert printed == []
 
@@ -270,7 +270,7 @@ def test_a_closed_pipe_is_no_reason_to_end(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(serve, "print_lines", refuses)
 
-    serve._print_lines("serving")  # pyright: ignore[reportPrivateUsage]
+    serve._print_lines("serving")
 
 
 @pytest.mark.parametrize(
@@ -331,6 +331,6 @@ async def test_a_shared_desk_is_run_where_a_database_is_named(
     options = Options(home, home, home, database=database, worlds=worlds)
 
     listener = cast("socket.socket", object())
-    await serve._until_signalled(options, listener, beside)  # pyright: ignore[reportPrivateUsage]
+    await serve._until_signalled(options, listener, beside)
 
     assert steps == ["beside", ran, "over"]

@@ -119,7 +119,7 @@ async def test_a_payout_needs_the_operator_where_nothing_redeems_by_itself(
     holdings: Any = {"m1": object()}
     for agent_id in ("ada", "ben"):
         account = SimpleNamespace(holdings=holdings)
-        world.venues.accounts[agent_id, Venue.EVM] = account  # pyright: ignore[reportArgumentType]
+        world.venues.accounts[agent_id, Venue.EVM] = account
     (one,) = await needed(world)
 
     assert (one.kind, one.agent_id, one.id) == (NeedKind.REDEEMABLE, "ada", "m1:yes")
