@@ -280,14 +280,14 @@ async def test_the_defaults_and_the_monitors_that_went(count: int, text: str) ->
 
 async def test_a_stop_without_a_target() -> None:
     order = SetDefaults(RiskDefaults(0.15, None, auto_monitor=True))
-    answer = UserSettingsBody(default_stop_loss_pct=0.2, default_take_profit_pct=None)
+    answer = UserSettingsBody(default_stop_loss_pct=None, default_take_profit_pct=None)
     there = outside({PATCH_USER_SETTINGS: answer})
     await set_defaults(order, there.ports)
     body = SentUserSettingsPatch(
         default_stop_loss_pct=0.15, default_take_profit_pct=0.0, auto_risk_monitor_enabled=True
     )
     assert there.asked == [Asked(PATCH_USER_SETTINGS, body=body)]
-    found = "guard buys: stop 20.0% down, no target"
+    found = "guard buys: no stop, no target"
     assert there.words == [("bad", f"{order.describe()}: the service has {found}")]
     assert there.woken == [Topic.MONITORS, *AGAIN]
 
