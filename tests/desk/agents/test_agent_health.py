@@ -401,3 +401,49 @@ def test_a_fill_has_the_later_of_two_times() -> None:
     silent = last_action(replace(HERON, last_trade_at=None), NONE, (fill,))
     assert silent is not None
     assert silent[1] == NOW - 20
+
+
+@pytest.mark.parametrize(
+    ("agent", "view", "why"),
+    [
+        (replace(HERON, suspended=True), NONE, "suspended by you"),
+        (
+            HERON,
+            runs(state=SkillRunState.CRASHED, restarts=5, why="exit code 3"),
+            "crashed 6 times, exit code 3",
+        ),
+        (
+            HERON,
+            runs(state=SkillRunState.BACKING_OFF, restarts=2, why="exit code 1"),
+            "crashed 2 times, exit code 1",
+        ),
+    ],
+)
+def test_a_failure_is_told_in_full(agent: object, view: object, why: str) -> None:
+    assert health_of(agent, view, NOW).why == why
+
+
+@pytest.mark.parametrize(
+    ("leash", "health"),
+    [
+        (leash_of(budget=Micros(1_000 * ONE), spent=Micros(999 * ONE)), Health.BUDGET),
+        (leash_of(budget=Micros(1_000 * ONE), spent=Micros(998_900_000)), Health.ACTIVE),
+        (leash_of(budget=None, spent=Micros(998 * ONE)), Health.ACTIVE),
+        (leash_of(budget=Micros(0), spent=Micros(0)), Health.ACTIVE),
+    ],
+)
+def test_a_budget_is_spent_but_for_a_thousandth(leash: object, health: Health) -> None:
+    assert health_of(HERON, SupervisionView(leashes=(leash,)), NOW).health is health
+
+
+def test_a_budget_binds_while_another_skill_goes_on() -> None:
+    stopped = run_of("r1", state=SkillRunState.STOPPED)
+    both = SupervisionView(leashes=(SPENT,), runs=(stopped, run_of("r2")))
+    assert health_of(HERON, both, NOW).health is Health.BUDGET
+    assert health_of(HERON, replace(both, runs=(stopped,)), NOW).health is Health.STOPPED
+
+
+def test_a_loop_that_traded_of_late_is_not_silent() -> None:
+    view = runs(pace=Pace.LOOP, started_at=Timestamp(NOW - 9 * SILENT_S))
+    traded = replace(HERON, last_trade_at=Timestamp(NOW - 5))
+    assert health_of(traded, view, NOW).health is Health.RUNNING
