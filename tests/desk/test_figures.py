@@ -282,7 +282,7 @@ def test_a_standing_keeps_what_the_account_does_not_know(
 
 def test_a_line_of_prices_ends_now_while_the_market_is_open() -> None:
     one, detail = STATE.markets[STATE.detail.market_id], STATE.detail
-    points = ((Timestamp(NOW - 9), 0.3), (Timestamp(NOW - 5), 0.4))
+    points = ((Timestamp(NOW - 9), 0.3), (Timestamp(NOW - 8), 0.2), (Timestamp(NOW - 5), 0.4))
     detail = replace(detail, points=points)
     one = replace(one, price=Probability(0.45), status=MarketStatus.ACTIVE)
     assert price_points(one, detail, Timestamp(NOW)) == (*points, (NOW, 0.45))
@@ -303,7 +303,7 @@ def test_a_line_of_equity_ends_in_that_of_the_account() -> None:
 
 def test_a_line_of_an_agents_pnl_ends_in_that_of_its_row() -> None:
     own = own_row(STATE)
-    points = ((Timestamp(NOW - 9), Micros(1)), (Timestamp(NOW - 5), Micros(2)))
+    points = tuple((Timestamp(NOW - ago), Micros(ago)) for ago in (9, 8, 5))
     seen = AgentDetailView(own.agent_id, (), (), points=points)
     assert pnl_points(own, seen, NOW) == (*points, (NOW, own.total_pnl))
     assert pnl_points(own, seen, Timestamp(NOW - 7)) == (*points, (NOW - 5, own.total_pnl))
@@ -362,3 +362,45 @@ def test_news_of_a_market_that_is_not_known_have_no_time_left() -> None:
         assert open_news(briefing, replace(STATE, markets=known), NOW) == expected
     over = {first.market_id: replace(one, resolves_at=None, status=MarketStatus.RESOLVED)}
     assert open_news(briefing, replace(STATE, markets=over), NOW) == ()
+
+
+def test_the_counts_of_the_row_are_those_of_the_account() -> None:
+    state = told(wins=5, losses=3, trades_count=11)
+    account = state.account
+    assert (account.wins, account.losses, account.trades_count) == (5, 3, 11)
+    assert account.win_rate == 5 / 8
+
+
+@pytest.mark.parametrize("missing", ["account", "fleet", "briefing"])
+def test_what_is_not_known_yet_hinders_nothing(missing: str) -> None:
+    before = replace(STATE, **{missing: None})
+    after = replace(before, limits=replace(STATE.limits, paused=True))
+    assert agreed(before, after).limits == after.limits
+    assert getattr(agreed(before, after), missing) is None
+
+
+def test_the_pnl_is_in_percent_of_the_start_down_to_the_last_micro() -> None:
+    account = replace(STATE.account, start=Micros(1), total_pnl=Micros(1))
+    after = agreed(STATE, replace(STATE, account=account))
+    assert after.briefing.standing.pnl_percent == 100.0
+
+
+def test_a_position_and_its_monitor_count_as_one() -> None:
+    held = STATE.positions[0]
+    monitor = monitor_of(held.market_id, side=held.side, venue=held.venue, shares=Micros(1))
+    state = replace(STATE, positions=(held, STATE.positions[1]), on_venues=())
+    risk = replace(state.risk, monitors=(monitor,))
+    assert guard_counts(replace(state, risk=risk)) == (1, 2)
+    least = replace(held, venue=Venue.EVM, status=MarketStatus.ACTIVE, shares=Micros(1))
+    bare = replace(state, positions=(), on_venues=(least,), risk=replace(risk, monitors=()))
+    assert guard_counts(bare) == (0, 1)
+
+
+def test_one_order_among_others_counts() -> None:
+    done = replace(
+        STATE.tickets[0], market_id="m-1", state=TicketState.DONE, settled_at=Timestamp(NOW)
+    )
+    other = replace(done, market_id="m-2", ticket_id="t-2")
+    state = replace(STATE, tickets=(other, done), seen={})
+    assert is_counting(state, "m-1")
+    assert not is_counting(state, "m-3")

@@ -4,6 +4,7 @@ import pytest
 
 from service_tui.client.client import BODY_MAX
 from service_tui.client.reply import Reply
+from service_tui.desk import position_pages
 from service_tui.desk.position_pages import (
     ENDED_KEPT,
     FIRST_PAGES,
@@ -166,3 +167,84 @@ def test_a_row_is_known_by_venue_market_and_sides() -> None:
     assert key_of(other) == (Venue.SIM, "m", ("False", "True"))
     sided = PositionBody.model_construct(market_id="m", venue=Venue.EVM, sides=(side,))
     assert key_of(sided) == (Venue.EVM, "m", ("no",))
+
+
+# -- the same in pages of three rows
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(position_pages, "PAGE", 3)
+    monkeypatch.setattr(position_pages, "ENDED_KEPT", 7)
+
+
+class Small:
+    """An account of a few rows in pages of three."""
+
+    def __init__(self, *rows: PositionBody, agent_id: str = "a1") -> None:
+        self.rows, self.agent_id = rows, agent_id
+        self.asked: list[int] = []
+
+    async def ask(self, query: PositionsQuery) -> Reply[PositionsBody]:
+        assert query.limit == 3
+        self.asked.append(query.offset)
+        page = self.rows[query.offset :][:3]
+        body = PositionsBody.model_construct(agent_id=self.agent_id, positions=page)
+        return Reply(body, 0, 0.01, Timestamp(0.0))
+
+    async def read(self, ended: EndedRows) -> list[int]:
+        self.asked.clear()
+        return [int(key_of(one)[1][1:]) for one in (await all_positions(self.ask, ended)).rows]
+
+
+def over(*numbers: int) -> list[PositionBody]:
+    return [row(number) for number in numbers]
+
+
+@pytest.mark.usefixtures("small")
+async def test_the_past_is_read_in_three_pages_and_then_in_one() -> None:
+    account, ended = Small(*over(*range(20, 0, -1))), EndedRows()
+    assert await account.read(ended) == [20, 19, 18, 17, 16, 15, 14]
+    assert account.asked == [0, 3, 6]
+    account.rows = tuple(over(*range(22, 0, -1)))
+    # What is older than the page stays as it was, without what is there twice.
+    assert await account.read(ended) == [22, 21, 20, 19, 18, 17, 16]
+    assert account.asked == [0]
+    assert [key[1] for key in ended.rows][:2] == ["m000022", "m000021"]
+
+
+@pytest.mark.usefixtures("small")
+async def test_a_page_that_ends_in_what_can_change_is_followed_by_another() -> None:
+    live = [row(number, ended=False) for number in (91, 92)]
+    first = [*over(30, 29), row(90, ended=False), *live, *over(28, 27, 26, 25)]
+    account, ended = Small(*first), EndedRows()
+    ended.agent_id, ended.rows = "a1", {key_of(one): one for one in over(26, 2)}
+    found = await account.read(ended)
+    assert account.asked == [0, 3]
+    assert found == [90, 91, 92, 30, 29, 28, 26, 2]
+
+
+@pytest.mark.usefixtures("small")
+async def test_a_page_whose_last_row_alone_can_change_is_no_end() -> None:
+    account, ended = Small(*over(5, 4), row(90, ended=False), *over(3)), EndedRows()
+    ended.agent_id, ended.rows = "a1", {key_of(one): one for one in over(4)}
+    assert await account.read(ended) == [90, 5, 4, 3]
+    assert account.asked == [0, 3]
+
+
+@pytest.mark.usefixtures("small")
+async def test_of_a_whole_list_nothing_is_remembered_that_is_not_in_it() -> None:
+    account, ended = Small(*over(5, 4)), EndedRows()
+    ended.agent_id, ended.rows = "a1", {key_of(one): one for one in over(3)}
+    assert await account.read(ended) == [5, 4]
+
+
+@pytest.mark.usefixtures("small")
+async def test_another_agents_past_is_its_own() -> None:
+    account, ended = Small(*over(5, 4, 3), agent_id="a2"), EndedRows()
+    ended.agent_id, ended.rows = "a1", {key_of(one): one for one in over(2, 1)}
+    assert await account.read(ended) == [5, 4, 3]
+    assert ended.agent_id == "a2"
+    assert account.asked == [0, 3]
+    account.rows = tuple(over(9, 8, 7, 6, 5, 4, 3))
+    assert await account.read(ended) == [9, 8, 7, 5, 4, 3]
