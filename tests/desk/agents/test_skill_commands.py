@@ -11,6 +11,7 @@ import pytest
 from kit.desk.offline import Asked, Offline
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, run_of
+from service_tui.client.errors import Called, UnreachableError
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE
 from service_tui.desk.agents.skill_home import SkillHome
 from service_tui.desk.agents.skill_proxy import SkillProxies
@@ -25,6 +26,7 @@ from service_tui.desk.commands.agents import (
     StartSkill,
     StopSkill,
 )
+from service_tui.desk.fixes import failed_text
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.fleet import (
     Pace,
@@ -326,3 +328,47 @@ async def test_a_desk_that_only_reads_may_stop_a_skill(tmp_path: Path, *, is_sto
     expected = ("good", "stop a run") if is_stop else ("warn", f"detach a run: {READ_ONLY}")
     assert await here.does(order) == expected
     assert bool(here.runs.did) is is_stop
+
+
+@pytest.mark.parametrize(
+    ("mode", "budget", "count"),
+    [(None, Micros(ONE), 0), (LeashMode.ASK, None, 1), (None, None, 0)],
+)
+async def test_the_mode_alone_decides_whether_a_leash_is_put_on(
+    tmp_path: Path, mode: LeashMode | None, budget: Micros | None, count: int
+) -> None:
+    here = Here(tmp_path)
+    here.home.keep_key("a-1", "embedded", "key of a-1")
+    order = StartSkill("momentum", Pace.ONCE, agent_id="a-1", mode=mode, budget=budget)
+    assert (await here.does(order))[0] == "good"
+    assert [one.endpoint for one in here.out.asked] == [DESK_SET_LEASH] * count
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+async def test_elsewhere_a_run_starts_again_on_its_leash(tmp_path: Path, *, is_kept: bool) -> None:
+    service = replace(sample_state().service, embedded=False)
+    here = Here(tmp_path, service=service, supervision=WAITING)
+    here.home.keep_key("a-3", here.out.ports.client.base_url, "key of a-3")
+    strict = StoredLeash("a-3", "moss", "momentum", LeashMode.OBSERVE)
+    here.kept = strict if is_kept else None
+    assert (await here.does(RestartSkill("r2", "a run")))[0] == "good"
+    # A leash that is no longer known needs approval for everything.
+    asks = StoredLeash("a-3", "moss", "momentum", LeashMode.ASK, budget=Micros(ONE))
+    assert here.lines == [("r2", strict if is_kept else asks, "key of a-3")]
+
+
+async def test_on_the_embedded_service_no_leash_is_kept_here(tmp_path: Path) -> None:
+    here = Here(tmp_path, supervision=WAITING)
+    here.home.keep_key("a-3", "embedded", "key of a-3")
+    here.kept = StoredLeash("a-3", "moss", "momentum", LeashMode.OBSERVE)
+    assert (await here.does(RestartSkill("r2", "a run")))[0] == "good"
+    assert here.lines == []
+
+
+async def test_a_service_that_refuses_a_new_agent_is_told(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    error = UnreachableError("no line", Called("POST", "/x"))
+    here.out.answers[REGISTER] = error
+    order = StartSkill("momentum", Pace.ONCE, name="moss")
+    assert await here.does(order) == ("bad", failed_text(order, error))
+    assert here.runs.did == []
