@@ -9,17 +9,21 @@ import pytest
 from kit.console.acting import StubScreen
 from kit.console.limit_draft import open_order
 from kit.samples.guarded import guarded_state
+from service_tui.console.actions import NO_ROW
 from service_tui.console.forms.monitor_draft import Change
+from service_tui.console.forms.price_alert import PriceAlertForm
+from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.why import Why
+from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
 from service_tui.console.parts import shared_actions as shared
 from service_tui.desk.audit.why import why_fill, why_position, why_ticket
-from service_tui.desk.commands.agents import ExportData
+from service_tui.desk.commands.agents import ExportData, ReadDay
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.records import MarketView, Topic
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Side
+from service_tui.terms import Action, MarketStatus, Side, Venue
 
 STATE = guarded_state()
 POSITION = STATE.positions[1]
@@ -152,3 +156,76 @@ def test_no_price_alert_opens_where_nothing_can_happen(state: DeskState, why: st
     ((text, tone),) = screen.toasts
     assert why in text
     assert tone == "warn"
+
+
+def test_what_was_done_here_is_undone_once() -> None:
+    screen = StubScreen(STATE, take_back=(ExportData(), ReadDay()))
+    assert not shared.can_undo(screen)
+    shared.undo(screen)
+    assert screen.given == [ExportData(), ReadDay()]
+    assert shared.can_undo(screen) == "nothing to undo here"
+    shared.undo(screen)
+    assert len(screen.given) == 2
+
+
+def test_a_mark_moves_the_cursor_on() -> None:
+    screen = StubScreen(STATE, (POSITION,))
+    shared.mark(screen)
+    assert screen.table.calls == ["mark", ("move", 1)]
+
+
+def test_the_market_of_the_row_is_shown() -> None:
+    screen = StubScreen(STATE, (POSITION,))
+    shared.open_market(screen)
+    (message,) = screen.posted
+    assert isinstance(message, GoTo)
+    assert (message.screen_name, message.row) == ("markets", POSITION.market_id)
+    bare = StubScreen(STATE)
+    shared.open_market(bare)
+    assert not bare.posted
+
+
+def test_a_row_and_the_right_to_change_are_needed() -> None:
+    assert not shared.has_row(StubScreen(STATE, (POSITION,)))
+    assert shared.has_row(StubScreen(STATE)) == NO_ROW
+    assert not shared.can_change(StubScreen(STATE))
+    assert shared.can_change(StubScreen(READ_ONLY_STATE)) == READ_ONLY
+
+
+def test_a_market_that_is_not_listed_names_the_key_that_reads_again() -> None:
+    assert shared.no_market_reason() == f"market not listed: {cap('app.refresh')} refreshes"
+
+
+def test_a_ticket_is_of_its_market_side_and_action() -> None:
+    screen = StubScreen(STATE)
+    shared.open_ticket(screen, MARKET, Side.NO, Action.SELL, Venue.EVM)
+    (form,) = screen.opened
+    assert isinstance(form, TradeForm)
+    about = (form._market, form._side, form._action, form._venue, form._now)
+    assert about == (MARKET, Side.NO, Action.SELL, Venue.EVM, screen.now)
+    screen.answer(ExportData())
+    assert screen.given == [ExportData()]
+
+
+def test_a_monitor_that_does_not_change_says_so() -> None:
+    screen = StubScreen(STATE)
+    shared.open_monitor(screen, MONITOR)
+    screen.answer(Change(MONITOR, MONITOR.thresholds))
+    assert screen.toasts == [("no change: same stop and target", "info")]
+
+
+def test_a_changed_monitor_may_go_elsewhere() -> None:
+    screen, taken = StubScreen(STATE), []
+    shared.open_monitor(screen, MONITOR, taken.append)
+    other = Change(MONITOR, replace(MONITOR.thresholds, stop_pct=0.4))
+    screen.answer(other)
+    assert (taken, screen.given) == ([other], [])
+
+
+def test_a_price_alert_is_given() -> None:
+    screen = StubScreen(STATE)
+    shared.open_price_alert(screen, MARKET.market_id, Side.NO)
+    (form,) = screen.opened
+    assert isinstance(form, PriceAlertForm)
+    screen.answer(ExportData())
+    assert screen.given == [ExportData()]

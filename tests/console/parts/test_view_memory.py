@@ -248,3 +248,37 @@ async def test_the_trades_of_all_agents_and_pending_orders_come_back() -> None:
         assert keys_of(again) == rows
         await again.press("7")
         assert again.app.front.has_class("-all")
+
+
+def test_a_memory_is_readable_text_and_comes_back() -> None:
+    memory = ViewMemory(
+        tab=2,
+        wide=True,
+        search="Zürich",
+        lists=(TableState("price", falling=True, cursor="m-1", scroll=3, place=4), TableState()),
+        choices={"span": "1h"},
+    )
+    assert "Zürich" in memory.to_text()
+    assert ViewMemory.from_text(memory.to_text()) == memory
+    assert memory.list_at(1) == TableState()
+    assert memory.list_at(2) is None
+
+
+def test_what_moves_by_itself_is_no_choice() -> None:
+    first = TableState("price", falling=True, cursor="m-1", scroll=3, place=0)
+    later = replace(first, place=2)
+    chosen = ViewMemory(tab=1, lists=(first, later)).chosen
+    assert chosen.lists == (
+        TableState("price", falling=True, cursor=None, scroll=0, place=0),
+        TableState("price", falling=True, cursor="m-1", scroll=0, place=0),
+    )
+    assert chosen.tab == 1
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"), [(3, 3), (-1, 0), (True, 0), (False, 0), ("3", 0), (None, 0), (2.5, 0)]
+)
+def test_a_number_is_whole_and_none_below_nought(kept: object, expected: int) -> None:
+    memory = ViewMemory.from_text(json.dumps({"tab": kept, "lists": [{"scroll": kept}]}))
+    assert memory.tab == expected
+    assert memory.lists == (TableState(scroll=expected),)
