@@ -47,6 +47,11 @@ def world() -> World:
 
 @pytest.fixture
 def service(world: World, monkeypatch: pytest.MonkeyPatch) -> Any:
+    async def imported(_: object) -> None:
+        """Nothing is signed here: the libraries are not needed."""
+
+    for room in (wallet, chain):
+        monkeypatch.setattr(room, "imported", imported)
     monkeypatch.setattr(wallet, "message_signer", lambda *_: ADDRESS)
     monkeypatch.setattr(wallet, "credentials_signer", lambda _: ADDRESS)
     return bare_service(world)
@@ -266,16 +271,15 @@ async def test_credentials_are_kept_for_the_wallet_with_their_way(
     ],
 )
 async def test_headers_of_another_key_or_time_are_refused(
-    world: World, monkeypatch: pytest.MonkeyPatch, body: DeriveRequest, signer: str | None
+    service: Any, monkeypatch: pytest.MonkeyPatch, body: DeriveRequest, signer: str | None
 ) -> None:
     def of(_: object) -> str:
         if signer is None:
             raise MalformedError("no point of the curve")
         return signer
 
-    service = bare_service(world)
     monkeypatch.setattr(wallet, "credentials_signer", of)
-    linked(world)
+    linked(service.world)
 
     with pytest.raises(Denied) as refused:
         await wallet.derive_credentials(request_to(service, "ada", body=body))
