@@ -183,6 +183,88 @@ async def test_why_a_session_does_not_open_is_one_error(
             pass
 
 
+class Clients:
+    """Clients that are made, and the sessions on them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.made: list[tuple[Any, ...]] = []
+        self.means: list[Any] = []
+        self.steps: list[str] = []
+
+        @asynccontextmanager
+        async def client(*values: Any, **_: object) -> AsyncGenerator[str]:
+            self.made.append(values)
+            yield "client"
+
+        @asynccontextmanager
+        async def succeeding(options: Options, _: object) -> AsyncGenerator[None]:
+            self.steps.append(f"succeeds at {options.listen}")
+            yield
+
+        async def ensure_served(_: AsyncExitStack, options: Options, __: object) -> None:
+            self.steps.append(f"serves {options.data_dir.name}")
+
+        async def repository_at(folder: Path) -> str:
+            return f"repository {folder}"
+
+        monkeypatch.setattr(research_opening, "Client", client)
+        monkeypatch.setattr(research_opening, "succeeding", succeeding)
+        monkeypatch.setattr(research_opening, "_ensure_served", ensure_served)
+        monkeypatch.setattr(research_opening, "repository_at", repository_at)
+        monkeypatch.setattr(research_opening, "Remote", lambda client: f"remote of {client}")
+        monkeypatch.setattr(research_opening, "Session", self.session)
+
+    def session(self, means: Any) -> SimpleNamespace:
+        self.means.append(means)
+
+        async def begin() -> None:
+            self.steps.append("opened")
+
+        return SimpleNamespace(open=begin, close=lambda: self.steps.append("closed"))
+
+
+SECRET = "sk_live_0123456789abcdef"  # noqa: S105 - opens nothing
+
+
+async def test_a_session_is_opened_on_the_service_that_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch, options: Options
+) -> None:
+    clients = Clients(monkeypatch)
+    request = ResearchRequest(
+        Path("/r"), allows_shell=True, cap=4, api_key=SECRET, api_url="https://desk.example"
+    )
+
+    async with research_opening.opened(options, request, ManualClock(0.0)):
+        assert clients.steps == ["opened"]
+
+    assert clients.steps == ["opened", "closed"]
+    ((_, address, keys),) = clients.made
+    assert (address, keys.api.secret, keys.api.base_url) == (
+        "https://desk.example", SECRET, "https://desk.example",
+    )  # fmt: skip
+    (means,) = clients.means
+    assert (means.repository, means.remote) == ("repository /r", "remote of client")
+    assert (means.cap, means.allows_shell, means.data_dir) == (4, True, options.data_dir)
+    assert means.api()["SERVICE_API_KEY"] == SECRET
+
+
+async def test_without_one_a_session_is_opened_on_the_owner_of_the_directory(
+    monkeypatch: pytest.MonkeyPatch, options: Options
+) -> None:
+    clients = Clients(monkeypatch)
+    request = ResearchRequest(Path("/r"), api_key=SECRET)
+
+    async with research_opening.opened(options, request, ManualClock(0.0)):
+        pass
+
+    assert clients.steps == [
+        f"serves {options.data_dir.name}", "succeeds at 0", "opened", "closed",
+    ]  # fmt: skip
+    ((_, address, keys),) = clients.made
+    assert address == research_opening.HOLDER_URL
+    assert (keys.api.secret, keys.api.base_url) == (SECRET, research_opening.HOLDER_URL)
+
+
 # -- the commands ---------------------------------------------------------------------------
 
 

@@ -18,11 +18,13 @@ from service_tui.engine.chain_events import (
 from service_tui.engine.events import AgentChanged
 from service_tui.engine.world import World
 from service_tui.server.chain_node.relay import Refused, Taken, approval_keys
+from service_tui.server.http.entrance import EMBEDDED_HOST
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import chain, wallet
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.errors import MalformedError
+from service_tui.storage.errors import StorageError
 from service_tui.terms import WalletKind
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.chain import BroadcastRequest, ChainPatch, RpcRequest
@@ -47,6 +49,11 @@ def world() -> World:
 
 @pytest.fixture
 def service(world: World, monkeypatch: pytest.MonkeyPatch) -> Any:
+    async def imported(_: object) -> None:
+        """Nothing is signed here: the libraries are not needed."""
+
+    for room in (wallet, chain):
+        monkeypatch.setattr(room, "imported", imported)
     monkeypatch.setattr(wallet, "message_signer", lambda *_: ADDRESS)
     monkeypatch.setattr(wallet, "credentials_signer", lambda _: ADDRESS)
     return bare_service(world)
@@ -219,6 +226,51 @@ async def test_an_agent_with_a_managed_wallet_has_nothing_to_give_up(service: An
     assert service.world_store.written == []
 
 
+async def test_the_signature_is_that_of_the_text_that_was_made(
+    service: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, bytes]] = []
+
+    def signer(message: str, signature: bytes) -> str:
+        seen.append((message, signature))
+        return ADDRESS
+
+    monkeypatch.setattr(wallet, "message_signer", signer)
+    for signature in (SIGNATURE, SIGNATURE.removeprefix("0x")):
+        assert (await link(service, await asked(service), signature=signature)).success
+
+    assert [signature for _, signature in seen] == [b"\x11" * 65] * 2
+    assert all(f"Wallet: {ADDRESS}\nAgent: ada\n" in message for message, _ in seen)
+    assert all(f"your agent of {EMBEDDED_HOST}." in message for message, _ in seen)
+
+
+async def test_a_wallet_is_read_as_the_agent_has_it(service: Any, world: World) -> None:
+    linked(world)
+
+    told = await wallet.read(request_to(service, "ada"))
+
+    assert (told.wallet_address, told.wallet_ownership) == (ADDRESS, "external")
+
+
+async def test_a_disk_that_refuses_changes_nothing(service: Any, world: World) -> None:
+    linked(world)
+    nonce = await asked(service)
+    service.world_store.refuses = StorageError("full")
+
+    for call in (
+        link(service, nonce),
+        wallet.unlink(request_to(service, "ada")),
+        wallet.post_credentials(request_to(service, "ada")),
+        chain.settle(request_to(service)),
+    ):
+        with pytest.raises(StorageError):
+            await call
+
+    own = world.chain.wallet_of("ada")
+    assert own is not None
+    assert own.credentials_at is None
+
+
 # -- credentials ----------------------------------------------------------------------------
 
 
@@ -266,16 +318,15 @@ async def test_credentials_are_kept_for_the_wallet_with_their_way(
     ],
 )
 async def test_headers_of_another_key_or_time_are_refused(
-    world: World, monkeypatch: pytest.MonkeyPatch, body: DeriveRequest, signer: str | None
+    service: Any, monkeypatch: pytest.MonkeyPatch, body: DeriveRequest, signer: str | None
 ) -> None:
     def of(_: object) -> str:
         if signer is None:
             raise MalformedError("no point of the curve")
         return signer
 
-    service = bare_service(world)
     monkeypatch.setattr(wallet, "credentials_signer", of)
-    linked(world)
+    linked(service.world)
 
     with pytest.raises(Denied) as refused:
         await wallet.derive_credentials(request_to(service, "ada", body=body))

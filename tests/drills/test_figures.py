@@ -1,0 +1,90 @@
+"""The figure that a scenario measures: cash or equity, on its venue, of one or of all."""
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kit.engine.bare import bare_world
+from service_tui.engine.books.venues import VenueAccount
+from service_tui.engine.world import World
+from service_tui.terms import MONEY_OF, Plan, Venue
+from service_tui.units import ONE, Micros
+from service_tui.wiring.drills import courses
+from service_tui.wiring.drills.kinds import YOU
+from service_tui.wiring.drills.stage import Actor, DrillStage
+
+
+class Score:
+    """What a scenario says of its score."""
+
+    def __init__(self, **texts: str) -> None:
+        self.texts = texts
+
+    def text(self, name: str) -> str:
+        return self.texts[name]
+
+
+def stage(world: World, **texts: str) -> DrillStage:
+    scenario: Any = SimpleNamespace(score=Score(**texts), seed=7)
+    sim: Any = SimpleNamespace(service=SimpleNamespace(world=world))
+    none: Any = None
+    actors = {YOU: Actor("ada", none), "ben": Actor("ben", none)}
+    return DrillStage(scenario, sim, none, none, actors, world.world_at)
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """Two agents with 10 000 each in cash; on the venue 20 and 30, worth 5 more with positions."""
+    world = bare_world("ada", "ben")
+    cash = {"ada": Micros(20 * ONE), "ben": Micros(30 * ONE)}
+    of = type(world.venues)
+
+    def equity(_: object, account: VenueAccount, times: object) -> Micros:
+        assert times == (world.at, world.world_at)
+        return Micros(cash[account.agent_id] + 5 * ONE)
+
+    monkeypatch.setattr(of, "cash", lambda _, agent_id, venue: cash[agent_id] if venue else 0)
+    monkeypatch.setattr(of, "equity", equity)
+    monkeypatch.setattr(type(world), "equity", lambda *_: Micros(10_001 * ONE))
+    return world
+
+
+@pytest.mark.parametrize(
+    ("texts", "dollars"),
+    [
+        (("sim", "cash", YOU), 10_000),
+        (("sim", "cash", "all"), 20_000),
+        (("sim", "equity", YOU), 10_001),
+        (("polymarket", "cash", YOU), 20),
+        (("polymarket", "cash", "all"), 50),
+        (("polymarket", "equity", YOU), 25),
+        (("polymarket", "equity", "all"), 60),
+    ],
+)
+def test_a_figure_is_that_of_its_venue_and_its_accounts(
+    world: World, texts: tuple[str, str, str], dollars: int
+) -> None:
+    venue, figure, who = texts
+
+    found = courses.figure_of(stage(world, venue=venue, figure=figure, of=who))
+
+    assert found == dollars * ONE
+
+
+@pytest.mark.parametrize(("venue", "known"), [("sim", Venue.SIM), ("polymarket", Venue.EVM)])
+def test_a_figure_has_the_money_of_its_venue(venue: str, known: Venue) -> None:
+    scenario: Any = SimpleNamespace(score=Score(venue=venue), seed=7)
+
+    assert courses.currency_of(scenario) == MONEY_OF[known]
+    assert courses.rng_of(scenario).random() == random.Random(7).random()
+
+
+def test_a_drill_has_its_own_data_no_other_service_and_no_key(tmp_path: Any) -> None:
+    options = courses.options_of(tmp_path)
+
+    assert (options.data_dir, options.config_dir, options.log_path.parent) == (tmp_path,) * 3
+    assert (options.plan, options.scripted, options.url, options.api_key) == (
+        Plan.ELITE, True, None, None,
+    )  # fmt: skip

@@ -1,0 +1,143 @@
+"""What binds an order besides its price: leashes, remainders, volumes and samples of a market."""
+
+from typing import Any
+
+import pytest
+
+from kit.engine.bare import AT, HOUR, bare_world, listed
+from service_tui.engine.agents.leash import Leash
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.amm.market import SAMPLES_MAX
+from service_tui.engine.errors import (
+    BelowMinimum,
+    InsufficientShares,
+    LeashObserves,
+    NeedsApproval,
+    TradeTooLarge,
+)
+from service_tui.engine.events import NO_NOTE, Fill
+from service_tui.engine.world import World
+from service_tui.terms import Action, LeashMode, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+BUY, SELL = Action.BUY, Action.SELL
+
+
+@pytest.fixture
+def world() -> World:
+    world = bare_world("ada")
+    listed(world, "m1")
+    return world
+
+
+def order(world: World, action: Action, size: int, **more: Any) -> Order:
+    given: dict[str, Any] = {"note": NO_NOTE, **more}
+    return Order(
+        world.agents["ada"], "m1", Side.YES, action, Micros(size), venue=Venue.SIM, **given
+    )
+
+
+def place(world: World, action: Action, size: int, **more: Any) -> Fill:
+    return world.place(order(world, action, size, **more), AT)
+
+
+def held(world: World) -> int:
+    return world.agents["ada"].positions["m1"].shares(Side.YES)
+
+
+def test_an_agent_on_a_leash_trades_what_that_allows(world: World) -> None:
+    leashes = world.agents["ada"].leashes
+    leashes[""] = Leash(LeashMode.ASK, Micros(5 * ONE), None, 60)
+
+    place(world, BUY, 4 * ONE)
+    with pytest.raises(NeedsApproval):
+        place(world, BUY, 6 * ONE)
+    place(world, BUY, 6 * ONE, approved=True)
+
+    leashes[""] = Leash(LeashMode.OBSERVE, Micros(0), None, 60)
+    with pytest.raises(LeashObserves):
+        place(world, BUY, ONE)
+
+
+@pytest.mark.parametrize("size", [0, -ONE])
+def test_a_buy_is_of_some_money(world: World, size: int) -> None:
+    with pytest.raises(TradeTooLarge):
+        place(world, BUY, size)
+
+
+@pytest.mark.parametrize(("price", "takes_all"), [(0.02, True), (0.4, False)])
+def test_what_a_sale_would_leave_for_nothing_is_sold_with_it(
+    price: float, *, takes_all: bool
+) -> None:
+    world = bare_world("ada")
+    listed(world, "m1", start_price=price)
+    place(world, BUY, ONE)
+    had = held(world)
+
+    fill = place(world, SELL, had - 10)
+
+    assert fill.shares == (had if takes_all else had - 10)
+    assert held(world) == had - fill.shares
+
+
+@pytest.mark.parametrize("size", [0, -10])
+def test_a_sale_is_of_shares_that_are_held(world: World, size: int) -> None:
+    place(world, BUY, 10 * ONE)
+    had = held(world)
+
+    for wrong in (size, had + 10):
+        with pytest.raises(InsufficientShares):
+            place(world, SELL, wrong)
+    with pytest.raises(BelowMinimum):
+        place(world, SELL, 10_001)
+    assert place(world, SELL, had).shares == had
+
+
+def test_a_sale_that_brings_a_gain_is_a_win_and_else_a_loss(world: World) -> None:
+    agent = world.agents["ada"]
+    place(world, BUY, 10 * ONE)
+    place(world, SELL, held(world))
+    assert (agent.win_count, agent.loss_count) == (0, 1)
+
+    place(world, BUY, 10 * ONE)
+    world.markets["m1"].move(Side.YES, Micros(50 * ONE))
+    place(world, SELL, held(world))
+    assert (agent.win_count, agent.loss_count) == (1, 1)
+
+
+def test_a_price_is_kept_once_a_step_and_each_tick_for_a_while(world: World) -> None:
+    market = listed(
+        world, "long", opens_at=Timestamp(0.0), resolves_at=Timestamp(SAMPLES_MAX * 1_000.0)
+    )
+    assert market.sample_step_s == 1_000.0
+    assert listed(world, "short").sample_step_s < 3 * HOUR
+
+    for world_at in (1_000.0, 1_500.0, 1_999.0, 2_000.0, 2_100.0):
+        market.sample(Timestamp(world_at))
+
+    assert [at for at, _ in market.samples] == [1_000.0, 2_000.0]
+    assert [at for at, _ in market.recent] == [1_000.0, 1_500.0, 1_999.0, 2_000.0, 2_100.0]
+
+
+def test_the_volume_of_a_day_leaves_out_what_is_older(world: World) -> None:
+    market = listed(world, "m2")
+    now = AT + HOUR / 2
+    for hours, money in ((24.0, 1), (23.0, 10), (1.0, 100), (0.0, 1_000)):
+        market.count_volume(Timestamp(now - hours * HOUR), Micros(money))
+
+    assert market.volume_24h(Timestamp(now)) == 1_110
+    assert market.volume_24h(Timestamp(now + 23 * HOUR)) == 1_000
+    assert market.volume_24h(Timestamp(now + 24 * HOUR)) == 0
+
+
+def test_what_is_worth_nothing_brings_nothing(world: World) -> None:
+    market = listed(world, "m3")
+
+    assert market.exit_value(Side.YES, Micros(0)) == 0
+    assert market.exit_value(Side.YES, Micros(1)) == 0
+    assert market.exit_value(Side.YES, Micros(10 * ONE)) > 0
+    with pytest.raises(BelowMinimum):
+        market.quote_sell(Side.YES, Micros(1))
+    with pytest.raises(BelowMinimum):
+        market.quote_buy(Side.YES, Micros(1))
+    assert market.quote_sell(Side.YES, Micros(4)).money == 1

@@ -1,0 +1,64 @@
+"""Archives that do not end, or are of nothing that can be installed."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from service_tui.skills import install as installing
+from service_tui.skills.install import SkillRefusedError, install
+
+DOCUMENT = "---\nname: rain\ndescription: Buys rain.\nmetadata:\n  version: 1.0.0\n---\n"
+
+
+def bounded(content: bytes, monkeypatch: pytest.MonkeyPatch) -> installing._Bounded:
+    """A reading of at most seven bytes."""
+    monkeypatch.setattr(installing, "BYTES_MAX", 5)
+    monkeypatch.setattr(installing, "HEADERS_MAX", 2)
+    return installing._Bounded(io.BytesIO(content))
+
+
+def test_as_many_bytes_as_are_allowed_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = bounded(b"1234567", monkeypatch)
+
+    assert source.readable()
+    assert [source.read(3), source.read(0), source.read(), source.read()] == [
+        b"123", b"", b"4567", b"",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [-1, 8, 10**12])
+def test_one_byte_more_is_refused_whatever_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    source = bounded(b"x" * 100, monkeypatch)
+
+    with pytest.raises(SkillRefusedError, match="it is larger than 5 bytes"):
+        source.read(size)
+    assert source._source.tell() == 8
+
+
+def archive(path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w") as made:
+        for name in names:
+            made.writestr(name, DOCUMENT)
+    return path
+
+
+def test_an_archive_without_a_document_is_refused(tmp_path: Path) -> None:
+    for names in (("run.py",), ("run.py", "other/SKILL.md")):
+        source = archive(tmp_path / f"{len(names)}.zip", *names)
+        with pytest.raises(SkillRefusedError, match=r"no SKILL\.md at the top of the archive"):
+            install(source, tmp_path / "in")
+    assert list((tmp_path / "in").iterdir()) == []
+
+
+def test_a_zip_of_too_many_members_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installing, "MEMBERS_MAX", 2)
+    source = archive(tmp_path / "a.zip", "SKILL.md", "a/", "b/")
+
+    with pytest.raises(SkillRefusedError, match="more than"):
+        install(source, tmp_path / "in")
