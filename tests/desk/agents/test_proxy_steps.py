@@ -23,11 +23,12 @@ from service_tui.desk.agents.skill_spending import SkillSpending
 from service_tui.desk.agents.stored_leash import DAY_S, StoredLeash, Unknown
 from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.slices.fleet import HeldSeen, LeashView
 from service_tui.desk.slices.halt import HaltedAgent
 from service_tui.desk.slices.records import NoticeKind
-from service_tui.terms import HeldStatus, LeashMode, Side, Venue
+from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import PLACE_TRADE
 
@@ -265,6 +266,52 @@ async def test_a_halt_keeps_every_buy_back() -> None:
         sale = await it.buy("r1", token, 0.0, action="sell", shares=3.0)
         assert sale["success"]
         assert mine.spent == 0
+
+
+async def test_real_money_is_judged_by_the_order_as_it_is_and_what_was_spent() -> None:
+    async with opened() as it:
+        seen: list[tuple[PlaceTrade, Micros]] = []
+
+        def against(order: PlaceTrade, spent: Micros) -> tuple[str, str]:
+            seen.append((order, spent))
+            return "live trading is off", "turn it on"
+
+        it.ways._against_real = against
+        mine = leash(spent=Micros(2 * ONE), day=int(NOW // DAY_S))
+        _, token = await it.ways.open("r1", mine, "sk_own_0123456789")
+        answer = await it.buy("r1", token, 6.0, venue="evm_venue", side="no")
+        assert (answer["success"], answer["error_code"]) == (False, "REAL_MONEY")
+        order = PlaceTrade("m-1", Side.NO, Action.BUY, Venue.EVM, Micros(6 * ONE), confirmed=True)
+        assert seen == [(order, 2 * ONE)]
+        assert (mine.spent, it.passed) == (2 * ONE, [])
+
+
+async def test_a_quote_is_asked_for_even_in_a_halt_and_counts_nothing() -> None:
+    async with opened() as it:
+        mine = leash()
+        _, token = await it.ways.open("r1", mine, "sk_own_0123456789")
+        it.is_halted, it.answers = True, [DONE]
+        assert (await it.buy("r1", token, 6.0, dry_run=True))["success"]
+        assert (mine.spent, mine.unknown, len(it.passed)) == (0, {}, 1)
+
+
+async def test_a_call_that_is_none_is_refused_with_what_is_one() -> None:
+    async with opened() as it:
+        _, token = await it.ways.open("r1", leash(), "sk_own_0123456789")
+        odd = SkillCall(PLACE_TRADE.method, PLACE_TRADE.path, {}, b"{}")
+        status, answer = await it.call("r1", token, odd)
+        fix = "give market_id, side and amount or shares"
+        assert (status, answer["error"], answer["fix"]) == (422, "malformed order", fix)
+        other = SkillCall("POST", "/api/sdk/settings", {}, b"{}")
+        status, answer = await it.call("r1", token, other)
+        why = "this desk's leash allows a skill to trade and read only"
+        assert (status, answer["error"], answer["fix"]) == (403, why, "POST /api/sdk/trade")
+        it.answers = [LOST, KEPT_BACK]
+        status, answer = await it.call("r1", token, READ)
+        fix = "check GET /api/sdk/trades for the result"
+        assert (status, answer["error"], answer["fix"]) == (504, "silence", fix)
+        status, answer = await it.call("r1", token, READ)
+        assert (status, answer["error"], answer["fix"]) == (424, "no line", "retry later")
 
 
 # -- what becomes of a buy whose answer was lost
