@@ -15,6 +15,13 @@ from service_tui.units import Micros, Timestamp
 Count = NewType("Count", int)
 
 
+@pytest.fixture(autouse=True)
+def made_anew() -> None:
+    """No reader is left from an earlier test."""
+    trees._reader.cache_clear()
+    trees._names.cache_clear()
+
+
 class Colour(StrEnum):
     RED = "red"
     BLUE = "blue"

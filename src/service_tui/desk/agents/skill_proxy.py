@@ -121,9 +121,11 @@ class SkillProxies:
 
         Raises:
             OSError: what was spent today cannot be read.
-            ValueError: the same.
+            ValueError: the same, or the agent's key is none.
         """
         token = f"sk_live_{secrets.token_urlsafe(24)}"
+        # Before anything listens: a key that is none raises.
+        real_key = Key(key, self._client.base_url)
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await self._met(run_id, reader, writer)
@@ -139,13 +141,13 @@ class SkillProxies:
         else:
             nothing = (leash.day, leash.spent)
             leash.day, leash.spent = self._written.get(self._name(leash), nothing)
-        made = _Proxy(leash, token, Key(key, self._client.base_url), server)
+        made = _Proxy(leash, token, real_key, server)
         line = self._proxies.setdefault(run_id, made)
         if line is not made:
             line.server.close()
             # What is unknown is looked up on, and what is on its way ends on the new leash.
             leash.unknown = line.leash.unknown
-            line.leash, line.token, line.key, line.server = leash, token, made.key, server
+            line.leash, line.token, line.key, line.server = leash, token, real_key, server
         self._emit_leashes()
         return f"http://{HOST}:{server.sockets[0].getsockname()[1]}", token
 

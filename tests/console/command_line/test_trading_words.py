@@ -1,0 +1,181 @@
+"""Which market, side and amount a line means, and what completes it."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kit.samples.guarded import guarded_state
+from service_tui.console.command_line import trading
+from service_tui.console.command_line.trading import (
+    OrderWords,
+    complete_buy,
+    complete_market,
+    complete_sell,
+    completing,
+    exact,
+    market_of,
+    matching,
+    read_words,
+)
+from service_tui.console.command_line.verb import CommandContext, CommandError
+from service_tui.desk.state import DeskState
+from service_tui.terms import MarketStatus, Side
+
+SAMPLE = guarded_state()
+HELD = SAMPLE.positions[0]
+QUESTIONS = {
+    HELD.market_id: "Will it rain  in Oslo?",
+    "m-b": "Will trains inland stop?",
+    "m-c": "Rain in Bergen, at noon?",
+    "m-d": "Snow in Oslo, yes or no",
+}
+ONE = SAMPLE.markets[HELD.market_id]
+STATE = replace(
+    SAMPLE,
+    positions=(HELD,),
+    markets={
+        name: replace(ONE, market_id=name, question=question, status=MarketStatus.ACTIVE)
+        for name, question in QUESTIONS.items()
+    },
+)
+
+
+def closed(state: DeskState, *names: str) -> DeskState:
+    over = {one: replace(state.markets[one], status=MarketStatus.RESOLVED) for one in names}
+    return replace(state, markets={**state.markets, **over})
+
+
+def context(state: DeskState = STATE) -> CommandContext:
+    return cast("CommandContext", SimpleNamespace(state=state))
+
+
+def names(found: list[Any]) -> list[str]:
+    return [one.market_id for one in found]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("", OrderWords("")),
+        ("rain", OrderWords("rain")),
+        ("rain in  Oslo yes 25", OrderWords("rain in Oslo", Side.YES, "25")),
+        ("rain NO", OrderWords("rain", Side.NO)),
+        ("rain 25", OrderWords("rain", None, "25")),
+        ("no MAX", OrderWords("", Side.NO, "max")),
+        ("50%", OrderWords("", None, "50%")),
+        ("rain 12sh", OrderWords("rain", None, "12sh")),
+        ("rain 12.5", OrderWords("rain", None, "12.5")),
+        ("rain .5", OrderWords("rain", None, ".5")),
+        ("rain 5.", OrderWords("rain 5.")),
+        ("rain -5", OrderWords("rain -5")),
+        ("rain 25 yes", OrderWords("rain 25", Side.YES)),
+        ("rain all", OrderWords("rain", None, "all")),
+        ("Snow in Oslo, yes or no", OrderWords("Snow in Oslo, yes or no")),
+        ("snow in oslo, YES or no no 5", OrderWords("snow in oslo, YES or no", Side.NO, "5")),
+        ("m-d", OrderWords("m-d")),
+    ],
+)
+def test_a_line_is_a_market_a_side_and_an_amount(typed: str, words: OrderWords) -> None:
+    assert read_words(STATE, typed) == words
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("m-b", ["m-b"]),
+        ("M-B", []),
+        ("snow in oslo, yes or no", ["m-d"]),
+        ("snow", []),
+    ],
+)
+def test_an_id_or_a_whole_question_is_exact(typed: str, found: list[str]) -> None:
+    assert names(exact(STATE, typed)) == found
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("rain in", [HELD.market_id, "m-c"]),
+        ("RAIN  IN oslo", [HELD.market_id]),
+        ("oslo rain", [HELD.market_id]),
+        ("noon bergen", ["m-c"]),
+        ("trains", ["m-b"]),
+        ("ains", []),
+        ("in.", []),
+        ("zebra", []),
+    ],
+)
+def test_a_market_is_found_by_its_phrase_else_by_its_words(typed: str, found: list[str]) -> None:
+    assert names(matching(STATE, typed)) == found
+
+
+def test_of_those_found_the_open_ones_are_meant() -> None:
+    assert names(matching(closed(STATE, "m-c"), "rain in")) == [HELD.market_id]
+    both = closed(STATE, "m-c", HELD.market_id)
+    assert names(matching(both, "rain in")) == [HELD.market_id, "m-c"]
+    assert names(completing(closed(STATE, "m-c"), "rain in")) == [HELD.market_id, "m-b"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("ain in", [HELD.market_id, "m-b", "m-c"]),
+        ("OSLO", [HELD.market_id, "m-d"]),
+        ("oslo rain", [HELD.market_id]),
+        ("", list(QUESTIONS)),
+        ("zebra", []),
+    ],
+)
+def test_a_completion_has_every_word_anywhere(typed: str, found: list[str]) -> None:
+    assert names(completing(STATE, typed)) == found
+
+
+def test_one_market_alone_is_meant() -> None:
+    assert market_of(context(), "oslo rain").market_id == HELD.market_id
+    assert market_of(context(), "m-b").market_id == "m-b"
+    with pytest.raises(CommandError, match=r"^no market matches 'zebra'$"):
+        market_of(context(), "zebra")
+    several = r"^2 markets match 'rain in': add words, or press tab to choose$"
+    with pytest.raises(CommandError, match=several):
+        market_of(context(), "rain in")
+
+
+def test_a_market_completes_to_its_question_in_single_blanks() -> None:
+    assert list(complete_market(context(), "rain")) == [
+        "Will it rain in Oslo?",
+        "Will trains inland stop?",
+        "Rain in Bergen, at noon?",
+    ]
+
+
+def test_completions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trading, "CANDIDATES_MAX", 2)
+    assert len(list(complete_market(context(), ""))) == 2
+    assert len(list(complete_buy(context(), ""))) == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("snow", ["Snow in Oslo, yes or no"]),
+        ("m-b ", ["m-b yes", "m-b no"]),
+        ("m-b Y", ["m-b yes"]),
+        ("m-b n", ["m-b no"]),
+        ("m-b x", []),
+        ("rain in osl", ["Will it rain in Oslo?"]),
+    ],
+)
+def test_a_buy_completes_to_any_market_and_then_its_side(typed: str, found: list[str]) -> None:
+    assert list(complete_buy(context(), typed)) == found
+
+
+def test_a_sale_completes_to_what_is_held() -> None:
+    assert list(complete_sell(context(), "")) == ["Will it rain in Oslo?"]
+    assert list(complete_sell(context(), "snow")) == []
+    assert list(complete_sell(context(replace(STATE, positions=())), "")) == []
+    assert list(complete_sell(context(), f"{HELD.market_id} ")) == [
+        f"{HELD.market_id} yes",
+        f"{HELD.market_id} no",
+    ]
