@@ -46,6 +46,7 @@ from service_tui.wiring import (
 from service_tui.wiring.drills import command as drills
 from service_tui.wiring.halt_command import HaltReport
 from service_tui.wiring.keys import KeysError, Profile
+from service_tui.wiring.network import NetworkError
 from service_tui.wiring.options import Options
 
 HERE: Final = Path("/here")
@@ -282,7 +283,7 @@ def test_a_service_gives_way_to_a_console_and_its_errors_are_lines(
     monkeypatch.setattr(serve, "serve", calls.fake())
     assert run("serve") == 0
     assert calls == [("nice", 5), (OPTIONS,)]
-    for error in (CLOSED, serve.PortTakenError("port 80 is taken")):
+    for error in (CLOSED, serve.PortTakenError("port 80 is taken"), NetworkError("no key")):
         monkeypatch.setattr(serve, "serve", calls.fake(raises=error))
         assert cannot("serve") == str(error)
 

@@ -111,3 +111,10 @@ def test_three_figures_are_enough_however_small() -> None:
 def test_the_third_crash_in_a_row_pauses_and_not_the_second() -> None:
     assert after(KEEP, CRASH, CRASH).state is SessionState.RUNNING
     assert after(KEEP, CRASH, CRASH, CRASH).why.startswith("3 experiments crashed in a row")
+
+
+def test_the_middle_of_an_even_number_of_figures_lies_between_two() -> None:
+    four = [Result(KEEP, 0.1), Result(DROP, 0.2), Result(DROP, 0.4), Result(KEEP, 0.9)]
+    # Median 0.3, deviations 0.2 0.1 0.1 0.6: their median is 0.15.
+    found = standing(four, cap=0, direction=Direction.HIGHER)
+    assert found.confidence == pytest.approx(0.8 / 0.15)

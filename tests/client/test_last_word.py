@@ -2,16 +2,20 @@
 
 import random
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
 
 from kit.service.scripted import HastyClock, said, scripted
 from service_tui.client.client import Client
-from service_tui.client.errors import HeldBackError
+from service_tui.client.errors import Called, HeldBackError
 from service_tui.client.keys import Key, Keys
 from service_tui.terms import Side
 from service_tui.wire.base import WireModel
+from service_tui.wire.endpoints.desk import DESK_HALT
+from service_tui.wire.endpoints.fleet import DESK_APPROVE
 from service_tui.wire.endpoints.public import HEALTH, PLACE_TRADE
 from service_tui.wire.trades import TradeRequest
 
@@ -74,3 +78,28 @@ async def test_readings_are_not_asked_about() -> None:
     async with scripted(HEALTHY) as service, client_to(service.url, no_from(1, asked)) as client:
         assert (await client.call(HEALTH)).answer.status == "ok"
         assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "is_asked"),
+    [(PLACE_TRADE, True), (DESK_APPROVE, True), (DESK_HALT, True), (HEALTH, False)],
+    ids=lambda one: getattr(one, "path", ""),
+)
+def test_every_write_needs_the_last_word_whose_ever_key_it_bears(
+    endpoint: Any, *, is_asked: bool
+) -> None:
+    asked: list[WireModel | None] = []
+    client = client_to("http://127.0.0.1:1", no_from(1, asked))
+    called = Called(endpoint.method, endpoint.path)
+    pending: Any = SimpleNamespace(endpoint=endpoint, called=called, body=ORDER)
+    if not is_asked:
+        client._check_leaving(pending)
+        assert asked == []
+        return
+    with pytest.raises(HeldBackError, match="halted"):
+        client._check_leaving(pending)
+    assert asked == [ORDER]
+    client.last_word = lambda _: ""
+    client._check_leaving(pending)
+    client.last_word = None
+    client._check_leaving(pending)

@@ -381,3 +381,12 @@ def test_an_order_is_signed_for_the_exchange_of_its_market(
 )
 def test_a_token_is_a_number_of_decimal_digits(text: str, number: int | None) -> None:
     assert token_number(text) == number
+
+
+@pytest.mark.parametrize("exchange", list(ExchangeVersion))
+def test_an_order_that_lacks_any_field_is_not_read(exchange: ExchangeVersion) -> None:
+    signer = CountingSigner()
+    body = sign_order(built(BUY, signer, exchange), signer, is_neg_risk=False).body()
+    for name in body:
+        with pytest.raises(MalformedError):
+            read_order({key: one for key, one in body.items() if key != name}, exchange)

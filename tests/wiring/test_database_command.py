@@ -14,7 +14,14 @@ from service_tui.server import world_store as keeper_room
 from service_tui.server.books import BooksCheck
 from service_tui.storage.action_log import FILE, ActionLog
 from service_tui.storage.db.connection import DATABASE_FILE
-from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
+from service_tui.storage.errors import (
+    CorruptDatabaseError,
+    DirectoryLockedError,
+    Had,
+    Holder,
+    Rest,
+    StorageError,
+)
 from service_tui.storage.shared.leadership import SILENT_S, Leader
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
@@ -296,3 +303,24 @@ def test_each_way_to_go_on_is_the_file_that_it_names(monkeypatch: pytest.MonkeyP
         ("restore", Path("data"), Path("backup")),
         ("anew", Path("data")),
     ]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StorageError("not whole"),
+        DirectoryLockedError(Path("data"), Holder(7, None, None)),
+        CorruptDatabaseError(
+            Path("db"), reason="page 3", kept_as=Path("kept"), backups=(), had=Had()
+        ),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_way_to_go_on_that_fails_says_why_and_ends_nothing(error: StorageError) -> None:
+    def fail() -> tuple[str, ...]:
+        raise error
+
+    with pytest.raises(DeskClosedError) as closed:
+        database_command._as_closed(fail)()
+    assert str(error) in str(closed.value)
+    assert database_command._as_closed(lambda: ("done",))() == ("done",)

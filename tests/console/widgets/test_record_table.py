@@ -1,16 +1,20 @@
 import asyncio
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.segment import Segment
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.events import Click, MouseScrollDown
+from textual.geometry import Region, Size
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widgets import Label
 
 from kit.console import painting
@@ -23,6 +27,7 @@ from service_tui.console.widgets.columns import Column, fitted, fitted_line, pla
 from service_tui.console.widgets.fall import DEAD_S
 from service_tui.console.widgets.paint import Paint
 from service_tui.console.widgets.record_table import RecordTable, TableState
+from service_tui.console.widgets.record_view import RecordView
 from service_tui.console.widgets.table_lines import TableLines, note_place
 from service_tui.units import Micros
 
@@ -640,3 +645,26 @@ def test_a_cell_of_the_row_alone_is_laid_out_once_a_row_and_masking() -> None:
     lines.lay_out(80, 80)
     lines.laid("k", row)
     assert asked == ["fixed", "timed"]
+
+
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_lines_are_drawn_anew_where_colours_have_changed(*, is_changed: bool) -> None:
+    done: list[str] = []
+    lines = SimpleNamespace(
+        recolour=lambda: done.append("recolour"), lay_out=lambda *_: done.append("lay out")
+    )
+    view: Any = SimpleNamespace(
+        _paint=SimpleNamespace(prepare=lambda: is_changed),
+        _lines=lines,
+        size=Size(80, 3),
+        scrollbar_gutter=Size(2, 0),
+        text_min=10,
+        text_max=90,
+        styles=SimpleNamespace(gutter=None),
+        render_line=lambda y: Strip([Segment(f"{y}")]),
+        background_colors=(None, None),
+        get_line_filters=list,
+    )
+    strips = RecordView.render_lines(view, Region(0, 1, 80, 2))
+    assert done == [*(["recolour"] if is_changed else []), "lay out"]
+    assert [strip.text for strip in strips] == ["1", "2"]

@@ -114,6 +114,39 @@ def test_a_sweep_tries_every_value_and_names_the_best() -> None:
     assert told.best == second
 
 
+@pytest.mark.parametrize(
+    ("fixed", "passed"),
+    [
+        ({"min_odds": -5.0}, [1.0, 2.0]),
+        ({"max_odds": 5.0}, [1.0, 2.0]),
+        ({"min_odds": 0.0}, [2.0]),
+        ({"max_odds": -1.0}, [1.0]),
+        ({"min_odds": -9.0, "max_size": 9.0}, []),
+    ],
+)
+def test_a_trade_without_a_figure_passes_no_threshold_of_it(
+    fixed: dict[str, float], passed: list[float]
+) -> None:
+    """What is not known is neither nothing nor small."""
+    rows: Any = [
+        (ONE, 0, None, None, '{"edge": 1, "odds": -1}'),
+        (2 * ONE, 0, None, None, '{"edge": 2, "odds": 0}'),
+        (4 * ONE, 0, None, None, '{"edge": 4}'),
+        (8 * ONE, 0, None, None, "{}"),
+    ]
+    request = asked(fixed, sweep={"min_edge": (0.0,)})
+    found = research._passing(rows, research.thresholds_in(request), {})
+    assert [one.pnl / ONE for one in found] == passed
+    assert [one.signals for one in found] == [(edge,) for edge in passed]
+
+
+def test_a_swept_figure_that_a_trade_lacks_is_none() -> None:
+    rows: Any = [(ONE, 9, "m1", "no", '{"odds": 1}'), (2 * ONE, 0, "gone", "yes", '{"odds": 1}')]
+    request = asked({"min_odds": 1.0}, sweep={"min_edge": (0.0,), "max_size": (1.0,)})
+    (one,) = research._passing(rows, research.thresholds_in(request), {"m1": 0.4})
+    assert one == (ONE + int(9 * 0.6), True, (None, None))
+
+
 def test_thresholds_of_a_sweep_vary_and_the_others_hold() -> None:
     request = asked({"min_edge": 1.0, "max_odds": 2.0}, sweep={"min_edge": (1.0,), "fee": (2.0,)})
 
