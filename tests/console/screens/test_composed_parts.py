@@ -1,6 +1,7 @@
 """A screen has all its parts from the start: what is known later fills them, and adds none."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -10,12 +11,16 @@ from textual._context import active_app
 from textual.compose import compose
 
 from kit.samples.desk import NOW
+from kit.samples.filled import filled
 from kit.samples.whole import whole_desk
 from service_tui.console.shell.views import SCREENS
+from service_tui.desk.slices.records import AbsenceView
 from service_tui.desk.state import DeskState
 
-WHOLE = whole_desk()
-BARE = DeskState(service=WHOLE.service)
+DESK = whole_desk()
+assert DESK.world is not None
+WHOLE = replace(DESK, world=replace(DESK.world, meanwhile=filled(AbsenceView, 3)))
+BARE = DeskState(service=DESK.service)
 
 
 @pytest.fixture(autouse=True)
