@@ -7,6 +7,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from kit.clock import leap
+from kit.console.idle import wait_for_idle
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.key_queue import REST_S
@@ -63,7 +64,8 @@ class Drilling:
                 await self.pilot.pause()
                 return
             await self.clock.advance(step_s)
-            await self.pilot.pause()
+            # Nothing is painted before somebody looks.
+            await wait_for_idle()
         raise AssertionError(f"the console never showed the wanted state:\n{self.text}")
 
     async def begin(self) -> None:

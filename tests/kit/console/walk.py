@@ -8,6 +8,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from kit.console.idle import wait_for_idle
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
@@ -51,7 +52,8 @@ class Walk:
                 return self.state
             await self.clock.advance(step_s)
             await asyncio.sleep(0.005 if step < QUICK else 0.05)
-            await self.pilot.pause()
+            # Nothing is painted before somebody looks.
+            await wait_for_idle()
         raise AssertionError("the console never showed the wanted state")
 
     async def press(self, *keys: str) -> None:
