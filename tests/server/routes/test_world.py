@@ -115,6 +115,7 @@ async def test_the_tape_of_a_market_has_its_newest_trades_and_news_first(
         for ago in (30, 20)
     ]
     monkeypatch.setattr(type(world.tape), "news", lambda *_: items)
+    monkeypatch.setattr(room, "prices", lambda *_: [])
     request = request_to(bare_service(world), path={"market_id": "m1"}, query=TapeQuery())
     answer = await room.tape(request)
     assert [one.model_dump() for one in answer.trades] == [
