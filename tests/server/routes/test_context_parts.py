@@ -238,3 +238,17 @@ async def test_a_market_is_told_as_its_agent_should_see_it() -> None:
     assert (told.slippage.side, told.slippage.venue) == (NO, Venue.SIM)
     assert told.edge.recommended_side is NO
     assert told.recent_trades == ()
+
+
+@pytest.mark.parametrize(
+    ("price", "is_told"), [(0.03, False), (0.0299, True), (0.97, False), (0.9701, True)]
+)
+def test_a_price_near_its_end_is_warned_of_from_three_cents_on(
+    monkeypatch: pytest.MonkeyPatch, price: float, *, is_told: bool
+) -> None:
+    world = bare_world("ada")
+    market = listed(world, resolves_at=Timestamp(AT + 9 * HOUR))
+    monkeypatch.setattr(type(market), "price", lambda _: price)
+    request = request_to(bare_service(world), "ada")
+    found = context._warnings(request, market, context.discipline_part([], AT))
+    assert ("the price is almost certain" in found) is is_told

@@ -209,3 +209,13 @@ async def test_what_a_wallet_has_left_is_told_to_who_copied_it(*, asks: bool) ->
     told = f"m2: {W1} has left; 2.50 YES and 1.00 NO are yours to sell"
     assert answer.errors == ((told,) if asks else ())
     assert answer.trades == ()
+
+
+@pytest.mark.parametrize(("holder", "held"), [("ada", True), ("ben", False)])
+def test_a_buy_that_waits_counts_for_the_agent_that_asked_for_it(
+    holder: str, *, held: bool
+) -> None:
+    one = service()
+    one.world.pending_trades.waiting["h1"] = HELD._replace(agent_id=holder)
+    assert copytrading._is_held(request_to(one, "ada"), "m1", Venue.SIM) is held
+    assert not copytrading._is_held(request_to(one, "ada"), "m2", Venue.SIM)

@@ -87,7 +87,7 @@ async def test_on_a_real_venue_agents_and_named_wallets_stand_by_what_they_reali
     account.realized, account.trades_count = Micros(4 * ONE), 6
     account.win_count, account.loss_count = 1, 3
     wallet, idle, other = [one for one in ROSTER if one.venue is Venue.EVM][:3]
-    for found, realized in ((wallet, 7), (other, -8)):
+    for found, realized in ((wallet, 7), (other, 0)):
         record = WalletRecord(5, win_count=3, loss_count=2, realized=Micros(realized * ONE))
         one.world.reactor.records.by_address[address_of(one.world.seed, found)] = record
     answer = await of_venue(one, "polymarket", limit=2)

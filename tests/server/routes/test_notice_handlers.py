@@ -250,7 +250,9 @@ async def test_a_test_delivery_goes_to_one_or_to_each_webhook_of_the_agent() -> 
 # -- wallets of agents --------------------------------------------------------------------------
 
 
-async def test_a_wallet_and_its_gains_are_those_of_the_calling_agent() -> None:
+async def test_a_wallet_and_its_gains_are_those_of_the_calling_agent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     one = service()
     (row,) = (await agent_wallets.read(request_to(one, "ada"))).wallets
     assert (row.id, row.agent_id, row.agent_name) == ("ada", "ada", "ada")
@@ -264,6 +266,12 @@ async def test_a_wallet_and_its_gains_are_those_of_the_calling_agent() -> None:
         "ada", 3, 5, 7
     )  # fmt: skip
     assert answer.trades_count == 18
+    monkeypatch.setattr(
+        type(one.world.venues), "unrealized",
+        lambda _, account, times: Micros(len(account.venue.value) * ONE * (times[0] == AT)),
+    )  # fmt: skip
+    answer = await agent_wallets.pnl(request_to(one, "ada", path={"agent_id": "ada"}))
+    assert (answer.polymarket_pnl, answer.kalshi_pnl) == (5 + 9, 7 + 9)
     assert answer.wallet_address == row.wallet_address
     with pytest.raises(Denied, match="404"):
         await agent_wallets.pnl(request_to(one, "ada", path={"agent_id": "ben"}))

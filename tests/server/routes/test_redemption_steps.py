@@ -36,7 +36,7 @@ from service_tui.signing.calls import (
 )
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp
-from service_tui.wire.redemption import ReportRequest
+from service_tui.wire.redemption import RedeemRequest, ReportRequest
 
 ADDRESS, HASH = "0x" + "Ab" * 20, "0x" + "cd" * 32
 CONDITION = bytes.fromhex(condition_of("m1")[2:])
@@ -211,3 +211,54 @@ def test_a_report_without_a_position_is_unknown(monkeypatch: pytest.MonkeyPatch)
     sent(world, TxStatus.CONFIRMED)
     world.venues.accounts.clear()
     assert reported(world, monkeypatch)[0].status == "unknown"
+
+
+def test_a_hash_is_the_same_in_whatever_letters_it_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _, found = scene()
+    burned(found)
+    sent(world, TxStatus.CONFIRMED)
+    monkeypatch.setattr(f"{__name__}.HASH", "0x" + "CD" * 32)
+    body, written = reported(world, monkeypatch)
+    assert (body.status, len(written)) == ("redeemed", 1)
+
+
+def test_what_is_left_of_the_other_side_does_not_hold_a_redemption_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _, found = scene()
+    found.holding.burned_no, found.holding.paid = Micros(5_000_000), Micros(0)
+    sent(world, TxStatus.CONFIRMED)
+    body, written = reported(world, monkeypatch, NO)
+    assert (body.status, body.side) == ("redeemed", NO)
+    assert written == [Claimed("ada", Venue.EVM, "m1", NO, AT, AT, HASH)]
+
+
+# -- the operator's hand -------------------------------------------------------------------
+
+
+async def test_what_the_operator_redeems_is_the_named_agents_and_so_is_a_refusal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _, found = scene()
+
+    async def nothing(_: object) -> None:
+        return None
+
+    for name in ("settle", "imported"):
+        monkeypatch.setattr(redemption, name, nothing)
+    body = RedeemRequest(market_id="m1", side=YES)
+    request, written = request_of(world, body=body, path={"agent_id": "ada"})
+    told = await redemption.by_operator(request)
+    # Its own wallet signs on a venue that has a chain, whoever asks.
+    assert told.unsigned_tx is not None
+    assert (told.success, told.unsigned_tx.sender, told.tx_hash) == (True, ADDRESS, None)
+    assert (told.payout, written) == (8.0, [])
+    request, _ = request_of(
+        world, body=RedeemRequest(market_id="m1", side=NO), path={"agent_id": "ada"}
+    )
+    request.caller = None
+    lost = await redemption.by_operator(request)
+    assert (lost.success, lost.error_code) == (False, "POSITION_LOST")
+    assert lost.lifecycle == redemption.STATES[found.holding.state]
