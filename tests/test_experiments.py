@@ -111,3 +111,19 @@ def test_three_figures_are_enough_however_small() -> None:
 def test_the_third_crash_in_a_row_pauses_and_not_the_second() -> None:
     assert after(KEEP, CRASH, CRASH).state is SessionState.RUNNING
     assert after(KEEP, CRASH, CRASH, CRASH).why.startswith("3 experiments crashed in a row")
+
+
+def test_the_middle_of_an_even_number_of_figures_is_not_a_whole_number() -> None:
+    # Median 1.5, deviations 0.5 0.5 0.5 5.5.
+    four = [Result(KEEP, 1.0), Result(DROP, 1.0), Result(DROP, 2.0), Result(KEEP, 7.0)]
+    assert standing(four, cap=0, direction=Direction.HIGHER).confidence == 12.0
+
+
+def test_a_series_of_one_is_not_near_its_end_before_it_began() -> None:
+    assert [after(*[KEEP] * count, cap=1).near_cap for count in (0, 1)] == [False, True]
+
+
+def test_a_kept_figure_of_zero_is_the_best_where_nothing_is_lower() -> None:
+    results = [Result(KEEP, 2.0), Result(KEEP, 0.0), Result(KEEP, 1.0)]
+    found = standing(results, cap=0, direction=Direction.LOWER)
+    assert (found.best, found.best_index) == (0.0, 1)
