@@ -2,9 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
-from service_tui.console.charts.bars import _ends, drawn_bars
 from service_tui.console.charts.drawing import (
     Drawn,
     _below_range,
@@ -12,15 +9,10 @@ from service_tui.console.charts.drawing import (
     _in_sight,
     drawn_time,
 )
-from service_tui.console.charts.series import BarSeries, Below, ChartBar, TimeSeries, Window
-from service_tui.console.widgets.braille import PlotFrame
-from service_tui.console.widgets.chart_lines import NewsMark, Picture
-from service_tui.units import Timestamp
+from service_tui.console.charts.series import Below, TimeSeries, Window
 
 POINTS = ((0.0, 1.0), (50.0, 2.0), (100.0, 3.0))
 SERIES = TimeSeries("price", POINTS, "nothing yet")
-FRAME = PlotFrame(20, 4, 0.0, 100.0, -1.0, 1.0)
-PICTURE = Picture(FRAME, POINTS, None, (), {}, 0, None)
 
 
 def text(drawn: Drawn) -> str:
@@ -55,45 +47,3 @@ def test_a_lower_part_without_an_amount_yet_is_there() -> None:
     series = replace(SERIES, below_is=Below.SUM, below_title="volume, $SIM")
     assert "volume, $SIM" in text(drawn_time(series, (40, 14), Window(0.0, 100.0), None))
     assert "volume, $SIM" not in text(drawn_time(series, (40, 11), Window(0.0, 100.0), None))
-
-
-def test_an_entry_of_nothing_has_its_line() -> None:
-    rows = replace(PICTURE, points=((0.0, 1.0), (100.0, 1.0)), entry=0.0).plot()
-    dashed = [row for row in rows if any("╌" in piece for piece, _ in row)]
-    assert len(dashed) == 1
-    assert dashed[0] is rows[FRAME.row_of(0.0)]
-
-
-@pytest.mark.parametrize(("at", "is_seen"), [(-1, False), (0, True), (100, True), (101, False)])
-def test_news_at_either_end_is_seen(at: float, is_seen: bool) -> None:  # noqa: FBT001
-    mark = NewsMark(Timestamp(at), "it rains")
-    assert replace(PICTURE, news=(mark,)).seen_news() == ((mark,) if is_seen else ())
-
-
-def test_the_axis_shows_a_cursor_in_its_first_column() -> None:
-    def inks(column: int | None) -> list[tuple[str, str]]:
-        return replace(PICTURE, column=column).axis((5,))[1:]
-
-    assert inks(None)[0] == ("─", "faint")
-    assert inks(0)[0] == ("┴", "foreground")
-    assert (inks(0)[5], inks(5)[5]) == (("┴", "faint"), ("┴", "foreground"))
-
-
-def test_a_time_that_would_touch_its_neighbour_is_left_out() -> None:
-    assert PICTURE.times({2: "12:00", 7: "13:00", 10: "14:00"})[0][0] == "12:00   14:00"
-    assert PICTURE.times({2: "12:00", 9: "13:00"})[0][0] == "12:00  13:00"
-
-
-BARS = BarSeries("P&L", (ChartBar("ebb", 4.0, "ebb"), ChartBar("moss", None, "moss")), "none")
-
-
-def test_an_unknown_bar_moves_no_end_of_the_axis() -> None:
-    assert _ends(BARS) == (0.0, 4.0)
-    assert _ends(replace(BARS, bars=(ChartBar("moss", None, "moss"),))) == (0.0, 1.0)
-
-
-def test_the_star_of_a_bar_that_fills_the_chart_stands_at_its_top() -> None:
-    full = replace(BARS, bounds=(0.0, 4.0), best=0, write=lambda value: f"{value:.0f}")
-    drawn = drawn_bars(full, (30, 8), Window(0, 1), None)
-    rows = text(drawn).splitlines()
-    assert [index for index, row in enumerate(rows) if "★" in row] == [0]
