@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeGuard
 FILE_MAX: Final = 65_536
 """Bytes of a file that a person writes by hand; more is something else."""
 
+_TOO_DEEP: Final = "its tables stand too deep in each other"
 _PLACE: Final = re.compile(r"(.*) \(at (?:(line \d+), column \d+|(end of document))\)", re.DOTALL)
 _HEADER: Final = re.compile(r"\s*(\[[^\[].*\])\s*(?:#.*)?")
 _ROW: Final = re.compile(r"\s*\[\[\s*([A-Za-z0-9_-]+)\s*\]\]\s*(?:#.*)?")
@@ -84,7 +85,11 @@ def entries(text: str) -> tuple[TomlEntry, ...]:
         TomlError: the text is no TOML.
     """
     lines, found = _lines(text), _loaded(text)
-    return tuple(TomlEntry(key, value, lines.get(key, 0)) for key, value in _flat(found, ""))
+    try:
+        flat = tuple(_flat(found, ""))
+    except RecursionError:
+        raise TomlError(_TOO_DEEP) from None
+    return tuple(TomlEntry(key, value, lines.get(key, 0)) for key, value in flat)
 
 
 def tables(text: str) -> tuple[TomlTable, ...]:
@@ -117,7 +122,7 @@ def _loaded(text: str) -> dict[str, object]:
             raise TomlError(printable(str(error))) from None
         raise TomlError(f"{place[2] or place[3]}: {printable(place[1])}") from None
     except RecursionError:
-        raise TomlError("its tables stand too deep in each other") from None
+        raise TomlError(_TOO_DEEP) from None
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

@@ -293,3 +293,18 @@ def test_a_row_keeps_on_which_venue_its_order_was(venue: Venue) -> None:
 def test_a_row_of_nested_brackets_is_an_empty_one() -> None:
     assert _fields("[" * 100_000) == {}
     assert _fields('{"what": "buy"}') == {"what": "buy"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "in_outcome", "sent_at"),
+    [(None, None, None), (5.0, None, 5.0), (5.0, 7.5, 7.5), (None, 7.5, 7.5)],
+)
+def test_an_order_was_sent_when_its_outcome_says_so_else_when_its_row_does(
+    stored: float | None, in_outcome: float | None, sent_at: float | None
+) -> None:
+    outcome = json.dumps({"outcome": "done", "sent_at": in_outcome})
+    intent = asdict(intent_of(sample_state().tickets[0], "{}"))
+    row = StoredTicket(
+        **intent, state=StoredState.DONE, sent_at=stored, settled_at=None, outcome=outcome
+    )
+    assert ticket_of(row).sent_at == sent_at

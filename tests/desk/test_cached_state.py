@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from kit.examples import examples
 from kit.samples.desk import NOW, market, sample_state
+from service_tui.desk import cached_state
 from service_tui.desk.cached_state import MARKETS_MAX, NEWS_MAX, TRADES_MAX, dump_state, load_state
 from service_tui.desk.slices.records import AbsenceView, Phase, ServiceView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Mode, Venue
+from service_tui.terms import MarketStatus, Mode, Venue
 from service_tui.units import Micros
 
 EMPTY = DeskState(
@@ -184,3 +185,33 @@ def test_whole_numbers_stay_whole() -> None:
     cash = load_state(TEXT, EMPTY).account.cash
     assert type(cash) is int
     assert cash == Micros(STATE.account.cash)
+
+
+@pytest.mark.parametrize("kind", [AttributeError, KeyError, TypeError, ValueError, OverflowError])
+def test_whatever_fails_in_reading_changes_nothing(
+    kind: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise kind
+
+    monkeypatch.setattr(cached_state, "_loaded", failing)
+    assert load_state("{}", EMPTY) is EMPTY
+
+
+def test_every_market_that_is_held_is_kept_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cached_state, "MARKETS_MAX", 2)
+    state = sample_state(8)
+    one, names = state.positions[0], list(state.markets)[-4:]
+    held = tuple(replace(one, market_id=name) for name in names)
+    back = load_state(dump_state(replace(state, positions=held, stars=frozenset())), EMPTY)
+    assert set(back.markets) == set(names)
+
+
+def test_of_positions_on_venues_those_that_are_open_are_kept() -> None:
+    state = sample_state(8)
+    here = replace(state.positions[0], venue=Venue.EVM)
+    gone = replace(here, market_id="m-gone", status=MarketStatus.RESOLVED)
+    back = load_state(dump_state(replace(state, on_venues=(gone, here))), EMPTY)
+    assert back.on_venues == (here,)

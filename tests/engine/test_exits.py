@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
+from service_tui.engine import exits
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.books.book import Resting
 from service_tui.engine.books.venues import VenueAccount, VenuePosition
@@ -341,6 +342,21 @@ def test_a_target_is_met_by_what_a_sale_brings_and_not_by_the_price() -> None:
     assert isinstance(breached, Breached)
     assert (breached.reason, breached.price) == (ExitReason.TAKE_PROFIT, value)
     assert fill.money == market_money(value)
+
+
+def test_a_target_that_a_sale_does_not_meet_yet_is_asked_again_at_each_tick(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = holding(SIM, 1_000 * ONE)
+    value = world.markets[MARKET].exit_value(YES, Micros(1_000 * ONE)) / (1_000 * ONE)
+    world.agents["ada"].positions[MARKET].yes.cost = Micros(250 * ONE)
+    one = armed(world, take_profit_pct=value / 0.25 - 1 - 1e-9)
+    answers: list[float | None] = [None, None, value]
+    monkeypatch.setattr(exits, "met_at", lambda *_: answers.pop(0))
+    assert [watch(world, TIMES) for _ in range(2)] == [[], []]
+    breached, _ = watch(world, TIMES)
+    assert isinstance(breached, Breached)
+    assert (breached.reason, breached.entry, answers) == (ExitReason.TAKE_PROFIT, one.entry, [])
 
 
 def market_money(value: float) -> int:

@@ -284,3 +284,8 @@ def test_what_was_resolved_or_expired_is_not_dealt_with() -> None:
     world.risk.alerts.end(alert, AlertStatus.EXPIRED, AT)
     with pytest.raises(AlertNotFound, match="nothing waits for NO"):
         dealt_with(world)
+
+
+def test_the_hour_0_is_one_of_the_past() -> None:
+    with pytest.raises(TimeStopPast):
+        setting(holding(SIM), exit_at=0.0)

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from web3.exceptions import Web3Exception
 
 from kit.examples import examples
 from service_tui.addresses import checksummed
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
-from service_tui.signing.chain import Answer, ChainReader, Parameter
+from service_tui.signing.chain import Answer, ChainReader, Parameter, as_chain_error
 from service_tui.signing.errors import (
     ChainError,
     MalformedError,
@@ -249,3 +250,24 @@ async def test_the_tip_rises_with_every_attempt_too() -> None:
     dear = chain(eth_gasPrice=hex(400 * GWEI))
     tips = [(await dear.price(JUDGED, OWN, attempt=turn)).max_priority_fee for turn in range(3)]
     assert tips == [100 * GWEI, 125 * GWEI, 156_250_000_000]
+
+
+@pytest.mark.parametrize("kind", [Web3Exception, ValueError, TypeError, OverflowError])
+def test_whatever_the_library_makes_of_an_answer_is_one_kind_of_failure(
+    kind: type[Exception],
+) -> None:
+    with pytest.raises(ChainError, match="the node's answer makes no sense"), as_chain_error():
+        raise kind
+
+
+async def test_a_receipt_is_known_by_its_hash_in_capitals_too() -> None:
+    found = await chain(eth_getTransactionReceipt=RECEIPT).receipt(HASH.upper().replace("X", "x"))
+    assert found is not None
+    assert (found.succeeded, found.block, found.cost) == (True, 16, 21_000 * GWEI)
+
+
+async def test_a_receipt_without_a_price_confirms_at_a_cost_that_is_not_known() -> None:
+    older = {name: value for name, value in RECEIPT.items() if name != "effectiveGasPrice"}
+    found = await chain(eth_getTransactionReceipt=older).receipt(HASH)
+    assert found is not None
+    assert (found.succeeded, found.block, found.cost) == (True, 16, 0)

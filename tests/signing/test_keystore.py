@@ -624,3 +624,30 @@ def test_a_passphrase_of_the_least_length_is_taken() -> None:
     assert sealed("4c" * 32, "p" * 8, work=2)
     with pytest.raises(KeystoreError):
         sealed("4c" * 32, "p" * 7, work=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "address"),
+    [
+        ({"address": ADDRESS[2:].lower()}, ADDRESS),
+        ({"address": ADDRESS}, ADDRESS),
+        ({"address": ADDRESS[2:-1]}, None),
+        ({"address": 1}, None),
+        ({}, None),
+    ],
+)
+def test_a_file_names_its_address_with_0x_before_it_or_not(
+    content: Mapping[str, object], address: str | None
+) -> None:
+    assert address_in(content) == address
+
+
+def test_a_file_that_names_no_address_is_opened_and_one_that_holds_no_key_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = [bytes.fromhex(KEY), bytes(32)]
+    monkeypatch.setattr(Account, "decrypt", lambda *_: keys.pop(0))
+    unnamed = {name: value for name, value in SEALED.items() if name != "address"}
+    assert opened(unnamed, WORDS).address == ADDRESS
+    with pytest.raises(KeystoreError, match="holds no key"):
+        opened(unnamed, WORDS)

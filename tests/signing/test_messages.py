@@ -8,7 +8,7 @@ from kit.chain.counting import CountingSigner
 from service_tui.addresses import checksummed
 from service_tui.signing.credentials import credentials_signer, sign_credentials
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
-from service_tui.signing.link import Challenge, message_signer, sign_challenge
+from service_tui.signing.link import Challenge, check_challenge, message_signer, sign_challenge
 from service_tui.signing.payments import (
     USDC,
     Authorization,
@@ -336,3 +336,24 @@ def test_a_text_holds_up_to_63_hex_digits_in_a_row(digits: int) -> None:
 def test_a_proof_is_signed_where_the_clocks_are_just_near_enough(skew_s: float) -> None:
     proof = sign_credentials(CountingSigner(), now_s=NOW_S, skew_s=skew_s)
     assert credentials_signer(proof) == OWN
+
+
+CHECKED = {
+    "the greatest length": (text(more=" " * (2_000 - len(text()))), ""),
+    "a letter more": (text(more=" " * (2_001 - len(text()))), "empty or too long"),
+    "a hash that begins with the wallet": (text(more="\n" + OWN + "\n" + "ab" * 12), "a hash"),
+    "the host in capitals": (text(host=HOST.upper()), ""),
+    "a second host": (text(more=" evil.example"), "another service"),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_text_is_judged_before_anything_is_signed(name: str) -> None:
+    message, fault = CHECKED[name]
+    challenge = replace(FAIR, message=message)
+    for host in (HOST, HOST.upper()):
+        if not fault:
+            check_challenge(challenge, OWN, host=host, now_s=NOW_S)
+            continue
+        with pytest.raises(PolicyRefusedError, match=fault):
+            check_challenge(challenge, OWN, host=host, now_s=NOW_S)

@@ -37,6 +37,7 @@ from service_tui.signing.transactions import (
     sign_transaction,
 )
 
+OWNER = CountingSigner().address
 CONDITION = bytes(range(32))
 OTHER = "0x" + "ab" * 20
 ASKED = Redemption(condition_id=CONDITION, is_yes=True, is_neg_risk=False)
@@ -543,3 +544,28 @@ def test_an_approval_is_described_with_the_gas_of_the_reference() -> None:
         is_certain=True,
         gas_hint=100_000,
     )
+
+
+UNLIKE = {
+    "chain 0": ({"chain_id": 0}, Rule.CHAIN),
+    "a chain that is no number": ({"chain_id": True}, Rule.CHAIN),
+    "a value that is no number": ({"value": False}, Rule.VALUE),
+    "gas that is no number": ({"gas": True}, Rule.GAS),
+    "no gas at all": ({"gas": 0}, Rule.GAS),
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_what_is_nothing_or_no_number_is_no_field_left_out(name: str) -> None:
+    changes, rule = UNLIKE[name]
+    with pytest.raises(PolicyRefusedError) as refused:
+        SigningPolicy().redemption(ASKED, proposal(CountingSigner(), **changes), OWNER)
+    assert refused.value.rule is rule
+
+
+def test_of_a_position_without_shares_nothing_is_burned() -> None:
+    call = RedeemNegRisk(CONDITION, (1, 0))
+    unsigned = proposal(CountingSigner(), to=POLYGON.neg_risk_adapter, data=hexed(call))
+    with pytest.raises(PolicyRefusedError) as refused:
+        SigningPolicy().redemption(replace(NEG_RISK, shares=0), unsigned, OWNER)
+    assert refused.value.rule is Rule.ARGUMENT

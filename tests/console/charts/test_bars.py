@@ -150,3 +150,13 @@ def test_a_name_that_would_touch_its_neighbour_is_left_out() -> None:
     names = text(drawn_bars(long, (30, 9), ALL, None))[-1]
     assert "ebb strategy" in names
     assert "tide strategy" not in names
+
+
+SINGLE = BarSeries("P&L", (ChartBar("ebb", 4.0, "ebb"), ChartBar("moss", None, "moss")), "none")
+
+
+def test_the_star_of_a_bar_that_fills_the_chart_stands_at_its_top() -> None:
+    full = replace(SINGLE, bounds=(0.0, 4.0), best=0, write=lambda value: f"{value:.0f}")
+    drawn = drawn_bars(full, (30, 8), Window(0, 1), None)
+    rows = text(drawn)
+    assert [index for index, row in enumerate(rows) if "★" in row] == [0]

@@ -1,13 +1,18 @@
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.widget import Widget
 
 from kit.console.snapshot import assert_snapshot
 from service_tui.console import formats, theme
@@ -280,3 +285,60 @@ def test_times_on_the_axis_are_round(span: float, step: float) -> None:
     steps = {later - earlier for earlier, later in pairwise(ticks)}
     assert steps == {step}
     assert all(tick % step == 0 for tick in ticks)
+
+
+class Sized(PriceChart):
+    """A chart of a size, without an app."""
+
+    size = Size(40, 10)
+
+    def refresh(self, *_: Any, **__: Any) -> Any:
+        return self
+
+
+def sized(*values: float, **given: Any) -> Sized:
+    made = Sized(when=lambda at, _: f"at {at:.0f}")
+    made.show([(Timestamp(at * 10.0), value) for at, value in enumerate(values, 1)], **given)
+    return made
+
+
+def test_a_chart_reaches_to_the_later_one_of_its_last_point_and_what_is_told() -> None:
+    for until, last in ((None, 20.0), (15.0, 20.0), (0.0, 20.0), (90.0, 90.0)):
+        picture = sized(0.1, 0.2, until=until)._picture()
+        assert picture is not None
+        assert picture.frame.last == last
+
+
+def test_the_text_of_an_empty_chart_may_be_taken_away() -> None:
+    made = sized()
+    for told, shown in ((None, "no prices yet"), ("none here", "none here"), (None, "none here")):
+        made.show([], empty=told)
+        assert any(shown in text for row in made._drawn() for text, _ in row)
+    made.show([], empty="")
+    assert not any(text.strip() for row in made._drawn() for text, _ in row)
+
+
+def test_a_value_of_nothing_is_read_as_one_and_none_before_the_first() -> None:
+    made = sized(0.0, 0.5)
+    made.action_read(-100_000)
+    assert made.reading() is not None
+    picture = made._picture()
+    assert picture is not None
+    assert "0.0" in made._title_and_reading(picture)[1]
+    before = replace(picture, frame=replace(picture.frame, first=-100.0), column=0)
+    read = made._read(before)
+    assert read is not None
+    assert read.value is None
+    assert made._title_and_reading(before)[1].endswith(formats.NOT_KNOWN)
+
+
+def test_drawn_lines_are_kept_until_the_theme_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, changes = sized(0.1), [True, False, True]
+    monkeypatch.setattr(made._paint, "prepare", lambda: changes.pop(0))
+    monkeypatch.setattr(Widget, "render_lines", lambda *_: [])
+    kept: list[int] = []
+    for _ in range(3):
+        made._strips = [Strip.blank(40)]
+        made.render_lines(Region(0, 0, 40, 10))
+        kept.append(len(made._strips))
+    assert kept == [0, 1, 0]

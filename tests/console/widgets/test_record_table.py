@@ -23,6 +23,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats, theme
 from service_tui.console.keys import bindings_of
 from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets import table_lines
 from service_tui.console.widgets.columns import Column, fitted, fitted_line, placed
 from service_tui.console.widgets.fall import DEAD_S
 from service_tui.console.widgets.paint import Paint
@@ -647,6 +648,7 @@ def test_a_cell_of_the_row_alone_is_laid_out_once_a_row_and_masking() -> None:
     assert asked == ["fixed", "timed"]
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("is_changed", [True, False])
 def test_lines_are_drawn_anew_where_colours_have_changed(*, is_changed: bool) -> None:
     done: list[str] = []
@@ -668,3 +670,31 @@ def test_lines_are_drawn_anew_where_colours_have_changed(*, is_changed: bool) ->
     strips = RecordView.render_lines(view, Region(0, 1, 80, 2))
     assert done == [*(["recolour"] if is_changed else []), "lay out"]
     assert [strip.text for strip in strips] == ["1", "2"]
+=======
+@pytest.mark.parametrize(
+    ("was", "now", "ground"),
+    [(0.0, 0.5, "glow-up"), (0.5, 0.0, "glow-down"), (0.5, 0.5, "glow"), (None, 0.5, "glow")],
+)
+def test_a_figure_that_was_or_is_nothing_has_a_direction_too(
+    was: float | None, now: float, ground: str
+) -> None:
+    before, after = Row("k", "a", was), Row("k", "a", now)
+    assert table_lines._direction(COLUMNS[1], before, after, VIEW) == ground
+
+
+def test_a_new_theme_colours_every_kept_line_anew() -> None:
+    calls: list[str] = []
+    changes = [False, True]
+    table: Any = SimpleNamespace(
+        _paint=SimpleNamespace(prepare=lambda: changes.pop(0)),
+        _lines=SimpleNamespace(
+            recolour=lambda: calls.append("recolour"), lay_out=lambda *_: calls.append("lay out")
+        ),
+        size=Size(40, 5), scrollbar_gutter=SimpleNamespace(width=1), text_min=None, text_max=None,
+        styles=SimpleNamespace(gutter=None), render_line=lambda _: Strip.blank(40),
+        background_colors=(None, None), get_line_filters=list,
+    )  # fmt: skip
+    for _ in range(2):
+        RecordView.render_lines(table, Region(0, 0, 40, 5))
+    assert calls == ["lay out", "recolour", "lay out"]
+>>>>>>> h4

@@ -223,3 +223,39 @@ def test_cleared_marks_are_gone() -> None:
     order.clear_marks()
     order.move(1)
     assert order.selected_or_marked() == (B,)
+
+
+def test_all_are_unmarked_where_all_that_are_shown_are_marked_already() -> None:
+    order = order_of(Row("a", 1), Row("b", 2), Row("c", 3))
+    order.toggle_all_marks()
+    order.filter(lambda row: row.key != "c")
+    order.toggle_all_marks()
+    assert order.marked == frozenset()
+
+
+def test_lost_marks_stay_lost_over_a_fall_and_a_newer_list_until_a_move() -> None:
+    order = order_of(Row("a", 1), Row("b", 2), Row("c", 3))
+    order.toggle_mark()
+    order.replace([Row("b", 2), Row("c", 3)])
+    order.fall_to(0)
+    assert order.selected_or_marked() == ()
+    order.replace([Row("b", 2), Row("c", 4)])
+    assert order.selected_or_marked() == ()
+    order.move_to(1)
+    assert order.selected_or_marked() == (Row("c", 4),)
+
+
+def test_a_cursor_that_waits_for_its_row_is_put_at_the_first_place_too() -> None:
+    order = order_of(Row("a", 1), Row("b", 2), Row("c", 3))
+    order.move_to(2)
+    order.put("z", 0)
+    assert order.place == 0
+    order.put("y")
+    assert order.place == 0
+
+
+def test_marks_of_which_one_is_left_are_not_lost() -> None:
+    order = order_of(Row("a", 1), Row("b", 2), Row("c", 3))
+    order.toggle_all_marks()
+    order.replace([Row("b", 2)])
+    assert order.selected_or_marked() == (Row("b", 2),)

@@ -598,3 +598,36 @@ async def test_a_lost_order_is_closed_with_what_was_known_of_it() -> None:
     assert left == other
     assert (closed.state, closed.outcome) == (TicketState.FAILED, f"{doubt}; closed by you")
     assert on.written[0][:2] == ("t1", StoredState.FAILED)
+
+
+# -- what is left open ----------------------------------------------------------------------------
+
+
+def test_a_page_that_cannot_be_read_at_all_keeps_the_time_of_the_one_before() -> None:
+    look = TradeSearch(frozenset({"ref-t1"}))
+    look.take([trade("a", 50.0)], 0)
+    look.take([], 3)
+    assert look.last_at == NOW - 50.0
+    assert look.doubt == "some trades are unreadable"
+    assert [look.is_past(Timestamp(NOW - age)) for age in (50.0, 49.0)] == [False, True]
+    look.take([trade("b", 10.0)], 0)
+    assert not look.in_order
+
+
+async def test_a_book_that_does_not_answer_is_no_service_without_a_book() -> None:
+    on = desk(rests())
+    on.answers[OPEN_ORDERS] = UnreachableError("no answer", CALLED)
+    with pytest.raises(UnreachableError):
+        await look_at_books(on.state.tickets, on.ports)
+    on.answers[OPEN_ORDERS] = NotFoundError(RefusalReason("none", ""), CALLED, status=404)
+    assert await look_at_books(on.state.tickets, on.ports) == {}
+
+
+async def test_the_person_hears_once_of_a_doubt_and_again_when_it_has_gone() -> None:
+    doubted = unknown(**LATE, outcome=f"{NOT_FOUND}: some trades are unreadable")
+    on = desk(doubted)
+    assert doubted.is_lost
+    left = await looked_up(on)
+    assert left.outcome == NO_TRACE
+    notices = [one for one in on.facts if isinstance(one, Noticed)]
+    assert [(one.tone, one.text) for one in notices] == [("warn", f"{doubted.what}: {NO_TRACE}")]

@@ -459,6 +459,8 @@ def test_a_buy_with_real_money_is_bound_by_the_day_the_trade_and_the_wallet() ->
         orders=(resting(), resting(action=Action.SELL), resting(venue=Venue.SOL)),
     )
     assert buy_bounds(spoken, Venue.EVM)[2] == (86 * ONE, "in the wallet, less open buys")
+    empty = replace(state, wallet=replace(state.wallet, usdc=Micros(0)))
+    assert buy_bounds(empty, Venue.EVM) == [day, trade, (0, "in the wallet")]
     unread = replace(state, wallet=replace(state.wallet, usdc=None), buy_limits=None)
     assert buy_bounds(unread, Venue.EVM) == [day]
     for missing in ({"account": None}, {"limits": None}):

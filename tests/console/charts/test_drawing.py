@@ -1,0 +1,49 @@
+"""Charts over time, cell by cell: what is in sight, the cursor, and the lower part."""
+
+from dataclasses import replace
+
+from service_tui.console.charts.drawing import (
+    Drawn,
+    _below_range,
+    _columns,
+    _in_sight,
+    drawn_time,
+)
+from service_tui.console.charts.series import Below, TimeSeries, Window
+
+POINTS = ((0.0, 1.0), (50.0, 2.0), (100.0, 3.0))
+SERIES = TimeSeries("price", POINTS, "nothing yet")
+
+
+def text(drawn: Drawn) -> str:
+    return "\n".join("".join(piece for piece, _ in line) for line in drawn.lines)
+
+
+def test_what_holds_at_the_beginning_begins_there() -> None:
+    assert _in_sight(POINTS, Window(10.0, 60.0)) == [(10.0, 1.0), (50.0, 2.0)]
+    assert _in_sight(POINTS, Window(50.0, 60.0)) == [(50.0, 1.0), (50.0, 2.0)]
+    assert _in_sight(POINTS, Window(0.0, 60.0)) == [(0.0, 1.0), (50.0, 2.0)]
+
+
+def test_a_cursor_at_the_time_0_is_one() -> None:
+    drawn = drawn_time(SERIES, (40, 10), Window(0.0, 100.0), 0.0)
+    assert drawn.cursor == 0
+    assert drawn_time(SERIES, (40, 10), Window(0.0, 100.0), None).cursor is None
+
+
+def test_a_small_amount_is_seen_and_an_unknown_one_is_a_dot_on_the_ground() -> None:
+    assert _columns([0.0, 0.001, 1.0, None], 1.0, 2) == ["  █ ", " ▁█·"]
+
+
+def test_a_level_that_never_fell_has_an_axis_all_the_same() -> None:
+    level = replace(SERIES, below=((0.0, 0.0),), below_is=Below.LEVEL)
+    assert _below_range(level, Window(0.0, 100.0)) == (-1.0, 0.0)
+    fallen = replace(level, below=((0.0, 0.0), (50.0, -4.0)))
+    assert _below_range(fallen, Window(0.0, 100.0)) == (-4.0, 0.0)
+    assert _below_range(replace(SERIES, below_is=Below.SUM), Window(0.0, 100.0)) == (0.0, 1.0)
+
+
+def test_a_lower_part_without_an_amount_yet_is_there() -> None:
+    series = replace(SERIES, below_is=Below.SUM, below_title="volume, $SIM")
+    assert "volume, $SIM" in text(drawn_time(series, (40, 14), Window(0.0, 100.0), None))
+    assert "volume, $SIM" not in text(drawn_time(series, (40, 11), Window(0.0, 100.0), None))

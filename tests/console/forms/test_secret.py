@@ -1,0 +1,32 @@
+"""A secret that is shown once: what it is called, and until when a code is valid."""
+
+import pytest
+
+from kit.samples.desk import NOW
+from service_tui.console.forms.secret import Secret
+from service_tui.console.messages import Copied
+from service_tui.desk.slices.agents import RevealedView
+
+SHOWN = "the-secret"
+KEY = RevealedView("a1", "ebb", is_key=True, secret=SHOWN)
+CODE = RevealedView("a1", "ebb", is_key=False, secret=SHOWN, claim_url="http://x/claim")
+HOOK = RevealedView("", "http://x/hook", is_key=False, secret=SHOWN)
+
+
+@pytest.mark.parametrize(
+    ("revealed", "what"), [(KEY, "the key"), (CODE, "the code"), (HOOK, "the secret")]
+)
+def test_what_is_copied_is_called_by_its_name(
+    revealed: RevealedView, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert revealed.is_webhook is (revealed is HOOK)
+    dialog, posted = Secret(revealed), list[Copied]()
+    monkeypatch.setattr(dialog, "post_message", posted.append)
+    dialog.action_copy_secret()
+    assert [(one.text, one.what) for one in posted] == [(SHOWN, what)]
+
+
+def test_a_code_without_an_end_names_none() -> None:
+    assert "Valid once.\n" in Secret(CODE).text().plain
+    ending = RevealedView("a1", "ebb", is_key=False, secret=SHOWN, expires_at=NOW)
+    assert "Valid once, until " in Secret(ending).text().plain
