@@ -113,13 +113,13 @@ def test_the_third_crash_in_a_row_pauses_and_not_the_second() -> None:
     assert after(KEEP, CRASH, CRASH, CRASH).why.startswith("3 experiments crashed in a row")
 
 
-<<<<<<< HEAD
 def test_the_middle_of_an_even_number_of_figures_lies_between_two() -> None:
     four = [Result(KEEP, 0.1), Result(DROP, 0.2), Result(DROP, 0.4), Result(KEEP, 0.9)]
     # Median 0.3, deviations 0.2 0.1 0.1 0.6: their median is 0.15.
     found = standing(four, cap=0, direction=Direction.HIGHER)
     assert found.confidence == pytest.approx(0.8 / 0.15)
-=======
+
+
 def test_the_middle_of_an_even_number_of_figures_is_not_a_whole_number() -> None:
     # Median 1.5, deviations 0.5 0.5 0.5 5.5.
     four = [Result(KEEP, 1.0), Result(DROP, 1.0), Result(DROP, 2.0), Result(KEEP, 7.0)]
@@ -134,4 +134,3 @@ def test_a_kept_figure_of_zero_is_the_best_where_nothing_is_lower() -> None:
     results = [Result(KEEP, 2.0), Result(KEEP, 0.0), Result(KEEP, 1.0)]
     found = standing(results, cap=0, direction=Direction.LOWER)
     assert (found.best, found.best_index) == (0.0, 1)
->>>>>>> h4

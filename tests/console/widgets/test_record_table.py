@@ -648,7 +648,6 @@ def test_a_cell_of_the_row_alone_is_laid_out_once_a_row_and_masking() -> None:
     assert asked == ["fixed", "timed"]
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("is_changed", [True, False])
 def test_lines_are_drawn_anew_where_colours_have_changed(*, is_changed: bool) -> None:
     done: list[str] = []
@@ -670,7 +669,8 @@ def test_lines_are_drawn_anew_where_colours_have_changed(*, is_changed: bool) ->
     strips = RecordView.render_lines(view, Region(0, 1, 80, 2))
     assert done == [*(["recolour"] if is_changed else []), "lay out"]
     assert [strip.text for strip in strips] == ["1", "2"]
-=======
+
+
 @pytest.mark.parametrize(
     ("was", "now", "ground"),
     [(0.0, 0.5, "glow-up"), (0.5, 0.0, "glow-down"), (0.5, 0.5, "glow"), (None, 0.5, "glow")],
@@ -697,4 +697,3 @@ def test_a_new_theme_colours_every_kept_line_anew() -> None:
     for _ in range(2):
         RecordView.render_lines(table, Region(0, 0, 40, 5))
     assert calls == ["lay out", "recolour", "lay out"]
->>>>>>> h4
