@@ -16,6 +16,7 @@ from web3.utils import async_exception_handling
 
 from service_tui.addresses import checksummed, keccak256
 from service_tui.server.chain_node.node import PAYOUT_TOPIC
+from service_tui.signing import node
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.chain import Answer, Parameter
@@ -187,3 +188,29 @@ async def test_a_relay_that_hands_on_a_revert_has_nothing_fetched(*, as_answer: 
 def test_the_topic_of_a_payout_is_the_hash_of_its_event() -> None:
     event = "PayoutRedemption(address,address,bytes32,bytes32,uint256[],uint256)"
     assert "0x" + keccak256(event.encode()).hex() == PAYOUT_TOPIC
+
+
+WORD = "0x" + "ab" * 32
+
+
+@pytest.mark.parametrize(
+    ("form", "answer", "is_one"),
+    [
+        ("_bytes", "0x", True), ("_bytes", "0xab", True), ("_bytes", WORD, True),
+        ("_bytes", WORD + "cd" * 32, True), ("_bytes", "0xabc", False), ("_bytes", "ab", False),
+        ("_bytes", None, False), ("_bytes", "0x" + "ab" * 32_768, True),
+        ("_bytes", "0x" + "ab" * 32_769, False),
+        ("_word", WORD, True), ("_word", WORD + "cd", False), ("_word", "0xab", False),
+        ("_word", 7, False),
+        ("_quantity", "0x0", True), ("_quantity", WORD, True), ("_quantity", WORD + "0", False),
+        ("_quantity", "0x", False), ("_quantity", 7, False),
+    ],
+    ids=lambda one: str(one)[:12],
+)  # fmt: skip
+def test_an_answer_of_a_node_has_its_form(form: str, answer: Any, *, is_one: bool) -> None:
+    check = getattr(node, form)
+    if is_one:
+        assert check("eth_call", answer) == answer
+        return
+    with pytest.raises(ChainError):
+        check("eth_call", answer)

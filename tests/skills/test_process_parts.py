@@ -190,6 +190,16 @@ def test_what_is_left_of_a_run_is_looked_for_a_few_times(
     assert len(done) == LOOKS_MAX
 
 
+def test_a_detached_process_that_is_left_keeps_its_marker(tmp_path: Path, done: Done) -> None:
+    made = SkillProcess(77, "run-1", tmp_path)
+    made._child, made._line = Child(None), 5  # type: ignore[assignment]
+    made.detach(detached=True)
+    done.clear()
+    made.leave()
+    assert (tmp_path / guard.DETACHED).exists()
+    assert done == [("close", 5)]
+
+
 def test_a_marker_says_whether_a_process_outlives_the_desk(tmp_path: Path) -> None:
     made = SkillProcess(77, "run-1", tmp_path)
     for detached in (True, True, False, False):
