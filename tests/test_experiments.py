@@ -113,17 +113,21 @@ def test_the_third_crash_in_a_row_pauses_and_not_the_second() -> None:
     assert after(KEEP, CRASH, CRASH, CRASH).why.startswith("3 experiments crashed in a row")
 
 
-def test_the_middle_of_an_even_number_of_figures_lies_between_two() -> None:
-    four = [Result(KEEP, 0.1), Result(DROP, 0.2), Result(DROP, 0.4), Result(KEEP, 0.9)]
-    # Median 0.3, deviations 0.2 0.1 0.1 0.6: their median is 0.15.
-    found = standing(four, cap=0, direction=Direction.HIGHER)
-    assert found.confidence == pytest.approx(0.8 / 0.15)
-
-
-def test_the_middle_of_an_even_number_of_figures_is_not_a_whole_number() -> None:
-    # Median 1.5, deviations 0.5 0.5 0.5 5.5.
-    four = [Result(KEEP, 1.0), Result(DROP, 1.0), Result(DROP, 2.0), Result(KEEP, 7.0)]
-    assert standing(four, cap=0, direction=Direction.HIGHER).confidence == 12.0
+@pytest.mark.parametrize(
+    ("figures", "confidence"),
+    [
+        # Median 0.3, deviations 0.2 0.1 0.1 0.6: their median is 0.15.
+        ((0.1, 0.2, 0.4, 0.9), pytest.approx(0.8 / 0.15)),
+        # Median 1.5, deviations 0.5 0.5 0.5 5.5.
+        ((1.0, 1.0, 2.0, 7.0), 12.0),
+    ],
+)
+def test_the_middle_of_an_even_number_of_figures_lies_between_two(
+    figures: tuple[float, ...], confidence: object
+) -> None:
+    statuses = (KEEP, DROP, DROP, KEEP)
+    results = [Result(*row) for row in zip(statuses, figures, strict=True)]
+    assert standing(results, cap=0, direction=Direction.HIGHER).confidence == confidence
 
 
 def test_a_series_of_one_is_not_near_its_end_before_it_began() -> None:

@@ -1,13 +1,13 @@
 """Retiring an agent by its name: which one, what is sent, and what is waited for."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kit.desk.shown import ShownDesk
 from kit.samples.filled import filled
 from kit.samples.whole import whole_desk
 from service_tui.desk.commands.agents import AgentAct, Govern
@@ -28,38 +28,18 @@ ADA, BOB = agent(1, "ada"), agent(2, "bob", retired=True)
 TWIN = agent(3, "ada")
 
 
-class Desk:
-    """A desk that answers an order with the states that a test gives it."""
-
-    def __init__(self, state: DeskState, *answers: DeskState) -> None:
-        self.state = state
-        self.submitted: list[Any] = []
-        self._answers = answers
-
-    def submit(self, command: Any) -> None:
-        self.submitted.append(command)
-
-    async def changes(self) -> AsyncIterator[DeskState]:
-        yield self.state
-        if self.submitted:
-            for one in self._answers:
-                self.state = one
-                yield one
-        await asyncio.sleep(3_600)
-
-
 def state(*agents: AgentView, notices: tuple[Notice, ...] = ()) -> DeskState:
     fleet = filled(FleetView, 1, agents=agents)
     return replace(whole_desk(), fleet=fleet, notices=notices)
 
 
-async def told(desk: Desk, act: AgentAct, name: str) -> HaltReport:
+async def told(desk: ShownDesk, act: AgentAct, name: str) -> HaltReport:
     given: Any = desk
     return await agent_command._govern(given, act, name)
 
 
 async def test_a_service_of_others_has_no_agents_to_manage() -> None:
-    desk = Desk(replace(whole_desk(), fleet=None))
+    desk = ShownDesk(replace(whole_desk(), fleet=None))
     assert await told(desk, AgentAct.RETIRE, "ada") == HaltReport(is_done=False, lines=(UNKNOWN,))
 
 
@@ -73,7 +53,7 @@ async def test_a_service_of_others_has_no_agents_to_manage() -> None:
 async def test_a_name_that_is_not_one_agents_does_nothing(
     name: str, lines: tuple[str, ...]
 ) -> None:
-    desk = Desk(state(ADA, BOB, TWIN))
+    desk = ShownDesk(state(ADA, BOB, TWIN))
     assert await told(desk, AgentAct.RETIRE, name) == HaltReport(is_done=False, lines=lines)
     assert desk.submitted == []
 
@@ -83,7 +63,7 @@ async def test_a_name_that_is_not_one_agents_does_nothing(
     [(AgentAct.RETIRE, "bob"), (AgentAct.READMIT, "ada"), (AgentAct.READMIT, "a-1")],
 )
 async def test_who_is_so_already_is_left_alone(act: AgentAct, name: str) -> None:
-    desk = Desk(state(ADA, BOB))
+    desk = ShownDesk(state(ADA, BOB))
     found = await told(desk, act, name)
     assert found.is_done
     assert found.lines[0].endswith(": nothing to do")
@@ -100,7 +80,7 @@ async def test_the_order_is_done_once_the_service_has_it_so(*, is_done: bool) ->
     retired = replace(ADA, retired=True)
     after = state(retired if is_done else ADA, agent(9, "eve", retired=not is_done),
                   notices=(*OLD, NEW, OTHER))  # fmt: skip
-    desk = Desk(state(ADA, BOB, notices=OLD), after)
+    desk = ShownDesk(state(ADA, BOB, notices=OLD), after)
     found = await told(desk, AgentAct.RETIRE, "ada")
     assert desk.submitted == [Govern(AgentAct.RETIRE, "a-1", "ada")]
     assert found == HaltReport(is_done, ("ada retired: a slot is free",))
@@ -108,7 +88,9 @@ async def test_the_order_is_done_once_the_service_has_it_so(*, is_done: bool) ->
 
 def test_the_word_of_the_command_is_run_on_the_desk(monkeypatch: pytest.MonkeyPatch) -> None:
     options = Options(Path("d"), Path("c"), Path("l"))
-    desk = Desk(state(BOB, notices=OLD), state(replace(BOB, retired=False), notices=(*OLD, OTHER)))
+    desk = ShownDesk(
+        state(BOB, notices=OLD), state(replace(BOB, retired=False), notices=(*OLD, OTHER))
+    )
 
     def run_on_desk(given: Options, work: Any) -> HaltReport:
         assert given is options

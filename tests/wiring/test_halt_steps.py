@@ -1,6 +1,5 @@
 """Halting and resuming without a console: what is waited for, sent and told."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kit.desk.shown import ShownDesk
 from kit.samples.filled import filled
 from kit.samples.whole import whole_desk
 from service_tui.clock import ManualClock
@@ -37,26 +37,6 @@ from service_tui.wiring.options import Options
 OPTIONS = Options(Path("d"), Path("c"), Path("l"))
 
 
-class Desk:
-    """A desk that shows the states of a test after an order."""
-
-    def __init__(self, state: DeskState, *answers: DeskState) -> None:
-        self.state = state
-        self.submitted: list[Any] = []
-        self._answers = answers
-
-    def submit(self, command: Any) -> None:
-        self.submitted.append(command)
-
-    async def changes(self) -> AsyncIterator[DeskState]:
-        yield self.state
-        if self.submitted:
-            for one in self._answers:
-                self.state = one
-                yield one
-        await asyncio.sleep(3_600)
-
-
 def ack(what: str, state: AckState, detail: str = "") -> AckView:
     return replace(filled(AckView, 1), what=what, state=state, detail=detail)
 
@@ -71,7 +51,7 @@ def halted(*acks: AckView) -> DeskState:
 async def test_a_halt_tells_each_acknowledgement_and_is_done_with_the_last() -> None:
     waiting = halted(ack("the service", AckState.DONE), ack("two skills", AckState.WAITING))
     done = halted(ack("the service", AckState.DONE, "in 3 ms"), ack("two skills", AckState.DONE))
-    desk: Any = Desk(BEFORE, waiting, done)
+    desk: Any = ShownDesk(BEFORE, waiting, done)
     assert await halt_on(desk) == HaltReport(
         is_done=True, lines=("ok      the service (in 3 ms)", "ok      two skills")
     )
@@ -83,7 +63,7 @@ async def test_a_halt_that_misses_somebody_says_that_it_holds_here() -> None:
         ack("the service", AckState.FAILED, "no answer"), ack("skills", AckState.WAITING),
         ack("own orders", AckState.DONE),
     )  # fmt: skip
-    desk: Any = Desk(BEFORE, failed)
+    desk: Any = ShownDesk(BEFORE, failed)
     lines = ("missing the service (no answer)", "missing skills", "ok      own orders", KEPT)
     assert await halt_on(desk) == HaltReport(is_done=False, lines=lines)
 
@@ -103,32 +83,32 @@ OLD = Notice(4, "info", "resumed an hour ago")
 
 @pytest.mark.parametrize("embedded", [True, False])
 async def test_where_nothing_is_halted_nothing_is_sent(*, embedded: bool) -> None:
-    desk: Any = Desk(resting(since=None, embedded=embedded))
+    desk: Any = ShownDesk(resting(since=None, embedded=embedded))
     assert await resume_on(desk) == HaltReport(is_done=True, lines=(NOTHING,))
     assert desk.submitted == []
 
 
 async def test_a_halt_ends_with_the_notice_of_it() -> None:
     new = [OLD, Notice(5, "good", "resumed: 2 skills run"), Notice(6, "info", "a price moved")]
-    desk: Any = Desk(resting(since=5.0, notices=[OLD]), resting(since=None, notices=new))
+    desk: Any = ShownDesk(resting(since=5.0, notices=[OLD]), resting(since=None, notices=new))
     assert await resume_on(desk) == HaltReport(is_done=True, lines=("resumed: 2 skills run",))
     assert desk.submitted == [Resume("RESUME")]
 
 
 async def test_a_refused_end_is_told_and_the_halt_stands() -> None:
     new = [OLD, Notice(5, "bad", "not resumed: the service refuses")]
-    desk: Any = Desk(resting(since=5.0, notices=[OLD]), resting(since=5.0, notices=new))
+    desk: Any = ShownDesk(resting(since=5.0, notices=[OLD]), resting(since=5.0, notices=new))
     found = await resume_on(desk)
     assert found == HaltReport(is_done=False, lines=("not resumed: the service refuses",))
 
 
 async def test_a_service_without_an_answer_resumes_nothing() -> None:
     silent = replace(resting(since=5.0, notices=[OLD]), seen={})
-    desk: Any = Desk(silent)
+    desk: Any = ShownDesk(silent)
     assert await resume_on(desk) == HaltReport(is_done=False, lines=(NO_ANSWER,))
     assert desk.submitted == [Resume("RESUME")]
     # Nobody knows whether anything is halted there.
-    unknown: Any = Desk(replace(resting(since=None), seen={}))
+    unknown: Any = ShownDesk(replace(resting(since=None), seen={}))
     await resume_on(unknown)
     assert unknown.submitted == [Resume("RESUME")]
 

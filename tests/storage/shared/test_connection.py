@@ -1,13 +1,14 @@
 """What is sent to PostgreSQL and what is made of its answers, without one."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import psycopg
 import pytest
 from psycopg import errors
 from psycopg.pq import TransactionStatus
 
+from kit.service.rows import RowsLine
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.storage.shared import leadership as leadership_room
 from service_tui.storage.shared.connection import Raw, SharedConnection, SharedPort, WorldPlace
@@ -20,17 +21,15 @@ PLACE = WorldPlace("postgresql://eve@db.example/desk", "north")
 
 
 @dataclass
-class Line:
+class Line(RowsLine):
     """A connection of which a test says what the database answers."""
 
     answers: list[list[tuple[Any, ...]]] = field(default_factory=list)
     asked: list[tuple[Any, Any]] = field(default_factory=list)
-    closed: bool = False
     rowcount: int = 1
     transaction_status: TransactionStatus = TransactionStatus.IDLE
     notes: list[object] = field(default_factory=list)
     handlers: list[Any] = field(default_factory=list)
-    failing: Exception | None = None
 
     def __post_init__(self) -> None:
         self.info = self.pgconn = self
@@ -49,7 +48,7 @@ class Line:
             raise self.failing
         said = query if isinstance(query, bytes | str) else query.as_string(None)
         self.asked.append((said, values))
-        self._rows = self.answers.pop(0) if self.answers else []
+        self.rows = self.answers.pop(0) if self.answers else []
         return self
 
     def executemany(self, query: str, rows: Any) -> None:
@@ -57,25 +56,6 @@ class Line:
 
     def nextset(self) -> None:
         self.asked.append(("nextset", None))
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        return self._rows[0] if self._rows else None
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        return self._rows
-
-    def own(self) -> Self:
-        return self
-
-    cursor = transaction = __enter__ = own
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def close(self) -> None:
-        self.closed = True
-        if self.failing is not None:
-            raise self.failing
 
 
 def raw(line: Line) -> Raw:

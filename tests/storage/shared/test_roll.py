@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import psycopg
 import pytest
 
+from kit.service.rows import RowsLine
 from service_tui.storage.errors import NewerSchemaError, StorageError
 from service_tui.storage.shared import feed as feed_room
 from service_tui.storage.shared import roll as roll_room
@@ -19,14 +20,12 @@ PLACE = WorldPlace("postgresql://eve@db.example/desk", "north")
 
 
 @dataclass
-class Line:
+class Line(RowsLine):
     """A connection that notes statements and answers those whose beginning is known."""
 
     answers: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
     asked: list[tuple[str, Any]] = field(default_factory=list)
     purposes: list[str] = field(default_factory=list)
-    closed: bool = False
-    failing: Exception | None = None
     heard: Event = field(default_factory=Event)
 
     def connect(self, place: WorldPlace, purpose: str) -> Raw:
@@ -42,29 +41,10 @@ class Line:
         self.heard.set()
         if self.failing is not None:
             raise self.failing
-        self._rows = next(
+        self.rows = next(
             (rows for begin, rows in self.answers.items() if text.startswith(begin)), []
         )
         return self
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        return self._rows[0] if self._rows else None
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        return self._rows
-
-    def own(self) -> Self:
-        return self
-
-    transaction = __enter__ = own
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def close(self) -> None:
-        self.closed = True
-        if self.failing is not None:
-            raise self.failing
 
     @property
     def words(self) -> list[str]:
