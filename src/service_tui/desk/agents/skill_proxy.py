@@ -121,10 +121,10 @@ class SkillProxies:
 
         Raises:
             OSError: what was spent today cannot be read.
-            ValueError: the same, or the agent's key is none.
+            ValueError: the same, or the agent's key is malformed.
         """
         token = f"sk_live_{secrets.token_urlsafe(24)}"
-        # Before anything listens: a key that is none raises.
+        # Before anything listens: a malformed key raises.
         real_key = Key(key, self._client.base_url)
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
