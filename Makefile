@@ -12,10 +12,11 @@
 # After adding tests:
 #   make costs      every test, and which of them are slow
 
-# The quickest Python here that is new enough: python3, unless another one is clearly quicker.
-PYTHON ?= $(shell python3 quickest_python.py)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# That of .venv, once there is one: another one made in its place would find its parts nowhere. Else
+# the quickest Python here that is new enough: python3, unless another one is clearly quicker.
+PYTHON ?= $(or $(wildcard $(BIN)/python),$(shell python3 quickest_python.py))
 
 .PHONY: console test quick deep costs package lock pictures docs bench clean
 
