@@ -11,6 +11,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
+from kit.console.idle import wait_for_idle
 from kit.samples.desk import NOW
 from service_tui.console import theme
 from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
@@ -120,10 +121,11 @@ class Host(App[None]):
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
-    """Let the app run until something holds; fails when it never does."""
+    """Let the app run until something holds, and paint it then; fails when it never does."""
     for _ in range(1_000):
-        await pilot.pause()
+        await wait_for_idle()
         if holds():
+            await pilot.pause()
             return
         await pilot.pause(0.01)
     raise AssertionError("it never came to hold")

@@ -9,6 +9,8 @@ import sys
 from time import process_time
 from typing import Any, Final
 
+from kit.console import painting
+
 GRAIN_S: Final = 0.02
 """What Textual lets pass at least: its timers of a frame are shorter."""
 
@@ -36,6 +38,12 @@ async def wait_for_idle(min_sleep: float = GRAIN_S, max_sleep: float = CPU_MAX_S
     await let_all_run(max_sleep)
 
 
+async def wait_and_paint(min_sleep: float = GRAIN_S, max_sleep: float = CPU_MAX_S) -> None:
+    """Wait so, and paint what is owed: whoever waits so looks at the console next."""
+    await wait_for_idle(min_sleep, max_sleep)
+    painting.at_rest()
+
+
 async def wait_for_screen(pilot: Any, timeout: float = 0.0) -> bool:  # noqa: ASYNC109  (Textual's own)
     """Wait until every widget has dealt with its messages; False if one of them failed.
 
@@ -52,7 +60,7 @@ def patch() -> None:
     pilot = sys.modules.get("textual.pilot")
     if pilot is not None:
         pilot.Pilot._wait_for_screen = wait_for_screen
-    for name in ("textual.app", "textual.pilot"):
+    for name, waiting in (("textual.app", wait_for_idle), ("textual.pilot", wait_and_paint)):
         module = sys.modules.get(name)
         if module is not None:
-            module.wait_for_idle = wait_for_idle
+            module.wait_for_idle = waiting

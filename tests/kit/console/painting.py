@@ -1,9 +1,10 @@
 """A console without a terminal is painted when a test looks at it, not at each frame before.
 
 Nobody sees those frames: Textual throws them away where there is no terminal. What a frame takes
-together stays marked as dirty, and is painted in one go when a test reads the lines of a screen or
-takes its picture, and when the console ends: a fault of a widget's painting still fails the test.
-The storms paint each frame, as a terminal does.
+together stays marked as dirty, and is painted in one go when a test waits for the console to rest,
+and when the console ends: a fault of a widget's painting still fails the test. Between two keys
+typed at once nothing is painted. Pictures are made by Textual itself, whole. The storms paint each
+frame, as a terminal does.
 """
 
 import sys
@@ -26,7 +27,7 @@ def each_frame() -> Generator[None]:
         _state["each"] = False
 
 
-def paint() -> None:
+def at_rest() -> None:
     """Paint what the screens in sight owe."""
     while _owed:
         compositor, stack = _owed.popitem()
@@ -48,19 +49,11 @@ def patch() -> None:
         return None
 
     module.Compositor.render_update = render_update
-    strips = module.Compositor.render_strips
-
-    def render_strips(self: Any, *args: Any, **named: Any) -> Any:
-        if self in _owed:
-            paint()
-        return strips(self, *args, **named)
-
-    module.Compositor.render_strips = render_strips
     app: Any = sys.modules["textual.app"].App
     close = app._shutdown
 
     async def shut_down(self: Any) -> None:
-        paint()
+        at_rest()
         await close(self)
 
     app._shutdown = shut_down
