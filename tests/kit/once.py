@@ -14,9 +14,8 @@ _patched: set[str] = set()
 
 
 def patch() -> None:
-    """Keep style sheets that Textual parsed, certificates that httpx loaded and what worlds drew.
-
-    Each where it is used. Most tests begin in the world of one seed, at one moment.
+    """Keep style sheets that Textual parsed, certificates that httpx loaded, paths of routes and what worlds
+    drew. Each where it is used. Most tests begin in the world of one seed, at one moment.
     """
     # httpx and schemathesis ask with each request whether these are there, and look through every
     # folder for them.
@@ -27,6 +26,7 @@ def patch() -> None:
         ("textual.css.model", _hash_rules_quickly),
         ("httpx._transports.default", _keep_certificates),
         ("service_tui.engine.tape.belief", _keep_bridges),
+        ("starlette.routing", _keep_paths),
     ):
         module = sys.modules.get(name)
         if module is not None and name not in _patched:
@@ -54,6 +54,10 @@ def _hash_rules_quickly(module: Any) -> None:
 
 def _keep_bridges(module: Any) -> None:
     module._bridge = lru_cache(maxsize=BRIDGE_MAX)(module._bridge)
+
+
+def _keep_paths(module: Any) -> None:
+    module.compile_path = cache(module.compile_path)
 
 
 def _keep_certificates(module: Any) -> None:

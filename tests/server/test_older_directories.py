@@ -93,7 +93,7 @@ async def test_an_older_directory_is_filled_in_once_from_its_journal_and_its_tap
 ) -> None:
     monkeypatch.setattr(world_room, "RESOLVED_KEPT", 1)
     clock = ManualClock()
-    async with open_stage(tmp_path, clock, speed=1) as stage:
+    async with open_stage(tmp_path, clock, speed=1, ends_with_snapshot=True) as stage:
         stage.sim.service.limits = False
         await change(stage, **RICH)
         line = line_to(stage)

@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -131,16 +132,25 @@ def create(path: Path, *, version: int) -> None:
     connection = sqlite3.connect(unfinished, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        for table in SQLModel.metadata.sorted_tables:
-            connection.execute(statement(CreateTable(table)))
-            for index in sorted(table.indexes, key=lambda one: str(one.name)):
-                connection.execute(statement(CreateIndex(index)))
+        for each in _creations():
+            connection.execute(each)
         connection.execute(f"PRAGMA user_version={version:d}")
         connection.execute("COMMIT")
     finally:
         connection.close()
     unfinished.rename(path)
     sync_directory(path.parent)
+
+
+@cache
+def _creations() -> tuple[str, ...]:
+    """What creates every table and index."""
+    made: list[str] = []
+    for table in SQLModel.metadata.sorted_tables:
+        made.append(statement(CreateTable(table)))
+        indexes = sorted(table.indexes, key=lambda one: str(one.name))
+        made += [statement(CreateIndex(index)) for index in indexes]
+    return tuple(made)
 
 
 def migrate(connection: sqlite3.Connection, *, found: int, schema: Schema) -> None:
