@@ -14,8 +14,9 @@ _patched: set[str] = set()
 
 
 def patch() -> None:
-    """Keep style sheets that Textual parsed, certificates that httpx loaded, paths of routes and what worlds
-    drew. Each where it is used. Most tests begin in the world of one seed, at one moment.
+    """Keep parsed style sheets, loaded certificates, paths of routes and what worlds drew.
+
+    Each where it is used. Most tests begin in the world of one seed, at one moment.
     """
     # httpx and schemathesis ask with each request whether these are there, and look through every
     # folder for them.
