@@ -29,13 +29,54 @@ HEAVY = (
 )
 
 
+CONSOLE = SOURCE / "console"
+SCREENS = ", ".join(
+    sorted(
+        ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+        for path in CONSOLE.rglob("*.py")
+        if path.name != "__init__.py"
+    )
+)
+CHAIN = ", ".join(
+    f"service_tui.{room}"
+    for room in ("server.app", "wiring.serving", "sdk.client", "desk.desk", "signing.chain")
+)
+STARTS = (
+    ("service_tui.cli.main", "service_tui.wiring.research_server"),
+    ("service_tui.wiring.start", SCREENS),
+    (
+        "service_tui.wiring.start, service_tui.wiring.live",
+        "service_tui.wiring.live, service_tui.wiring.serve",
+        CHAIN,
+    ),
+    ("service_tui.wiring.serve",),
+    (
+        "service_tui.wiring.list_command",
+        "service_tui.wiring.report_command, service_tui.wiring.reading",
+    ),
+    ("service_tui.sdk.client", "service_tui.client.client"),
+    ("service_tui.engine.world",),
+)
+"""What each program imports, one after the other: imports are all that it costs.
+
+The first of each are counted. Of a later one only tests know that say what is not loaded: what is
+not there after it and those before it is not there after it alone.
+"""
+
+
 @cache
-def names_after(imported: str) -> set[str]:
-    code = f"import {imported}, sys; print(' '.join(sys.modules))"
+def names_along(steps: tuple[str, ...]) -> list[set[str]]:
+    """The names of all modules after each of some imports, by one program."""
+    code = "import sys" + "".join(f"; import {step}; print(*sys.modules)" for step in steps)
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
     )
-    return set(done.stdout.split())
+    return [set(line.split()) for line in done.stdout.splitlines()]
+
+
+def names_after(imported: str) -> set[str]:
+    (steps,) = (each for each in STARTS if imported in each)
+    return names_along(steps)[steps.index(imported)]
 
 
 def modules_after(imported: str) -> set[str]:
@@ -70,10 +111,7 @@ def test_the_first_paint_needs_nothing_heavy(imported: str) -> None:
 
 def test_no_screen_of_the_console_loads_anything_heavy() -> None:
     """They are loaded on the loop that paints, the first of them before the first frame."""
-    folder = ROOT / "src" / "service_tui" / "console"
-    names = (path.relative_to(ROOT / "src").with_suffix("") for path in folder.rglob("*.py"))
-    modules = ", ".join(sorted(".".join(name.parts) for name in names if name.name != "__init__"))
-    assert not modules_after(modules) & {*HEAVY, "Crypto"}
+    assert not modules_after(SCREENS) & {*HEAVY, "Crypto"}
 
 
 def test_the_first_answer_of_the_research_server_needs_the_protocol_only() -> None:
@@ -112,8 +150,7 @@ def test_a_desk_of_one_loads_nothing_of_a_shared_database() -> None:
 
 
 def test_the_libraries_of_the_chain_wait_until_a_wallet_needs_them() -> None:
-    rooms = "server.app", "wiring.serving", "sdk.client", "desk.desk", "signing.chain"
-    needed = modules_after(", ".join(f"service_tui.{room}" for room in rooms))
+    needed = modules_after(CHAIN)
     assert not needed & {"web3", "eth_account", "eth_abi", "eth_keys", "aiohttp", "requests"}
 
 
