@@ -1,5 +1,6 @@
 import ast
 import gc
+import io
 import json
 import os
 import pty
@@ -7,6 +8,8 @@ import re
 import select
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IMODE
 from types import SimpleNamespace
@@ -25,8 +28,6 @@ from service_tui.wiring.options import Options
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
 ESCAPE = "\x1b"
 
-pytestmark = pytest.mark.cold
-
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
@@ -36,21 +37,57 @@ def home(tmp_path: Path) -> dict[str, str]:
     return kept | {name: str(tmp_path / folder) for name, folder in names.items()}
 
 
+@dataclass(frozen=True)
+class Ran:
+    """What a call in this process came to."""
+
+    returncode: object
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
 def run(
-    home: dict[str, str], *words: str, given: str = "", **more: str
+    home: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
+    """Runs a command line in this process, with that environment and some input."""
+
+    def running(*words: str, given: str = "", **more: str) -> Ran:
+        monkeypatch.setattr(os, "environ", home | more)
+        monkeypatch.setattr(sys, "stdin", io.StringIO(given))
+        code: object
+        try:
+            code = cli.run(words)
+        except SystemExit as ended:
+            code = ended.code
+        said = capsys.readouterr()
+        return Ran(code, said.out, said.err)
+
+    return running
+
+
+@pytest.fixture
+def without_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command of the test keeps a log: its file would be kept by the process of all tests."""
+    monkeypatch.setattr(cli, "KEEPS_LOG", frozenset())
+
+
+def said_to(
+    home: dict[str, str], *words: str, where: int = subprocess.PIPE
 ) -> subprocess.CompletedProcess[str]:
+    """What a program of its own comes to, whose output may lead elsewhere."""
     return subprocess.run(
         [sys.executable, "-m", "service_tui", *words],
-        env=home | more,
-        input=given,
-        capture_output=True,
+        env=home,
+        stdout=where,
+        stderr=subprocess.PIPE,
         text=True,
         check=False,
         timeout=60,
     )
 
 
-def one_line(done: subprocess.CompletedProcess[str]) -> str:
+def one_line(done: Ran) -> str:
     """The one line on stderr of a call that could not do its work."""
     assert done.stdout == ""
     assert done.stderr.startswith("service-tui: ")
@@ -106,15 +143,15 @@ def test_the_door_imports_nothing_that_windows_lacks() -> None:
 # -- words --------------------------------------------------------------------------------------
 
 
+@pytest.mark.cold
 @pytest.mark.process
 def test_the_version_is_one_line(home: dict[str, str]) -> None:
-    done = run(home, "--version")
+    done = said_to(home, "--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"service-tui {__version__}\n", "")
 
 
-@pytest.mark.process
-def test_the_help_has_examples_and_names_the_log(home: dict[str, str], tmp_path: Path) -> None:
-    done = run(home, "--help")
+def test_the_help_has_examples_and_names_the_log(run: Callable[..., Ran], tmp_path: Path) -> None:
+    done = run("--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "examples:\n  service-tui  " in done.stdout
     for part in ("--speed 10", "login --url", "demo --screenshot", "doctor", "SERVICE_API_KEY"):
@@ -260,11 +297,8 @@ def test_wrong_words_are_one_line_and_status_2(
     assert ESCAPE not in err
 
 
-@pytest.mark.process
-def test_wrong_words_leave_no_trace_in_a_process_of_their_own(
-    home: dict[str, str], tmp_path: Path
-) -> None:
-    done = run(home, "--speed", "5")
+def test_wrong_words_leave_nothing_behind(run: Callable[..., Ran], tmp_path: Path) -> None:
+    done = run("--speed", "5")
     assert done.returncode == 2
     one_line(done)
     assert list(tmp_path.iterdir()) == []
@@ -287,12 +321,12 @@ def test_words_that_are_no_text_end_in_no_trace_of_a_fault(home: dict[str, str])
 
 
 @pytest.mark.parametrize("words", [(), ("--read-only",), ("--speed", "10")])
-@pytest.mark.process
+@pytest.mark.usefixtures("without_log")
 def test_without_a_terminal_the_console_says_so(
-    home: dict[str, str], tmp_path: Path, words: tuple[str, ...]
+    run: Callable[..., Ran], tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     data = tmp_path / "data"
-    done = run(home, *words, "--data-dir", str(data))
+    done = run(*words, "--data-dir", str(data))
     assert done.returncode == 1
     assert "needs a terminal" in one_line(done)
 
@@ -368,7 +402,7 @@ def test_a_full_disk_is_one_line_and_no_fault(name: str, home: dict[str, str]) -
     folder.mkdir(parents=True, mode=0o700)
     (folder / "actions.jsonl").touch(mode=0o600)
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        done = said_to(full.fileno(), home, *SAID[name])
+        done = said_to(home, *SAID[name], where=full.fileno())
     assert done.stderr == ("service-tui: cannot write the output: No space left on device\n")
     assert done.returncode == 1
 
@@ -377,7 +411,7 @@ def test_a_full_disk_is_one_line_and_no_fault(name: str, home: dict[str, str]) -
 def test_a_reader_who_has_left_is_one_line_and_no_fault(home: dict[str, str]) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
-    done = said_to(theirs, home, "doctor")
+    done = said_to(home, "doctor", where=theirs)
     os.close(theirs)
     assert (done.returncode, done.stderr) == (
         1,
@@ -402,29 +436,16 @@ def test_an_output_that_was_closed_is_one_line_and_no_fault(home: dict[str, str]
     )
 
 
-def said_to(where: int, home: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "service_tui", *words],
-        env=home,
-        stdout=where,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-
-
 # -- folders ------------------------------------------------------------------------------------
 
 
-@pytest.mark.process
-def test_a_file_where_a_folder_belongs_is_one_line(home: dict[str, str], tmp_path: Path) -> None:
+def test_a_file_where_a_folder_belongs_is_one_line(run: Callable[..., Ran], tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    done = run(home, "--data-dir", str(file))
+    done = run("--data-dir", str(file))
     assert done.returncode == 1
     assert f"{file} is not a directory" in one_line(done)
-    done = run(home, SERVICE_TUI_DATA_DIR=str(file))
+    done = run(SERVICE_TUI_DATA_DIR=str(file))
     assert done.returncode == 1
     assert f"{file} is not a directory" in one_line(done)
 
@@ -437,13 +458,12 @@ def test_a_file_where_a_folder_belongs_is_one_line(home: dict[str, str], tmp_pat
         ("/" + "x" * 300, "cannot use {where} (File name too long)"),
     ],
 )
-@pytest.mark.process
 def test_a_folder_that_cannot_be_is_one_line(
-    home: dict[str, str], tmp_path: Path, folder: str, refusal: str
+    run: Callable[..., Ran], tmp_path: Path, folder: str, refusal: str
 ) -> None:
     (tmp_path / "file").write_text("")
     where = folder.format(file=tmp_path / "file")
-    done = run(home, "--data-dir", where, "--url", "https://h", SERVICE_API_KEY=SECRET)
+    done = run("--data-dir", where, "--url", "https://h", SERVICE_API_KEY=SECRET)
     assert done.returncode == 1
     line = one_line(done)
     assert refusal.format(where=where) in line
@@ -651,38 +671,38 @@ def test_a_key_that_is_typed_is_stored_and_never_shown(
     assert S_IMODE(log.stat().st_mode) == 0o600
 
 
-@pytest.mark.process
+@pytest.mark.usefixtures("without_log")
 def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
-    home: dict[str, str], tmp_path: Path
+    run: Callable[..., Ran], tmp_path: Path
 ) -> None:
     path = tmp_path / "config" / "service-tui" / "profiles.json"
     words = ("login", "--url", "https://h.example")
     for given in ("", "\n", "two words\n", "abc\n"):
-        done = run(home, *words, given=given)
+        done = run(*words, given=given)
         assert done.returncode == 1
         assert "nothing stored" in one_line(done)
         assert not path.exists()
-    done = run(home, *words, given=f"{SECRET}\n")
+    done = run(*words, given=f"{SECRET}\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert SECRET not in done.stdout
     assert json.loads(path.read_text())["default"]["key"] == SECRET
     # What is stored is not overwritten by accident.
     other = ("login", "--url", "https://other.example")
-    done = run(home, *other, given="sk_live_another\n")
+    done = run(*other, given="sk_live_another\n")
     assert done.returncode == 1
     line = one_line(done)
     assert "'default' has a key for https://h.example" in line
     assert "--replace" in line
     assert json.loads(path.read_text())["default"]["key"] == SECRET
-    done = run(home, *other, "--replace", given="sk_live_another\n")
+    done = run(*other, "--replace", given="sk_live_another\n")
     assert done.returncode == 0, done.stderr
     assert json.loads(path.read_text())["default"]["url"] == "https://other.example"
 
 
-@pytest.mark.process
-def test_a_key_that_cannot_be_stored_is_one_line(home: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.usefixtures("without_log")
+def test_a_key_that_cannot_be_stored_is_one_line(run: Callable[..., Ran], tmp_path: Path) -> None:
     (tmp_path / "config").write_text("")
-    done = run(home, "login", "--url", "https://h.example", given=f"{SECRET}\n")
+    done = run("login", "--url", "https://h.example", given=f"{SECRET}\n")
     assert done.returncode == 1
     line = one_line(done)
     assert "key not stored: " in line
@@ -692,11 +712,10 @@ def test_a_key_that_cannot_be_stored_is_one_line(home: dict[str, str], tmp_path:
 # -- doctor, environment, faults ----------------------------------------------------------------
 
 
-@pytest.mark.process
 def test_the_doctor_finds_a_healthy_place_and_touches_nothing(
-    home: dict[str, str], tmp_path: Path
+    run: Callable[..., Ran], tmp_path: Path
 ) -> None:
-    done = run(home, "doctor", "--data-dir", str(tmp_path / "data"))
+    done = run("doctor", "--data-dir", str(tmp_path / "data"))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"service-tui {__version__}, Python 3.")
     assert done.stdout.endswith("no problems\n")
@@ -704,12 +723,11 @@ def test_the_doctor_finds_a_healthy_place_and_touches_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.process
 def test_the_doctor_finds_what_is_wrong_and_says_so_by_its_status(
-    home: dict[str, str], tmp_path: Path
+    run: Callable[..., Ran], tmp_path: Path
 ) -> None:
     (tmp_path / "desk.sqlite3").write_bytes(b"not a database at all")
-    done = run(home, "doctor", SERVICE_TUI_DATA_DIR=str(tmp_path))
+    done = run("doctor", SERVICE_TUI_DATA_DIR=str(tmp_path))
     assert done.returncode == 1
     assert "PROBLEM" in done.stdout
     assert (tmp_path / "desk.sqlite3").read_bytes() == b"not a database at all"
