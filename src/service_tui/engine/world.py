@@ -54,7 +54,7 @@ from service_tui.engine.reactor.wallet_trades import WalletContext
 from service_tui.engine.research.research import Research
 from service_tui.engine.risk.risk import UNSEEN_MAX, Risk
 from service_tui.engine.tape.absence import Absence, count_unseen
-from service_tui.engine.tape.belief import belief
+from service_tui.engine.tape.belief import beliefs_until
 from service_tui.engine.tape.feed import NewsItem, tape_of
 from service_tui.engine.tape.topics import Topics
 from service_tui.terms import Plan
@@ -317,11 +317,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.markets[listing.market_id] = market
         self.listed_count += 1
         # Prices from before the desk looked come from the tape; they are for charts only.
-        step_s = (world_at - listing.opens_at) / PREFILL
-        if step_s > 0:
-            for index in range(PREFILL):
-                then = Timestamp(listing.opens_at + index * step_s)
-                market.samples.append((then, round(belief(listing, then), 4)))
+        market.samples += beliefs_until(listing, world_at, PREFILL)
         for trade in event.opening:
             self.ledger.transfer(CROWD, market.account, trade.cost)
             market.move(trade.side, trade.shares)

@@ -214,7 +214,8 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
             self.volumes[hour] += int(money)
         except KeyError:
             recent = hour - VOLUME_HOURS
-            self.volumes = {then: sum_ for then, sum_ in self.volumes.items() if then > recent}
+            if min(self.volumes, default=hour) <= recent:
+                self.volumes = {then: sum_ for then, sum_ in self.volumes.items() if then > recent}
             self.volumes[hour] = int(money)
 
     def volume_24h(self, world_at: Timestamp) -> Micros:

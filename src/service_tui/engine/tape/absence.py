@@ -47,8 +47,9 @@ def count_unseen(markets: Iterable[Market], world_at: Timestamp) -> None:
         listing = market.listing
         last = min(world_at, listing.resolves_at)
         first = max(listing.opens_at, market.last_sample_at, world_at - VOLUME_HOURS * HOUR_S)
+        a_second = turnover(listing) if first < last else 0.0
         for hour in range(int(first // HOUR_S), int(last // HOUR_S) + 1):
             seconds = min(last, (hour + 1) * HOUR_S) - max(first, hour * HOUR_S)
             if seconds > 0:
-                traded = Micros(round(turnover(listing) * seconds * ONE))
+                traded = Micros(round(a_second * seconds * ONE))
                 market.count_volume(Timestamp(hour * HOUR_S), traded)

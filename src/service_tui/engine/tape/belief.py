@@ -62,6 +62,27 @@ def belief(listing: Listing, at: Timestamp) -> Probability:
     return chance_of(log_odds(listing, at))
 
 
+def beliefs_until(
+    listing: Listing, at: Timestamp, count: int
+) -> tuple[tuple[Timestamp, float], ...]:
+    """The belief at even steps from the opening on, each with its time, to four digits.
+
+    Args:
+        listing: the market.
+        at: the end of the last step, which is left out itself; up to the opening there are none.
+        count: how many steps.
+
+    Returns:
+        Times of the tape and prices, oldest first.
+    """
+    opens_at = listing.opens_at
+    step_s = (at - opens_at) / count
+    if step_s <= 0:
+        return ()
+    times = [Timestamp(opens_at + index * step_s) for index in range(count)]
+    return tuple((then, round(belief(listing, then), 4)) for then in times)
+
+
 def chance_of(odds: float) -> Probability:
     """The price of log-odds, within [1 - CERTAIN, CERTAIN]."""
     return Probability(1.0 / (1.0 + math.exp(-min(_ODDS_MAX, max(-_ODDS_MAX, odds)))))
