@@ -9,6 +9,9 @@ NOT_THERE: Any = None
 BRIDGE_MAX: Final = 50_000
 """Points of the worlds' bridges that are kept: a world in which a test begins has two thousand."""
 
+PAST_MAX: Final = 5_000
+"""Markets whose first prices are kept, and refreshes of books."""
+
 _parsed: dict[tuple[object, ...], Any] = {}
 _patched: set[str] = set()
 
@@ -28,6 +31,8 @@ def patch() -> None:
         ("httpx._transports.default", _keep_certificates),
         ("service_tui.engine.tape.belief", _keep_bridges),
         ("starlette.routing", _keep_paths),
+        ("service_tui.engine.world", _keep_first_prices),
+        ("service_tui.engine.books.book", _keep_quotes),
     ):
         module = sys.modules.get(name)
         if module is not None and name not in _patched:
@@ -59,6 +64,14 @@ def _keep_bridges(module: Any) -> None:
 
 def _keep_paths(module: Any) -> None:
     module.compile_path = cache(module.compile_path)
+
+
+def _keep_first_prices(module: Any) -> None:
+    module.beliefs_until = lru_cache(maxsize=PAST_MAX)(module.beliefs_until)
+
+
+def _keep_quotes(module: Any) -> None:
+    module.background = lru_cache(maxsize=PAST_MAX)(module.background)
 
 
 def _keep_certificates(module: Any) -> None:
