@@ -44,7 +44,7 @@ from service_tui.units import Timestamp
 START = Timestamp(1_800_000_000.0)
 DAY_MAX = 5_000_000
 REVEALED = "sk_live_of_nobody"
-BUSY = 150
+BUSY = 250
 
 
 def later(state: DeskState, rng: random.Random) -> DeskState:
