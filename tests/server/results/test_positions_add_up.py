@@ -51,7 +51,7 @@ def remember_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let memory forget after so few rows that each story reads from storage as well."""
     monkeypatch.setattr(world_room, "CLOSED_KEPT", 2)
     monkeypatch.setattr(venues_room, "SETTLED_KEPT", 2)
-    monkeypatch.setattr(past_positions, "PAGE", 3)
+    monkeypatch.setattr(past_positions, "PAGE", 8)
     monkeypatch.setattr(world_room, "RESOLVED_KEPT", 5)
 
 
