@@ -9,6 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.service.line import answer_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.books.catalogue import importable_at, url_of
 from service_tui.engine.chain_events import WalletLinked
@@ -903,24 +904,25 @@ async def send(
     query: Mapping[str, str] | list[tuple[str, str]] | None = None,
 ) -> httpx.Response:
     market = stage.open_markets()[0]
-    async with httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client:
-        return await client.request(
-            endpoint.method,
-            endpoint.path.format(
-                market_id=market.market_id,
-                agent_id=stage.agent_id,
-                order_id="o1",
-                side="yes",
-                address="0x" + "ab" * 20,
-                held_id="h1",
-                alert_id="pa1",
-                webhook_id="wh1",
-                venue="sim",
-            ),
-            headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
-            content=content,
-            params=query,
-        )
+    request = httpx.Request(
+        endpoint.method,
+        BASE_URL
+        + endpoint.path.format(
+            market_id=market.market_id,
+            agent_id=stage.agent_id,
+            order_id="o1",
+            side="yes",
+            address="0x" + "ab" * 20,
+            held_id="h1",
+            alert_id="pa1",
+            webhook_id="wh1",
+            venue="sim",
+        ),
+        headers={"Content-Type": "application/json", **key_for(stage, endpoint)},
+        content=content,
+        params=query,
+    )
+    return await answer_to(stage, request)
 
 
 def fault_of(response: httpx.Response) -> str | None:

@@ -24,7 +24,7 @@ from service_tui.wire.endpoints.public import (
 
 INNER: Final = re.compile(
     r"<\w+[.:]|function-|instance of|Traceback|<class|object at 0x|NoneType|\bNone\b|\bTrue\b"
-    r"|\b(?:literal|constrained|dict|list|tuple|union|json-or-python|lax-or-strict)\[|\w+\(\)"
+    r"|\b(?:literal|constrained|dict|list|tuple|union|json-or-python|lax-or-strict)\[|\w\(\)"
     r"|\b(?:dictionary|frozenset|WireModel|[A-Z]\w+(?:Body|Request|Query|Patch))\b|Value error"
     r"|{[a-z]\w*}|\b(?:[Tt]uple|[Ss]et|[Dd]ict|[Dd]ictionary|List|Frozenset|Decimal)\b"
     r"|after validation"

@@ -5,11 +5,22 @@ from typing import Any
 
 import httpx
 
-from kit.clock import leap
+from kit.clock import STRIDE_S, leap
 from kit.service.stage import Stage
 from service_tui.server.embedded import BASE_URL
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
+
+
+async def answer_to(stage: Stage, request: httpx.Request) -> httpx.Response:
+    """The whole answer to a request, sent as it is: a client of httpx costs as much as the service.
+
+    It merges addresses, headers and cookies anew for each call.
+    """
+    response = await stage.sim.transport.handle_async_request(request)
+    response.request = request
+    await response.aread()
+    return response
 
 
 @dataclass(frozen=True)
@@ -28,14 +39,14 @@ class Line:
         path: dict[str, str] | None = None,
         **params: object,
     ) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        transport = self.stage.sim.transport
-        async with httpx.AsyncClient(
-            transport=transport, base_url=BASE_URL, headers=headers
-        ) as client:
-            where = endpoint.path.format(**(path or {}))
-            query = {name: str(value) for name, value in params.items()}
-            return await client.request(endpoint.method, where, json=json, params=query)
+        request = httpx.Request(
+            endpoint.method,
+            BASE_URL + endpoint.path.format(**(path or {})),
+            headers={"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"},
+            json=json,
+            params={name: str(value) for name, value in params.items()} or None,
+        )
+        return await answer_to(self.stage, request)
 
     async def said(
         self, endpoint: Endpoint[WireModel], code: int = 200, /, **asked: Any
@@ -44,8 +55,9 @@ class Line:
         assert response.status_code == code, response.text[:300]
         return response.json()
 
-    async def wait(self, seconds: float) -> None:
-        await leap(self.stage.clock, seconds)
+    async def wait(self, seconds: float, step_s: float = STRIDE_S) -> None:
+        """Let time pass. Of a paused world the strides may be longer: it crosses nothing."""
+        await leap(self.stage.clock, seconds, step_s)
         await self.stage.sim.service.world_store.advance(self.stage.clock.now())
         # What the service's own tick was writing meanwhile is on disk as well.
         await self.stage.at_rest.write(lambda _: None)

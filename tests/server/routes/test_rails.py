@@ -60,7 +60,7 @@ async def test_every_rail_is_told_with_what_is_used_and_midnight_clears_it(tmp_p
         assert used.trades_today == 2
         assert 24.9 < used.daily_spent <= 25
         assert [(one.skill_slug, one.spent) for one in used.skills_today] == [("gull", 12)]
-        await line.wait(midnight - stage.clock.now() - 1)
+        await line.wait(midnight - stage.clock.now() - 1, step_s=600)
         assert (await rails(line)).trades_today == 2
         await line.wait(1)
         anew = await rails(line)
