@@ -217,7 +217,7 @@ async def test_a_401_of_one_path_stops_that_path_alone(tmp_path: Path) -> None:
 
 
 async def test_the_operators_key_does_not_make_up_for_the_agents(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
+    async with at_work(tmp_path, often=True) as (desk, stage, line):
         desk.submit(WatchMarket(stage.open_markets()[0].market_id))
         await until(desk, lambda s: s.detail, stage)
         line.fault = lambda request: (

@@ -14,6 +14,7 @@ from kit.desk.faults import (
     Line,
     asleep,
     breaking,
+    reading_seldom,
     ready,
     rows,
     said,
@@ -123,7 +124,9 @@ async def guarded(path: Path) -> AsyncGenerator[tuple[Stage, Line, str]]:
     async with open_stage(path, speed=0) as whole:
         await external(whole)
         stage, line = breaking(whole)
-        yield stage, line, await hold(stage, 10, Venue.SOL)
+        market_id = await hold(stage, 10, Venue.SOL)
+        with reading_seldom():
+            yield stage, line, market_id
 
 
 def alert_is(state: AlertState) -> Callable[[DeskState], bool]:

@@ -4,13 +4,13 @@ import asyncio
 import json
 import random
 import sqlite3
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -23,7 +23,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import DeskContext
-from service_tui.desk.slices.records import Phase, PositionView, TicketState, TicketView
+from service_tui.desk.slices.records import Phase, PositionView, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.server.embedded import BASE_URL
@@ -31,6 +31,7 @@ from service_tui.storage.blotter import Blotter, StoredState, StoredTicket
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
+from service_tui.wire.endpoints.wallet import CHAIN_RPC
 
 CASH = 10_000 * ONE
 TRADE = "/api/sdk/trade"
@@ -38,6 +39,21 @@ TRADES = "/api/sdk/trades"
 MARKETS = "/api/sdk/markets"
 LOOKS = 10
 """So many looks at the list of markets are answered alike: no test here is about its prices."""
+
+
+SELDOM: Final = dict.fromkeys((Topic.WORLD, Topic.FLEET, Topic.AGENTS, Topic.RESEARCH), 60.0)
+"""Seconds between two readings of what is read for screens alone: a third of what a desk reads."""
+
+
+@contextmanager
+def reading_seldom() -> Generator[None]:
+    """For desks whose test is about none of that: after the first reading they read it seldom."""
+    usual = dict(PERIODS)
+    PERIODS.update(SELDOM)
+    try:
+        yield
+    finally:
+        PERIODS.update(usual)
 
 
 class Fault(Enum):
@@ -125,7 +141,7 @@ class Line(httpx.AsyncBaseTransport):
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
         """The service's answer; that to a list of markets is kept until something is written."""
-        if request.method != "GET":
+        if request.method != "GET" and request.url.path != CHAIN_RPC.path:
             self._listed.clear()
         kept = self._listed.get(request.url)
         if kept is not None and kept[1] > 0:
@@ -184,14 +200,19 @@ def breaking(stage: Stage, fault: Fault | None = None) -> tuple[Stage, Line]:
 
 @asynccontextmanager
 async def at_work(
-    path: Path, fault: Fault | None = None, *, read_only: bool = False
+    path: Path, fault: Fault | None = None, *, read_only: bool = False, often: bool = False
 ) -> AsyncGenerator[tuple[Desk, Stage, Line]]:
-    """A desk that has heard everything once, on a paused world, behind a line that may break."""
+    """A desk that has heard everything once, on a paused world, behind a line that may break.
+
+    It reads seldom what is for screens alone, unless it is to read everything as `often` as usual.
+    """
     async with open_stage(path, speed=0) as whole:
         stage, line = breaking(whole, fault)
-        async with open_test_desk(stage, first_state(read_only=read_only)) as desk:
-            await until(desk, ready, stage)
-            yield desk, stage, line
+        initial = first_state(read_only=read_only)
+        with nullcontext() if often else reading_seldom():
+            async with open_test_desk(stage, initial) as desk:
+                await until(desk, ready, stage)
+                yield desk, stage, line
 
 
 def ready(state: DeskState) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from kit.desk.faults import Line, breaking, ready, until
+from kit.desk.faults import Line, breaking, reading_seldom, ready, until
 from kit.service.stage import SEED, Stage, open_stage, open_test_desk
 from service_tui.desk.commands.reactor import SetWalletPolicy
 from service_tui.desk.desk import Desk
@@ -89,11 +89,12 @@ async def following(
         stage, line = breaking(whole)
         if plan is not Plan.FREE:
             await configure(stage, **fields)
-        async with open_test_desk(stage) as desk:
-            await until(desk, lambda s: ready(s) and is_read(s), stage)
-            if policy is not None:
-                await choose(desk, stage, policy)
-            yield desk, stage, line
+        with reading_seldom():
+            async with open_test_desk(stage) as desk:
+                await until(desk, lambda s: ready(s) and is_read(s), stage)
+                if policy is not None:
+                    await choose(desk, stage, policy)
+                yield desk, stage, line
 
 
 def is_read(state: DeskState) -> bool:

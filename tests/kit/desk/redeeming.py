@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from kit.clock import leap
+from kit.desk.faults import reading_seldom
 from kit.service.line import line_to
 from kit.service.prepared import Story, open_prepared
 from kit.service.stage import Stage, first_state, until
@@ -125,8 +126,9 @@ async def open_wallet_desk(
         policy=policy or SigningPolicy(),
         executes=executes,
     )
-    async with open_desk(initial or first_state(), around) as desk:
-        yield desk
+    with reading_seldom():
+        async with open_desk(initial or first_state(), around) as desk:
+            yield desk
 
 
 async def known(desk: Desk, stage: Stage) -> DeskState:
