@@ -1,7 +1,7 @@
 """A desk that follows wallets of an embedded service, behind a line that may break."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +89,13 @@ async def following(
         stage, line = breaking(whole)
         if plan is not Plan.FREE:
             await configure(stage, **fields)
-        with reading_seldom():
-            async with open_test_desk(stage) as desk:
-                await until(desk, lambda s: ready(s) and is_read(s), stage)
-                if policy is not None:
-                    await choose(desk, stage, policy)
-                yield desk, stage, line
+        async with AsyncExitStack() as opened:
+            opened.enter_context(reading_seldom())
+            desk = await opened.enter_async_context(open_test_desk(stage))
+            await until(desk, lambda s: ready(s) and is_read(s), stage)
+            if policy is not None:
+                await choose(desk, stage, policy)
+            yield desk, stage, line
 
 
 def is_read(state: DeskState) -> bool:
