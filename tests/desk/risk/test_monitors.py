@@ -251,14 +251,24 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("stop", "target", "why"), BAD)
+async def newly_warned(desk: Desk, stage: Stage, order: SetMonitor) -> str:
+    """What the desk warns of once it has the order."""
+    before = warned(desk.state)
+    desk.submit(order)
+    state = await until(desk, lambda s: warned(s) != before, stage, step_s=0.05)
+    return warned(state).removeprefix(before)
+
+
 async def test_thresholds_that_are_none_are_refused_before_anything_is_sent(
-    tmp_path: Path, stop: float | None, target: float | None, why: str
+    tmp_path: Path,
 ) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
-        desk.submit(wish(market_id, stop, target))
-        await until(desk, lambda s: why in warned(s), stage)
+        told = [
+            (stop, target, why, await newly_warned(desk, stage, wish(market_id, stop, target)))
+            for stop, target, why in BAD
+        ]
+        assert [case for case in told if case[2] not in case[3]] == []
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
 
 
@@ -400,14 +410,14 @@ async def test_a_time_stop_sells_and_says_why(tmp_path: Path) -> None:
         assert not state.risk.monitors
 
 
-@pytest.mark.parametrize("trail", [0.0, -0.1, 1.0, math.nan, math.inf])
-async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(
-    tmp_path: Path, trail: float
-) -> None:
+async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
-        desk.submit(wish(market_id, trail_pct=trail))
-        await until(desk, lambda s: "trailing stop: above 0" in warned(s), stage)
+        told = [
+            (trail, await newly_warned(desk, stage, wish(market_id, trail_pct=trail)))
+            for trail in (0.0, -0.1, 1.0, math.nan, math.inf)
+        ]
+        assert [case for case in told if "trailing stop: above 0" not in case[1]] == []
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
 
 
@@ -445,10 +455,11 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "text"), DIFFERENT)
-async def test_a_monitor_that_differs_from_the_requested_one_is_reported(
-    tmp_path: Path, fields: dict[str, object], text: str
-) -> None:
+def well_noticed(state: DeskState) -> int:
+    return sum(one.tone == "good" for one in state.notices)
+
+
+async def test_a_monitor_that_differs_from_the_requested_one_is_reported(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
         at = Timestamp(1_800_003_600.0)
@@ -457,14 +468,19 @@ async def test_a_monitor_that_differs_from_the_requested_one_is_reported(
             "market_id": market_id, "stop_loss_pct": 0.3, "take_profit_pct": 0.5,
             "trailing_stop_pct": 0.05, "exit_at": "2027-01-15T09:00:00Z",
         }  # fmt: skip
-        answering(line, **{**same, **fields})
-        desk.submit(order)
-        await until(desk, lambda s: text in warned(s), stage, step_s=0.05)
-        before = warned(desk.state)
-        answering(line, **same)
-        desk.submit(order)
-        await until(desk, lambda s: any(n.tone == "good" for n in s.notices), stage, step_s=0.05)
-        assert warned(desk.state) == before
+        wrong: list[object] = []
+        for fields, text in DIFFERENT:
+            answering(line, **{**same, **fields})
+            told = await newly_warned(desk, stage, order)
+            if text not in told:
+                wrong.append((fields, told))
+            before, well = warned(desk.state), well_noticed(desk.state)
+            answering(line, **same)
+            desk.submit(order)
+            await until(desk, lambda s, w=well: well_noticed(s) > w, stage, step_s=0.05)
+            if warned(desk.state) != before:
+                wrong.append((fields, warned(desk.state)))
+        assert wrong == []
 
 
 async def test_an_answer_that_leaves_out_stop_and_target_proves_nothing(tmp_path: Path) -> None:
