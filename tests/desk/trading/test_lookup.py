@@ -227,7 +227,7 @@ async def test_what_cannot_be_read_leaves_the_person_a_way_out_that_says_how_sur
         assert "may have executed" in ticket.view.fix
         assert not ticket.view.has_no_trace
         noticed = [one for one in desk.state.notices if NOT_FOUND in one.text]
-        await leap(stage.clock, 130)
+        await leap(stage.clock, 130, step_s=10)
         assert [one for one in desk.state.notices if NOT_FOUND in one.text] == noticed
         assert len(noticed) == 1
         desk.submit(GiveUp(ticket.view.ticket_id))

@@ -258,7 +258,7 @@ async def test_one_of_two_like_it_proves_nothing(tmp_path: Path) -> None:
         on.desk.submit(on.order(price))
         await on.until(lambda s: s.tickets[0].state is TicketState.UNKNOWN)
         # The first one's entry must not be taken for the second, which never came there.
-        await leap(on.stage.clock, 700)
+        await leap(on.stage.clock, 700, step_s=20)
         state = await on.until(lambda s: s.tickets[0].is_lost)
         assert "may be another one" in state.tickets[0].outcome
         assert state.tickets[0].outcome != NO_TRACE
