@@ -74,7 +74,7 @@ from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
 AT: Final = Timestamp(1_800_000_000.0)
 SEED: Final = 7
-OPERATIONS: Final = 100_000 if DEPTH > 1 else 25_000
+OPERATIONS: Final = 100_000 if DEPTH > 1 else 40_000
 HOUR_S: Final = 3_600.0
 NIGHT_S: Final = 8 * HOUR_S
 TAPE: Final = Tape(SEED, TOPICS)
