@@ -35,6 +35,7 @@ IMPORTED = (
     "service_tui.console.app",
     "service_tui.wiring.live",
     "service_tui.wiring.research",
+    "service_tui.wiring.research_server",
     "service_tui.wiring.serve",
 )
 
