@@ -28,11 +28,14 @@ FILES = 3
 """Input, output and errors."""
 
 IMPORTED = (
+    "httpcore",
     "kit.desk.reactor",
     "kit.desk.redeeming",
     "service_tui.autoresearch.unfinished",
     "service_tui.cli.main",
     "service_tui.console.app",
+    "service_tui.signing.node",
+    "service_tui.skills.frontmatter",
     "service_tui.wiring.live",
     "service_tui.wiring.research",
     "service_tui.wiring.research_server",
