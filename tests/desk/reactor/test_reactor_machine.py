@@ -12,7 +12,7 @@ import httpx
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kit.desk.faults import Fault, Line, asleep, breaking, ready, until
+from kit.desk.faults import Fault, Line, asleep, breaking, reading_seldom, ready, until
 from kit.desk.reactor import ANN, bought, configure, decisions, is_read, is_trade, settle, signals
 from kit.examples import examples
 from kit.service.stage import Stage, open_stage, open_test_desk
@@ -44,7 +44,7 @@ PLAYS = st.lists(st.sampled_from([*Step, Step.DEAR_TRADES, Step.TRADES]), min_si
 @example([Step.DEAR_TRADES, Step.DEAR_TRADES, Step.HOUR, Step.DEAR_TRADES])
 @given(PLAYS)
 def test_a_signal_is_mirrored_once_and_the_breaker_is_the_services(play: list[Step]) -> None:
-    with tempfile.TemporaryDirectory() as path:
+    with tempfile.TemporaryDirectory() as path, reading_seldom():
         asyncio.run(played(Path(path), play))
 
 
