@@ -1,5 +1,6 @@
 """A screen of tables, step by step and without an app: its rows, search, memory, and its keys."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -154,11 +155,12 @@ class Stub:
     def has_class(self, name: str) -> bool:
         return name in self.classes
 
-    def add_class(self, name: str) -> None:
-        self.classes.add(name)
-
     def remove_class(self, name: str) -> None:
         self.classes.discard(name)
+
+    def update_classes(self, wanted: Mapping[str, bool]) -> None:
+        for name, on in wanted.items():
+            self.set_class(on, name)
 
     def set_class(self, on: bool, name: str) -> None:  # noqa: FBT001 - as Textual has it
         (self.classes.add if on else self.classes.discard)(name)

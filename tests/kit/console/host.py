@@ -15,6 +15,7 @@ from kit.console.idle import wait_for_idle
 from kit.samples.desk import NOW
 from service_tui.console import theme
 from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
+from service_tui.console.widgets.dialog import Covered
 from service_tui.console.widgets.numbered_view import NumberedView, TakesState
 from service_tui.desk.command import Command
 from service_tui.desk.state import DeskState
@@ -82,6 +83,10 @@ class Host(App[None]):
         if isinstance(event, events.Key):
             self.pressed_at = event.time
         await super().on_event(event)
+
+    def get_default_screen(self) -> Covered[object]:
+        """A screen that styles its widgets once, as the console's."""
+        return Covered(id="_default")
 
     def compose(self) -> ComposeResult:
         if self.front is not None:

@@ -31,8 +31,11 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from rich.text import Text
 from textual import events, on
 from textual.actions import SkipAction
+from textual.app import App
 from textual.binding import BindingType
+from textual.geometry import Size
 from textual.screen import ModalScreen
+from textual.widget import Widget
 
 from service_tui.console.actions import NO_ROW, ScreenAction, barred_reason
 from service_tui.console.forms.explain import Explain, Explanation
@@ -58,6 +61,9 @@ from service_tui.units import Timestamp
 
 Row = TypeVar("Row", bound=CopiedRecord)
 Result = TypeVar("Result")
+
+BARS: Final = 3
+"""Rows of the window beside a screen, which are not known before the first layout."""
 
 REST_S: Final = 2.0
 """A cursor that moves on within this time is not written down."""
@@ -190,9 +196,15 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         labels = tuple(spec.label(self.state) for spec in self.tables)
         self.tabs.show(labels, self.place, strong=frozenset(strong))
 
-    def fit(self) -> None:
-        """Arrange the widgets for the screen's present size."""
-        width, height = self.size
+    @on(events.Compose)
+    def _foresee_size(self) -> None:
+        """Take the classes of the size to come before there are widgets to style by them."""
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        deck = self.parent.size if isinstance(self.parent, Widget) else Size()  # pyright: ignore[reportUnknownMemberType] - untyped
+        self._take_classes(deck or app.size - (0, BARS))
+
+    def _take_classes(self, size: Size) -> None:
+        width, height = size
         wanted = {
             name: not (self.is_wide and name == self.beside)
             and width >= least_width
@@ -204,7 +216,12 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         # At once: every change of a class has all widgets of the screen styled anew.
         self.update_classes(wanted)
         if self.pane is not None:
-            self.pane.set_class(self.has_class("-two"), "-two")
+            self.pane.set_class(self.has_class("-two"), "-two", update=self.pane.is_attached)
+
+    def fit(self) -> None:
+        """Arrange the widgets for the screen's present size."""
+        self._take_classes(self.size)
+        width = self.size.width
         for table in self.lists:
             table.title_of = self.title_line
             table.shows_title = self.pane is not None and not self.has_class("-with-detail")
@@ -335,9 +352,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
         The others wait until a table that can use them is in front again.
         """
-        self.remove_class(f"-list-{self.place}")
+        self.update_classes({f"-list-{self.place}": False, f"-list-{place}": True})
         self.place = place
-        self.add_class(f"-list-{place}")
         self.show_rows()
         whole, used = self._whole_search
         typed = whole if self.line.typed == used else self.line.typed

@@ -31,11 +31,36 @@ EARLY: Final = "key ignored, the dialog was new: press again"
 
 
 class Covered(Screen[Result]):
-    """A screen that repaints only what changed in it while dialogs lie above.
+    """A screen that styles its widgets once, and repaints only what changed below dialogs.
 
-    Textual marks it anew with all that it has ever repainted since: after the whole screen once,
-    each change of a figure would repaint the whole screen, and the dialogs with it.
+    Textual styles each widget as it is mounted, again as the screen comes to the front, and again
+    with the classes of its size: three times before anybody sees it.
+
+    It also marks a covered screen anew with all that it has ever repainted since: after the whole
+    screen once, each change of a figure would repaint the whole screen, and the dialogs with it.
     """
+
+    _has_come = False
+
+    @on(events.Compose)
+    def _take_size(self) -> None:
+        """Take the classes of the window's size before there are widgets to style by them."""
+        app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+        own = self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS
+        usual = app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS
+        reached = {
+            max(tier for tier in tiers if tier[0] <= cells)[1]: True
+            for cells, mine, others in zip(app.size, own, usual, strict=True)
+            if (tiers := others if mine is None else mine)
+        }
+        self.update_classes(reached)
+
+    @on(events.ScreenResume)
+    def _come(self, event: events.ScreenResume) -> None:
+        """Come to the front: at first with the widgets styled, as they were just mounted."""
+        if not self._has_come:
+            self._has_come = True
+            event.refresh_styles = False
 
     def _compositor_refresh(self) -> None:
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped

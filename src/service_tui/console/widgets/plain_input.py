@@ -42,6 +42,11 @@ class PlainInput(Input):
 
     _is_entering: bool = False
 
+    def update_node_styles(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's own
+        """Style it anew, but not before it has its place: there it is styled in any case."""
+        if self.parent is not None:  # pyright: ignore[reportUnknownMemberType] - untyped
+            super().update_node_styles(animate)
+
     def _on_focus(self, event: events.Focus) -> None:
         # Textual selects all of it here; the click that brought the focus comes next.
         self._is_entering = not event.from_app_focus
