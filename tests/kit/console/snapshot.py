@@ -20,6 +20,7 @@ from rich.style import Style
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from kit.console.idle import wait_for_idle
 from service_tui.console.app import ConsoleApp
 from service_tui.console.widgets.record_view import RecordView
 from service_tui.console.widgets.text_block import TextBlock
@@ -67,7 +68,7 @@ async def picture(pilot: Pilot[object], themes: Iterable[str]) -> str:
         if isinstance(app, ConsoleApp):
             # The theme's name stands on a screen, which else waits for the next tick.
             app.show_state()
-        await pilot.pause()
+        await _rest(pilot)
         for table in app.screen.query(RecordView):
             # What has changed glows for a moment, and no picture is of that moment.
             table._rest()
@@ -78,12 +79,19 @@ async def picture(pilot: Pilot[object], themes: Iterable[str]) -> str:
         rows = list(_rows(pilot))
         lines = ["".join(text for text, _ in row) for row in rows]
         blocks += [f"-- {theme}", *_digests(rows)]
-    app.theme = worn
-    await pilot.pause()
+    if app.theme != worn:
+        app.theme = worn
+        await pilot.pause()
     width, height = app.size
     head = f"{width} x {height}"
     # The edge keeps blanks at the end visible, and editors from cutting them off.
     return "\n".join((head, *(line + _EDGE for line in lines), *blocks)) + "\n"
+
+
+async def _rest(pilot: Pilot[object]) -> None:
+    """Let everything come to rest, unpainted: what is seen is painted after that."""
+    await wait_for_idle()
+    pilot.app.screen._on_timer_update()
 
 
 def _rows(pilot: Pilot[object]) -> Iterator[list[tuple[str, str]]]:
