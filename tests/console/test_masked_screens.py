@@ -1,7 +1,7 @@
 """No screen shows an amount while amounts are masked."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -50,12 +50,20 @@ async def amounts(seen: Running, state: DeskState) -> set[tuple[str, str]]:
         await seen.app.run_action(f"go('{name}')")
         await seen.pilot.pause(0.06)
         for _ in range(1 if name in {"markets", "settings"} else TABS):
-            for _ in range(ROWS):
-                found = {f"{one[0]}: {one.string.strip()}" for one in matches(seen, known)}
-                result |= {(name, each) for each in found}
-                await seen.press("j")
+            result |= {(name, each) async for each in of_rows(seen, known)}
             await seen.press("tab")
     return result
+
+
+async def of_rows(seen: Running, known: set[str]) -> AsyncIterator[str]:
+    """The amounts beside and below the next rows, as far as there are any."""
+    for _ in range(ROWS):
+        for one in matches(seen, known):
+            yield f"{one[0]}: {one.string.strip()}"
+        before = seen.app.front.current_row()
+        await seen.pilot.press("j")
+        if seen.app.front.current_row() == before:
+            return
 
 
 def matches(seen: Running, known: set[str]) -> Iterator[re.Match[str]]:
