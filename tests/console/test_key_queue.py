@@ -6,6 +6,7 @@ from textual import events
 from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
+from kit.console.idle import wait_for_idle
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from kit.samples.guarded import guarded_state
@@ -38,8 +39,9 @@ def typed(seen: Running, *keys: str) -> None:
 
 async def settled(seen: Running) -> None:
     for _ in range(400):
-        await seen.pilot.pause(0.01)
+        await wait_for_idle()
         if not seen.app._is_busy and not seen.app._typed:
+            await seen.pilot.pause()
             return
     raise AssertionError("the keys never came to an end")
 
