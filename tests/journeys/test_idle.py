@@ -75,8 +75,10 @@ async def test_a_console_that_is_left_alone_does_little(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speed: int
 ) -> None:
     clock = ManualClock()
-    with painting.each_frame():
-        async with console(tmp_path, clock, speed) as pilot:
+    async with console(tmp_path, clock, speed) as pilot:
+        with painting.each_frame():
+            # What was owed until now is painted before it counts.
+            await pilot.pause()
             done = counted(monkeypatch)
             await pass_time(pilot, clock, WATCHED_S)
             did = Counter(done)

@@ -67,7 +67,7 @@ async def session(path: Path) -> AsyncGenerator[tuple[Session, Won]]:
             log_path="log",
         )
         async with app.run_test(size=SIZE) as pilot:
-            yield Session(app, pilot, stage), held
+            yield Session(app, pilot, stage, is_filmed=True), held
 
 
 async def walked(walk: Session, held: Won) -> None:

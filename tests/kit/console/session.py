@@ -31,6 +31,8 @@ class Session:
     app: ConsoleApp
     pilot: Pilot[int]
     stage: Setting
+    is_filmed: bool = False
+    """Whether a picture is kept after each key."""
     pictures: list[str] = field(default_factory=list)
 
     @property
@@ -51,10 +53,14 @@ class Session:
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.pilot.pause(0.05)
-        self.pictures.append(self.app.export_screenshot())
+        self._film()
 
     async def write(self, *texts: str) -> None:
         for line, text in zip(self.app.screen.query(SecretInput), texts, strict=True):
             line.value = text
         await self.pilot.pause()
-        self.pictures.append(self.app.export_screenshot())
+        self._film()
+
+    def _film(self) -> None:
+        if self.is_filmed:
+            self.pictures.append(self.app.export_screenshot())
