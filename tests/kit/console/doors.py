@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from textual.pilot import Pilot
 
 from kit.console.host import until
+from kit.console.idle import wait_for_idle
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import theme
 from service_tui.console.app import ConsoleApp
@@ -166,6 +167,8 @@ async def running(  # noqa: PLR0913 - what a start can be given
     app.animation_level = "none"
     async with app.run_test(size=size, notifications=True) as pilot:
         seen = Running(app, pilot, doors, clock)
+        # The desk opens and its first state comes before anybody looks.
+        await wait_for_idle()
         if waits:
             await seen.until(lambda: doors.is_open)
         await pilot.pause()

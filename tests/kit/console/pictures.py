@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from kit.console.doors import RecordingDoors
+from kit.console.idle import wait_for_idle
 from kit.samples.desk import NOW
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
@@ -24,7 +25,7 @@ SETTLED_S = 2.0
 
 async def shown(pilot: Pilot[int], keys: tuple[str, ...]) -> None:
     """Press the keys one after another, and let the screen come to rest."""
-    await pilot.pause()
+    await wait_for_idle()
     for key in keys:
         await pilot.press(key)
         await pilot.pause(CURSOR_S)
