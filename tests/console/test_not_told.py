@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.needs import unloaded_topics
@@ -87,26 +85,36 @@ NOUGHTS = {
 }
 
 
-@pytest.mark.parametrize("screen", CLAIMS)
-async def test_an_empty_list_is_claimed_after_an_answer_only(screen: str) -> None:
-    async with running(BARE, first=screen, size=(120, 40)) as seen:
-        assert ASKING[screen] in seen.text
-        assert CLAIMS[screen] not in seen.text
-        for nought in NOUGHTS.get(screen, ()):
-            assert nought not in seen.text
-        await seen.bring(EMPTY)
-        assert CLAIMS[screen] in seen.text
-        assert ASKING[screen] not in seen.text
+async def test_an_empty_list_is_claimed_after_an_answer_only() -> None:
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    async with running(BARE, size=(120, 40)) as seen:
+        for screen in CLAIMS:
+            await seen.app.run_action(f"go('{screen}')")
+            await seen.pilot.pause()
+            before[screen] = seen.text
+            await seen.bring(EMPTY)
+            after[screen] = seen.text
+            await seen.bring(BARE)
+    assert [one for one in CLAIMS if ASKING[one] not in before[one]] == []
+    assert [one for one in CLAIMS if CLAIMS[one] in before[one]] == []
+    assert [
+        one for one, noughts in NOUGHTS.items() for nought in noughts if nought in before[one]
+    ] == []
+    assert [one for one in CLAIMS if CLAIMS[one] not in after[one]] == []
+    assert [one for one in CLAIMS if ASKING[one] in after[one]] == []
 
 
-@pytest.mark.parametrize("screen", ["agents", "research", "portfolio", "markets", "monitors"])
-async def test_a_service_that_is_away_is_said_to_be(screen: str) -> None:
+async def test_a_service_that_is_away_is_said_to_be() -> None:
     service = replace(BARE.service, phase=Phase.OFFLINE, problem="connection refused")
-    async with running(BARE, first=screen, size=(120, 40)) as seen:
+    async with running(BARE, size=(120, 40)) as seen:
         await seen.bring(replace(BARE, service=service))
-        assert "cannot be reached: connection refused" in seen.text
-        assert CLAIMS[screen] not in seen.text
-        assert "Not known yet" not in seen.text.split("cannot be reached")[1]
+        for screen in ("agents", "research", "portfolio", "markets", "monitors"):
+            await seen.app.run_action(f"go('{screen}')")
+            await seen.pilot.pause()
+            assert "cannot be reached: connection refused" in seen.text, screen
+            assert CLAIMS[screen] not in seen.text, screen
+            assert "Not known yet" not in seen.text.split("cannot be reached")[1], screen
 
 
 async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() -> None:

@@ -504,9 +504,8 @@ async def test_a_mirror_that_becomes_too_dear_under_its_dialog_answers_enter() -
         assert "loading" not in view.part("#form-hint")
 
 
-@pytest.mark.parametrize(
-    ("state", "words"),
-    [
+async def test_a_mirror_that_cannot_be_says_why() -> None:
+    barred = (
         (replace(TWO, service=replace(TWO.service, read_only=True)), "read-only"),
         (replace(TWO, service=replace(TWO.service, phase=Phase.OFFLINE)), "cannot be reached"),
         (replace(TWO, halt=HaltView(NOW)), "halted"),
@@ -517,13 +516,14 @@ async def test_a_mirror_that_becomes_too_dear_under_its_dialog_answers_enter() -
         (with_signals(replace(CHEAP, state=SignalState.MIRRORED)), "already mirrored"),
         (with_signals(replace(CHEAP, state=SignalState.FAILED)), "sent once only"),
         (with_signals(replace(CHEAP, state=SignalState.UNKNOWN)), "sent once only"),
-    ],
-)
-async def test_a_mirror_that_cannot_be_says_why(state: DeskState, words: str) -> None:
-    async with reactor(state) as view:
-        await view.press("f")
-        assert view.orders == []
-        assert words in view.app.said[-1]
+    )
+    async with reactor(TWO) as view:
+        for state, words in barred:
+            view.app.bring(state)
+            await view.press("f")
+            assert view.orders == [], words
+            assert words in view.app.said.pop(), words
+        assert view.app.dialogs == []
 
 
 async def test_all_that_waits_from_a_wallet_is_named_and_mirrored_oldest_first() -> None:
@@ -630,16 +630,15 @@ async def test_arrows_choose_among_the_known_wallets() -> None:
 STRANGER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
 
 
-@pytest.mark.parametrize(
-    "typed", [STRANGER, STRANGER.lower(), f"  {STRANGER} ", f"0x{STRANGER[2:].upper()}"]
-)
-async def test_a_typed_address_is_followed_with_its_checksum(typed: str) -> None:
+async def test_a_typed_address_is_followed_with_its_checksum() -> None:
     async with reactor() as view:
-        await view.press("n")
-        await view.write("follow-address", typed)
-        assert STRANGER in view.part("#form-preview")
-        await view.press("enter")
-        assert view.orders == [FollowWallet(STRANGER, "")]
+        ways = (STRANGER, STRANGER.lower(), f"  {STRANGER} ", f"0x{STRANGER[2:].upper()}")
+        for count, typed in enumerate(ways, start=1):
+            await view.press("n")
+            await view.write("follow-address", typed)
+            assert STRANGER in view.part("#form-preview"), typed
+            await view.press("enter")
+            assert view.orders == [FollowWallet(STRANGER, "")] * count, typed
 
 
 async def test_what_is_no_address_to_follow_is_refused_in_words() -> None:
@@ -760,13 +759,14 @@ async def test_a_figure_out_of_its_range_is_refused_in_words() -> None:
     assert found == REFUSED
 
 
-@pytest.mark.parametrize(("line", "typed"), [("cap", "0"), ("min", "0.0"), ("fraction", "0")])
-async def test_zero_is_a_figure(line: str, typed: str) -> None:
+async def test_zero_is_a_figure() -> None:
     async with reactor() as view:
-        await view.press("f2")
-        await view.write(f"reactor-{line}", typed)
-        await view.press("enter")
-        assert len(view.orders) == 1
+        for line, typed in (("cap", "0"), ("min", "0.0"), ("fraction", "0")):
+            await view.press("f2")
+            await view.write(f"reactor-{line}", typed)
+            await view.press("enter")
+            assert len(view.orders) == 1, line
+            view.app.given.clear()
 
 
 async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() -> None:
