@@ -200,7 +200,7 @@ async def refused(seen: Running, keys: list[KeyBinding]) -> None:
     """Press each key; it does nothing but say why."""
     for key in keys:
         seen.app.clear_notifications()
-        await seen.press(key.keys[0])
+        await seen.pilot.press(key.keys[0])
         assert len(seen.app.screen_stack) == 1, key.ident
         assert seen.toasts, key.ident
         assert "nothing can be sent" in seen.toasts[-1], key.ident

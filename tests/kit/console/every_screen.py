@@ -1,6 +1,7 @@
 """What each screen of a running console shows, as text."""
 
 from kit.console.doors import Running
+from kit.console.idle import wait_for_idle
 from service_tui.console.shell.views import SCREENS
 from service_tui.console.widgets.deck import Deck
 
@@ -25,6 +26,6 @@ async def texts(seen: Running) -> dict[str, str]:
         await seen.app.run_action(f"go('{name}'{rows.get(name, '')})")
         await seen.pilot.pause(0.06)
         seen.app.clear_notifications()
-        await seen.pilot.pause()
+        await wait_for_idle()
         result[name] = deck_text(seen)
     return result
