@@ -64,11 +64,12 @@ async def picture(pilot: Pilot[object], themes: Iterable[str]) -> str:
     lines: list[str] = []
     blocks: list[str] = []
     for theme in themes:
-        app.theme = theme
+        is_new, app.theme = app.theme != theme, theme
         if isinstance(app, ConsoleApp):
             # The theme's name stands on a screen, which else waits for the next tick.
             app.show_state()
-        await _rest(pilot)
+        # What draws with colours of its own draws anew once it was painted in other ones.
+        await (pilot.pause() if is_new else _rest(pilot))
         for table in app.screen.query(RecordView):
             # What has changed glows for a moment, and no picture is of that moment.
             table._rest()

@@ -40,8 +40,6 @@ class Covered(Screen[Result]):
     screen once, each change of a figure would repaint the whole screen, and the dialogs with it.
     """
 
-    _has_come = False
-
     @on(events.Compose)
     def _take_size(self) -> None:
         """Take the classes of the window's size before there are widgets to style by them."""
@@ -57,10 +55,8 @@ class Covered(Screen[Result]):
 
     @on(events.ScreenResume)
     def _come(self, event: events.ScreenResume) -> None:
-        """Come to the front: at first with the widgets styled, as they were just mounted."""
-        if not self._has_come:
-            self._has_come = True
-            event.refresh_styles = False
+        """Come to the front, new or once more: the widgets are styled, as they were mounted."""
+        event.refresh_styles = False
 
     def _compositor_refresh(self) -> None:
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
