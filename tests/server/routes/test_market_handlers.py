@@ -9,6 +9,7 @@ import pytest
 from kit.engine.bare import AT, HOUR, bare_world, listed
 from kit.service.bare import bare_service, request_to
 from service_tui.engine.tape.candles import PriceCandle
+from service_tui.engine.tape.feed import Tape
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import browse
 from service_tui.terms import MarketWindow, Side, Venue
@@ -26,6 +27,8 @@ def id_of(name: str) -> str:
 def service(**markets: Any) -> Any:
     """Markets by name, each with its changes; `volume` is money of the last hour."""
     world = bare_world("ada")
+    # A tape of its own: that of a seed is shared by all worlds of the process.
+    world.tape = Tape(world.seed, world.topics)
     world.tape.next_listings = lambda _: ()  # pyright: ignore[reportAttributeAccessIssue]
     for name, changes in markets.items():
         volume, state = changes.pop("volume", 0), changes.pop("state", "open")
