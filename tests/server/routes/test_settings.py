@@ -43,31 +43,31 @@ BOT: Final = {
     "clawdbot_channel": "telegram",
 }
 
-CHANGES: Final[list[tuple[Endpoint[WireModel], str, Any]]] = [
-    *((POST_SETTINGS, *pair) for pair in (LIMITS | THRESHOLDS).items()),
-    *((PATCH_SETTINGS, *pair) for pair in (LIMITS | THRESHOLDS).items()),
-    *((PATCH_USER_SETTINGS, *pair) for pair in (THRESHOLDS | BOT).items()),
+CHANGES: Final[list[tuple[Endpoint[WireModel], dict[str, Any]]]] = [
+    (POST_SETTINGS, LIMITS | THRESHOLDS),
+    (PATCH_SETTINGS, LIMITS | THRESHOLDS),
+    (PATCH_USER_SETTINGS, THRESHOLDS | BOT),
 ]
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "name", "value"), CHANGES, ids=lambda one: getattr(one, "summary", str(one))
-)
+@pytest.mark.parametrize(("endpoint", "changes"), CHANGES)
 async def test_one_field_changes_alone_and_is_answered_read_and_kept(
-    tmp_path: Path, endpoint: Endpoint[WireModel], name: str, value: object
+    tmp_path: Path, endpoint: Endpoint[WireModel], changes: dict[str, Any]
 ) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
-        before = asdict(stage.agent.settings)
-        said = await line.said(endpoint, json={name: value})
-        assert said[name] == value
-        read = await line.said(SETTINGS) | await line.said(USER_SETTINGS)
-        assert read[name] == value
-        after = asdict(stage.agent.settings)
-        assert len([key for key in after if after[key] != before[key]]) == 1
-        found = restore(stage.at_rest, TOPICS)
-        assert found is not None
-        assert dumps(fields_of(found[0])) == dumps(fields_of(stage.world))
+        found: dict[str, object] = {}
+        for name, value in changes.items():
+            before = asdict(stage.agent.settings)
+            said = await line.said(endpoint, json={name: value})
+            read = await line.said(SETTINGS) | await line.said(USER_SETTINGS)
+            after = asdict(stage.agent.settings)
+            changed = [key for key in after if after[key] != before[key]]
+            stored = restore(stage.at_rest, TOPICS)
+            assert stored is not None, name
+            is_kept = dumps(fields_of(stored[0])) == dumps(fields_of(stage.world))
+            found[name] = (said[name], read[name], len(changed), is_kept)
+        assert found == {name: (value, value, 1, True) for name, value in changes.items()}
 
 
 @pytest.mark.parametrize("endpoint", [POST_SETTINGS, PATCH_SETTINGS, PATCH_USER_SETTINGS])
