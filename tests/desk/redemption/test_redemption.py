@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from kit.clock import leap
-from kit.desk.faults import Dated, Fault, Line, said, until
+from kit.desk.faults import Dated, Fault, Line, reading_seldom, said, until
 from kit.desk.redeeming import (
     CountingSigner,
     Won,
@@ -37,6 +37,7 @@ from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.redemption.handlers import ALLOWED, HOLDER
 from service_tui.desk.redemption.redemption_run import priced
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import ChainRunState, RunProblem, RunView, Stage, Step
 from service_tui.desk.slices.wallet import WalletView
 from service_tui.desk.state import DeskState
@@ -60,6 +61,9 @@ from service_tui.wire.endpoints.wallet import (
 )
 from service_tui.wire.wallet import WalletBody
 
+NOT_HERE = (Topic.MARKETS, Topic.REACTOR, Topic.ORDERS, Topic.TRADES, Topic.MONITORS)
+"""What no redemption depends on."""
+
 ALL_STEPS = [step.value for step in Step]
 OVER = {ChainRunState.DONE, ChainRunState.FAILED, ChainRunState.REFUSED}
 
@@ -71,7 +75,8 @@ async def won(path: Path, **how: bool) -> AsyncGenerator[tuple[Setting, Line, Wo
         line = Line(whole.sim.transport)
         keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
         client = Client(line, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
-        yield replace(whole, client=client), line, held
+        with reading_seldom(*NOT_HERE):
+            yield replace(whole, client=client), line, held
 
 
 def run_of(state: DeskState, held: Won) -> RunView | None:

@@ -41,15 +41,16 @@ LOOKS = 10
 """So many looks at the list of markets are answered alike: no test here is about its prices."""
 
 
-SELDOM: Final = dict.fromkeys((Topic.WORLD, Topic.FLEET, Topic.AGENTS, Topic.RESEARCH), 60.0)
-"""Seconds between two readings of what is read for screens alone: a third of what a desk reads."""
+SELDOM_S: Final = 60.0
+FOR_SCREENS: Final = (Topic.WORLD, Topic.FLEET, Topic.AGENTS, Topic.RESEARCH)
+"""What is read for screens alone: a third of what a desk reads."""
 
 
 @contextmanager
-def reading_seldom() -> Generator[None]:
+def reading_seldom(*more: Topic) -> Generator[None]:
     """For desks whose test is about none of that: after the first reading they read it seldom."""
     usual = dict(PERIODS)
-    PERIODS.update(SELDOM)
+    PERIODS.update(dict.fromkeys((*FOR_SCREENS, *more), SELDOM_S))
     try:
         yield
     finally:
