@@ -125,7 +125,7 @@ async def guarded(path: Path) -> AsyncGenerator[tuple[Stage, Line, str]]:
         await external(whole)
         stage, line = breaking(whole)
         market_id = await hold(stage, 10, Venue.SOL)
-        with reading_seldom():
+        with reading_seldom(Topic.REACTOR, Topic.REDEMPTIONS, Topic.WALLET):
             yield stage, line, market_id
 
 

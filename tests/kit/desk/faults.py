@@ -45,6 +45,9 @@ SELDOM_S: Final = 60.0
 FOR_SCREENS: Final = (Topic.WORLD, Topic.FLEET, Topic.AGENTS, Topic.RESEARCH)
 """What is read for screens alone: a third of what a desk reads."""
 
+OF_REAL_VENUES: Final = (Topic.REACTOR, Topic.REDEMPTIONS, Topic.WALLET)
+"""What a desk reads that trades on real venues, or after others."""
+
 
 @contextmanager
 def reading_seldom(*more: Topic) -> Generator[None]:
@@ -210,7 +213,7 @@ async def at_work(
     async with open_stage(path, speed=0) as whole:
         stage, line = breaking(whole, fault)
         initial = first_state(read_only=read_only)
-        with nullcontext() if often else reading_seldom():
+        with nullcontext() if often else reading_seldom(*OF_REAL_VENUES):
             async with open_test_desk(stage, initial) as desk:
                 await until(desk, ready, stage)
                 yield desk, stage, line
