@@ -14,12 +14,12 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from kit.samples.reactor import reactor_state
+from service_tui.console import key_queue
 from service_tui.console.forms import trade_form
 from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
-from service_tui.console.key_queue import REST_S
 from service_tui.console.keys import with_keys
 from service_tui.console.screens.reactor import mirror
 from service_tui.console.screens.reactor.mirror import EARLY, MIRRORS_WHEN_QUOTED, MirrorForm
@@ -279,7 +279,12 @@ async def test_a_mirror(journey: Journey, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("key", ["enter", "x"])
-async def test_a_key_right_behind_a_ticket_that_closed_itself_falls_on_nothing(key: str) -> None:
+async def test_a_key_right_behind_a_ticket_that_closed_itself_falls_on_nothing(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rests_s = 60.0
+    # However long the machine takes from the end of the dialog to the key.
+    monkeypatch.setattr(key_queue, "REST_S", rests_s)
     async with running(STATE, first="portfolio", size=(80, 24)) as seen:
         await buy_by_keys(seen)
         await answered(seen)
@@ -287,12 +292,16 @@ async def test_a_key_right_behind_a_ticket_that_closed_itself_falls_on_nothing(k
         typed(seen, key)
         await seen.until(lambda: any(trade_form.SENT in one for one in seen.toasts))
         assert len(seen.app.screen_stack) == 1
-        await seen.pilot.pause(REST_S)
+        await seen.pilot.pause(rests_s)
         typed(seen, "b")
         await seen.until(lambda: len(seen.app.screen_stack) > 1)
 
 
-async def test_a_key_right_behind_a_mirror_that_closed_itself_falls_on_nothing() -> None:
+async def test_a_key_right_behind_a_mirror_that_closed_itself_falls_on_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # However long the machine takes from the end of the dialog to the key.
+    monkeypatch.setattr(key_queue, "REST_S", 60.0)
     async with running(affordable(STATE), first="portfolio", size=(80, 24)) as seen:
         await mirror_by_keys(seen)
         await answered(seen)
