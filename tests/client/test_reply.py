@@ -244,6 +244,15 @@ def test_a_key_that_is_refused_on_a_path_rests_there_alone() -> None:
     assert refused.why(KEY, "/trade", 161.0) is None
 
 
+def test_a_key_that_is_refused_is_tried_once_a_minute_also_after_an_hour_without_calls() -> None:
+    refused = RefusedKeys()
+    refused.refuse(KEY, "/trade", REASON, 100.0)
+
+    assert refused.why(KEY, "/trade", 3_700.0) is None
+    assert refused.why(KEY, "/trade", 3_759.9) == (REASON, False)
+    assert refused.why(KEY, "/trade", 3_760.0) is None
+
+
 def test_a_key_that_is_refused_wholly_is_tried_where_it_says_who_it_is() -> None:
     refused = RefusedKeys()
     refused.refuse(KEY, AGENT.path, REASON, 100.0)

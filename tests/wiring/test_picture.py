@@ -4,7 +4,8 @@ from stat import S_IMODE
 
 import pytest
 
-from service_tui.wiring.picture import PICTURE_FILE, keep, show
+from service_tui.wiring import picture
+from service_tui.wiring.picture import PICTURE_FILE, keep, show, shown
 
 SIZE = os.terminal_size((40, 10))
 LINES = ("first line", "second line")
@@ -79,3 +80,33 @@ def test_a_picture_that_cannot_be_written_leaves_the_old_one(folder: Path) -> No
     (folder / PICTURE_FILE).mkdir()
     keep(folder, LINES)
     assert {path.name for path in folder.iterdir()} == {"other", PICTURE_FILE}
+
+
+class Signals:
+    """Signals of a process, whose answers are only noted."""
+
+    left = 0
+
+    def answer(self, how: object) -> None:
+        del how
+
+    def leave(self) -> None:
+        Signals.left += 1
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_start_that_fails_gives_the_terminal_back_and_fails(
+    folder: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_kept: bool,
+) -> None:
+    monkeypatch.setattr(picture, "Signals", Signals)
+    if is_kept:
+        keep(folder, LINES)
+    left = Signals.left
+    with pytest.raises(OSError, match="no room"), shown(folder):
+        raise OSError("no room")
+    assert capfd.readouterr().err.endswith("\x1b[?1049l\x1b[?25h") == is_kept
+    assert Signals.left == left + 1

@@ -159,6 +159,16 @@ def test_the_only_completion_is_filled_in_with_a_blank_and_looked_up(found: list
     assert (it._line.value, it._found, it._place) == ("star ", ("star a", "star b"), None)
 
 
+def test_a_completion_takes_the_place_of_what_was_refused() -> None:
+    it = Typed("buy")
+    it._look_up()
+    it._show_problem("no market matches")
+    assert it.hint == "! No market matches"
+    it.action_complete(1)
+    assert "No market matches" not in it.hint
+    assert it.hint.startswith("buy")
+
+
 def test_nothing_to_complete_is_said(found: list[str]) -> None:
     found.clear()
     it = Typed("x")

@@ -98,6 +98,13 @@ def test_what_stands_is_the_same_whenever_it_was_asked_for_before() -> None:
         assert tape.listings_at(at) == alone[at]
 
 
+def test_a_market_is_listed_as_it_opens_though_nothing_has_ended() -> None:
+    tape = Tape(SEED, TOPICS)
+    for one in sorted(tape.next_listings(START), key=lambda one: one.opens_at)[:5]:
+        assert one not in tape.listings_at(Timestamp(math.nextafter(one.opens_at, 0.0)))
+        assert one in tape.listings_at(one.opens_at)
+
+
 def test_new_markets_are_listed_as_old_ones_resolve() -> None:
     tape = Tape(SEED, TOPICS)
     before = {one.market_id for one in tape.listings_at(START)}
