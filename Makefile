@@ -2,7 +2,7 @@
 #   make console    set up and open the desk
 #   make test       set up and pass every check
 # Between two edits:
-#   make quick      the static tools, the tests below 20 ms, and slower ones near the change
+#   make quick      the static tools, the tests below 15 ms, and slower ones near the change
 # For pip, pipx and uv:
 #   make package    build a wheel and an sdist in dist/
 # After a change of what a screen shows:

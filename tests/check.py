@@ -1,6 +1,6 @@
 """The three doors to the checks: `check.py quick`, `check.py` and `check.py deep`.
 
-`quick` is for a person between two edits: the static tools, every test that takes less than 20 ms,
+`quick` is for a person between two edits: the static tools, every test that takes less than 15 ms,
 and the slower ones near what was changed (`kit/costs.py`); none that starts a process, a chain or
 fuzzing. Without a word everything runs but what is marked `deep`, as in `make test` and CI. `deep`
 tries ten times as many examples and every point at which a program is killed, and its storms are

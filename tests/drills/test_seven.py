@@ -1,6 +1,6 @@
 """The seven drills by a person's keys, each once well and once badly, with their scores."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,6 +8,9 @@ import pytest
 from kit.console.drilling import Drilling, drilling
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.slices.drill import DrillResult
+from service_tui.wiring.drills import play
+from service_tui.wiring.drills.courses import Course
+from service_tui.wiring.drills.scenario import Row, Scenario
 
 Play = Callable[[Drilling], Awaitable[None]]
 
@@ -128,10 +131,25 @@ SEVEN: dict[str, tuple[Play, int, Play, int]] = {
 }
 
 
-async def played(home: Path, name: str, play: Play) -> DrillResult:
+@pytest.fixture(autouse=True)
+def _measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play the best and the worst course of a drill once, and not for each score again."""
+    known: dict[tuple[str, tuple[int, ...]], Course] = {}
+    measured = play.measured
+
+    async def once(scenario: Scenario, rows: Sequence[Row], folder: Path) -> Course:
+        key = scenario.name, tuple(row.line for row in rows)
+        if key not in known:
+            known[key] = await measured(scenario, rows, folder)
+        return known[key]
+
+    monkeypatch.setattr(play, "measured", once)
+
+
+async def played(home: Path, name: str, plays: Play) -> DrillResult:
     async with drilling(home, name) as drill:
         await drill.begin()
-        await play(drill)
+        await plays(drill)
         result = await drill.finish()
         assert f"Score {result.score} of 100" in drill.text
         return result

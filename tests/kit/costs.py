@@ -1,6 +1,6 @@
 """What each test costs, and so which tests `make quick` runs.
 
-`tests/costs.tsv` lists the tests that took more than 20 ms of a core for each case: they are marked
+`tests/costs.tsv` lists the tests that took more than 15 ms of a core for each case: they are marked
 `slow`, and the quick door leaves them out, but for those near a change, as far as its time goes.
 `make costs` measures again; a test that is not listed counts as quick.
 """
@@ -17,7 +17,7 @@ import pytest
 TESTS: Final = Path(__file__).resolve().parents[1]
 LISTED: Final = TESTS / "costs.tsv"
 
-SLOW_S: Final = 0.02
+SLOW_S: Final = 0.015
 """Seconds of a core, on average of the cases of a test."""
 
 NEAR_S: Final = 30.0
