@@ -48,7 +48,7 @@ from service_tui.engine.events import (
 from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.notify_events import NOTIFY_KINDS
 from service_tui.engine.reactor.wallets import ROSTER, address_of
-from service_tui.engine.tape.belief import belief, beliefs_until
+from service_tui.engine.tape.belief import belief, first_beliefs
 from service_tui.engine.tape.feed import Tape
 from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.world import (
@@ -288,7 +288,7 @@ def test_a_night_is_crossed_in_one_move() -> None:
 
 def test_a_year_costs_no_more_than_a_night(monkeypatch: pytest.MonkeyPatch) -> None:
     # The plain one: what another test drew is not kept for this count.
-    monkeypatch.setattr(world_room, "beliefs_until", beliefs_until)
+    monkeypatch.setattr(world_room, "first_beliefs", first_beliefs)
 
     def crossing(span_s: float) -> int:
         world = new_world()

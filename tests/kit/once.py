@@ -67,7 +67,7 @@ def _keep_paths(module: Any) -> None:
 
 
 def _keep_first_prices(module: Any) -> None:
-    module.beliefs_until = lru_cache(maxsize=PAST_MAX)(module.beliefs_until)
+    module.first_beliefs = lru_cache(maxsize=PAST_MAX)(module.first_beliefs)
 
 
 def _keep_quotes(module: Any) -> None:

@@ -54,7 +54,7 @@ from service_tui.engine.reactor.wallet_trades import WalletContext
 from service_tui.engine.research.research import Research
 from service_tui.engine.risk.risk import UNSEEN_MAX, Risk
 from service_tui.engine.tape.absence import Absence, count_unseen
-from service_tui.engine.tape.belief import beliefs_until
+from service_tui.engine.tape.belief import first_beliefs
 from service_tui.engine.tape.feed import NewsItem, tape_of
 from service_tui.engine.tape.topics import Topics
 from service_tui.terms import Plan
@@ -317,7 +317,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.markets[listing.market_id] = market
         self.listed_count += 1
         # Prices from before the desk looked come from the tape; they are for charts only.
-        market.samples += beliefs_until(listing, world_at, PREFILL)
+        step_s = (world_at - listing.opens_at) / PREFILL
+        if step_s > 0:
+            market.samples += first_beliefs(listing, step_s, PREFILL)
         for trade in event.opening:
             self.ledger.transfer(CROWD, market.account, trade.cost)
             market.move(trade.side, trade.shares)

@@ -63,7 +63,7 @@ Row = TypeVar("Row", bound=CopiedRecord)
 Result = TypeVar("Result")
 
 BARS: Final = 3
-"""Rows of the window beside a screen, which are not known before the first layout."""
+"""Rows that the bars above and below a screen take, until the first layout has counted them."""
 
 REST_S: Final = 2.0
 """A cursor that moves on within this time is not written down."""
@@ -197,13 +197,14 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.tabs.show(labels, self.place, strong=frozenset(strong))
 
     @on(events.Compose)
-    def _foresee_size(self) -> None:
-        """Take the classes of the size to come before there are widgets to style by them."""
+    def _set_expected_classes(self) -> None:
+        """Set the classes of the expected size before the widgets are mounted and styled."""
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         deck = self.parent.size if isinstance(self.parent, Widget) else Size()  # pyright: ignore[reportUnknownMemberType] - untyped
-        self._take_classes(deck or app.size - (0, BARS))
+        self._set_classes(deck or app.size - (0, BARS))
 
-    def _take_classes(self, size: Size) -> None:
+    def _set_classes(self, size: Size) -> None:
+        """Set the classes that the styles know this size by."""
         width, height = size
         wanted = {
             name: not (self.is_wide and name == self.beside)
@@ -220,7 +221,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def fit(self) -> None:
         """Arrange the widgets for the screen's present size."""
-        self._take_classes(self.size)
+        self._set_classes(self.size)
         width = self.size.width
         for table in self.lists:
             table.title_of = self.title_line

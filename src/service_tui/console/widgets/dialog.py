@@ -41,21 +41,18 @@ class Covered(Screen[Result]):
     """
 
     @on(events.Compose)
-    def _take_size(self) -> None:
-        """Take the classes of the window's size before there are widgets to style by them."""
+    def _set_size_classes(self) -> None:
+        """Set the classes of the window's size before the widgets are mounted and styled."""
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         own = self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS
         usual = app.HORIZONTAL_BREAKPOINTS, app.VERTICAL_BREAKPOINTS
-        reached = {
-            max(tier for tier in tiers if tier[0] <= cells)[1]: True
-            for cells, mine, others in zip(app.size, own, usual, strict=True)
-            if (tiers := others if mine is None else mine)
-        }
-        self.update_classes(reached)
+        for cells, mine, others in zip(app.size, own, usual, strict=True):
+            reached = self._get_breakpoint_classes(cells, (others if mine is None else mine) or [])
+            self.update_classes(dict.fromkeys(reached, True))
 
     @on(events.ScreenResume)
-    def _come(self, event: events.ScreenResume) -> None:
-        """Come to the front, new or once more: the widgets are styled, as they were mounted."""
+    def _keep_styles(self, event: events.ScreenResume) -> None:
+        """Tell Textual not to style the widgets again: mounting has styled them."""
         event.refresh_styles = False
 
     def _compositor_refresh(self) -> None:

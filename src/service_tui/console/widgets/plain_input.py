@@ -43,7 +43,7 @@ class PlainInput(Input):
     _is_entering: bool = False
 
     def update_node_styles(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's own
-        """Style it anew, but not before it has its place: there it is styled in any case."""
+        """Style it again, once it is mounted: mounting styles it anyway."""
         if self.parent is not None:  # pyright: ignore[reportUnknownMemberType] - untyped
             super().update_node_styles(animate)
 

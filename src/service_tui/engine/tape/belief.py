@@ -62,24 +62,20 @@ def belief(listing: Listing, at: Timestamp) -> Probability:
     return chance_of(log_odds(listing, at))
 
 
-def beliefs_until(
-    listing: Listing, at: Timestamp, count: int
+def first_beliefs(
+    listing: Listing, step_s: float, count: int
 ) -> tuple[tuple[Timestamp, float], ...]:
-    """The belief at even steps from the opening on, each with its time, to four digits.
+    """The first points of a market's chart, from its opening on.
 
     Args:
         listing: the market.
-        at: the end of the last step, which is left out itself; up to the opening there are none.
-        count: how many steps.
+        step_s: seconds of the tape between two points, above 0.
+        count: how many points.
 
     Returns:
-        Times of the tape and prices, oldest first.
+        Times of the tape and beliefs to four digits, oldest first.
     """
-    opens_at = listing.opens_at
-    step_s = (at - opens_at) / count
-    if step_s <= 0:
-        return ()
-    times = [Timestamp(opens_at + index * step_s) for index in range(count)]
+    times = [Timestamp(listing.opens_at + index * step_s) for index in range(count)]
     return tuple((then, round(belief(listing, then), 4)) for then in times)
 
 

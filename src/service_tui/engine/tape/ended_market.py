@@ -4,9 +4,8 @@ from typing import Final
 
 from service_tui.engine.amm.market import Market
 from service_tui.engine.listing import Listing
-from service_tui.engine.tape.belief import belief
+from service_tui.engine.tape.belief import first_beliefs
 from service_tui.engine.tape.crowd import opening_of
-from service_tui.units import Timestamp
 
 POINTS: Final = 48
 """Prices of the whole life, for its chart."""
@@ -27,9 +26,7 @@ def market_from_tape(listing: Listing, *, outcome: bool) -> Market:
     for trade in opening_of(listing, listing.resolves_at):
         market.move(trade.side, trade.shares)
     step_s = (listing.resolves_at - listing.opens_at) / POINTS
-    for index in range(POINTS + 1):
-        then = Timestamp(listing.opens_at + index * step_s)
-        market.samples.append((then, round(belief(listing, then), 4)))
+    market.samples += first_beliefs(listing, step_s, POINTS + 1)
     market.last_sample_at = listing.resolves_at
     market.outcome = outcome
     market.resolved_at = listing.resolved_at
