@@ -308,7 +308,8 @@ def test_a_world_is_copied_into_the_database_and_back_row_by_row(
     # Neither side is ever written over.
     nothing = "service-tui: the target holds a world already; nothing was copied\n"
     assert db("copy", str(source), "database") == (1, nothing)
-    assert db("copy", "database", str(back))[0] == 0
+    code, said = db("copy", "database", str(back))
+    assert code == 0, said
     assert "has a database already" in db("copy", "database", str(back))[1]
     assert "the word database" in db("copy", "a", "b")[1]
     assert asyncio.run(held_in(back, key, agent_id)) == shares
