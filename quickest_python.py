@@ -1,6 +1,6 @@
 """Print the Python that runs this project quickest, of those on this machine: for the Makefile.
 
-`python3`, unless another one that is new enough runs a short loop in four fifths of its time: one
+`python3`, unless another one that is new enough runs a short loop in seven eighths of its time: one
 that was built on the machine itself without optimization (as pyenv does) needs half as much time
 again for everything as the one of a distribution.
 """
@@ -42,7 +42,7 @@ def main() -> None:
     times = {path: seconds for path in candidates() if (seconds := timed(path))}
     usual = shutil.which("python3") or "python3"
     best = min(times, key=lambda path: times[path], default=usual)
-    if usual in times and times[best] > 0.8 * times[usual]:
+    if usual in times and times[best] > 7 / 8 * times[usual]:
         best = usual
     if best != usual and usual in times:
         print(
