@@ -459,3 +459,19 @@ def test_who_closes_leads_no_longer_even_on_a_lost_line(monkeypatch: pytest.Monk
     lead.line.failing = psycopg.OperationalError("gone")
     way.close()
     assert (way.epoch, lead.line.closed) == (None, True)
+
+
+@pytest.mark.parametrize(("silent_s", "frees"), [(CERTAIN_S - 0.01, True), (CERTAIN_S, False)])
+def test_who_closes_frees_the_lock_first_on_a_line_that_answered_lately(
+    monkeypatch: pytest.MonkeyPatch, *, silent_s: float, frees: bool
+) -> None:
+    """The server notices a closed line a little later; on a silent one nobody waits for it."""
+    lead = Lead()
+    way = led(lead, monkeypatch)
+    lead.line.asked.clear()
+    lead.at += silent_s
+    way.close()
+    said = [("SELECT pg_advisory_unlock_all()", None)]
+    assert (lead.line.asked, lead.line.closed) == (said if frees else [], True)
+    way.close()
+    assert way.epoch is None

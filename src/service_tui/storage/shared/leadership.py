@@ -188,10 +188,17 @@ class Leadership:
         """Give up the lead, if any, and the connection, once a call of another thread is over."""
         with self._calling:
             raw, self._raw = self._raw, None
+            answered_lately = self._monotonic() < self._certain_until
             self._lose()
-            if raw is not None:
-                with suppress(psycopg.Error):
-                    raw.close()
+            if raw is None:
+                return
+            with suppress(psycopg.Error):
+                if answered_lately:
+                    # The server notices the end of a connection a little later, and until then
+                    # whoever asks next would find the world led.
+                    raw.execute("SELECT pg_advisory_unlock_all()")
+            with suppress(psycopg.Error):
+                raw.close()
 
     @contextmanager
     def _call(self) -> Generator[None]:
