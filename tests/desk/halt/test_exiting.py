@@ -73,9 +73,7 @@ async def turns() -> None:
 
 
 @pytest.mark.parametrize(("venue", "is_confirmed"), [(Venue.SIM, False), (Venue.EVM, True)])
-def test_the_exit_of_a_position_is_a_sale_of_all_of_it(
-    venue: Venue, *, is_confirmed: bool
-) -> None:
+def test_the_exit_of_a_position_is_a_sale_of_all_of_it(venue: Venue, *, is_confirmed: bool) -> None:
     position = replace(sample_state(8).positions[0], venue=venue)
     order = sale_of(position)
     assert (order.market_id, order.side, order.action) == (

@@ -1,5 +1,8 @@
 """Which redemptions begin, wait or are refused, by hand and by themselves."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -25,6 +28,7 @@ from service_tui.desk.redemption.handlers import (
     AGAIN_MAX_S,
     AGAIN_S,
     ALLOWED,
+    CYCLE_S,
     HOLDER,
     REVERTS_MAX,
     Redemptions,
@@ -43,6 +47,7 @@ from service_tui.desk.slices.redemption import (
     StepView,
 )
 from service_tui.desk.slices.wallet import AutoChanged, KeyState, Ownership
+from service_tui.signing.errors import SigningError
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Side, Venue
@@ -292,9 +297,10 @@ async def test_what_the_service_signs_is_asked_for_after_the_yes_alone() -> None
     assert it.begun == []
     run = it.on.state.redemption.run(KEY)
     assert run is not None
-    assert (run.state, run.managed, run.words) == (
+    assert (run.state, run.managed, run.by_itself, run.words) == (
         ChainRunState.PREPARED,
         True,
+        False,
         "needs your confirmation",
     )
     await it.its.redeem(replace(REDEEM, digest="d1"))
@@ -686,3 +692,188 @@ async def test_runs_of_the_journal_go_on_and_what_was_not_confirmed_is_dropped()
     assert it.on.facts[-1] == AutoChanged(allowed=True, executes=True)
     assert all(run._was_left for run in it.its._turns.values())
     assert it.its._unread is False
+
+
+# -- at work ------------------------------------------------------------------------------------
+
+
+class AtWork(Work):
+    """Redemptions that run, with every step of a run held until the test lets it end."""
+
+    def __init__(self, *rows: ChainRun, executes: bool = True) -> None:
+        super().__init__(executes=executes)
+        self.set(auto=AutoView())
+        self.line.runs.rows = list(rows)
+        self.went: list[str] = []
+        self.free = asyncio.Event()
+
+    @asynccontextmanager
+    async def running(self, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+        async def go(run: RedemptionRun) -> None:
+            self.went.append(run.view.key)
+            await self.free.wait()
+
+        monkeypatch.setattr(RedemptionRun, "go", go)
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(self.its.run())
+            await self.on.clock.advance(0.0)
+            yield
+            task.cancel()
+
+
+@pytest.mark.parametrize(
+    ("busy", "step", "is_busy"),
+    [
+        ({KEY}, REQUEST, True), ({KEY}, CHECK, True), ({KEY}, SIGN, True),
+        ({KEY}, BROADCAST, False), (set(), SIGN, False),
+    ],
+)  # fmt: skip
+def test_closing_waits_for_a_step_that_is_taken_and_cannot_be_repeated(
+    busy: set[str], step: str, *, is_busy: bool
+) -> None:
+    it = Work()
+    waiting, taken = it.turn(BROADCAST), it.turn(step)
+    it.its._turns = {"m0:no": waiting, KEY: taken}
+    it.its._busy = {*busy, "m0:no"}
+    assert it.its.is_busy is is_busy
+
+
+async def test_the_runs_of_the_journal_are_taken_up_each_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    it = AtWork(stored(1, "m1", BROADCAST), stored(2, "m2", BROADCAST))
+    async with it.running(monkeypatch):
+        assert (it.went, it.its._busy) == (["m1:no", "m2:no"], {"m1:no", "m2:no"})
+        it.its.wake()
+        await it.on.clock.advance(CYCLE_S)
+        assert it.went == ["m1:no", "m2:no"]
+        it.free.set()
+        await it.on.clock.advance(0.0)
+        assert it.its._busy == set()
+        # Neither has come to its end: the next look finds both again.
+        await it.on.clock.advance(CYCLE_S)
+        assert it.went == ["m1:no", "m2:no", "m1:no", "m2:no"]
+
+
+async def test_nothing_goes_on_before_the_journal_was_read() -> None:
+    it = Work()
+    fresh = Redemptions(it.on.ports, cast("Any", it.line), cast("Any", None), executes=lambda: True)
+    fresh._turns = {KEY: it.turn(BROADCAST)}
+    assert (fresh._idle(), len(it.its._idle())) == ([], 1)
+    fresh.wake()
+    assert fresh._awake.is_set()
+
+
+async def test_a_desk_that_does_not_sign_takes_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    it = AtWork(stored(1, "m1", BROADCAST), executes=False)
+    async with it.running(monkeypatch):
+        await it.on.clock.advance(3 * CYCLE_S)
+        assert (it.went, set(it.its._turns)) == ([], {"m1:no"})
+
+
+async def test_a_journal_that_cannot_be_read_is_read_by_a_later_cycle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    it = AtWork(stored(1, "m1", BROADCAST))
+    reads: list[str] = []
+
+    def unsettled() -> list[ChainRun]:
+        reads.append("read")
+        if len(reads) < 3:
+            raise StorageError("disk gone")
+        return it.line.runs.rows
+
+    it.line.runs.unsettled = unsettled  # type: ignore[method-assign]
+    async with it.running(monkeypatch):
+        assert it.its._unread
+        await it.on.clock.advance(2 * CYCLE_S)
+        assert (it.went, it.its._unread) == (["m1:no"], False)
+        await it.on.clock.advance(CYCLE_S)
+        assert len(reads) == 3
+
+
+async def test_a_desk_that_signs_from_now_on_reads_the_journal_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    it = AtWork()
+    async with it.running(monkeypatch):
+        it.line.runs.rows = [stored(1, "m1", BROADCAST)]
+        it.its.take_up()
+        await it.on.clock.advance(0.0)
+        assert it.went == ["m1:no"]
+
+
+async def test_a_run_that_lasts_a_whole_cycle_is_no_death_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun = load(stored(1, "m1", BROADCAST).body)
+    row = replace(stored(1, "m1", BROADCAST), body=dump(replace(begun, begun=1)))
+    it = AtWork(row)
+    async with it.running(monkeypatch):
+        (run,) = it.its._turns.values()
+        await it.on.clock.advance(CYCLE_S - 1.0)
+        assert run.body.begun == 1
+        await it.on.clock.advance(1.0 + CYCLE_S)
+        assert run.body.begun == 0
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        UnreachableError("silent", Called("POST", "/rpc")),
+        StorageError("disk full"),
+        SigningError("no answer of the chain"),
+    ],
+)
+async def test_a_cycle_that_fails_is_followed_by_the_next(
+    monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
+    it = AtWork()
+    looks: list[float] = []
+
+    async def by_itself() -> None:
+        looks.append(it.on.clock.now() - NOW)
+        if len(looks) == 1:
+            raise problem
+
+    it.its._by_itself = by_itself  # type: ignore[method-assign]
+    async with it.running(monkeypatch):
+        await it.on.clock.advance(2 * CYCLE_S)
+    assert looks == [0.0, CYCLE_S, 2 * CYCLE_S]
+
+
+async def test_a_row_has_one_run_however_the_journal_lists_it() -> None:
+    """What is unsettled is among the recent ones too, and a later row of one position is not it."""
+    it = Work()
+    it.line.runs.rows = [stored(7, "m1", BROADCAST), stored(3, "m1", BROADCAST)]
+    await it.its._try_to_read()
+    assert {key: run.number for key, run in it.its._turns.items()} == {KEY: 3}
+
+
+async def test_one_that_was_damaged_hides_none_after_it() -> None:
+    it = Work()
+    it.line.runs.rows = [
+        replace(stored(1, "m1", BROADCAST), subject="approve:x"),
+        replace(stored(2, "m2", BROADCAST), body="{}"),
+        stored(3, "m3", BROADCAST),
+    ]
+    await it.its._try_to_read()
+    assert set(it.its._turns) == {"m3:no"}
+
+
+async def test_what_cannot_be_let_go_is_not_carried_out_either() -> None:
+    it = Work()
+    it.line.runs.rows = [stored(1, "m1", CHECK, confirmed=False), stored(2, "m2", BROADCAST)]
+    it.line.runs.problem = StorageError("disk full")
+    await it.its._try_to_read()
+    assert set(it.its._turns) == {"m2:no"}
+    assert it.its._unread is False
+
+
+async def test_the_least_gas_that_is_named_is_above_nothing() -> None:
+    it = Work()
+    it.wallet(gas_needed=None)
+    it.line.balance_wei = 0
+    assert "a redemption needs 0.0000" in await it.its._held_up()
+    it.line.balance_wei = 10**12
+    assert await it.its._held_up() == ""

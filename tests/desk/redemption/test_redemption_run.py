@@ -30,7 +30,13 @@ from service_tui.desk.chain.transaction_run import (
 )
 from service_tui.desk.facts import Noticed
 from service_tui.desk.redemption import redemption_run
-from service_tui.desk.redemption.redemption_run import POL_PRICE_USUAL, RedemptionRun, priced
+from service_tui.desk.redemption.redemption_run import (
+    AGAIN_MAX_S,
+    AGAIN_S,
+    POL_PRICE_USUAL,
+    RedemptionRun,
+    priced,
+)
 from service_tui.desk.slices.records import NoticeKind, Topic
 from service_tui.desk.slices.redemption import (
     CONFIRM_WAIT_S,
@@ -422,8 +428,11 @@ async def test_after_a_restart_the_transaction_is_asked_for_again() -> None:
     assert line.runs.written == [("move", 7, REQUEST)]
 
 
-async def test_a_position_without_a_condition_is_not_looked_for_on_the_chain() -> None:
-    run, _, line = made(row=replace(ROW, condition_id=""))
+@pytest.mark.parametrize("unknown", [{"condition_id": ""}, {"neg_risk": None}])
+async def test_a_position_that_is_not_named_whole_is_not_looked_for_on_the_chain(
+    unknown: dict[str, Any],
+) -> None:
+    run, _, line = made(row=replace(ROW, **unknown))
     note = await run._check_chain(run._redemption())
     assert note == "the service does not name the condition: compare it yourself"
     assert line.asked == []
@@ -475,6 +484,27 @@ async def test_a_confirmed_payout_is_reported_until_it_is_acknowledged() -> None
     assert on.told == [Noticed("good", "redeemed: 3.00 USDC.e received, Will it?", NoticeKind.FILL)]
     assert on.woken == [Topic.REDEMPTIONS, Topic.WALLET, Topic.POSITIONS, Topic.ACCOUNT]
     assert line.runs.written == [("settle", 7, DONE)]
+
+
+async def test_a_report_that_is_refused_is_repeated_after_ever_longer_pauses() -> None:
+    run, on, _ = made(REPORT, reason=RunProblem.SERVICE, fix="wait", tx_hash=HASH)
+    no = SimpleNamespace(success=False, error="")
+    yes = SimpleNamespace(success=True, error=None)
+    on.answers[REPORT_REDEMPTION] = [SILENT, *[no] * 7, yes]
+    pauses: list[tuple[float, str]] = []
+
+    async def sleep(delay_s: float) -> None:
+        pauses.append((delay_s, run.view.words))
+
+    on.clock.sleep = sleep  # type: ignore[method-assign]
+    await run._report()
+    again = "paid; reporting again: "
+    assert pauses == [
+        (AGAIN_S, f"{again}no connection (POST /x)"),
+        *((min(AGAIN_MAX_S, AGAIN_S * 2**one), f"{again}not accepted yet") for one in range(1, 8)),
+    ]
+    assert pauses[-1][0] == AGAIN_MAX_S
+    assert (run.view.state, run.view.reason, run.view.fix) == (ChainRunState.DONE, None, "")
 
 
 async def test_a_receipt_is_followed_by_the_report() -> None:
