@@ -1,5 +1,6 @@
 """Places of a wallet, receipts that are sure, and what is shown before it is signed."""
 
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -347,3 +348,38 @@ async def test_the_stored_bytes_are_sent_and_the_relay_s_answer_is_given_back() 
     made, on = asking("the relay's answer")
     assert await made.broadcast("0x02f8aabbcc") == "the relay's answer"
     assert on.asked == [Asked(BROADCAST, body=BroadcastRequest(signed_tx="0x02f8aabbcc"))]
+
+
+# -- the readers --------------------------------------------------------------------------------
+
+
+async def test_each_reader_of_the_node_is_made_once_and_asks_through_the_service(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, loaded = list[tuple[object, ...]](), list[str]()
+
+    def reader(kind: str) -> Any:
+        return lambda *given: made.append((kind, *given)) or SimpleNamespace(kind=kind)
+
+    async def imported(name: str) -> None:
+        loaded.append(name)
+
+    node = "service_tui.signing.node"
+    stand_in = SimpleNamespace(chain_of=reader("chain"), contracts_of=reader("contracts"))
+    monkeypatch.setitem(sys.modules, node, cast("Any", stand_in))
+    monkeypatch.setattr("service_tui.desk.chain.gateway.imported", imported)
+    its = gateway(Node())
+    its._chain = None
+    assert await its.chain() is await its.chain()
+    assert await its.contracts() is await its.contracts()
+    book = its.policy.book
+    assert made == [("chain", its._rpc, book.chain_id), ("contracts", its._rpc, book)]
+    # It is long in loading: a thread does that before it is used.
+    assert loaded == [node, node]
+
+
+async def test_one_holds_the_turn_at_a_time() -> None:
+    its = gateway(Node())
+    async with its.turn:
+        assert its.turn.locked()
+    assert not its.turn.locked()

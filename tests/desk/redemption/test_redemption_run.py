@@ -428,11 +428,11 @@ async def test_after_a_restart_the_transaction_is_asked_for_again() -> None:
     assert line.runs.written == [("move", 7, REQUEST)]
 
 
-@pytest.mark.parametrize("unknown", [{"condition_id": ""}, {"neg_risk": None}])
-async def test_a_position_that_is_not_named_whole_is_not_looked_for_on_the_chain(
-    unknown: dict[str, Any],
+@pytest.mark.parametrize("row", [replace(ROW, condition_id=""), None])
+async def test_a_position_without_a_condition_is_not_looked_for_on_the_chain(
+    row: RedemptionRow | None,
 ) -> None:
-    run, _, line = made(row=replace(ROW, **unknown))
+    run, _, line = made(row=row)
     note = await run._check_chain(run._redemption())
     assert note == "the service does not name the condition: compare it yourself"
     assert line.asked == []
