@@ -372,6 +372,8 @@ async def test_each_reader_of_the_node_is_made_once_and_asks_through_the_service
     its._chain = None
     assert await its.chain() is await its.chain()
     assert await its.contracts() is await its.contracts()
+    assert [one.kind for one in (its._chain, its._contracts)] == ["chain", "contracts"]  # type: ignore[union-attr]
+    assert (await its.chain(), await its.contracts()) == (its._chain, its._contracts)
     book = its.policy.book
     assert made == [("chain", its._rpc, book.chain_id), ("contracts", its._rpc, book)]
     # It is long in loading: a thread does that before it is used.

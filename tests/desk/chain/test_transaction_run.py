@@ -98,6 +98,33 @@ def test_a_run_of_the_journal_is_what_was_written_down() -> None:
     assert (run.view.tx_hash, run.view.opened_at, run.view.settled_at) == ("0xhash", OPENED, None)
 
 
+def test_a_run_that_is_over_was_over_when_the_journal_says() -> None:
+    run, on, line = made(CONFIRM)
+    row = ChainRun(
+        subject="redeem:m1:yes", wallet="0xWALLET", opened_at=OPENED, changed_at=NOW,
+        settled_at=NOW, step=FAILED, body="", number=8,
+    )  # fmt: skip
+    over = Run(on.ports, cast("Any", line), row, run.body)
+    assert (over.view.settled_at, over.view.opened_at, over.raw) == (NOW, OPENED, "")
+    assert over.view.tx_hash == "0xhash", "without one of its own the row leaves that of its body"
+
+
+async def test_whatever_is_written_down_is_shown_then_and_not_before() -> None:
+    run, on, line = made(PREPARED)
+    for written in (
+        run.move(SIGN, words="signing"), run.settle(FAILED, state=ChainRunState.FAILED),
+    ):  # fmt: skip
+        on.facts.clear()
+        await written
+        assert on.facts == [Changed(run.view)]
+    line.runs.problem = StorageError("disk full")
+    for refused in (run.move(CONFIRM, words="never shown"), run.settle(REFUSED)):
+        on.facts.clear()
+        with pytest.raises(StorageError):
+            await refused
+        assert (on.facts, run.step, run.view.state) == ([], FAILED, ChainRunState.FAILED)
+
+
 # -- the person's yes ---------------------------------------------------------------------------
 
 
@@ -165,6 +192,12 @@ async def test_a_place_that_was_taken_meanwhile_is_not_signed(
     if not is_free:
         assert run.view.reason is RunProblem.CHAIN
         assert "nonce 5 was used by another transaction" in run.view.words
+
+
+async def test_a_gap_is_a_surprise_where_no_call_was_shown() -> None:
+    run, _, line = made(SIGN, ChainLine(at=Place(5, 5, 1, frozenset(), frozenset())))
+    run.show(call=None)
+    assert (await run.signed(), line.signed) == (False, [])
 
 
 async def test_a_gap_that_was_shown_is_no_surprise() -> None:

@@ -205,10 +205,7 @@ def test_each_side_that_is_held_is_a_row_of_its_own() -> None:
     ],
 )  # fmt: skip
 def test_a_side_is_lost_once_the_other_one_has_surely_won(
-    status: str,
-    outcome: bool | None,
-    *,
-    lost: bool,  # noqa: FBT001  (what the wire says)
+    status: str, *, outcome: bool | None, lost: bool
 ) -> None:
     (row,) = rows_of_position(position(status=status, outcome=outcome))
     assert (row.lost, row.amount) == (lost, 0 if lost else 12 * ONE)
