@@ -30,7 +30,7 @@ from service_tui.desk.chain.transaction_run import (
     SIGN,
     TransactionRun,
 )
-from service_tui.desk.changes import changed
+from service_tui.desk.changes import Changed, changed
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.redemption import (
     CallView,
