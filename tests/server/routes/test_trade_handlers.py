@@ -16,10 +16,11 @@ from service_tui.engine.errors import (
     NotFilledWhole,
     SlippageBeyond,
 )
-from service_tui.engine.events import Fill, Note, TradeFailed
+from service_tui.engine.events import Fill, Note, OrderPlaced, TradeFailed
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import batch, trades
-from service_tui.terms import Action, Side, Venue
+from service_tui.storage.errors import StorageFullError
+from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.batch import BatchRequest, LegBody, LegRequest
 from service_tui.wire.trades import TradeBody, TradeRequest
@@ -219,3 +220,147 @@ async def test_a_batch_on_a_real_venue_needs_a_claim_unless_it_is_a_quote(
             True, True, 5.0, body.balance
         )  # fmt: skip
     assert one.world_store.written == []
+
+
+def several(*amounts: float, **fields: Any) -> BatchRequest:
+    rows = tuple(
+        LegRequest(market_id=f"m{number}", side=Side.YES, amount=amount)
+        for number, amount in enumerate(amounts, start=1)
+    )
+    return BatchRequest(trades=rows, **fields)
+
+
+def with_markets(count: int) -> Any:
+    one = service()
+    for number in range(2, count + 1):
+        listed(one.world, f"m{number}")
+    return one
+
+
+async def placed(one: Any, sent: BatchRequest) -> Any:
+    return await batch.place_batch(request_to(one, "ada", body=sent))
+
+
+async def test_each_buy_of_a_batch_is_carried_out_and_what_is_refused_holds_none_back() -> None:
+    one = with_markets(3)
+    body = await placed(one, several(5.0, 20_000.0, 7.5))
+    assert [row.success for row in body.results] == [True, False, True]
+    assert (body.success, body.failed_count, body.total_cost) == (False, 1, 12.5)
+    assert body.balance == 10_000 - 12.5
+    assert [fill.market_id for fill in one.world_store.written] == ["m1", "m3"]
+    first, refused, last = body.results
+    assert (first.market_id, first.trade_id, first.cost) == ("m1", "t1", 5.0)
+    assert (last.trade_id, last.cost, last.aborted) == ("t2", 7.5, False)
+    assert first.shares > first.cost / 0.5
+    # Each is quoted as if it were alone, before any of them.
+    assert first.price == first.dry_run_price
+    assert first.slippage == pytest.approx(first.price - 0.4, abs=1e-6)
+    assert (refused.cost, refused.dry_run_price, refused.aborted) == (0.0, 0.0, False)
+    assert refused.error
+    assert refused.error_code
+    assert refused.fix
+
+
+async def test_a_dry_run_says_what_each_would_get_and_changes_nothing() -> None:
+    one = with_markets(2)
+    body = await placed(one, several(5.0, 7.5, dry_run=True))
+    assert (body.success, body.dry_run, body.failed_count) == (True, True, 0)
+    assert (body.total_cost, body.balance) == (12.5, 10_000.0)
+    assert [row.trade_id for row in body.results] == [None, None]
+    assert (one.world_store.written, one.world.trade_count) == ([], 0)
+
+
+async def test_an_atomic_batch_is_carried_out_whole_or_not_at_all() -> None:
+    one = with_markets(3)
+    body = await placed(one, several(5.0, 20_000.0, 7.5, atomic=True))
+    assert (body.success, body.failed_count, body.total_cost) == (False, 3, 0.0)
+    assert [(row.success, row.aborted) for row in body.results] == [
+        (False, True), (False, False), (False, True),
+    ]  # fmt: skip
+    assert [row.error == batch.ABORTED for row in body.results] == [True, False, True]
+    assert body.results[1].error_code
+    assert (one.world_store.written, body.balance, one.world.trade_count) == ([], 10_000.0, 0)
+    body = await placed(one, several(5.0, 7.5, atomic=True))
+    assert (body.success, body.total_cost, body.balance) == (True, 12.5, 10_000 - 12.5)
+    assert [row.trade_id for row in body.results] == ["t1", "t2"]
+    assert [row.slippage for row in body.results] == [
+        pytest.approx(row.price - 0.4, abs=1e-6) for row in body.results
+    ]
+    assert len(one.world_store.written) == 2
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+async def test_a_bound_of_slippage_refuses_what_is_beyond_it(*, atomic: bool) -> None:
+    one = with_markets(2)
+    body = await placed(one, several(1.0, 400.0, atomic=atomic, max_slippage=0.01))
+    assert [row.success for row in body.results] == [not atomic, False]
+    assert body.results[1].error_code == SlippageBeyond("x").code
+    assert body.warnings == ()
+    warned = await placed(one, several(1.0, 400.0, dry_run=True, max_slippage=0.01))
+    (warning,) = warned.warnings
+    assert warning.startswith("m2 slips 0.")
+    assert warning.endswith("above max_slippage 0.01")
+
+
+@pytest.mark.parametrize(
+    ("amount", "kind"), [(1.005, "decimal_max_places"), (0.0000001, "decimal")]
+)
+async def test_an_amount_below_a_cent_is_named_by_its_place(amount: float, kind: str) -> None:
+    one = with_markets(2)
+    with pytest.raises(Denied) as refused:
+        await placed(one, several(1.0, amount))
+    said = str(vars(refused.value))
+    assert "'trades', 1, 'amount'" in said
+    assert kind in said
+    assert one.world_store.written == []
+
+
+@pytest.mark.parametrize(
+    ("plan", "venue", "status"),
+    [(Plan.PRO, Venue.SIM, 403), (Plan.ELITE, Venue.EVM, 422), (Plan.ELITE, Venue.SOL, 422)],
+)
+async def test_all_or_none_is_for_the_elite_plan_and_for_play_money(
+    plan: Plan, venue: Venue, status: int
+) -> None:
+    one = service(plan=plan, claimed=True, real_trading_enabled=True)
+    with pytest.raises(Denied, match=str(status)):
+        await placed(one, several(1.0, venue=venue, atomic=True))
+    assert one.world_store.written == []
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+async def test_no_buy_of_a_batch_is_made_on_a_disk_that_takes_none(*, atomic: bool) -> None:
+    one = with_markets(2)
+    one.world_store.refuses = StorageFullError("full")
+    with pytest.raises(StorageFullError):
+        await placed(one, several(1.0, 2.0, atomic=atomic))
+    assert (one.world.trade_count, one.world.cash(one.world.agents["ada"])) == (0, 10_000 * ONE)
+
+
+async def test_an_order_of_a_batch_is_a_buy_of_its_agent_with_its_source() -> None:
+    one = service()
+    (made,) = batch._orders(request_to(one, "ada"), several(5.0, source="sdk:x", venue=Venue.SOL))
+    assert (made.agent, made.market_id, made.side) == (one.world.agents["ada"], "m1", Side.YES)
+    assert (made.action, made.size, made.venue) == (Action.BUY, dollars(5), Venue.SOL)
+    assert (made.note, made.unlimited) == (Note(source="sdk:x"), not one.limits)
+
+
+def test_no_price_is_known_before_of_a_market_that_is_not_there_or_of_a_book() -> None:
+    one = service()
+    request = request_to(one, "ada")
+    assert batch._price(request, order(one, side=Side.YES)) == pytest.approx(0.4)
+    assert batch._price(request, order(one)) == pytest.approx(0.6)
+    assert batch._price(request, order(one, market_id="m9")) == 0.0
+    assert batch._price(request, order(one, venue=Venue.EVM)) == 0.0
+
+
+def test_what_does_not_begin_with_a_fill_or_an_order_is_a_fault_of_ours() -> None:
+    with pytest.raises(TypeError):
+        batch._filled(TradeFailed("ada", AT, "m1", Side.NO, "x"), 0.0)
+    given = {
+        "market_id": "m1", "order_id": "o-1", "money": dollars(5), "shares": dollars(10),
+        "price_before": 0.45,
+    }  # fmt: skip
+    placed_order = OrderPlaced(**(dict.fromkeys(OrderPlaced._fields) | given))
+    row = batch._filled(placed_order, 0.0)
+    assert (row.trade_id, row.price, row.slippage) == ("o-1", 0.5, pytest.approx(0.05))
