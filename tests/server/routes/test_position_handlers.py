@@ -49,12 +49,22 @@ class Book:
         self.past: dict[Venue, list[PositionBody]] = {}
         self.reads: list[tuple[Venue, int | None]] = []
         self.moves_on = 0
-        monkeypatch.setattr(room, "_open", lambda *_: self.held.get(SIM, []))
-        monkeypatch.setattr(room, "sold_bodies", lambda *_: self.sold.get(SIM, []))
+        self.agent = self.service.world.agents["ada"]
+        monkeypatch.setattr(type(self.agent), "open_positions", lambda _: self.held.get(SIM, []))
+        monkeypatch.setattr(room, "position_body", self.body)
+        monkeypatch.setattr(room, "sold_bodies", self.sold_on_sim)
         monkeypatch.setattr(room, "venue_positions", self.positions)
         monkeypatch.setattr(room, "sold_on_venue", self.sold_there)
         monkeypatch.setattr(room, "ended_on", self.ended_on)
         monkeypatch.setattr(room, "ended_body", lambda one, _: one)
+
+    def body(self, _: object, agent: object, market_id: str) -> PositionBody:
+        assert agent is self.agent
+        return next(one for one in self.held[SIM] if one.market_id == market_id)
+
+    def sold_on_sim(self, _: object, agent: object) -> list[PositionBody]:
+        assert agent is self.agent
+        return self.sold.get(SIM, [])
 
     def positions(self, _: object, __: object, venue: Venue, states: object) -> list[PositionBody]:
         kept = {UNSETTLED: self.held, SETTLED: self.settled}[states]  # type: ignore[index]
@@ -121,6 +131,11 @@ async def test_what_is_held_comes_to_the_value_of_what_has_no_outcome_on_every_p
         assert (await book.select(**query)).value == 10.0
     assert (await book.select(venue=SOL)).value == 5.0
     assert (await book.select(status="resolved")).value == 0
+
+
+async def test_what_is_held_for_play_money_is_listed_the_largest_value_first(book: Book) -> None:
+    book.held[SIM] = [row("s1", 2.0), row("s8", 8.0), row("s3", 3.0)]
+    assert await book.names(venue=SIM) == ["s8", "s3", "s1"]
 
 
 async def test_rows_of_one_source_are_those_with_its_name_in_a_tag(book: Book) -> None:
@@ -190,7 +205,7 @@ async def test_positions_tell_the_result_of_each_venue_and_their_sum(
     asked: list[tuple[object, ...]] = []
     with_reports(book, asked)
     agent = book.service.world.agents["ada"]
-    monkeypatch.setattr(room, "unrealized", lambda *_: Micros(2 * ONE))
+    monkeypatch.setattr(room, "unrealized", lambda _, who: Micros(2 * ONE * (who is agent)))
     monkeypatch.setattr(type(agent), "realized", property(lambda _: Micros(-5 * ONE)))
     body = await room.positions(request_to(book.service, "ada", query=PositionsQuery()))
     assert asked == [("ada", EVM, AT), ("ada", SOL, AT)]
