@@ -4,14 +4,27 @@ from pathlib import Path
 
 import pytest
 
+from kit.engine.bare import AT, bare_world, listed
+from kit.service.bare import bare_service, request_to
 from kit.service.stage import open_stage
+from service_tui.server.http.service import RequestContext
 from service_tui.server.past.agent_past import AgentFill, AgentPayout
-from service_tui.server.routes.agent_results import POINTS_MAX, pnl_curve, skill_results
+from service_tui.server.routes import agent_results, outcomes
+from service_tui.server.routes.agent_results import (
+    POINTS_MAX,
+    Bucket,
+    SkillResult,
+    _buckets,
+    _skill_body,
+    pnl_curve,
+    skill_results,
+)
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.desk import DESK_AGENTS
 from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS
 from service_tui.wire.endpoints.public import PLACE_TRADE
+from service_tui.wire.fleet import CalibrationBody, SkillResultBody
 from service_tui.wire.trades import TradeRequest
 
 
@@ -192,3 +205,91 @@ def test_an_exit_is_a_trade_of_the_skill_that_bought() -> None:
     # What was bought before is not known: the seller remains.
     (alone,) = skill_results([fill(1, Action.SELL, 10, 7, skill="gauge")], {}.get)
     assert (alone.skill, alone.trades) == ("gauge", 1)
+
+
+def test_each_figure_of_a_skill_is_told_under_its_own_name() -> None:
+    bucket = Bucket(0.6, 0.8, count=4, confidence=0.7, hit_rate=0.75)
+    result = SkillResult(
+        "gauge", trades=9, pnl=Micros(3 * ONE), wins=5, losses=2, confidence=0.65, hit_rate=0.55,
+        brier=0.2, edge=0.06, slippage=0.02, buckets=(bucket,), venue=Venue.EVM,
+    )  # fmt: skip
+    told = _skill_body(result)
+    assert told == SkillResultBody(
+        skill_slug="gauge", venue=Venue.EVM, trades=9, pnl=3.0, wins=5, losses=2, confidence=0.65,
+        hit_rate=0.55, brier=0.2, edge=0.06, slippage=0.02, edge_kept=told.edge_kept,
+        calibration=(
+            CalibrationBody(low=0.6, high=0.8, count=4, confidence=0.7, hit_rate=0.75),
+        ),
+    )  # fmt: skip
+    assert told.edge_kept == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize(("edge", "slippage"), [(None, 0.02), (0.06, None), (None, None)])
+def test_nothing_is_known_to_be_left_of_an_edge_without_both_figures(
+    edge: float | None, slippage: float | None
+) -> None:
+    result = SkillResult("x", 1, Micros(0), 0, 0, edge=edge, slippage=slippage)
+    assert result.kept is None
+
+
+@pytest.mark.parametrize(
+    ("confidence", "low"), [(0.0, 0.0), (0.2, 0.2), (0.1999, 0.0), (0.8, 0.8), (1.0, 0.8)]
+)
+def test_a_confidence_counts_from_the_lower_edge_on_and_certainty_in_the_last(
+    confidence: float, low: float
+) -> None:
+    (bucket,) = _buckets([(confidence, True), (confidence, False)])
+    assert (bucket.low, bucket.count, bucket.confidence, bucket.hit_rate) == (
+        low, 2, confidence, 0.5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0])
+def test_a_confidence_of_nothing_or_of_certainty_is_one(confidence: float) -> None:
+    past = [fill(1, Action.BUY, 10, 5, signals={"confidence": confidence}), paid(2, won=True)]
+    (one,) = skill_results(past, {}.get)
+    assert (one.confidence, one.brier) == (confidence, (1 - confidence) ** 2)
+
+
+def test_a_sale_says_nothing_of_how_sure_a_skill_was() -> None:
+    past = [fill(1, Action.SELL, 10, 5, signals={"edge": 0.5, "confidence": 0.9})]
+    (one,) = skill_results(past, lambda _: True)
+    assert (one.trades, one.edge, one.confidence) == (1, None, None)
+
+
+async def test_the_results_are_those_of_the_agent_of_the_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = bare_world("ada", "bea")
+    listed(world, "m1")
+    asked: list[object] = []
+
+    async def past_of(request: RequestContext) -> list[object]:
+        asked.append(request.agent.agent_id)
+        return ["row"]
+
+    def body(*given: object) -> str:
+        asked.append(given)
+        return "body"
+
+    monkeypatch.setattr(outcomes, "past_of", past_of)
+    monkeypatch.setattr(agent_results, "_results_body", body)
+    monkeypatch.setattr(agent_results, "agent_pnl", lambda _, agent: f"P&L of {agent.agent_id}")
+    request = request_to(bare_service(world), path={"agent_id": "bea"})
+    assert await agent_results.results(request) == "body"
+    assert asked == ["bea", ("bea", ["row"], {"m1": None}, (AT, "P&L of bea"))]
+
+
+def test_the_body_has_the_curve_and_the_skills_of_one_past(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    past = [fill(1, Action.BUY, 10, 5, signals={"confidence": 0.9}), paid(2, won=True)]
+    monkeypatch.setattr(agent_results, "in_one_form", lambda found: {"rows": past}[found])
+    told = agent_results._results_body(
+        "ada", "rows", {"m": True}, (Timestamp(9.0), Micros(7 * ONE))
+    )
+    assert told.agent_id == "ada"
+    assert [(one.at.timestamp(), one.pnl) for one in told.points] == [
+        (1.0, 0.0), (1.0, pytest.approx(0.2)), (2.0, 5.0), (9.0, 7.0),
+    ]  # fmt: skip
+    assert [(one.skill_slug, one.hit_rate) for one in told.skills] == [("gauge", 1.0)]
