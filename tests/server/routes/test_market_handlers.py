@@ -8,13 +8,16 @@ import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
 from kit.service.bare import bare_service, request_to
+from service_tui.engine.amm.market import Market
 from service_tui.engine.tape.candles import PriceCandle
 from service_tui.engine.tape.feed import Tape
 from service_tui.server.http.refusals import Denied
-from service_tui.server.routes import browse
+from service_tui.server.routes import browse, markets
 from service_tui.terms import MarketWindow, Side, Venue
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.units import ONE, Micros, Probability, Timestamp
+from service_tui.wire.base import moment
 from service_tui.wire.browse import BrowseQuery, CandlesQuery, FastMarketsQuery, OpportunitiesQuery
+from service_tui.wire.markets import HistoryQuery, MarketsBody, MarketsQuery
 
 MS: Final = 1_000
 
@@ -265,3 +268,175 @@ def test_the_steps_of_candles_are_those_of_their_names() -> None:
     assert browse.STEPS_S == {
         "1m": 60, "5m": 300, "15m": 900, "1h": 3_600, "4h": 14_400, "1d": 86_400
     }  # fmt: skip
+
+
+# -- the agents' list -------------------------------------------------------------------------
+
+
+def stock(**more: Any) -> Any:
+    one = service(
+        rain={"question": "Will it rain in Dee?", "tags": ("weather", "days"), "volume": 5,
+              "start_price": Probability(0.45), "opens_at": at(-4)},
+        snow={"question": "Snow: will Dee see it?", "tags": ("weather",), "volume": 9,
+              "start_price": Probability(0.9), "resolves_at": at(3), "home": Venue.EVM,
+              "opens_at": at(-2)},
+        vote={"question": "Will anyone vote?", "tags": ("politics", "dee"), "volume": 7,
+              "resolves_at": at(2), "start_price": Probability(0.7), "opens_at": at(-3)},
+        late={"question": "Late?", "tags": (), "resolves_at": at(-0.1), "volume": 1},
+        over={"question": "Over?", "tags": (), "state": "resolved", "volume": 2},
+        **more,
+    )  # fmt: skip
+    gone = listed(bare_world(), id_of("gone"), question="Gone?")
+    gone.outcome, gone.resolved_at = False, Timestamp(AT - HOUR)
+
+    async def forgotten(market_ids: list[str]) -> dict[str, Market]:
+        return {one: gone for one in market_ids if one == gone.market_id}
+
+    async def market(market_id: str) -> Market:
+        return one.world.markets[market_id]
+
+    one.world_store.past = SimpleNamespace(forgotten=forgotten, market=market)
+    return one
+
+
+async def agents_list(one: Any, unknown: tuple[str, ...] = (), **query: Any) -> MarketsBody:
+    asked = request_to(one, "ada", query=MarketsQuery(**query), unknown=unknown)
+    return await markets.list_markets(asked)
+
+
+NAMES = f"{id_of('late')}, {id_of('gone')},{id_of('rain')},{id_of('none')}"
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({}, "snow vote rain"),
+        ({"status": "all"}, "snow vote rain"),
+        ({"status": "all", "tradeable_only": False}, "snow vote rain over late"),
+        ({"status": "closed"}, "late"),
+        ({"status": "resolved"}, "over"),
+        ({"venue": Venue.EVM}, "snow"),
+        ({"venue": Venue.SIM}, "snow vote rain"),
+        ({"import_source": Venue.EVM, "venue": Venue.SOL}, "snow"),
+        ({"import_source": Venue.SOL}, ""),
+        ({"ids": NAMES, "sort": "created"}, "late gone rain"),
+        ({"ids": NAMES, "status": "resolved", "sort": "created"}, "late gone rain"),
+        ({"tags": "Weather"}, "snow rain"),
+        ({"tags": " days , weather,"}, "rain"),
+        ({"q": "DEE will"}, "rain snow vote"),
+        ({"q": "will rain"}, "rain"),
+        ({"max_hours_to_resolution": 2}, "vote rain"),
+        ({"sort": "created"}, "snow vote rain"),
+        ({"sort": "recent"}, "snow vote rain"),
+        ({"sort": "opportunity"}, "rain vote snow"),
+        ({"q": "dee", "sort": "created"}, "snow rain vote"),
+        ({"limit": 1, "offset": 1}, "vote"),
+    ],
+)
+async def test_agents_find_markets_by_each_condition_in_the_order_they_want(
+    query: dict[str, Any], found: str
+) -> None:
+    assert ids(await agents_list(stock(), **query)) == found.split()
+
+
+@pytest.mark.parametrize(
+    ("query", "total", "is_cut", "reason", "hint"),
+    [
+        ({}, 3, False, None, None),
+        ({"limit": 2}, 3, True, None, None),
+        ({"limit": 2, "offset": 1}, 3, False, None, None),
+        ({"offset": 3}, 3, False, None, "there are 3: lower the offset"),
+        (
+            {"q": "late?", "status": "all"}, 0, False, "filtered_untradeable",
+            "send tradeable_only=false to see what takes no orders",
+        ),
+        (
+            {"q": "nothing like it"}, 0, False, "no_matches",
+            "loosen the filter, ask with status=all, or look at /markets/importable",
+        ),
+    ],
+)  # fmt: skip
+async def test_a_page_says_how_many_there_are_and_why_it_is_empty(
+    query: dict[str, Any], total: int, reason: str | None, hint: str | None, *, is_cut: bool
+) -> None:
+    body = await agents_list(stock(), **query)
+    assert (body.total, body.total_count, body.truncated) == (total, total, is_cut)
+    assert (body.empty_reason, body.hint, body.agent_id) == (reason, hint, "ada")
+
+
+@pytest.mark.parametrize(
+    ("query", "before"),
+    [
+        ({}, None), ({"status": "all"}, 5), ({"status": "all", "tradeable_only": False}, None),
+        ({"ids": NAMES}, None), ({"status": "closed"}, None),
+    ],
+)  # fmt: skip
+async def test_what_was_left_out_as_it_takes_no_orders_is_counted(
+    query: dict[str, Any], before: int | None
+) -> None:
+    assert (await agents_list(stock(), **query)).matched_before_tradeable_filter == before
+
+
+@pytest.mark.parametrize(
+    ("include", "has_line", "has_criteria"),
+    [
+        (None, False, False), ("sparkline", True, False), ("resolution_criteria", False, True),
+        (" sparkline , resolution_criteria", True, True), ("spark", False, False),
+    ],
+)  # fmt: skip
+async def test_a_row_has_what_was_asked_to_be_included(
+    include: str | None, *, has_line: bool, has_criteria: bool
+) -> None:
+    (row,) = (await agents_list(stock(), q="rain", include=include)).markets
+    assert (bool(row.sparkline), bool(row.resolution_criteria)) == (has_line, has_criteria)
+
+
+async def test_unknown_parameters_are_named_with_what_they_may_mean() -> None:
+    assert (await agents_list(stock())).warning is None
+    body = await agents_list(stock(), unknown=("statuss", "x" * 60))
+    assert body.warning == (
+        f"ignored unknown parameters: statuss (did you mean status?), {'x' * 50}"
+    )
+    many = markets.unknown_warning([f"zz{one}" for one in range(9)], ())
+    assert many == "ignored unknown parameters: zz0, zz1, zz2, zz3, zz4"
+
+
+async def test_one_market_is_told_with_its_line_and_its_criteria() -> None:
+    one = stock()
+    asked = request_to(one, "ada", path={"market_id": id_of("rain")})
+    body = await markets.read_market(asked)
+    assert (body.market.id, body.agent_id) == (id_of("rain"), "ada")
+    assert body.market.sparkline
+    assert body.market.resolution_criteria == "YES if it ends well."
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "span"),
+    [
+        ("rain", {"hours": 2, "interval": 30}, (-2, 0, 4)),
+        ("rain", {"hours": 24, "interval": 60}, (-4, 0, 4)),
+        ("late", {"hours": 1, "interval": 15}, (-1, -0.1, 3)),
+        ("rain", {"hours": 1, "interval": 1440}, (-1, 0, 1)),
+    ],
+)
+async def test_prices_over_time_lie_within_the_life_of_the_market(
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    query: dict[str, Any],
+    span: tuple[float, float, int],
+) -> None:
+    seen: list[object] = []
+
+    def prices(market: Market, *span: object) -> list[tuple[Timestamp, float]]:
+        seen.extend((market.market_id, *span))
+        return [(at(-1), 0.12345678), (at(0), 0.75)]
+
+    monkeypatch.setattr(markets, "prices", prices)
+    asked = request_to(stock(), "ada", path={"market_id": id_of(name)}, query=HistoryQuery(**query))
+    body = await markets.history(asked)
+    first, last, count = span
+    assert seen == [id_of(name), at(first), at(last), count]
+    assert [(one.timestamp, one.price_yes, one.price_no) for one in body.points] == [
+        (moment(at(-1)), 0.123457, 0.876543), (moment(at(0)), 0.75, 0.25),
+    ]  # fmt: skip
+    assert (body.market_id, body.interval_minutes) == (id_of(name), query["interval"])
