@@ -7,12 +7,7 @@ import pytest
 
 from kit.engine.bare import AT, bare_world, listed
 from kit.service.bare import bare_service, request_to
-from service_tui.engine.books.catalogue import (
-    HOSTS,
-    CatalogueMatch,
-    condition_of,
-    ticker_of,
-)
+from service_tui.engine.books.catalogue import HOSTS, CatalogueMatch, condition_of, ticker_of
 from service_tui.engine.errors import DayImports
 from service_tui.engine.limits import PLANS
 from service_tui.engine.listing import Listing
