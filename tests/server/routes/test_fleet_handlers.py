@@ -8,7 +8,7 @@ from kit.engine.bare import AT, bare_world, listed
 from kit.service.bare import ACT, bare_service, request_to
 from service_tui.engine.agents.leash import Leash
 from service_tui.engine.errors import AgentNotFound, HeldNotFound
-from service_tui.engine.events import Fill, HeldEnded, LeashSet, Note, TradeHeld
+from service_tui.engine.events import Fill, HeldEnded, LeashSet, Note, OrderPlaced, TradeHeld
 from service_tui.engine.limits import day_of
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import fleet
@@ -326,3 +326,52 @@ async def test_a_trade_of_an_agent_that_may_only_look_by_now_fails() -> None:
     answer = await approve(one)
     assert answer.held.status is HeldStatus.FAILED
     assert answer.held.reason.startswith("observe-only leash")
+
+
+async def test_the_parts_of_an_agents_page_are_read_in_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, asked = service(), list[str]()
+
+    def of(name: str) -> Any:
+        async def read(request: Any) -> str:
+            asked.append(request.agent.agent_id)
+            return name
+
+        return read
+
+    monkeypatch.setattr(fleet.trades, "history", of("trades"))
+    monkeypatch.setattr(fleet.positions, "positions", of("positions"))
+    monkeypatch.setattr(fleet.outcomes, "outcomes", of("outcomes"))
+    request = request_to(one, path={"agent_id": "ben"})
+    told = [
+        await part(request) for part in (fleet.trades_of, fleet.positions_of, fleet.outcomes_of)
+    ]
+    assert (told, asked) == (["trades", "positions", "outcomes"], ["ben"] * 3)
+    with pytest.raises(AgentNotFound):
+        await fleet.trades_of(request_to(one, path={"agent_id": "nobody"}))
+
+
+@pytest.mark.parametrize("action", list(Action))
+def test_a_released_trade_is_the_one_that_was_sent(action: Action) -> None:
+    pending = held(
+        action=action, venue=Venue.EVM, order_type=OrderType.GTD, price=0.25, expiration=int(AT) + 9
+    )
+    sent = fleet._request_of(pending, dollars(30))
+    buys = action is Action.BUY
+    assert (sent.market_id, sent.side, sent.action, sent.venue) == (
+        pending.market_id, pending.side, action, Venue.EVM,
+    )  # fmt: skip
+    assert (sent.amount, sent.shares) == ((30.0, 0.0) if buys else (0.0, 30.0))
+    assert (sent.order_type, sent.price, sent.expiration) == (OrderType.GTD, 0.25, int(AT) + 9)
+    assert (sent.reasoning, sent.source, sent.skill_slug, sent.signal_data) == (
+        NOTE.reasoning, NOTE.source, NOTE.skill_slug, NOTE.signal_data,
+    )  # fmt: skip
+
+
+def test_a_trade_is_named_by_its_fill_or_by_its_order() -> None:
+    known = dict.fromkeys(OrderPlaced._fields)
+    placed = OrderPlaced(**(known | {"order_id": "o-1"}))  # type: ignore[arg-type]
+    filled = Fill(**(dict.fromkeys(Fill._fields) | {"trade_id": "t-1"}))  # type: ignore[arg-type]
+    ended = HeldEnded("h1", AT, HeldStatus.FAILED, "why")
+    assert list(fleet._ids([ended, placed, filled])) == ["o-1", "t-1"]

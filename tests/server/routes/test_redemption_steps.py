@@ -36,7 +36,7 @@ from service_tui.signing.calls import (
 )
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp
-from service_tui.wire.redemption import RedeemRequest, ReportRequest
+from service_tui.wire.redemption import RedeemRequest, RedemptionsQuery, ReportRequest
 
 ADDRESS, HASH = "0x" + "Ab" * 20, "0x" + "cd" * 32
 CONDITION = bytes.fromhex(condition_of("m1")[2:])
@@ -83,7 +83,7 @@ def request_of(world: World, **fields: Any) -> tuple[RequestContext, list[Event]
     """A call of ada's to a service that writes nothing but a list."""
     written: list[Event] = []
 
-    async def commit(events: tuple[Event, ...]) -> None:
+    async def commit(events: tuple[Event, ...], **_: object) -> None:
         written.extend(events)
 
     service = SimpleNamespace(world=world, world_store=SimpleNamespace(commit=commit))
@@ -262,3 +262,149 @@ async def test_what_the_operator_redeems_is_the_named_agents_and_so_is_a_refusal
     lost = await redemption.by_operator(request)
     assert (lost.success, lost.error_code) == (False, "POSITION_LOST")
     assert lost.lifecycle == redemption.STATES[found.holding.state]
+
+
+# -- the agent's own request ---------------------------------------------------------------
+
+
+def asked_of(
+    monkeypatch: pytest.MonkeyPatch, world: World, side: Side = YES, **fields: Any
+) -> tuple[Any, list[Event], list[str]]:
+    """A redemption that an agent asks for; what was settled or loaded before is noted."""
+    done: list[str] = []
+
+    def noting(name: str) -> Any:
+        async def nothing(_: object) -> None:
+            done.append(name)
+
+        return nothing
+
+    for name in ("settle", "imported"):
+        monkeypatch.setattr(redemption, name, noting(name))
+    body = RedeemRequest(market_id=fields.pop("market_id", "m1"), side=side)
+    request, written = request_of(world, body=body)
+    world.world_at = AT
+    return asyncio.run(redemption.start(request)), written, done
+
+
+def test_an_own_wallet_is_told_what_to_sign_once_the_chain_is_settled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _, _ = scene()
+    told, written, done = asked_of(monkeypatch, world)
+    assert (told.success, told.tx_hash, told.payout, told.shares) == (True, None, 8.0, 8.0)
+    assert told.unsigned_tx.sender == ADDRESS
+    assert (told.market_id, told.side, told.simulated) == ("m1", YES, True)
+    assert (written, done) == ([], ["settle", "imported"])
+
+
+def test_a_managed_wallet_is_paid_at_once_under_a_hash_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _, found = scene()
+    world.agents["ada"].change({"wallet": WalletKind.MANAGED})
+    told, written, done = asked_of(monkeypatch, world)
+    assert (told.success, told.unsigned_tx, told.payout) == (True, None, 8.0)
+    assert told.lifecycle == redemption.STATES[PositionState.REDEEMED]
+    assert [type(one).__name__ for one in written] == ["PositionRedeemed"]
+    assert done == ["settle"], "nothing of the chain is loaded"
+    assert len(told.tx_hash) == 66
+    assert told.tx_hash.startswith("0x")
+    others = [
+        redemption._own_hash(world.agents[who], RedeemRequest(market_id=market, side=side))
+        for who, market, side in (
+            ("ada", "m1", YES), ("ada", "m1", NO), ("ada", "m2", YES), ("bea", "m1", YES),
+        )
+    ]  # fmt: skip
+    assert others[0] == told.tx_hash
+    assert len(set(others)) == 4
+    assert found.holding.state is PositionState.REDEEMED
+
+
+def test_what_is_gone_from_the_chain_is_marked_claimed_and_paid_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _, found = scene()
+    burned(found)
+    told, written, _ = asked_of(monkeypatch, world)
+    assert (told.success, told.error_code, told.unsigned_tx) == (False, "ALREADY_REDEEMED", None)
+    assert "marked as claimed" in told.error
+    assert [type(one).__name__ for one in written] == ["Claimed"]
+    assert told.lifecycle == redemption.STATES[PositionState.REDEEMED]
+
+
+@pytest.mark.parametrize(
+    ("other", "code"),
+    [({"side": NO}, "POSITION_LOST"), ({"market_id": "m9"}, "POSITION_NOT_FOUND")],
+)
+def test_a_refusal_is_an_answer_with_the_state_of_the_position(
+    monkeypatch: pytest.MonkeyPatch, other: dict[str, Any], code: str
+) -> None:
+    world, _, found = scene()
+    told, written, _ = asked_of(monkeypatch, world, **other)
+    assert (told.success, told.error_code, told.simulated, written) == (False, code, True, [])
+    assert told.fix == told.error_hint
+    is_held = "market_id" not in other
+    assert told.lifecycle == (redemption.STATES[found.holding.state] if is_held else None)
+
+
+def test_without_a_linked_wallet_an_own_wallet_has_nothing_to_sign_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _, _ = scene()
+    world.apply(WalletLinked("ada", AT, ""))
+    told, _, _ = asked_of(monkeypatch, world)
+    assert (told.success, told.unsigned_tx) == (False, None)
+    assert "no wallet is linked" in told.error
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_what_is_redeemed_on_the_venues_own_page_is_redeemed_by_the_operator_alone(
+    monkeypatch: pytest.MonkeyPatch, *, by_hand: bool
+) -> None:
+    world, _, found = scene()
+    account = VenueAccount("ada", Venue.SOL, holdings={"m1": found.holding})
+    world.venues.accounts.clear()
+    world.venues.accounts["ada", Venue.SOL] = account
+    if not by_hand:
+        told, written, _ = asked_of(monkeypatch, world)
+        assert (told.success, told.error_code, written) == (False, "MANUAL_ONLY", [])
+        assert found.holding.state is PositionState.READY
+        return
+
+    async def nothing(_: object) -> None:
+        return None
+
+    for name in ("settle", "imported"):
+        monkeypatch.setattr(redemption, name, nothing)
+    body = RedeemRequest(market_id="m1", side=YES)
+    request, written = request_of(world, body=body, path={"agent_id": "ada"})
+    told = asyncio.run(redemption.by_operator(request))
+    assert (told.success, told.unsigned_tx, bool(told.tx_hash), told.payout) == (
+        True, None, True, 8.0,
+    )  # fmt: skip
+    assert [type(one).__name__ for one in written] == ["PositionRedeemed"]
+
+
+async def test_the_queue_is_read_settled_with_all_that_was_redeemed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _, _ = scene()
+    done: list[object] = []
+
+    async def settle(_: object) -> None:
+        done.append("settled")
+
+    async def redeemed_of(*given: object) -> str:
+        done.append(given)
+        return "redeemed"
+
+    monkeypatch.setattr(redemption, "settle", settle)
+    monkeypatch.setattr(redemption, "redeemed_of", redeemed_of)
+    monkeypatch.setattr(redemption, "redemptions_body", lambda _, agent, most: (agent, most))
+    monkeypatch.setattr(redemption, "with_redeemed", lambda body, sums: (body, sums))
+    request, _ = request_of(world, query=RedemptionsQuery(limit=7))
+    request.service.past = "past"  # type: ignore[misc]
+    agent = world.agents["ada"]
+    assert await redemption.read(request) == ((agent, 7), "redeemed")
+    assert done == ["settled", (request.service.world_store, "past", "ada")]
