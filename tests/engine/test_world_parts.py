@@ -1,5 +1,7 @@
 """A world of a few made markets: what each event does, figure by figure."""
 
+from dataclasses import replace
+
 import pytest
 
 from kit.engine.bare import AT, bare_world, listed
@@ -7,11 +9,20 @@ from kit.engine.topics import TOPICS
 from service_tui.engine.agents.agents import ClosedPosition
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
-from service_tui.engine.events import HaltSet, KeyRotated, MarketResolved, Payout
+from service_tui.engine.events import (
+    CrowdTrade,
+    HaltSet,
+    KeyRotated,
+    MarketListed,
+    MarketResolved,
+    Payout,
+    Ticked,
+)
 from service_tui.engine.listing import NewsReport
 from service_tui.engine.position import Position
 from service_tui.engine.risk.risk import UNSEEN_MAX
-from service_tui.engine.world import CROWD, MAKERS, World
+from service_tui.engine.tape.absence import count_unseen
+from service_tui.engine.world import CROWD, MAKERS, PREFILL, RESOLVED_KEPT, World
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -192,3 +203,104 @@ def test_a_halt_lasts_until_it_is_lifted() -> None:
     assert world.halt.since == AT
     world.apply(HaltSet(Timestamp(AT + 5), halted=False))
     assert world.halt.since is None
+
+
+# -- the tape ------------------------------------------------------------------------------
+
+
+def move(world: World, *trades: CrowdTrade, closed: bool = False) -> Timestamp:
+    world_at = Timestamp(world.world_at + 2)
+    world.apply(Ticked(Timestamp(AT + 1), world_at, trades, closed))
+    return world_at
+
+
+def test_a_tick_moves_money_and_prices_and_is_told_on_the_tape() -> None:
+    world = bare_world()
+    market, quiet = listed(world), listed(world, "m2")
+    crowd = CrowdTrade("m1", Side.NO, Micros(9 * ONE), Micros(5 * ONE), "pippin")
+    world_at = move(world, crowd, crowd._replace(side=Side.YES, trader="merry"))
+    assert (world.at, world.world_at, world.tick_count) == (AT + 1, world_at, 1)
+    assert world.ledger.balance(CROWD) == -10 * ONE
+    assert world.ledger.balance(market.account) == 10 * ONE
+    assert (market.sold(Side.YES), market.sold(Side.NO)) == (9 * ONE, 9 * ONE)
+    assert market.volume_24h(world_at) == 10 * ONE
+    first, second = market.tape
+    assert first[:5] == (world_at, "pippin", Side.NO, "buy", 9 * ONE)
+    assert second == (
+        world_at, "merry", Side.YES, "buy", 9 * ONE, pytest.approx(market.price()),
+    )  # fmt: skip
+    assert first[5] > 1 - market.price()
+    assert [len(one.recent) for one in (market, quiet)] == [1, 1]
+    assert (len(quiet.tape), quiet.volume_24h(world_at)) == (0, 0)
+
+
+def test_a_gap_is_on_no_tape_and_its_hours_count_as_they_are_on_average() -> None:
+    world = bare_world()
+    # The tape draws a market's turnover by the digits of its id.
+    ids = [f"{number}0000000-0000-4000-8000-000000000001" for number in (1, 2)]
+    market, over = (listed(world, one) for one in ids)
+    over.resolved_at = AT
+    crowd = CrowdTrade(ids[0], Side.NO, Micros(9 * ONE), Micros(5 * ONE), "pippin")
+    world_at = move(world, crowd, closed=True)
+    assert (market.sold(Side.NO), len(market.tape)) == (9 * ONE, 0)
+    expected = listed(bare_world(), ids[0])
+    count_unseen([expected], world_at)
+    assert market.volume_24h(world_at) == expected.volume_24h(world_at) > 0
+    # What has an outcome has no price any more.
+    assert (len(market.recent), len(over.recent)) == (1, 0)
+
+
+def test_a_market_is_listed_with_the_prices_and_trades_of_before() -> None:
+    world = bare_world("ada", "bea")
+    listing = listed(bare_world(), "10000000-0000-4000-8000-000000000001").listing
+    crowd = CrowdTrade(listing.market_id, Side.YES, Micros(7 * ONE), Micros(3 * ONE), "pippin")
+    world.apply(MarketListed(Timestamp(AT + 5), AT, listing, (crowd,), "bea"))
+    market = world.markets[listing.market_id]
+    assert (market.listed_at, market.listing, world.listed_count) == (AT + 5, listing, 1)
+    assert market.sold(Side.YES) == 7 * ONE
+    assert (world.ledger.balance(market.account), world.ledger.balance(CROWD)) == (
+        3 * ONE,
+        -3 * ONE,
+    )
+    assert len(market.samples) == PREFILL
+    assert all(listing.opens_at <= at <= AT for at, _ in market.samples)
+    imports = {name: agent.imports_today(AT) for name, agent in world.agents.items()}
+    assert imports == {"ada": 0, "bea": 1}
+    # One that opens at this moment has no past, and one by nobody counts for nobody.
+    fresh = listed(bare_world(), "m2", opens_at=AT).listing
+    world.apply(MarketListed(AT, AT, fresh))
+    assert (world.markets["m2"].samples, world.listed_count) == ([], 2)
+    assert world.agents["bea"].imports_today(AT) == 1
+
+
+# -- what is forgotten ---------------------------------------------------------------------
+
+
+def test_so_many_resolved_markets_stay_and_the_oldest_go() -> None:
+    world = bare_world()
+    for number in range(RESOLVED_KEPT):
+        listed(world, f"old{number:03}").resolved_at = Timestamp(AT - 1_000 + number)
+    listed(world, "open")
+    listed(world, "last")
+    world.apply(MarketResolved("last", AT, AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    assert len(world.markets) == RESOLVED_KEPT + 1
+    assert {"open", "last", "old001", f"old{RESOLVED_KEPT - 1}"} <= set(world.markets)
+    assert "old000" not in world.markets
+    # With exactly so many none has to go.
+    del world.markets["old001"]
+    listed(world, "next")
+    world.apply(MarketResolved("next", AT, AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    assert "old002" in world.markets
+
+
+def test_the_question_of_a_forgotten_market_is_that_of_its_closed_position() -> None:
+    world = bare_world("ada", "bea")
+    listed(world, "m1", question="Open?")
+    closed = ClosedPosition(
+        "m2", "Old?", "politics", Side.YES, Micros(1), Micros(1), Micros(1), Micros(0),
+        outcome=True, opened_at=AT, resolved_at=AT,
+    )  # fmt: skip
+    world.agents["ada"].closed = [closed]
+    world.agents["bea"].closed = [replace(closed, market_id="m3", question="Older?")]
+    asked = {key: world.question_of(key) for key in ("m1", "m2", "m3", "m4")}
+    assert asked == {"m1": "Open?", "m2": "Old?", "m3": "Older?", "m4": ""}

@@ -24,6 +24,7 @@ from service_tui.engine.events import (
     PositionRedeemed,
 )
 from service_tui.engine.position import Position, SidePosition
+from service_tui.engine.tape.slots import SLOT_BY_INDEX
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.terms import Action, OrderEnd, OrderType, Side, Venue
@@ -162,6 +163,66 @@ def test_another_source_is_added_and_the_same_one_is_not() -> None:
     assert world.venues.account("ada", EVM).holdings[MARKET].sources == ("sdk:p", "sdk:q")
 
 
+def test_the_source_of_a_buy_that_rested_is_known_from_its_first_fill_on() -> None:
+    world = traded()
+    nothing: dict[str, Any] = {"shares": Micros(0), "money": Micros(0), "fee": Micros(0)}
+    for order_id, source in (("o1", "sdk:p"), ("o2", "sdk:q"), ("o3", "")):
+        world.apply(placed(order_id=order_id, taken=(), note=Note(source=source), **nothing))
+    for order_id in ("o1", "o1", "o2", "o3"):
+        world.apply(filled(2, 1, order_id=order_id))
+    assert world.venues.account("ada", EVM).holdings[MARKET].sources == ("sdk:p", "sdk:q")
+
+
+def test_a_sale_that_rested_adds_no_source() -> None:
+    world = traded()
+    world.apply(placed())
+    order = placed(
+        order_id="o2", action=SELL, shares=Micros(0), money=Micros(0), fee=Micros(0), taken=(),
+        reserved=Micros(0), note=Note(source="sdk:s"),
+    )  # fmt: skip
+    world.apply(order)
+    world.apply(filled(2, 1, order_id="o2"))
+    account = world.venues.account("ada", EVM)
+    assert account.holdings[MARKET].sources == ("sdk:p",)
+    assert account.holdings[MARKET].position.yes.shares == 38 * ONE
+    # What is left of a resting sale keeps shares, and no money.
+    left = world.venues.book(MARKET).orders["o2"]
+    assert (left.left, left.reserved, left.money) == (78 * ONE, 0, ONE)
+
+
+def test_an_order_that_met_some_and_rests_keeps_what_it_got() -> None:
+    world = traded()
+    world.apply(placed(expires_at=Timestamp(AT + 600), realized=Micros(7)))
+    assert world.venues.book(MARKET).orders["o1"] == Resting(
+        "o1", "ada", EVM, MARKET, YES, BUY, OrderType.GTC, Micros(500_000), Micros(120 * ONE),
+        Micros(80 * ONE), Micros(40 * ONE), AT, AT, Timestamp(AT + 600), Micros(40 * ONE),
+        Micros(19 * ONE), Micros(300_000), Micros(7), Note("why", "sdk:p", "dips"),
+    )  # fmt: skip
+
+
+def test_a_position_knows_whether_its_question_is_one_of_an_event() -> None:
+    world = traded()
+    outcome = next(one for one in SLOT_BY_INDEX.values() if one.event is not None)
+    listed(world, "m2", home=EVM, slot=outcome.index)
+    for order_id, market_id in (("o1", MARKET), ("o2", "m2")):
+        world.apply(placed(order_id=order_id, market_id=market_id))
+    holdings = world.venues.account("ada", EVM).holdings
+    assert {key: one.neg_risk for key, one in holdings.items()} == {MARKET: False, "m2": True}
+
+
+@pytest.mark.parametrize(("realized", "won", "lost"), [(1, 1, 0), (0, 0, 0), (-1, 0, 1)])
+def test_a_sale_wins_or_loses_from_a_micro_on(realized: int, won: int, lost: int) -> None:
+    world = traded()
+    world.apply(placed())
+    sale = placed(
+        order_id="o2", action=SELL, shares=Micros(10 * ONE), rests=Micros(0), reserved=Micros(0),
+        realized=Micros(realized),
+    )  # fmt: skip
+    world.apply(sale)
+    account = world.venues.account("ada", EVM)
+    assert (account.realized, account.win_count, account.loss_count) == (realized, won, lost)
+
+
 def test_what_an_order_gives_back_counts_against_no_day() -> None:
     world = traded()
     world.apply(placed())
@@ -259,6 +320,7 @@ def test_an_outcome_makes_a_position_ready_and_counts_it(
     world = traded()
     holding = held(world)
     other = held(world, "m2")
+    world.venues.book(MARKET)
     world.venues.settle(resolved(outcome))
     assert (holding.state, holding.outcome) == (READY, outcome)
     assert (holding.resolved_at, holding.ready_at) == (AT + 71, AT + 70)
@@ -375,6 +437,22 @@ def test_old_positions_without_a_payout_give_way() -> None:
     assert {f"m{SETTLED_KEPT}", f"m{SETTLED_KEPT - 1}"}.isdisjoint(kept)
 
 
+@pytest.mark.parametrize("claims", [False, True])
+def test_a_position_that_is_paid_out_gives_way_to_newer_ones(*, claims: bool) -> None:
+    world = traded()
+    holding = held(world, state=READY, outcome=True, resolved_at=Timestamp(AT - 9_999))
+    for number in range(SETTLED_KEPT):
+        held(world, f"m{number}", state=REDEEMED, outcome=True, resolved_at=AT)
+    if claims:
+        world.apply(Claimed("ada", EVM, MARKET, YES, AT, AT, "0xc"))
+    else:
+        world.apply(redeemed())
+    kept = world.venues.account("ada", EVM).holdings
+    assert holding.state is REDEEMED
+    assert len(kept) == SETTLED_KEPT
+    assert MARKET not in kept
+
+
 # -- what an account is worth --------------------------------------------------------------
 
 
@@ -396,10 +474,24 @@ def test_equity_counts_cash_open_buys_payouts_and_marks() -> None:
     assert (venues.price(won, TIMES), venues.price(lost, TIMES)) == (1.0, 0.0)
 
 
+def test_shares_of_no_are_worth_what_is_left_of_one() -> None:
+    world = traded()
+    holding = held(world)
+    venues, account = world.venues, world.venues.account("ada", EVM)
+    mid = venues.book(MARKET).mid(TIMES)
+    worth = 8 * ONE * mid + 5 * ONE * (1 - mid)
+    assert venues.unrealized(account, TIMES) == pytest.approx(worth - 5 * ONE, abs=2)
+    assert venues.equity(account, TIMES) == pytest.approx(1_000 * ONE + worth, abs=2)
+    holding.position.yes.shares = holding.position.yes.cost = Micros(0)
+    worth = 5 * ONE * (1 - mid)
+    assert venues.unrealized(account, TIMES) == pytest.approx(worth - 3 * ONE, abs=2)
+
+
 @pytest.mark.parametrize(
     ("fields", "payout", "redeemable"),
     [
         ({}, 0, False),
+        ({"state": AWAITING, "outcome": True}, 0, False),
         ({"state": AWAITING}, 0, False),
         ({"state": READY, "outcome": True}, 8, True),
         ({"state": READY, "outcome": True, "burned_yes": Micros(3 * ONE)}, 5, True),
