@@ -1,0 +1,244 @@
+"""Trades that no monitor has seen yet come first, whatever else happens to monitors and alerts."""
+
+from typing import Any
+
+import pytest
+
+from kit.engine.bare import AT, HOUR, bare_world, listed
+from service_tui.engine.amm.exchange import Order
+from service_tui.engine.events import (
+    AlertEnded,
+    Breached,
+    Fill,
+    MarketResolved,
+    MonitorDeleted,
+    MonitorSet,
+    Note,
+    PeakRaised,
+)
+from service_tui.engine.exit_values import exit_value, met_at, prices_of
+from service_tui.engine.exits import watch
+from service_tui.engine.position import Position, SidePosition
+from service_tui.engine.risk.monitors import Monitor, MonitoredSide
+from service_tui.engine.risk.risk import Risk
+from service_tui.engine.world import World
+from service_tui.terms import Action, AlertStatus, ExitReason, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+
+YES, NO, BUY, SELL = Side.YES, Side.NO, Action.BUY, Action.SELL
+SIM, EVM = Venue.SIM, Venue.EVM
+WATCHED = MonitoredSide("ada", SIM, "m1", YES)
+
+
+def trading(**changes: object) -> World:
+    world = bare_world("ada", "bea", **changes)
+    listed(world)
+    return world
+
+
+def bought(world: World, **note: Any) -> Fill:
+    order = Order(world.agents["ada"], "m1", YES, BUY, Micros(20 * ONE), note=Note(**note))
+    return world.place(order, AT)
+
+
+def sold(world: World, shares: int) -> Fill:
+    order = Order(world.agents["ada"], "m1", YES, SELL, Micros(shares))
+    return world.place(order, Timestamp(AT + 5))
+
+
+def monitor_set(**terms: Any) -> MonitorSet:
+    known: dict[str, Any] = {"stop_loss_pct": None, "take_profit_pct": None}
+    return MonitorSet("ada", AT, SIM, "m1", YES, **(known | terms))
+
+
+def breached(number: int = 1, shares: int = 10 * ONE, **fields: Any) -> Breached:
+    known: dict[str, Any] = {
+        "alert_id": f"a{number}", "agent_id": "ada", "at": AT, "world_at": AT, "venue": SIM,
+        "market_id": "m1", "side": YES, "reason": ExitReason.STOP_LOSS, "threshold_pct": 0.2,
+        "level": 0.3, "entry": 0.4, "price": 0.3, "shares": Micros(shares),
+    }  # fmt: skip
+    return Breached(**(known | fields))
+
+
+def only(risk: Risk) -> Monitor:
+    (found,) = risk.monitors_of("ada")
+    return found
+
+
+# -- what came first -----------------------------------------------------------------------
+
+
+def test_a_monitor_that_is_set_after_a_buy_stands_against_what_the_buy_named() -> None:
+    world = trading()
+    bought(world, stop_loss_pct=0.1, take_profit_pct=0.9)
+    world.apply(monitor_set(stop_loss_pct=0.3))
+    found = only(world.risk)
+    assert (found.stop_loss_pct, found.take_profit_pct, found.automatic) == (0.3, None, False)
+    assert found.entry == world.agents["ada"].positions["m1"].yes.average_entry()
+
+
+def test_a_monitor_that_is_deleted_after_a_buy_stays_away() -> None:
+    world = trading()
+    bought(world)
+    world.apply(MonitorDeleted("ada", AT, SIM, "m1", YES))
+    assert world.risk.monitors_of("ada") == []
+
+
+def test_an_outcome_after_a_sale_does_not_make_it_undone() -> None:
+    world = trading()
+    shares = int(bought(world).shares)
+    world.apply(breached(shares=shares))
+    fill = sold(world, shares)
+    world.apply(MarketResolved("m1", Timestamp(AT + 9), AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    (alert,) = world.risk.history_of("ada")
+    assert (alert.status, alert.ended_at) == (AlertStatus.EXECUTED, fill.at)
+    assert (alert.sold, alert.proceeds, alert.trade_id) == (shares, fill.money, fill.trade_id)
+    assert world.risk.alerts_of("ada") == []
+
+
+def test_an_outcome_ends_what_is_watched_and_what_waits() -> None:
+    world = trading()
+    bought(world)
+    world.apply(breached())
+    world.apply(monitor_set(stop_loss_pct=0.5))
+    world.apply(MarketResolved("m1", Timestamp(AT + 9), AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    assert world.risk.monitors_of("ada") == []
+    (alert,) = world.risk.history_of("ada")
+    assert (alert.status, alert.ended_at) == (AlertStatus.RESOLVED, AT + 9)
+
+
+def test_settings_bind_what_is_bought_after_them_alone() -> None:
+    world = trading(stop_loss_pct=0.2)
+    bought(world)
+    world.change(world.agents["ada"], {"stop_loss_pct": 0.4}, AT)
+    assert only(world.risk).stop_loss_pct == 0.2
+    world.change(world.agents["ada"], {"auto_risk_monitor_enabled": False}, AT)
+    bought(world)
+    assert world.risk.monitors_of("ada") == []
+
+
+# -- events --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("terms", [{"stop_loss_pct": 0.2}, {"exit_at": Timestamp(AT + 9)}])
+def test_what_is_not_held_is_not_watched_whatever_the_journal_says(terms: dict[str, Any]) -> None:
+    world = trading()
+    world.apply(monitor_set(**terms))
+    assert world.risk.monitors_of("ada") == []
+    assert (world.risk.monitors.ladders, world.risk.monitors.timed) == ({}, {})
+
+
+def test_a_peak_moves_the_trailing_stop_that_it_is_of() -> None:
+    world = trading(auto_risk_monitor_enabled=False)
+    bought(world)
+    world.apply(monitor_set(trail_points=0.1, peak=0.45))
+    world.apply(PeakRaised("ada", AT, SIM, "m1", NO, 0.9))
+    assert only(world.risk).trail_price() == pytest.approx(0.35)
+    world.apply(PeakRaised("ada", AT, SIM, "m1", YES, 0.6))
+    found = only(world.risk)
+    assert (found.peak, found.trail_price()) == (0.6, pytest.approx(0.5))
+    # It stands on its rung: the price of now is below it.
+    (event, *_) = watch(world, (AT, AT))
+    assert isinstance(event, Breached)
+    assert event.reason is ExitReason.TRAILING_STOP
+
+
+def test_alerts_are_numbered_each_by_one() -> None:
+    world = trading()
+    bought(world)
+    world.apply(breached(1))
+    assert (world.risk.alert_count, world.risk.monitors_of("ada")) == (1, [])
+    world.apply(breached(2, side=NO))
+    assert world.risk.alert_count == 2
+    assert [one.breach.alert_id for one in world.risk.alerts_of("ada")] == ["a1", "a2"]
+    world.apply(AlertEnded("a1", "ada", Timestamp(AT + 3), "m1", AlertStatus.DISMISSED))
+    assert [one.breach.alert_id for one in world.risk.alerts_of("ada")] == ["a2"]
+    (ended,) = world.risk.history_of("ada")
+    assert (ended.status, ended.ended_at, ended.is_acknowledged) == (
+        AlertStatus.DISMISSED,
+        AT + 3,
+        True,
+    )
+
+
+def test_of_two_buys_and_a_sale_of_all_only_what_came_after_it_is_watched() -> None:
+    world = trading(auto_risk_monitor_enabled=False)
+    first = bought(world, stop_loss_pct=0.1)
+    sold(world, int(first.shares))
+    bought(world, take_profit_pct=0.7)
+    found = only(world.risk)
+    assert (found.stop_loss_pct, found.take_profit_pct) == (None, 0.7)
+
+
+# -- several markets -----------------------------------------------------------------------
+
+
+def held(world: World, market_id: str, **fields: Any) -> Monitor:
+    """10 shares of YES at 50 cents, where the price is 40."""
+    listed(world, market_id)
+    position = Position("ada", market_id)
+    position.yes = SidePosition(Micros(10 * ONE), Micros(5 * ONE), opened_at=AT)
+    world.agents["ada"].positions[market_id] = position
+    market = world.markets[market_id]
+    market.move(YES, Micros(10 * ONE))
+    world.ledger.transfer("agent:ada", market.account, Micros(5 * ONE))
+    known: dict[str, Any] = {"stop_loss_pct": None, "take_profit_pct": None}
+    watched = MonitoredSide("ada", SIM, market_id, YES)
+    one = Monitor(watched, **(known | fields), automatic=False, set_at=AT)
+    world.risk.monitors.add(one)
+    world.risk.put_back(one)
+    return one
+
+
+@pytest.mark.parametrize(
+    ("quiet", "loud"),
+    [
+        ({"stop_loss_pct": 0.9}, {"stop_loss_pct": 0.1}),
+        ({"take_profit_pct": 0.9}, {"stop_loss_pct": 0.1}),
+        ({"exit_at": Timestamp(AT + 1)}, {"exit_at": AT}),
+    ],
+)
+def test_a_quiet_monitor_does_not_hide_a_loud_one(
+    quiet: dict[str, Any], loud: dict[str, Any]
+) -> None:
+    world = bare_world()
+    for market_id, terms in (("m1", quiet), ("m2", loud), ("m3", quiet), ("m4", loud)):
+        held(world, market_id, **terms)
+    found = [one.market_id for one in watch(world, (AT, AT)) if isinstance(one, Breached)]
+    assert found == ["m2", "m4"]
+    assert {one.watched.market_id for one in world.risk.monitors_of("ada")} == {"m1", "m3"}
+
+
+def test_a_closed_market_does_not_hide_an_open_one() -> None:
+    world = bare_world()
+    held(world, "m1", stop_loss_pct=0.1)
+    world.markets["m1"].resolved_at = AT
+    held(world, "m2", stop_loss_pct=0.1)
+    found = [one.market_id for one in watch(world, (AT, AT)) if isinstance(one, Breached)]
+    assert found == ["m2"]
+
+
+# -- what a sale brings --------------------------------------------------------------------
+
+
+def test_what_is_closed_or_forgotten_on_a_venue_brings_nothing() -> None:
+    world = bare_world("ada", claimed=True)
+    listed(world, "10000000-0000-4000-8000-000000000001", home=EVM)
+    market = next(iter(world.markets.values()))
+    watched = MonitoredSide("ada", EVM, market.market_id, YES)
+    position = Position("ada", market.market_id)
+    position.yes = SidePosition(Micros(20 * ONE), Micros(4 * ONE), opened_at=AT)
+    account = world.venues._kept("ada", EVM)
+    holding = world.venues._holding(account, market.market_id)
+    holding.position = position
+    one = Monitor(watched, None, 0.01, automatic=False, set_at=AT, entry=0.1)
+    now, closed = (AT, AT), (AT, Timestamp(AT + HOUR))
+    value = exit_value(world, watched, now)
+    assert met_at(world, one, now) == value / (20 * ONE) > 0.101
+    assert exit_value(world, watched, closed) == 0
+    assert (met_at(world, one, closed), prices_of(world, EVM, market.market_id, closed)) == (
+        None,
+        None,
+    )
+    del world.markets[market.market_id]
+    assert exit_value(world, watched, now) == 0
