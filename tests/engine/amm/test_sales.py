@@ -12,6 +12,7 @@ from service_tui.engine.errors import (
     BelowMinimum,
     InsufficientShares,
     LeashObserves,
+    MarketNotOpen,
     NeedsApproval,
     TradeTooLarge,
 )
@@ -78,6 +79,31 @@ def test_what_a_sale_would_leave_for_nothing_is_sold_with_it(
 
     assert fill.shares == (had if takes_all else had - 10)
     assert held(world) == had - fill.shares
+
+
+@pytest.mark.parametrize("size", [0, -10])
+def test_a_sale_of_nothing_takes_no_remainder_along(size: int) -> None:
+    world = bare_world("ada")
+    listed(world, "m1", start_price=0.02)
+    place(world, BUY, ONE)
+    position = world.agents["ada"].positions["m1"]
+    position.yes.shares = left = Micros(10)
+
+    with pytest.raises(InsufficientShares):
+        place(world, SELL, size)
+    assert position.yes.shares == left
+
+
+def test_a_market_with_its_outcome_takes_no_order_at_any_time(world: World) -> None:
+    market = world.markets["m1"]
+    market.resolved_at = AT
+    assert world.world_at < market.listing.resolves_at
+
+    for action in (BUY, SELL):
+        with pytest.raises(MarketNotOpen):
+            place(world, action, ONE)
+        with pytest.raises(MarketNotOpen):
+            world.quote(order(world, action, ONE))
 
 
 @pytest.mark.parametrize("size", [0, -10])

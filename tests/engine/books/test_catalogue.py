@@ -42,6 +42,13 @@ def middle(listing: object = ALONE) -> Timestamp:
     return Timestamp((opens + ends) / 2)
 
 
+def test_a_condition_is_the_one_that_was_written_down_before() -> None:
+    # Transactions in the journal name it: another one would be a condition that nobody holds.
+    assert condition_of("m1") == (
+        "0xa6112095fe3bd721c43da31c1e992dcea1ce986f009ab2f91e0b4613b2bbde3b"
+    )
+
+
 def test_a_condition_and_its_tokens_follow_from_the_market() -> None:
     condition = condition_of("m1")
     digest = hashlib.sha256(b"m1:condition").hexdigest()
@@ -98,6 +105,30 @@ def test_the_venues_own_price_and_volume_are_told_where_there_is_a_venue() -> No
     assert round(volume, 2) == volume
     assert volume == pytest.approx(outside_volume(OF_SIM))
     assert volume != outside_volume(OUTCOME)
+
+
+def test_an_event_and_its_addresses_are_named_as_people_write_them() -> None:
+    one = replace(
+        OUTCOME, question="Is it 5:0, or  (maybe) more?!", tags=("politics", "cup final", "days"),
+        resolves_at=Timestamp(1_800_000_000.0),
+    )  # fmt: skip
+    assert slug_of(one) == "is-it-5-0-or-maybe-more-1004-1001"
+    event = event_of(one)
+    assert event is not None
+    assert event.name == "Cup final, 2027-01-15 08:00 UTC"
+    assert event.slug == "cup-final-2027-01-15-08-00-utc-e1004-1001"
+
+
+def test_a_question_may_be_imported_from_its_opening_until_it_may_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(catalogue, "IMPORT_SLOTS", IMPORT_SLOTS[:1])
+    monkeypatch.setattr(catalogue, "numbers_at", lambda *_: (ALONE.number,))
+    opens, ends = ALONE.opens_at, ALONE.resolves_at
+    for at, found in (
+        (opens - 1, ()), (opens, (ALONE,)), (ends - 1, (ALONE,)), (ends, ()), (ends + 1, ()),
+    ):  # fmt: skip
+        assert importable_at(TAPE, Timestamp(at)) == found
 
 
 def test_what_may_be_imported_is_open_now() -> None:

@@ -419,6 +419,15 @@ def test_only_a_gtd_order_dies_and_within_a_year(
         assert check(world.venues, wish, TIMES).expires_at == AT + expires_s
 
 
+@pytest.mark.parametrize(("action", "kind"), [(BUY, "FAK"), (SELL, "GTC")])
+def test_an_order_without_a_type_is_told_which_one_it_has(action: Action, kind: str) -> None:
+    world = traded()
+    held(world, yes=50 * ONE)
+    wish = order(world, order_type=None, action=action, expires_at=Timestamp(AT + 9))
+    with pytest.raises(InvalidExpiration, match=f"not to {kind}"):
+        check(world.venues, wish, TIMES)
+
+
 def test_other_orders_never_die() -> None:
     world = traded()
     assert check(world.venues, order(world), TIMES).expires_at == 0
@@ -430,6 +439,7 @@ def test_other_orders_never_die() -> None:
         ({}, 12 * ONE),
         ({"size": Micros(7 * ONE)}, 7 * ONE),
         ({"size": Micros(7 * ONE + 1)}, 12 * ONE),
+        ({"size": Micros(12 * ONE - 1)}, 12 * ONE),
         ({"size": Micros(12 * ONE)}, 12 * ONE),
         ({"size": Micros(13 * ONE)}, 13 * ONE),
         ({"size": Micros(4 * ONE)}, 4 * ONE),
@@ -531,6 +541,19 @@ def test_orders_end_with_their_hour_and_with_their_market() -> None:
         ("later", OrderEnd.MARKET_CLOSED),
         ("never", OrderEnd.MARKET_CLOSED),
     ]
+
+
+def test_what_falls_due_is_ended_by_market_whoever_looked_at_a_book_first() -> None:
+    world = traded()
+    for market_id in ("m9", "m3", "m7"):
+        listed(world, market_id, home=Venue.EVM)
+        one = rests(world, f"of {market_id}")
+        del world.venues.book(MARKET).orders[one.order_id]
+        one.market_id = market_id
+        world.venues.book(market_id).orders[one.order_id] = one
+    rests(world, "last", expires_at=AT)
+    ended = end_due(world.venues, (AT, Timestamp(AT + HOUR)))
+    assert [one.order_id for one in ended] == ["last", "of m3", "of m7", "of m9"]
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,28 @@ def test_levels_lie_a_tick_apart_around_the_price_and_in_its_range(price: float,
         assert (len(bids), len(asks)) == (tier.levels, tier.levels)
 
 
+@pytest.mark.parametrize(
+    ("chance", "tick"),
+    [
+        (EDGE - 1e-9, TICK_FINE),
+        (EDGE, TICK),
+        (0.5, TICK),
+        (1.0 - EDGE, TICK),
+        (1.0 - EDGE + 1e-9, TICK_FINE),
+        (0.99, TICK_FINE),
+    ],
+)
+def test_prices_move_in_tenths_of_a_cent_near_either_end(
+    monkeypatch: pytest.MonkeyPatch, chance: float, tick: Micros
+) -> None:
+    monkeypatch.setattr(liquidity, "chance_of", lambda _: chance)
+
+    quotes = background(7, listing(), 5)
+
+    assert (quotes.number, quotes.external, quotes.tick) == (5, chance, tick)
+    assert all(level.price % tick == 0 for level in (*quotes.bids, *quotes.asks))
+
+
 def test_the_money_of_a_level_lies_in_what_backs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(liquidity.Draws, "between", lambda *_: 1.0)
     one = listing(start_price=0.4)

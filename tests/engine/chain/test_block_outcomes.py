@@ -91,6 +91,8 @@ def adapter(*numbers: int, operator: str = "adapter") -> ChainCall:
         ((8 * ONE, 4 * ONE), [(YES, 8 * ONE), (NO, 4 * ONE)], ""),
         ((3 * ONE, 0), [(YES, 3 * ONE)], ""),
         ((0, 4 * ONE), [(NO, 4 * ONE)], ""),
+        ((3 * ONE,), [(YES, 3 * ONE)], ""),
+        ((), [], ""),
         ((8 * ONE + 1, 0), [], TOO_MUCH),
         ((0, 4 * ONE + 1), [], TOO_MUCH),
     ],

@@ -71,7 +71,7 @@ def test_a_wallet_that_is_linked_again_keeps_what_it_has() -> None:
     chain.apply(WalletLinked("ada", AT, ""))
 
 
-@pytest.mark.parametrize("pay", [0, 12, 30, 99])
+@pytest.mark.parametrize("pay", [0, 12, 29, 30, 31, 99])
 def test_an_operator_sets_what_a_wallet_holds(pay: int) -> None:
     world, chain = linked()
     changes = {"gas": 7, "pay": pay, "native_usdc": 8, "restricted": 1}
@@ -83,6 +83,17 @@ def test_an_operator_sets_what_a_wallet_holds(pay: int) -> None:
     assert world.ledger.total() == 0
     chain.apply(WalletFilled("ada", AT, ADDRESS, {"restricted": 0}))
     assert (wallet.gas, wallet.restricted) == (7, False)
+
+
+def test_each_address_pays_from_an_account_of_its_own() -> None:
+    world, chain = linked()
+    chain.apply(WalletLinked("bea", AT, OTHER, 0, Micros(7)))
+    chain.apply(CallPaid("bea", AT, OTHER, "0x1", Micros(2), "url"))
+    assert (chain.pay_balance(ADDRESS), chain.pay_balance(OTHER)) == (30, 5)
+    # By this name it stands in every ledger that was written down.
+    assert world.ledger.balance(f"pay:{ADDRESS.lower()}") == 30
+    assert chain.pay_balance(OTHER.lower()) == chain.pay_balance(OTHER.upper())
+    assert world.ledger.balance("issuer:pay") == -37
 
 
 def test_a_call_that_was_paid_for_moves_its_money_and_is_remembered() -> None:

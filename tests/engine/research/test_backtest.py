@@ -111,5 +111,31 @@ def test_a_sweep_is_a_replay_of_every_combination(  # noqa: PLR0917  (drawn, not
     assert found == wanted
 
 
+@pytest.mark.parametrize("name", ["min_a", "max_a"])
+def test_a_sweep_counts_each_value_by_itself(name: str) -> None:
+    trades = [
+        trade(0, 0.2), trade(1, 0.3), trade(-5, 0.4, is_open=True), trade(-2, 0.4),
+        trade(9, None), trade(4, 0.9, is_open=True),
+    ]  # fmt: skip
+    # In no order and one of them twice; beyond the ends nothing passes.
+    steps = [0.4, 0.1, 0.9, 1.5, 0.4, -1.0]
+    found = sweep(trades, [threshold_of(name, 0.0)], [steps])
+    assert found == [((at,), replay(trades, thresholds_of({name: at}))) for at in steps]
+    assert {point.included + point.excluded for _, point in found} == {len(trades)}
+    empty = next(point for (at,), point in found if at == (1.5 if name == "min_a" else -1.0))
+    assert empty == Replay(0, len(trades), Micros(0), 0, 0)
+
+
+def test_a_sweep_over_two_signals_needs_both() -> None:
+    trades = [trade(5, 0.5, 0.5), trade(7, 0.5, None), trade(-3, 0.1, 0.9), trade(2, 0.9, 0.1)]
+    names = ("min_a", "max_b")
+    steps = ([0.0, 0.5, 0.8], [0.9, 0.5, 0.0])
+    found = sweep(trades, [threshold_of(name, 0.0) for name in names], steps)
+    assert found == [
+        ((a, b), replay(trades, thresholds_of({"min_a": a, "max_b": b})))
+        for a, b in itertools.product(*steps)
+    ]
+
+
 def test_a_sweep_of_nothing_is_one_point() -> None:
     assert sweep([trade(3), trade(4)], [], []) == [((), replay([trade(3), trade(4)], ()))]

@@ -67,6 +67,31 @@ def test_the_best_before_a_result_is_of_its_segment() -> None:
     assert research.new_bests("ada") == {"x1", "x2", "x3"}
 
 
+def test_what_is_not_kept_or_has_no_metric_is_no_best() -> None:
+    research = posted(
+        experiment(1, status=ExperimentStatus.DISCARD, metric=50.0),
+        experiment(2, metric=3.0),
+        experiment(3, metric=None, status=ExperimentStatus.CRASH),
+        experiment(4, metric=3.0),
+        experiment(5, status=ExperimentStatus.DISCARD, metric=90.0),
+        experiment(6, metric=4.0),
+    )
+    assert research.new_bests("ada") == {"x2", "x6"}
+    assert research.best_before(experiment(7)) == 4.0
+    assert research.best_before(experiment(6, metric=4.0)) == 3.0
+
+
+def test_a_result_that_is_sent_again_is_found_behind_those_of_others() -> None:
+    first = experiment(1, ref="")
+    research = posted(
+        first, experiment(2, skill="fast-loop", ref=""), experiment(3, ref="r3"),
+        experiment(4, ref="", metric=7.0),
+    )  # fmt: skip
+    assert research.same(experiment(1, ref="")) == first
+    assert research.same(experiment(9, ref="r3")) == experiment(3, ref="r3")
+    assert research.same(experiment(9, skill="fast-loop", ref="r3")) is None
+
+
 def test_lower_is_better_where_it_was_said() -> None:
     low = Direction.LOWER
     research = posted(

@@ -218,6 +218,28 @@ def test_a_closed_market_does_not_hide_an_open_one() -> None:
     assert found == ["m2"]
 
 
+@pytest.mark.parametrize("terms", [{"stop_loss_pct": 0.1}, {"trail_points": 0.05, "peak": 0.9}])
+def test_all_monitors_of_a_market_that_are_reached_are_breached_in_one_look(
+    terms: dict[str, Any],
+) -> None:
+    world = bare_world("ada", "bea", "cyd")
+    one = held(world, "m1", take_profit_pct=0.1)
+    # A target that no sale meets is asked for first, and is only put back.
+    one.reach = 0.0
+    for name in ("bea", "cyd"):
+        watched = one.watched._replace(agent_id=name)
+        position = Position(name, "m1")
+        position.yes = SidePosition(Micros(10 * ONE), Micros(5 * ONE), opened_at=AT)
+        world.agents[name].positions["m1"] = position
+        known: dict[str, Any] = {"stop_loss_pct": None, "take_profit_pct": None}
+        other = Monitor(watched, **(known | terms), automatic=False, set_at=AT)
+        world.risk.monitors.add(other)
+        world.risk.put_back(other)
+    found = [one.agent_id for one in watch(world, (AT, AT)) if isinstance(one, Breached)]
+    assert found == ["bea", "cyd"]
+    assert world.risk.monitors_of("ada") == [one]
+
+
 # -- what a sale brings --------------------------------------------------------------------
 
 
