@@ -216,6 +216,8 @@ def test_who_trades_off_the_books_pays_its_own_price(step: Stepping) -> None:
     price = market.price_of(Side.YES) * 0.55
     shares = int(20 * ONE / price) // SHARE_QUANTUM * SHARE_QUANTUM
     assert found == one.settled(market, Side.YES, Action.BUY, shares, round(price, 6))
+    # A fraction would be no amount: the journal holds whole micros.
+    assert isinstance(found.shares, int)
 
 
 @pytest.mark.parametrize(
@@ -315,6 +317,16 @@ def test_a_wallet_of_the_chain_takes_what_the_book_offers(step: Stepping, side: 
     # The first question has no book on the chain, so that luck is asked for another one.
     assert one.trades(0.25, 0, 1, 0.5, 0.2, 0.05) == (found,)
     assert one.trades(0.25, 0, 1, 0.5, 0.2, 0.049) == (found, found)
+
+
+def test_a_wallet_of_the_chain_meets_what_agents_have_left(step: Stepping) -> None:
+    one, _ = on_chain(step)
+    one.side = Side.YES
+    book = one.world.venues.book(SECOND)
+    first, second, *_ = book.levels(AT, bids=False)
+    book.take(book.quotes(AT).number, ((first.price, first.shares),))
+    (found,) = one.trades(0.25, 1, 0.5, 0.2)
+    assert found.price >= second.price / ONE > first.price / ONE
 
 
 @pytest.mark.parametrize("side", list(Side))

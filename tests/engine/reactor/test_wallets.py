@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.bare import bare_world, listed
 from kit.engine.topics import TOPICS
 from service_tui.addresses import checked_address
 from service_tui.engine.amm.exchange import Order
@@ -92,6 +93,28 @@ def test_an_opinion_is_as_often_right_as_the_wallet_is_good_and_stays() -> None:
             assert early is late
             right += early is (Side.YES if listing.outcome else Side.NO)
         assert abs(right / len(listings) - wallet.skill) < 0.04, wallet.label
+
+
+def test_who_is_always_right_knows_the_outcome_and_who_never_is_takes_the_other_side() -> None:
+    for outcome, winner in ((True, Side.YES), (False, Side.NO)):
+        listing = listed(bare_world(), f"{0xA:032x}", outcome=outcome).listing
+        length_s = listing.resolves_at - listing.opens_at
+        for skill, side in ((1.0, winner), (0.0, winner.other)):
+            still = SourceWallet("Ann", Venue.SIM, skill, 9.0, (1.0, 2.0))
+            turning = still._replace(turns=4)
+            for share, turned in ((0.0, False), (0.24, False), (0.25, True), (0.5, False)):
+                at = Timestamp(listing.opens_at + share * length_s)
+                assert opinion(SEED, still, listing, at) is side
+                assert opinion(SEED, turning, listing, at) is (side.other if turned else side)
+
+
+def test_an_address_is_that_of_a_name_in_a_world_and_checksummed() -> None:
+    ann = SourceWallet("Ann", Venue.SIM, 0.5, 9.0, (1.0, 2.0))
+    found = {address_of(SEED, ann), address_of(SEED + 1, ann), address_of(SEED, BACKROOM)}
+    assert len(found) == 3
+    assert all(checked_address(one) == one for one in found)
+    # The records of a world that was written down are by these.
+    assert address_of(SEED, ann) == "0x617BDD8d1243d9c884C2e004eB69D6913226aF31"
 
 
 @pytest.mark.parametrize("wallet", TURNING, ids=lambda one: one.label)

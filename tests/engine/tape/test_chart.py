@@ -45,6 +45,12 @@ def test_what_was_recorded_stands_and_the_belief_stands_elsewhere() -> None:
     assert found[3] == belief(LISTING, points[3][0])
 
 
+def test_each_point_without_a_price_is_the_belief_of_its_own_time() -> None:
+    points = prices(traded(), Timestamp(AT - 1_000), AT, 4)
+    assert [at - AT for at, _ in points] == [-750, -500, -250, 0]
+    assert [price for _, price in points[:-1]] == [belief(LISTING, at) for at, _ in points[:-1]]
+
+
 def test_every_tick_of_a_while_ago_is_finer_than_the_samples() -> None:
     market = traded((450.0, 0.222))
     market.recent.append((Timestamp(AT - 440.0), 0.444))

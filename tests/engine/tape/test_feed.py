@@ -512,6 +512,58 @@ def test_the_next_markets_are_those_of_the_timetable_that_open_later() -> None:
     assert len(following) > 20
 
 
+def test_a_market_that_opens_now_is_none_of_the_next() -> None:
+    tape = Tape(SEED, TOPICS)
+    first = min(tape.next_listings(START), key=lambda one: one.opens_at)
+    assert first not in tape.next_listings(first.opens_at)
+    assert first in tape.next_listings(Timestamp(first.opens_at - 0.5))
+    assert first in tape.listings_at(first.opens_at)
+
+
+def test_a_name_that_ends_in_s_takes_the_short_possessive() -> None:
+    level = None
+    topic = QuestionTopic(
+        tag="rain", scopes=frozenset({Scope.DAYS}), subjects=("Dees",), questions=("Will it?",),
+        criteria="YES.", raises=("{subject}'s rain, {rival}'s sun",), lowers=("down",), level=level,
+    )  # fmt: skip
+    wording = Wording("?", "YES.", ("rain",), topic, {"subject": "Dees", "rival": "Ash"}, 0.0)
+    assert headline(wording, rising=True, chance=0.5, turn=0) == "Dees' rain, Ash's sun"
+
+
+def test_a_question_names_a_rival_that_is_somebody_else() -> None:
+    topic = QuestionTopic(
+        tag="cup", scopes=frozenset(Scope),
+        subjects=tuple(f"S{number}" for number in range(SHARES)),
+        questions=("{subject} before {rival}?",), criteria="{rival}, {by}, {at}: {close}.",
+        raises=("up",), lowers=("down",), level=None,
+    )  # fmt: skip
+    topics = Topics(dict.fromkeys(Category, (topic,)))
+    closes = Timestamp(1_800_003_600.0)
+    said = {
+        word(topics, slot, number, seed=SEED, closes=closes).question
+        for slot in SLOTS[:12]
+        for number in range(6)
+    }
+    pairs = [question.removesuffix("?").split(" before ") for question in said]
+    assert len(pairs) > SHARES
+    assert all(
+        subject != rival and {subject, rival} <= {*topic.subjects} for subject, rival in pairs
+    )
+    criteria = {
+        slot.clock.scope: word(topics, slot, 1, seed=SEED, closes=closes).criteria.partition(", ")[
+            2
+        ]
+        for slot in SLOTS
+    }
+    close = "09:00 UTC on 15 January 2027."
+    assert criteria == {
+        Scope.MINUTES: f"by 09:00 UTC, at 09:00 UTC: {close}",
+        Scope.HOURS: f"by 09:00 UTC, at 09:00 UTC: {close}",
+        Scope.DAYS: f"by 09:00 UTC on 15 Jan, at 09:00 UTC on 15 Jan: {close}",
+        Scope.WEEKS: f"by 15 January, on 15 January: {close}",
+    }
+
+
 def test_nothing_but_what_opened_and_is_not_confirmed_stands() -> None:
     tape = Tape(SEED, TOPICS)
     standing = {(one.slot, one.number) for one in tape.listings_at(START)}
