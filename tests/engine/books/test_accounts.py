@@ -1,6 +1,6 @@
 """Accounts on the real venues: what each event moves, counts and leaves."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -160,6 +160,7 @@ def test_another_source_is_added_and_the_same_one_is_not() -> None:
     world = traded()
     for order_id, source in (("o1", "sdk:p"), ("o2", "sdk:q"), ("o3", "sdk:p"), ("o4", "")):
         world.apply(placed(order_id=order_id, note=Note(source=source)))
+    world.apply(placed(order_id="o5", action=SELL, shares=Micros(ONE), note=Note(source="sdk:r")))
     assert world.venues.account("ada", EVM).holdings[MARKET].sources == ("sdk:p", "sdk:q")
 
 
@@ -285,6 +286,97 @@ def test_shares_promised_to_open_sales_are_not_free() -> None:
     assert venues.reserved("bea", EVM) == 2 * ONE
 
 
+MIRROR: Final = Note(signal_data={"tx_hash": "0x1"})
+
+
+def test_a_mirror_counts_with_its_fee_and_with_what_waits() -> None:
+    world = traded()
+    world.apply(placed(note=MIRROR))
+    mirrors = world.venues.mirrors
+    assert mirrors.spent_today("ada", EVM, AT) == 59 * ONE + 300_000
+    assert mirrors.spent_today("ada", SOL, AT) == mirrors.spent_today("bea", EVM, AT) == 0
+    world.apply(filled(30, 15))
+    assert mirrors.spent_today("ada", EVM, AT) == 59 * ONE + 300_000
+    # What never was spent comes back to the day of the order, whenever it ends.
+    world.apply(ended(25, AT + 2 * 86_400))
+    assert mirrors.spent_today("ada", EVM, AT) == 34 * ONE + 300_000
+    sale = placed(
+        order_id="o2", action=SELL, shares=Micros(9 * ONE), rests=Micros(0), reserved=Micros(0),
+        note=MIRROR,
+    )  # fmt: skip
+    world.apply(sale)
+    assert mirrors.spent_today("ada", EVM, AT) == 34 * ONE + 300_000
+
+
+def test_every_trade_counts_once_for_its_agent_and_its_account() -> None:
+    world = traded()
+    nothing: dict[str, Any] = {"shares": Micros(0), "money": Micros(0), "fee": Micros(0)}
+    world.apply(placed())
+    world.apply(placed(order_id="o2"))
+    for order_id in ("o3", "o4"):
+        world.apply(placed(order_id=order_id, taken=(), **nothing))
+        world.apply(filled(2, 1, order_id=order_id, at=Timestamp(AT + 30)))
+        world.apply(filled(2, 1, order_id=order_id, at=Timestamp(AT + 40)))
+    agent, account = world.agents["ada"], world.venues.account("ada", EVM)
+    assert (agent.trades_count, account.trades_count, world.venues.order_count) == (4, 4, 4)
+    assert agent.last_trade_at == AT + 40
+    assert (agent.day_buys, agent.day_resting) == (4, 0)
+    assert world.agents["bea"].trades_count == 0
+    # What the quotes lose adds up as well.
+    assert world.venues.book(MARKET).taken == {480_000: 80 * ONE}
+
+
+def test_the_thresholds_of_an_order_are_told_with_its_first_shares_alone() -> None:
+    world = traded()
+    nothing: dict[str, Any] = {"shares": Micros(0), "money": Micros(0), "fee": Micros(0)}
+    note = Note("why", stop_loss_pct=0.1)
+    world.apply(placed(taken=(), note=note, **nothing))
+    world.apply(filled(2, 1))
+    world.apply(filled(2, 1))
+    assert [one.note for one in world.venues.traded] == [note, NO_NOTE]
+    assert [one.left for one in world.venues.traded] == [2 * ONE, 4 * ONE]
+
+
+def test_a_fill_is_of_the_refresh_that_it_names() -> None:
+    world = traded()
+    world.apply(placed())
+    world.apply(filled(2, 1, number=6, taken=((Micros(490_000), Micros(2 * ONE)),)))
+    book = world.venues.book(MARKET)
+    assert (book.taken_number, book.taken) == (6, {490_000: 2 * ONE})
+
+
+def test_the_shares_that_are_sold_have_earned_what_they_brought() -> None:
+    world = traded()
+    world.apply(placed(rests=Micros(0), reserved=Micros(0), fee=Micros(0)))
+    sale = placed(
+        order_id="o2", action=SELL, shares=Micros(10 * ONE), money=Micros(6 * ONE),
+        fee=Micros(100_000), rests=Micros(0), reserved=Micros(0), realized=Micros(1_150_000),
+    )  # fmt: skip
+    world.apply(sale)
+    account = world.venues.account("ada", EVM)
+    side = account.holdings[MARKET].position.yes
+    # A quarter of 19 dollars was paid for them, and 5.90 is what they brought.
+    assert (side.shares, side.cost, side.realized) == (30 * ONE, 14_250_000, 1_150_000)
+    for order_id in ("o3", "o4"):
+        world.apply(sale._replace(order_id=order_id, realized=Micros(-7)))
+    assert (account.realized, account.win_count, account.loss_count) == (1_149_986, 1, 2)
+
+
+def test_a_day_never_spent_less_than_nothing() -> None:
+    world = traded()
+    world.apply(placed(money=Micros(0), reserved=Micros(0), fee=Micros(0), shares=Micros(0)))
+    world.ledger.transfer("agent:ada:evm_venue", "orders:evm_venue", Micros(9 * ONE))
+    world.apply(ended(9))
+    assert (world.venues.spent_today("ada", AT), world.agents["ada"].day_spent) == (0, 0)
+
+
+def test_orders_of_one_moment_stand_in_the_order_of_their_numbers() -> None:
+    world = traded()
+    for number in (10, 9, 100, 2):
+        world.apply(placed(order_id=f"o{number}"))
+    assert [one.order_id for one in world.venues.orders("ada")] == ["o2", "o9", "o10", "o100"]
+
+
 def test_a_market_that_is_not_there_has_no_book() -> None:
     with pytest.raises(MarketNotFound, match="m9"):
         traded().venues.book("m9")
@@ -405,6 +497,40 @@ def test_windows_end_at_their_time_and_only_then() -> None:
     assert world.venues.account("bea", EVM).holdings[MARKET].state is AWAITING
 
 
+def test_a_longer_market_that_is_bought_since_makes_nobody_wait_for_its_end() -> None:
+    world = traded()
+    listed(world, "m2", home=EVM, resolves_at=Timestamp(AT + 9 * HOUR))
+    world.apply(placed())
+    world.venues.close_windows(AT)
+    world.apply(placed(order_id="o2", market_id="m2"))
+    world.venues.close_windows(Timestamp(AT + HOUR))
+    states = {key: one.state for key, one in world.venues.account("ada", EVM).holdings.items()}
+    assert states == {MARKET: AWAITING, "m2": ACTIVE}
+
+
+def test_outcomes_add_up_in_their_account() -> None:
+    world = traded()
+    for market_id, outcome, shares in (("m1", True, 8), ("m2", True, 8), ("m3", True, 0),
+                                       ("m4", True, 0)):  # fmt: skip
+        listed(world, market_id, home=EVM)
+        held(world, market_id).position.yes.shares = Micros(shares * ONE)
+        world.venues.settle(resolved(outcome, market_id))
+    account = world.venues.account("ada", EVM)
+    assert (account.win_count, account.loss_count, account.realized) == (2, 2, -4 * ONE)
+    assert world.venues.payable == {"ada": {"m1", "m2"}}
+
+
+@pytest.mark.parametrize("count", [1, SETTLED_KEPT // 2 + 2, SETTLED_KEPT - 1])
+def test_fewer_old_positions_than_are_kept_all_stay(count: int) -> None:
+    world = traded()
+    for number in range(count):
+        held(world, f"m{number}", state=REDEEMED, outcome=True, resolved_at=AT)
+    listed(world, "last", home=EVM)
+    held(world, "last", state=AWAITING).position.yes.shares = Micros(0)
+    world.venues.settle(resolved(True, "last"))  # noqa: FBT003 - a row
+    assert len(world.venues.account("ada", EVM).holdings) == count + 1
+
+
 def test_an_account_that_is_read_back_is_looked_at_anew() -> None:
     world = traded()
     world.venues.close_windows(Timestamp(AT + 10))
@@ -414,6 +540,7 @@ def test_an_account_that_is_read_back_is_looked_at_anew() -> None:
     ready = held(world, "m2", state=READY, outcome=True)
     del world.venues.accounts["ada", EVM]
     world.venues.keep(account)
+    assert world.venues.accounts == {("ada", EVM): account}
     assert world.venues.payable == {"ada": {"m2"}}
     world.venues.close_windows(Timestamp(AT + 60))
     assert (holding.state, ready.state) == (AWAITING, READY)
@@ -483,8 +610,17 @@ def test_shares_of_no_are_worth_what_is_left_of_one() -> None:
     assert venues.unrealized(account, TIMES) == pytest.approx(worth - 5 * ONE, abs=2)
     assert venues.equity(account, TIMES) == pytest.approx(1_000 * ONE + worth, abs=2)
     holding.position.yes.shares = holding.position.yes.cost = Micros(0)
+    holding.position.no.cost = Micros(ONE)
     worth = 5 * ONE * (1 - mid)
-    assert venues.unrealized(account, TIMES) == pytest.approx(worth - 3 * ONE, abs=2)
+    assert venues.unrealized(account, TIMES) == pytest.approx(worth - ONE, abs=2)
+    # What is open adds up.
+    other = f"2{MARKET[1:]}"
+    listed(world, other, home=EVM)
+    held(world, other)
+    mid = venues.book(other).mid(TIMES)
+    worth += 8 * ONE * mid + 5 * ONE * (1 - mid)
+    assert venues.unrealized(account, TIMES) == pytest.approx(worth - 6 * ONE, abs=4)
+    assert venues.equity(account, TIMES) == pytest.approx(1_000 * ONE + worth, abs=4)
 
 
 @pytest.mark.parametrize(
