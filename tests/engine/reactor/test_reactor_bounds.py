@@ -177,6 +177,31 @@ def test_the_breaker_is_open_for_an_hour(world: World, by_s: float, *, is_open: 
     found = world.reactor.reactions("ada", later(by_s), 3)
     assert [one.decision for one in found] == [FAILED if is_open else RESET, FAILED, FAILED]
     assert found[0].at == (AT if is_open else later(BREAKER_S))
+    assert {one.agent_id for one in found} == {"ada"}
+
+
+def test_a_breaker_whose_hour_is_over_still_says_what_it_held_back(world: World) -> None:
+    follow(world)
+    failed(world, FAILURES_MAX)
+    for number in range(3):
+        world.reactor.note(BUY._replace(tx_hash=f"0x{number}"), later(1))
+    breaker = world.reactor.breaker("ada", later(1))
+    assert (breaker.failures, breaker.skipped, breaker.resets_at) == (
+        FAILURES_MAX,
+        3,
+        later(BREAKER_S),
+    )
+    assert world.reactor.breaker("ada", later(BREAKER_S)) == Breaker(0, 3)
+
+
+def test_a_cap_that_is_lowered_below_what_was_spent_leaves_nothing(world: World) -> None:
+    follow(world, venue=EVM)
+    note = Note(signal_data={TX_KEY: "0x9"})
+    world.venues.mirrors.count(("ada", EVM), AT, Micros(30 * ONE), note)
+    assert world.reactor.cap_left("ada", AT) == 70 * ONE
+    follow(world, daily_cap=Micros(20 * ONE))
+    assert world.reactor.cap_left("ada", AT) == 0
+    assert world.reactor.cap_left("ada", later(86_400)) == 20 * ONE
 
 
 def test_a_success_begins_the_count_anew_but_closes_no_breaker(world: World) -> None:

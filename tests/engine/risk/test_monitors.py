@@ -127,6 +127,41 @@ def test_a_target_is_met_by_the_best_price_of_its_side(prices: Prices, reached: 
     assert names(ladder.reached(prices)) == reached
 
 
+@pytest.mark.parametrize(
+    ("prices", "reached"),
+    [
+        # Somebody buys at the level, or below it, and the mark is above: no stop is reached.
+        (Prices(0.5, 0.375, 0.375), []),
+        (Prices(0.376, 0.2, 0.2), []),
+        (Prices(0.375, 0.2, 0.2), [("yes", 0.375)]),
+        (Prices(0.375, 0.6, 0.6), [("yes", 0.375)]),
+        (Prices(0.25, 0.375, 0.6), [("yes", 0.25)]),
+        (Prices(0.624, 0.2, 0.2), []),
+        (Prices(0.625, 0.6, 0.6), [("no", 0.375)]),
+        (Prices(0.75, 0.6, 0.375), [("no", 0.25)]),
+    ],
+)
+def test_a_stop_is_reached_by_the_mark_of_its_side(
+    prices: Prices, reached: list[tuple[str, float]]
+) -> None:
+    ladder = ladder_of(
+        monitor("yes", YES, stop_loss_pct=0.25), monitor("no", NO, stop_loss_pct=0.25)
+    )
+    assert ladder.is_reached(prices) is bool(reached)
+    found = [(one.monitor.watched.agent_id, one.price) for one in ladder.reached(prices)]
+    assert found == reached
+
+
+@pytest.mark.parametrize(("name", "mark"), [("stop_loss_pct", 0.25), ("take_profit_pct", 0.75)])
+def test_a_void_rung_between_others_is_passed_over(name: str, mark: float) -> None:
+    near, moved, far = (
+        monitor(who, **{name: much}) for who, much in (("a", 0.125), ("b", 0.25), ("c", 0.375))
+    )
+    ladder = ladder_of(near, moved, far)
+    put(ladder, moved, 0.03125 if name == "stop_loss_pct" else 0.9375)
+    assert names(ladder.reached(prices_at(mark))) == ["a", "c"]
+
+
 def test_all_that_is_reached_is_found_once_and_the_rest_stays() -> None:
     stops = {"near": 0.125, "far": 0.5, "same": 0.125, "mid": 0.25}
     ladder = ladder_of(
@@ -217,6 +252,13 @@ def test_a_monitor_is_found_by_its_side_its_holder_and_its_market() -> None:
     assert monitors.get(late.watched._replace(side=NO)) is None
     assert monitors.of("ada") == [early, late]
     assert monitors.of("cyd") == []
+    # Those of one moment stand by what they watch.
+    twins = [monitor("dan", NO, set_at=AT), monitor("dan", market_id="m0", set_at=AT)]
+    for one in twins:
+        monitors.add(one)
+    assert monitors.of("dan") == twins[::-1]
+    for one in twins:
+        monitors.drop(one.watched)
     assert set(monitors.ladders) == {(SIM, "m1"), (SIM, "m2"), (EVM, "m1")}
     assert monitors.ladder_of(other.watched) is monitors.ladders[EVM, "m1"]
     assert monitors.timed == {late.watched: late}
