@@ -5,25 +5,50 @@ from dataclasses import replace
 import pytest
 
 from kit.engine.bare import AT, bare_world, listed
+from kit.engine.made import experiment
 from kit.engine.topics import TOPICS
-from service_tui.engine.agents.agents import ClosedPosition
+from kit.engine.whole import whole
+from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.amm.exchange import Order
+from service_tui.engine.books.venues import GRANT
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
 from service_tui.engine.events import (
+    AgentRegistered,
+    ClientSeen,
     CrowdTrade,
+    Event,
     HaltSet,
     KeyRotated,
     MarketListed,
     MarketResolved,
+    Note,
+    OperatorActed,
     Payout,
+    PlanSet,
+    ReactorChanged,
+    SpeedSet,
     Ticked,
+    TradeFailed,
+    TradeHeld,
 )
 from service_tui.engine.listing import NewsReport
+from service_tui.engine.notify_events import PriceAlertSet, WebhookSet, WebhookTried
 from service_tui.engine.position import Position
+from service_tui.engine.reactor.wallet_records import WalletPosition, WalletRecord
 from service_tui.engine.risk.risk import UNSEEN_MAX
 from service_tui.engine.tape.absence import count_unseen
-from service_tui.engine.world import CROWD, MAKERS, PREFILL, RESOLVED_KEPT, World
-from service_tui.terms import Action, Side
+from service_tui.engine.transitions import PositionState
+from service_tui.engine.world import (
+    CLOSED_KEPT,
+    CROWD,
+    ISSUER,
+    MAKERS,
+    PREFILL,
+    RESOLVED_KEPT,
+    World,
+)
+from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 
@@ -271,6 +296,124 @@ def test_a_market_is_listed_with_the_prices_and_trades_of_before() -> None:
     world.apply(MarketListed(AT, AT, fresh))
     assert (world.markets["m2"].samples, world.listed_count) == ([], 2)
     assert world.agents["bea"].imports_today(AT) == 1
+
+
+# -- agents and commands -------------------------------------------------------------------
+
+
+def test_an_agent_begins_as_it_was_registered_with_its_first_cash() -> None:
+    world = World(7, AT, TOPICS)
+    at, cash = Timestamp(AT + 9), Micros(70 * ONE)
+    event = AgentRegistered("zoe", at, "Zoë", "knows", "h zoe", "reef-1", Plan.PRO, cash)
+    assert world.register(event) == [event]
+    agent = world.agent("zoe")
+    assert agent == Agent(
+        "zoe", at, "knows", "h zoe", "reef-1", AgentSettings("Zoë", Plan.PRO), "agent:zoe",
+        equity_day=int(at // 86_400), day_equity=cash,
+    )  # fmt: skip
+    assert (world.cash(agent), world.equity(agent), world.ledger.balance(ISSUER)) == (
+        cash,
+        cash,
+        -cash,
+    )
+    assert world.by_key_hash("h zoe") is agent
+    for venue in (Venue.EVM, Venue.SOL):
+        assert world.venues.cash("zoe", venue) == GRANT
+    assert world.venues.cash("zoe", Venue.SIM) == 0
+
+
+def test_each_kind_of_event_reaches_what_it_changes() -> None:
+    world = bare_world("ada", "bea")
+    listed(world)
+    skill, alert = experiment(), whole(PriceAlertSet)
+    webhook, held = whole(WebhookSet), whole(TradeHeld)._replace(agent_id="ada")
+    events: list[Event] = [
+        PlanSet(AT, Plan.FREE),
+        skill,
+        ReactorChanged("bea", AT, {"wallets": ("0xAb",)}),
+        WalletLinked("ada", AT, "0x" + "Ab" * 20, 5),
+        held,
+        webhook,
+        WebhookTried(webhook.webhook_id, AT, "d1", "e", 5, "gone"),
+        alert,
+        ClientSeen("bea", AT, "0.9"),
+        TradeFailed("ada", AT, "m1", Side.NO, "too late"),
+        OperatorActed("zoë", AT, "halt"),
+    ]
+    assert world.did(events) == events
+    assert world.plan is Plan.FREE
+    assert world.research.experiments("ada") == [skill]
+    assert world.reactor.state("bea").config.wallets == ("0xAb",)
+    assert world.chain.wallet_of("ada") is not None
+    assert world.pending_trades.waiting == {held.held_id: held}
+    assert world.webhooks.by_id[webhook.webhook_id].failures == 1
+    assert [one.placed for one in world.price_alerts.waiting.values()] == [alert]
+    assert world.agents["bea"].sdk_version == "0.9"
+    assert world.agents["ada"].failed == {"m1:no": AT}
+
+
+def test_a_new_speed_counts_from_its_moment_and_no_clock_goes_back() -> None:
+    world = bare_world()
+    world.apply(SpeedSet(Timestamp(AT + 5), AT, 60))
+    assert (world.speed, world.at, world.world_at) == (60, AT + 5, AT)
+    world.apply(SpeedSet(Timestamp(AT - 5), AT, 1))
+    assert (world.speed, world.at) == (1, AT + 5)
+
+
+@pytest.mark.parametrize("by_journal", [False, True])
+def test_a_mirror_on_sim_counts_however_it_comes(*, by_journal: bool) -> None:
+    world = bare_world()
+    market, agent = listed(world), world.agents["ada"]
+    for note in (Note(), Note(signal_data={"tx_hash": "0x1"})):
+        order = Order(agent, market.market_id, Side.YES, Action.BUY, Micros(20 * ONE), note=note)
+        if by_journal:
+            world.apply(world.exchange.check(order, "t1", (AT, AT)))
+        else:
+            world.place(order, AT)
+    assert world.reactor.mirrors.spent_today("ada", Venue.SIM, AT) == 20 * ONE
+    assert world.reactor.mirrors.done == {"ada": {"0x1": 20 * ONE}}
+
+
+def test_ticks_are_counted_and_end_the_windows_of_what_is_held_on_venues() -> None:
+    world = bare_world()
+    market = listed(world, home=Venue.EVM, resolves_at=Timestamp(AT + 3))
+    account = world.venues._kept("ada", Venue.EVM)
+    holding = world.venues._holding(account, market.market_id)
+    move(world)
+    assert (world.tick_count, holding.state) == (1, PositionState.ACTIVE)
+    move(world)
+    assert (world.tick_count, holding.state) == (2, PositionState.AWAITING)
+
+
+def test_an_outcome_reaches_venues_wallets_and_alerts() -> None:
+    world = bare_world()
+    market = listed(world, home=Venue.EVM)
+    account = world.venues._kept("ada", Venue.EVM)
+    holding = world.venues._holding(account, "m1")
+    holding.position.yes.shares = Micros(4 * ONE)
+    record = world.reactor.records.by_address["0xAb"] = WalletRecord()
+    record.held["m1"] = WalletPosition(yes=Micros(4 * ONE), yes_cost=Micros(ONE))
+    world.apply(whole(PriceAlertSet)._replace(market_id="m1"))
+    world.apply(MarketResolved("m1", AT, AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    assert (holding.payout(), account.win_count) == (4 * ONE, 1)
+    assert (record.realized, record.held) == (3 * ONE, {})
+    assert world.price_alerts.waiting == {}
+    assert world.ended == {"m1": market}
+
+
+def test_outcomes_add_up_and_an_agent_keeps_so_many_of_them() -> None:
+    world = bare_world("ada", "bea")
+    lost = payout("ada", Side.YES, shares=3, cost=2, payout=0, before=0)
+    world.agents["ada"].closed = [whole(ClosedPosition) for _ in range(CLOSED_KEPT)]
+    for market_id in ("m1", "m2"):
+        listed(world, market_id)
+        event = MarketResolved(market_id, AT, AT, False, (lost,), Micros(0))  # noqa: FBT003 - a row
+        world.apply(event)
+    ada = world.agents["ada"]
+    assert (ada.loss_count, ada.win_count, ada.realized) == (2, 0, -4)
+    assert len(ada.closed) == CLOSED_KEPT
+    assert [one.market_id for one in ada.closed[-2:]] == ["m1", "m2"]
+    assert (ada.closed[-1].shares, ada.closed[-1].payout) == (3, 0)
 
 
 # -- what is forgotten ---------------------------------------------------------------------

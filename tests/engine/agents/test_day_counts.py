@@ -64,6 +64,25 @@ def test_an_open_buy_of_yesterday_counts_on_the_day_of_its_first_shares() -> Non
     assert counts(agent, MIDNIGHT) == (1, 0, 0)
 
 
+def test_first_fills_add_up_and_take_a_place_of_their_own_day_alone() -> None:
+    agent = ada()
+    for at in (AT, LATE):
+        agent.count_buy(at, Micros(5), has_filled=False)
+    for _ in range(2):
+        agent.count_first_fill(AT, LATE)
+    assert counts(agent, LATE) == (2, 0, 10)
+    agent.count_buy(MIDNIGHT, Micros(1), has_filled=False)
+    # Yesterday's order takes no place from those of today.
+    agent.count_first_fill(LATE, MIDNIGHT)
+    assert counts(agent, MIDNIGHT) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("name", ["trading_paused", "operator_paused"])
+def test_either_pause_holds_an_agent_up(name: str) -> None:
+    assert not ada().settings.is_paused
+    assert ada(**{name: True}).settings.is_paused
+
+
 def test_what_was_not_spent_is_given_back_to_its_own_day_and_never_more() -> None:
     agent = ada()
     agent.count_buy(AT, Micros(10))

@@ -16,7 +16,7 @@ from service_tui.engine.errors import (
     NeedsApproval,
     TradeTooLarge,
 )
-from service_tui.engine.events import NO_NOTE, Fill
+from service_tui.engine.events import NO_NOTE, Fill, Note
 from service_tui.engine.world import World
 from service_tui.terms import Action, LeashMode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -79,6 +79,42 @@ def test_what_a_sale_would_leave_for_nothing_is_sold_with_it(
 
     assert fill.shares == (had if takes_all else had - 10)
     assert held(world) == had - fill.shares
+
+
+def test_every_trade_counts_for_its_agent_and_is_told_on_the_tape(world: World) -> None:
+    world.world_at = later = Timestamp(AT + HOUR / 2)
+    agent, market = world.agents["ada"], world.markets["m1"]
+    bought = [
+        place(world, BUY, 20 * ONE, note=Note("why", source, "dips"))
+        for source in ("sdk:p", "sdk:q", "sdk:p", "")
+    ]
+    assert agent.sources == {"m1": ("sdk:p", "sdk:q")}
+    assert (agent.trades_count, agent.last_trade_at) == (4, AT)
+    assert (agent.buys_today(AT), agent.spent_today(AT)) == (4, 80 * ONE)
+    assert agent.skills_today(AT) == {"dips": 80 * ONE}
+    assert market.sold(Side.YES) == sum(one.shares for one in bought) == held(world)
+    assert world.cash(agent) == 9_920 * ONE
+    assert world.ledger.balance(market.account) == 80 * ONE
+    assert market.volume_24h(later) == 80 * ONE
+    # The first shares were the cheapest: to sell all at once wins, and then a part of less loses.
+    sales = [place(world, SELL, int(bought[0].shares)) for _ in range(3)]
+    results = [one.realized for one in sales]
+    assert agent.realized == sum(results)
+    assert agent.win_count == sum(one > 0 for one in results)
+    assert agent.loss_count == sum(one < 0 for one in results)
+    assert agent.win_count + agent.loss_count > 1
+    assert agent.trades_count == 7
+    position = agent.positions["m1"].yes
+    assert position.realized == agent.realized
+    assert position.cost == 80 * ONE - sum(one.money - one.realized for one in sales)
+    assert (agent.buys_today(AT), agent.spent_today(AT)) == (4, 80 * ONE)
+    assert [row[3] for row in market.tape] == ["buy"] * 4 + ["sell"] * 3
+    assert market.tape[0] == (
+        later, "ada", Side.YES, "buy", bought[0].shares, bought[0].price_after,
+    )  # fmt: skip
+    assert market.tape[-1][4:] == (sales[-1].shares, sales[-1].price_after)
+    assert {(one.at, one.world_at) for one in (*bought, *sales)} == {(AT, later)}
+    assert [one.trade_id for one in sales] == ["t5", "t6", "t7"]
 
 
 @pytest.mark.parametrize("size", [0, -10])

@@ -169,6 +169,8 @@ def test_of_two_buys_and_a_sale_of_all_only_what_came_after_it_is_watched() -> N
     first = bought(world, stop_loss_pct=0.1)
     sold(world, int(first.shares))
     bought(world, take_profit_pct=0.7)
+    # A part that is sold since takes nothing off.
+    sold(world, int(world.agents["ada"].positions["m1"].shares(YES)) // 20 * 10)
     found = only(world.risk)
     assert (found.stop_loss_pct, found.take_profit_pct) == (None, 0.7)
 
