@@ -255,7 +255,10 @@ def test_a_tick_moves_money_and_prices_and_is_told_on_the_tape() -> None:
         world_at, "merry", Side.YES, "buy", 9 * ONE, pytest.approx(market.price()),
     )  # fmt: skip
     assert first[5] > 1 - market.price()
-    assert [len(one.recent) for one in (market, quiet)] == [1, 1]
+    assert [list(one.recent) for one in (market, quiet)] == [
+        [(world_at, round(market.price(), 4))],
+        [(world_at, 0.4)],
+    ]
     assert (len(quiet.tape), quiet.volume_24h(world_at)) == (0, 0)
 
 

@@ -6,7 +6,15 @@ import pytest
 
 from kit.engine.bare import AT, bare_world
 from service_tui.engine.agents.agents import Agent, check_claimed, check_standing, status_of
-from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
+from service_tui.engine.agents.halt import HaltState, is_stopped, no_entry
+from service_tui.engine.errors import (
+    AgentBroke,
+    AgentSuspended,
+    NotClaimed,
+    Refusal,
+    TradingHalted,
+    TradingPaused,
+)
 from service_tui.engine.events import ClientSeen, TradeFailed
 from service_tui.engine.limits import DAY_S, FAILED_COOLDOWN_S, day_of
 from service_tui.engine.position import Position
@@ -153,6 +161,32 @@ def test_an_agent_stands_as_its_settings_and_its_means_say(
     else:
         with pytest.raises(refused):
             check_standing(agent, Micros(cash))
+
+
+@pytest.mark.parametrize(
+    ("settings", "halted", "kind", "by_operator"),
+    [
+        ({}, False, None, False),
+        ({"trading_paused": True}, False, TradingPaused, False),
+        ({"operator_paused": True}, False, TradingPaused, True),
+        ({"trading_paused": True, "operator_paused": True}, False, TradingPaused, True),
+        ({}, True, TradingHalted, False),
+        # The halt of all comes first: to lift the pause would bring nothing.
+        ({"operator_paused": True}, True, TradingHalted, False),
+    ],
+)
+def test_an_agent_is_told_what_stops_its_entries(
+    *, settings: dict[str, object], halted: bool, kind: type[Refusal] | None, by_operator: bool
+) -> None:
+    own = ada(**settings).settings
+    halt = HaltState(AT if halted else None)
+    assert is_stopped(own, halt) is (kind is not None)
+    if kind is not None:
+        refusal = no_entry(own, halt)
+        assert type(refusal) is kind
+        assert ("halted" if halted else "paused") in refusal.error
+        plain = no_entry(ada(trading_paused=True).settings, HaltState())
+        assert (refusal.fix != plain.fix) is (by_operator or halted)
 
 
 def test_who_is_not_claimed_trades_on_sim_only() -> None:

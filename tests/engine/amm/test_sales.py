@@ -1,24 +1,28 @@
 """What binds an order besides its price: leashes, remainders, volumes and samples of a market."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
 from service_tui.engine.agents.leash import Leash
-from service_tui.engine.amm.exchange import Order
+from service_tui.engine.amm.exchange import Order, open_shares
 from service_tui.engine.amm.market import SAMPLES_MAX
 from service_tui.engine.errors import (
     BelowMinimum,
+    Cooldown,
     InsufficientShares,
+    LeashBudget,
     LeashObserves,
     MarketNotOpen,
     NeedsApproval,
     TradeTooLarge,
 )
 from service_tui.engine.events import NO_NOTE, Fill, Note
+from service_tui.engine.position import Position
 from service_tui.engine.world import World
-from service_tui.terms import Action, LeashMode, Side, Venue
+from service_tui.terms import Action, LeashMode, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 BUY, SELL = Action.BUY, Action.SELL
@@ -115,6 +119,58 @@ def test_every_trade_counts_for_its_agent_and_is_told_on_the_tape(world: World) 
     assert market.tape[-1][4:] == (sales[-1].shares, sales[-1].price_after)
     assert {(one.at, one.world_at) for one in (*bought, *sales)} == {(AT, later)}
     assert [one.trade_id for one in sales] == ["t5", "t6", "t7"]
+
+
+def test_losses_add_up_sale_by_sale(world: World) -> None:
+    agent, market = world.agents["ada"], world.markets["m1"]
+    shares = int(place(world, BUY, 100 * ONE).shares)
+    # The crowd buys the other side: the price falls.
+    market.move(Side.NO, Micros(3_000 * ONE))
+    world.ledger.transfer("crowd", market.account, Micros(1_500 * ONE))
+    sales = [place(world, SELL, shares // 40 * 10) for _ in range(3)]
+    assert all(one.realized < 0 for one in sales)
+    assert (agent.win_count, agent.loss_count) == (0, 3)
+    assert agent.realized == sum(one.realized for one in sales)
+
+
+def test_pauses_between_buys_are_of_the_wall_clock_and_not_of_the_tape(world: World) -> None:
+    world.agents["ada"].change({"plan": Plan.FREE})
+    place(world, BUY, ONE)
+    # At 60 times the pace half an hour of the tape has passed.
+    world.world_at = Timestamp(AT + HOUR / 2)
+    with pytest.raises(Cooldown):
+        world.place(order(world, BUY, ONE), Timestamp(AT + 30))
+    assert world.place(order(world, BUY, ONE), Timestamp(AT + 120)).shares
+
+
+def test_a_leash_binds_the_skill_that_trades_and_its_money_of_today(world: World) -> None:
+    agent = world.agents["ada"]
+    agent.leashes = {"dips": Leash(LeashMode.AUTO, Micros(0), Micros(10 * ONE), 60)}
+    dips, news = (Note(skill_slug=slug) for slug in ("dips", "news"))
+    place(world, BUY, 8 * ONE, note=dips)
+    place(world, BUY, 8 * ONE, note=news)
+    with pytest.raises(LeashBudget):
+        place(world, BUY, 3 * ONE, note=dips)
+    place(world, BUY, 2 * ONE, note=dips)
+    # Tomorrow there is as much again.
+    tomorrow = Timestamp(AT + 86_400)
+    world.markets["m1"].listing = replace(
+        world.markets["m1"].listing, resolves_at=Timestamp(tomorrow + HOUR)
+    )
+    assert world.place(order(world, BUY, 3 * ONE, note=dips), tomorrow).shares
+
+
+def test_open_shares_are_those_of_all_agents_and_of_one_side() -> None:
+    world = bare_world("ada", "bea", "cyd")
+    for market_id in ("m1", "m2"):
+        listed(world, market_id)
+    for name, market_id, yes, no in (("ada", "m1", 3, 5), ("bea", "m1", 4, 0), ("bea", "m2", 9, 9)):
+        position = Position(name, market_id)
+        position.yes.shares, position.no.shares = Micros(yes), Micros(no)
+        world.agents[name].positions[market_id] = position
+    found = [open_shares(world.agents, "m1", side) for side in (Side.YES, Side.NO)]
+    assert found == [7, 5]
+    assert open_shares(world.agents, "m9", Side.YES) == 0
 
 
 @pytest.mark.parametrize("size", [0, -10])

@@ -194,6 +194,21 @@ def test_a_breaker_whose_hour_is_over_still_says_what_it_held_back(world: World)
     assert world.reactor.breaker("ada", later(BREAKER_S)) == Breaker(0, 3)
 
 
+def test_a_fill_of_the_maker_is_named_by_its_market_its_side_and_its_leg() -> None:
+    assert signal_id_of(BUY) == "0x1"
+    maker = BUY._replace(leg=0)
+    others = [
+        maker, maker._replace(market_id="m2"), maker._replace(side=Side.YES),
+        maker._replace(leg=1), maker._replace(wallet="0xBen"), maker._replace(tx_hash="0x2"),
+    ]  # fmt: skip
+    assert len({signal_id_of(one) for one in others}) == len(others)
+    # What it cost and by which name it is known make no other signal of it.
+    same = maker._replace(label="B", price=0.9, shares=Micros(1), slot=9, number=9, cost=Micros(5))
+    assert signal_id_of(same) == signal_id_of(maker)
+    tx_hash, *_, wallet, token = signal_id_of(maker).split(":")
+    assert (tx_hash, wallet, token.isdecimal()) == ("0x1", ANN.lower(), True)
+
+
 def test_a_cap_that_is_lowered_below_what_was_spent_leaves_nothing(world: World) -> None:
     follow(world, venue=EVM)
     note = Note(signal_data={TX_KEY: "0x9"})
