@@ -407,7 +407,7 @@ def test_an_outcome_reaches_venues_wallets_and_alerts() -> None:
 def test_outcomes_add_up_and_an_agent_keeps_so_many_of_them() -> None:
     world = bare_world("ada", "bea")
     lost = payout("ada", Side.YES, shares=3, cost=2, payout=0, before=0)
-    world.agents["ada"].closed = [whole(ClosedPosition) for _ in range(CLOSED_KEPT)]
+    world.agents["ada"].closed = [whole(ClosedPosition)] * CLOSED_KEPT
     for market_id in ("m1", "m2"):
         listed(world, market_id)
         event = MarketResolved(market_id, AT, AT, False, (lost,), Micros(0))  # noqa: FBT003 - a row

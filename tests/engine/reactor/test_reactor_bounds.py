@@ -209,6 +209,40 @@ def test_a_fill_of_the_maker_is_named_by_its_market_its_side_and_its_leg() -> No
     assert (tx_hash, wallet, token.isdecimal()) == ("0x1", ANN.lower(), True)
 
 
+def test_what_was_dismissed_stays_so_when_another_one_is(world: World) -> None:
+    follow(world)
+    for number in range(3):
+        world.reactor.note(BUY._replace(tx_hash=f"0x{number}"), AT)
+    for number in range(2):
+        world.reactor.apply(SignalDismissed("ada", later(number), f"0x{number}"))
+    assert [one.signal_id for one in pending(world, 5)] == ["0x2"]
+    assert world.reactor.state("ada").gone == {"0x0": AT, "0x1": later(1)}
+
+
+def test_a_reset_of_a_breaker_that_is_closed_begins_the_count_anew_alone(world: World) -> None:
+    failed(world, FAILURES_MAX - 1)
+    rows = world.reactor.reactions("ada", AT, 9)
+    assert [one.decision for one in rows] == [FAILED] * (FAILURES_MAX - 1)
+    world.reactor.apply(BreakerReset("ada", later(1)))
+    assert world.reactor.reactions("ada", later(2), 9) == rows
+    assert world.reactor.breaker("ada", later(2)) == Breaker(0, 0)
+    failed(world, FAILURES_MAX - 1, 3)
+    assert world.reactor.breaker("ada", later(4)).paused_at is None
+
+
+def test_nothing_waits_while_the_breaker_is_open_nor_in_a_closed_question(world: World) -> None:
+    follow(world)
+    world.reactor.note(BUY, AT)
+    agent, ends = world.agents["ada"], world.markets["m1"].listing.resolves_at
+    found = [
+        len(world.reactor.pending(agent, world.markets, When(AT, Timestamp(at), 60.0)))
+        for at in (ends - 1, ends)
+    ]
+    assert found == [1, 0]
+    failed(world, FAILURES_MAX, 1)
+    assert pending(world, 2) == []
+
+
 def test_a_cap_that_is_lowered_below_what_was_spent_leaves_nothing(world: World) -> None:
     follow(world, venue=EVM)
     note = Note(signal_data={TX_KEY: "0x9"})

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kit.engine.topics import TOPICS
 from kit.examples import DEPTH, examples
 from service_tui.engine.listing import Listing, NewsReport
+from service_tui.engine.tape import feed as room
 from service_tui.engine.tape.belief import chance_of, log_odds
 from service_tui.engine.tape.feed import B_MAX, B_MIN, START_MAX, START_MIN, Tape, tape_of
 from service_tui.engine.tape.questions import Wording, figure, headline, word
@@ -512,7 +513,8 @@ def test_the_next_markets_are_those_of_the_timetable_that_open_later() -> None:
     assert len(following) > 20
 
 
-def test_a_market_that_opens_now_is_none_of_the_next() -> None:
+def test_a_market_that_opens_now_is_none_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "SLOTS", SLOTS[:3])
     tape = Tape(SEED, TOPICS)
     first = min(tape.next_listings(START), key=lambda one: one.opens_at)
     assert first not in tape.next_listings(first.opens_at)

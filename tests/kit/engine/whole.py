@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from itertools import count
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
@@ -38,6 +39,9 @@ def typed(value: Any) -> object:
     return (type(value), value)
 
 
+_hints_of = cache(get_type_hints)
+
+
 class _Maker:
     """Makes values of types, each with a number of its own."""
 
@@ -47,7 +51,7 @@ class _Maker:
 
     def record(self, kind: Any) -> Any:
         names = [one.name for one in fields(kind)] if is_dataclass(kind) else kind._fields
-        hints = get_type_hints(kind)
+        hints = _hints_of(kind)
         return kind(*(self._value(hints[name], kind.__name__) for name in names))
 
     def _value(self, hint: Any, owner: str) -> Any:
