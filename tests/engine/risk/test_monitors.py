@@ -100,7 +100,7 @@ def test_a_mark_is_that_of_the_book_and_not_the_best_price() -> None:
     ],
 )
 def test_a_level_is_reached_when_a_price_touches_it(
-    side: Side, fields: dict[str, float], mark: float, crossed: tuple[object, ...] | None
+    side: Side, fields: dict[str, Any], mark: float, crossed: tuple[object, ...] | None
 ) -> None:
     one = monitor(side=side, **fields)
     ladder = ladder_of(one)
@@ -155,7 +155,7 @@ def test_a_stop_is_reached_by_the_mark_of_its_side(
 @pytest.mark.parametrize(("name", "mark"), [("stop_loss_pct", 0.25), ("take_profit_pct", 0.75)])
 def test_a_void_rung_between_others_is_passed_over(name: str, mark: float) -> None:
     near, moved, far = (
-        monitor(who, **{name: much}) for who, much in (("a", 0.125), ("b", 0.25), ("c", 0.375))
+        monitor(who, YES, **{name: much}) for who, much in (("a", 0.125), ("b", 0.25), ("c", 0.375))
     )
     ladder = ladder_of(near, moved, far)
     put(ladder, moved, 0.03125 if name == "stop_loss_pct" else 0.9375)

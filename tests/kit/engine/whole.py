@@ -6,7 +6,7 @@ from enum import Enum
 from functools import cache
 from itertools import count
 from types import NoneType, UnionType
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Union, cast, get_args, get_origin, get_type_hints
 
 from service_tui.terms import Plan, Venue, WalletKind
 
@@ -29,14 +29,15 @@ def whole(kind: type[Any], *, empty: bool = False) -> Any:
 def typed(value: Any) -> object:
     """The value with the type of each part: a plain "buy" is not an Action, a list no tuple."""
     if isinstance(value, dict):
-        entries: dict[Any, Any] = value
+        entries = cast("dict[Any, Any]", value)
         return {key: typed(entry) for key, entry in entries.items()}
     if isinstance(value, tuple | list):
-        rows: Sequence[Any] = value
-        return (type(value), *(typed(entry) for entry in rows))
-    if is_dataclass(value):
-        return (type(value), *(typed(getattr(value, one.name)) for one in fields(value)))
-    return (type(value), value)
+        rows = cast("Sequence[Any]", value)
+        return (type(rows), *(typed(entry) for entry in rows))
+    kind = cast("type[Any]", type(value))
+    if is_dataclass(kind):
+        return (kind, *(typed(getattr(value, one.name)) for one in fields(kind)))
+    return (kind, value)
 
 
 _hints_of = cache(get_type_hints)
@@ -50,7 +51,7 @@ class _Maker:
         self._numbers = count(3)
 
     def record(self, kind: Any) -> Any:
-        names = [one.name for one in fields(kind)] if is_dataclass(kind) else kind._fields
+        names = getattr(kind, "_fields", None) or [one.name for one in fields(kind)]
         hints = _hints_of(kind)
         return kind(*(self._value(hints[name], kind.__name__) for name in names))
 
@@ -67,7 +68,7 @@ class _Maker:
         return self._plain(hint)
 
     def _several(self, hint: Any, inner: tuple[Any, ...], owner: str) -> Any:
-        kind: Any = get_origin(hint)
+        kind = get_origin(hint)
         if kind is dict:
             if not is_dataclass(inner[1]):
                 return dict(DICTS.get(owner, EXTRA))
