@@ -106,6 +106,18 @@ def test_prices_move_in_tenths_of_a_cent_near_either_end(
     assert all(level.price % tick == 0 for level in (*quotes.bids, *quotes.asks))
 
 
+@pytest.mark.parametrize("chance", [0.0625, 0.125, 0.25, 0.375])
+def test_both_sides_of_a_question_are_quoted_alike(
+    monkeypatch: pytest.MonkeyPatch, chance: float
+) -> None:
+    spreads: list[int] = []
+    for one in (chance, 1.0 - chance):
+        monkeypatch.setattr(liquidity, "chance_of", lambda _, one=one: one)
+        quotes = background(7, listing(b=Micros(500 * ONE)), 5)
+        spreads.append(quotes.asks[0].price - quotes.bids[0].price)
+    assert spreads[0] == spreads[1]
+
+
 def test_the_money_of_a_level_lies_in_what_backs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(liquidity.Draws, "between", lambda *_: 1.0)
     one = listing(start_price=0.4)

@@ -130,6 +130,14 @@ def test_an_alert_that_waits_is_found_by_its_side_again(filled: World) -> None:
     assert not read.risk.alerts.pending
 
 
+def test_what_nobody_chose_is_left_out_as_in_the_snapshots_of_before() -> None:
+    world = bare_world()
+    assert {"plan", "halted_at"}.isdisjoint(fields_of(world))
+    world.plan, world.halt.since = Plan.FREE, AT
+    fields = fields_of(world)
+    assert (fields["plan"], fields["halted_at"]) == (Plan.FREE, AT)
+
+
 @pytest.mark.parametrize("part", ["price_alerts", "webhooks"])
 def test_alerts_and_webhooks_are_written_from_the_first_of_either_on(part: str) -> None:
     world = bare_world()
