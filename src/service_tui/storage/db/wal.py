@@ -115,7 +115,9 @@ def _looked_at(database: Path, size: int, _changed: int, _inode: int) -> WalCont
 
 
 def frames_of(database: Path, count: int) -> Generator[WalFrame]:
-    """The first frames of a log, as many as `look` found intact."""
+    """The first frames of a log, as many as `look` found intact; none where there is no log."""
+    if not count:
+        return
     with log_of(database).open("rb") as file:
         header = _header_of(file.read(LOG_HEADER))
         header = header or _guessed_header(file, _page_size_of(database))

@@ -13,7 +13,7 @@ from service_tui.storage.db.backups import backups_of, first_free, stamp
 from service_tui.storage.db.connection import COMPANIONS
 from service_tui.storage.db.lock import open_private
 from service_tui.storage.db.schema import sync_directory
-from service_tui.storage.errors import CorruptDatabaseError, Had, Rest
+from service_tui.storage.errors import CorruptDatabaseError, Had, Rest, StorageError
 from service_tui.storage.recovery.salvage import left_of, newest_good
 
 _NOTE: Final = "damaged.json"
@@ -126,7 +126,7 @@ def _still_there(noted: tuple[str, str, str] | None) -> Rest | None:
 def _write(path: Path, noted: _Noted) -> None:
     """Store the note; if that fails, the question is raised this once."""
     note = path.with_name(_NOTE)
-    with suppress(OSError):
+    with suppress(OSError, StorageError):
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         with os.fdopen(open_private(note, flags), "w", encoding="utf-8") as file:
             json.dump(asdict(noted), file)

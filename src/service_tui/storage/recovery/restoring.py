@@ -46,7 +46,7 @@ def back_up(directory: Path, to: Path | None, *, now: float) -> Copy:
         copy_whole(path, to)
     try:
         return examined(to)
-    except DamageFound as damage:
+    except (DamageFound, DamagedFileError, DamagedRowsError) as damage:
         to.unlink(missing_ok=True)
         raise StorageError(f"{path} is damaged ({damage}); no copy was made") from damage
 
