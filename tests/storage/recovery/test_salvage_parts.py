@@ -1,5 +1,6 @@
 """What is read of a damaged database, and how much of it makes a whole one again."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -22,15 +23,18 @@ from kit.service.small import (
 from service_tui.storage.db import tables
 from service_tui.storage.db.backups import FOLDER
 from service_tui.storage.db.connection import COMPANIONS, connect_to_write
+from service_tui.storage.db.inspection import DamageFound, check_pages
 from service_tui.storage.db.schema import SCHEMA, _creations
 from service_tui.storage.db.tables import table_of
 from service_tui.storage.db.wal import log_of, look
+from service_tui.storage.recovery import salvage
 from service_tui.storage.recovery.salvage import (
     Copy,
     _carry_over,
     _copy_rows,
     _from_the_end,
     _put_together,
+    examined,
     left_of,
     newest_good,
 )
@@ -133,6 +137,7 @@ CARRIED = [
     Carried("no snapshot to begin from", range(1, 6), [], [], [], 5),
     Carried("more snapshots than are kept", range(1, 6), [0, 1, 3], range(1, 6), [1, 3], 5),
     Carried("a row without sense", range(1, 10), [0, 3, 6], range(1, 4), [0, 3], 9, before=4),
+    Carried("no row makes sense", range(1, 6), [0, 3], [], [0], 5, before=1),
     Carried("a row without sense at a snapshot", range(1, 10), [0, 3], [1, 2], [0], 9, before=3),
     Carried(
         "a snapshot that cannot be read", range(1, 6), [0, 3], range(1, 6), [0], 5, spoiled=[3]
@@ -164,6 +169,8 @@ def test_every_readable_table_replaces_that_of_the_backup() -> None:
     # Lots are read again from the journal, and the use is that of the copy.
     for connection, value in ((source, 9), (target, 5)):
         connection.execute("INSERT INTO entriesread VALUES (1, ?)", (value,))
+        lot = "(1, 't', 'a', 'sim', 's', 'm', 'YES', 1, 1, 1, 1, 0, NULL)"
+        connection.execute(f"INSERT INTO entries VALUES {lot}")  # noqa: S608 - a row of ours
         connection.execute("INSERT INTO endedfilled VALUES (1, ?)", (value,))
         connection.execute("INSERT INTO use VALUES (1, ?)", (value,))
 
@@ -174,6 +181,7 @@ def test_every_readable_table_replaces_that_of_the_backup() -> None:
     preferences = target.execute("SELECT key, value FROM preferences").fetchall()
     assert preferences == [("theme", "dark")]
     assert column(target, "SELECT seq FROM entriesread") == []
+    assert column(target, "SELECT seq FROM entries") == []
     assert column(target, "SELECT seq FROM endedfilled") == [5]
     assert column(target, "SELECT closed_at FROM use") == [5]
 
@@ -221,6 +229,8 @@ def test_frames_of_a_log_are_put_where_sqlite_would_move_them(tmp_path: Path) ->
     assert seqs_in(mine) == [1, 2, 3, 4, 5]
     # Where the changes are counted the two differ, as SQLite writes once more to end the log.
     assert mine.read_bytes()[100:] == moved.read_bytes()[100:]
+    # The sizes, and that the file needs no log.
+    assert mine.read_bytes()[16:24] == moved.read_bytes()[16:24]
     assert not log_of(mine).exists()
 
 
@@ -284,6 +294,26 @@ def test_without_a_backup_rows_are_recovered_into_an_empty_database(kept: Path) 
     assert rest is not None
     assert seqs_in(rest.path) == [1, 2]
     assert rest.missing == "rows 3 to 5 of the journal"
+
+
+def test_the_world_before_its_first_row_is_recovered_too(kept: Path) -> None:
+    rest = left_of(kept, before=1, now=AT)
+    assert rest is not None
+    assert rest.reach.startswith("up to row 0 of the journal, ")
+    assert rest.missing == "rows 1 to 5 of the journal"
+    assert (seqs_in(rest.path), seqs_in(rest.path, "snapshots")) == ([], [0])
+
+
+@pytest.mark.parametrize("before", [None, 4])
+def test_without_room_for_a_copy_nothing_is_left(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, before: int | None
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(salvage, "copy_whole", full)
+    assert left_of(kept, before=before, now=AT) is None
+    assert names_in(kept) == []
 
 
 @pytest.mark.parametrize(("rows", "is_more"), [(3, True), (4, False)])
@@ -362,6 +392,7 @@ def test_rows_are_recovered_from_the_database_where_it_is_ahead_of_its_log(tmp_p
     rest = left_of(killed, before=6, now=AT)
     assert rest is not None
     assert seqs_in(rest.path) == [1, 2, 3, 4, 5]
+    assert rest.missing == "what came after row 5 of the journal"
 
 
 def test_rows_before_one_without_sense_are_looked_for_in_the_log_too(tmp_path: Path) -> None:
@@ -386,6 +417,23 @@ def test_the_newest_whole_backup_is_the_good_one(tmp_path: Path, kept: Path) -> 
 
 def _aged(path: Path, age: int) -> None:
     os.utime(path, (AT - age, AT - age))
+
+
+def test_an_index_that_lacks_a_row_is_damage(tmp_path: Path) -> None:
+    path = small_database(tmp_path / "desk", 3)
+    index = "type = 'index' AND name = 'journal_by_agent'"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        rows = connection.execute(f"SELECT * FROM sqlite_schema WHERE {index}").fetchall()  # noqa: S608 - a name of ours
+        connection.execute(f"DELETE FROM sqlite_schema WHERE {index}")  # noqa: S608 - a name of ours
+    # Another connection does not know the index, and writes a row without it.
+    with closing(sqlite3.connect(path)) as connection, connection:
+        write_journal(connection, [4])
+        connection.execute("PRAGMA writable_schema=ON")
+        connection.executemany("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", rows)
+    check_pages(path, timeout_s=1)
+    with pytest.raises(DamageFound, match="journal_by_agent"):
+        examined(path)
 
 
 @pytest.mark.parametrize("at", [1e30, 1e12, -1e12, float("nan"), float("inf")])
