@@ -1,6 +1,7 @@
 """The action log: append-only, chained, honest about what was done to it."""
 
 import fcntl
+import hashlib
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -172,3 +173,32 @@ def test_a_line_that_is_being_written_is_waited_for(tmp_path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_UN)
         assert verdict.result(10) == verify(path)
     assert verify(path).problem == ""
+
+
+def test_a_line_is_what_every_program_that_checks_it_expects(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"no entry\n")
+    (line,) = ActionLog(path).append([{"who": "person", "at": 1.5, "amount": 3}])
+    # Other programs follow the chain by this text: names in order, and no space.
+    text = '{"amount":3,"at":1.5,"who":"person"}'
+    named = hashlib.sha256(f"{START}\n{text}".encode()).hexdigest()
+    assert path.read_text() == f'no entry\n{{"hash":"{named}","entry":{text}}}\n'
+    assert (line.number, line.hash) == (2, named)
+    assert head_path(path).read_text() == f"2 {named}\n"
+
+
+def test_nothing_to_append_makes_no_log(tmp_path: Path) -> None:
+    assert ActionLog(tmp_path / "log").append([]) == ()
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity"])
+def test_a_number_that_is_none_is_neither_written_nor_read(tmp_path: Path, number: str) -> None:
+    path = written(tmp_path / "log")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        ActionLog(path).append([{"who": "person"}, {"at": float(number)}])
+    assert path.read_bytes() == before
+    path.write_bytes(before + f'{{"hash":"x","entry":{{"at":{number}}}}}\n'.encode())
+    assert verify(path).problem == "line 6 is torn, or no entry"
+    assert [line.number for line in newest(path, 2)] == [5, 4]

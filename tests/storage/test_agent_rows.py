@@ -2,8 +2,9 @@
 
 import pytest
 
+from kit.service.memory import MemoryDatabase
 from service_tui.storage.agent_rows import AgentRows
-from service_tui.storage.db.database import Database
+from service_tui.storage.db import tables
 from service_tui.storage.journal import JournalRow, JournalStore
 
 NOW = 1_800_000_000.0
@@ -22,7 +23,12 @@ ROWS = [
 
 
 @pytest.fixture
-async def rows(database: Database) -> AgentRows:
+def database() -> MemoryDatabase:
+    return MemoryDatabase(tables.Journal)
+
+
+@pytest.fixture
+async def rows(database: MemoryDatabase) -> AgentRows:
     journal = JournalStore(database)
     await journal.append([
         JournalRow(number, NOW + number, kind, agent, market, "[]", venue)
@@ -57,7 +63,7 @@ def test_ends_are_those_of_an_agent_on_a_venue_newest_first(rows: AgentRows) -> 
     assert seqs(rows.ends_before(("ada", "evm_venue"), ("lost",), None, limit=9)) == [8, 2]
 
 
-async def test_rows_of_people_are_the_newest_ones_first(database: Database) -> None:
+async def test_rows_of_people_are_the_newest_ones_first(database: MemoryDatabase) -> None:
     await JournalStore(database).append([
         JournalRow(number, NOW, "acted" if number % 2 else "fill", None, None, "[]")
         for number in range(1, 8)

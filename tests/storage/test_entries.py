@@ -2,9 +2,12 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from kit.service.memory import MemoryDatabase
+from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
 from service_tui.storage.entries import Bound, EntryQuery, EntryStore, StoredEntry
 
@@ -98,3 +101,27 @@ async def test_a_sale_changes_an_entry_and_its_place_in_the_journal_is_kept(
     sold = numbered(1, open_shares=4, back=6)
     await entries.take((), [sold], 9)
     assert (entries.of_trade("t1"), entries.of_trade("t2"), entries.read_to()) == (sold, None, 9)
+
+
+@pytest.mark.parametrize(
+    ("other", "key", "is_there"),
+    [
+        ({}, "edge", True),
+        ({}, "odds", False),
+        ({}, "edge.deep", False),
+        ({"signal": None}, "edge", False),
+        ({"signal": '{"edge": null}'}, "edge", False),
+        ({"signal": '{"a.b c": 1}'}, "a.b c", True),
+        ({"agent_id": "stork"}, "edge", False),
+        ({"skill": "snow"}, "edge", False),
+        ({"venue": "evm_venue"}, "edge", False),
+        ({"at": 99.9}, "edge", False),
+        ({"shares": 0}, "edge", False),
+    ],
+)
+async def test_a_figure_is_carried_where_a_wanted_buy_came_with_it(
+    other: dict[str, Any], key: str, *, is_there: bool
+) -> None:
+    entries = EntryStore(MemoryDatabase(tables.Entries, tables.Entriesread))
+    await entries.take([replace(ENTRY, **other)], (), 1)
+    assert entries.carries(WANTED, key) is is_there

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from kit.service.memory import MemoryDatabase
 from service_tui.storage import journal as journal_room
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import KEPT_S, Answer, Answers, remember
+from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import (
@@ -121,8 +123,8 @@ async def test_an_append_on_a_full_disk_leaves_what_was_acknowledged(database: D
     assert seqs(journal) == list(range(1, acknowledged + 1))
 
 
-async def test_the_history_of_an_agent_is_its_own_and_newest_first(database: Database) -> None:
-    journal = JournalStore(database)
+async def test_the_history_of_an_agent_is_its_own_and_newest_first() -> None:
+    journal = JournalStore(MemoryDatabase(tables.Journal))
     await journal.append([
         row(1),
         row(2, agent="b"),
@@ -144,6 +146,7 @@ async def test_the_history_of_an_agent_is_its_own_and_newest_first(database: Dat
     assert found(History("a", ("payout",))) == ([4], 1)
     assert found(History("a", kinds, market_id="m")) == ([7, 4, 1], 3)
     assert found(History("a", kinds, since=NOW + 4, until=NOW + 7)) == ([5, 4], 2)
+    assert found(History("a", kinds, market_id="m2", until=NOW + 6)) == ([5], 1)
     assert found(History("nobody", kinds)) == ([], 0)
     assert found(History("a", ())) == ([], 0)
 

@@ -1,7 +1,7 @@
 """Tables in memory, for what only reads and writes rows: no file, no lock, no thread."""
 
 import sqlite3
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,12 +26,19 @@ class MemoryDatabase:
         with Session(self._engine) as session:
             yield session
 
+    def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
+        """The rows of a query, straight from the driver."""
+        return self._driver().execute(query, values).fetchall()
+
     async def write(self, work: Callable[[Any], Any]) -> Any:
         """Carry a write out, in one transaction."""
+        with self._driver() as connection:
+            return work(connection)
+
+    def _driver(self) -> sqlite3.Connection:
         raw = self._engine.raw_connection().driver_connection
         assert isinstance(raw, sqlite3.Connection)
-        with raw:
-            return work(raw)
+        return raw
 
     def close(self) -> None:
         self._engine.dispose()
