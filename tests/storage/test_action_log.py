@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from service_tui.storage.action_log import START, ActionLog, head_path, newest, verify
+from service_tui.storage import action_log
+from service_tui.storage.action_log import (
+    LINE_MAX,
+    START,
+    ActionLog,
+    LogCheck,
+    head_path,
+    newest,
+    verify,
+)
 
 ENTRIES = [{"who": "person", "words": f"order {number}"} for number in range(5)]
 
@@ -50,6 +59,12 @@ def test_an_empty_log_is_whole(tmp_path: Path) -> None:
         (lambda lines: [*lines, b"no entry\n"], 6),
         (lambda lines: [*lines, b'{"hash":1,"entry":{}}\n'], 6),
         (lambda lines: [*lines, b"[" * 90_000 + b"\n"], 6),
+        (lambda lines: [*lines, b"[" * 60_000 + b"\n"], 6),
+        (lambda lines: [*lines, b'{"hash":"x","entry":[]}\n'], 6),
+        (lambda lines: [*lines, b'{"entry":{}}\n'], 6),
+        (lambda lines: [*lines, b"[]\n"], 6),
+        # A line is whole only with its end.
+        (lambda lines: [*lines[:4], lines[4][:-1]], 5),
     ],
 )
 def test_what_was_done_to_it_shows_where(
@@ -83,7 +98,7 @@ def test_a_tail_that_is_cut_shows_against_the_head(tmp_path: Path, left: int) ->
 def test_a_log_that_is_gone_is_missed(tmp_path: Path) -> None:
     path = written(tmp_path / "log")
     path.unlink()
-    assert verify(path).problem == "the log is gone; it had 5 entries"
+    assert verify(path) == LogCheck(0, START, "the log is gone; it had 5 entries")
 
 
 def test_another_log_in_its_place_is_not_taken_for_it(tmp_path: Path) -> None:
@@ -112,6 +127,9 @@ def test_who_kept_a_hash_finds_out_that_head_and_log_were_both_cut(tmp_path: Pat
     ActionLog(path).append(ENTRIES[:4])
     assert verify(path).problem == ""
     assert verify(path, kept).problem == f"no line has the hash {kept}"
+    # What is wrong with the log itself is said first.
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    assert verify(path, kept).problem == "the end is cut off: 2 of 4 are missing"
 
 
 def test_the_newest_entries_come_with_their_numbers(tmp_path: Path) -> None:
@@ -202,3 +220,50 @@ def test_a_number_that_is_none_is_neither_written_nor_read(tmp_path: Path, numbe
     path.write_bytes(before + f'{{"hash":"x","entry":{{"at":{number}}}}}\n'.encode())
     assert verify(path).problem == "line 6 is torn, or no entry"
     assert [line.number for line in newest(path, 2)] == [5, 4]
+
+
+@pytest.mark.parametrize("head", [b"", b"5", b"five x\n", b"\xff\xfe", None])
+def test_a_head_that_says_nothing_is_none(tmp_path: Path, head: bytes | None) -> None:
+    path = written(tmp_path / "log")
+    head_path(path).unlink()
+    if head is None:
+        head_path(path).mkdir()
+    else:
+        head_path(path).write_bytes(head)
+    expected = "line 5 is not the one that was written last" if head == b"5" else ""
+    assert (verify(path).count, verify(path).problem) == (5, expected)
+
+
+def test_a_line_of_the_greatest_length_is_read_and_a_longer_one_is_none(tmp_path: Path) -> None:
+    for words, problem in ((0, ""), (1, "line 1 is torn, or no entry")):
+        path = tmp_path / f"log {words}"
+        frame = len('{"hash":"","entry":{"words":""}}\n') + len(START)
+        ActionLog(path).append([{"words": "x" * (LINE_MAX - frame + words)}])
+        assert path.stat().st_size == LINE_MAX + words
+        assert verify(path).problem == problem
+
+
+def test_of_a_long_log_only_the_end_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "log")
+    *_, before, last = path.read_bytes().splitlines(keepends=True)
+    # Half a line is passed over, and counted all the same.
+    monkeypatch.setattr(action_log, "TAIL_MAX", len(before) + len(last) + 9)
+    assert [line.number for line in newest(path, 9)] == [5, 4]
+
+
+def test_a_line_is_written_under_the_lock_and_flushed_before_its_head(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "log")
+    seen: list[tuple[object, int, bytes]] = []
+
+    def noting(what: object) -> None:
+        seen.append((what, len(path.read_bytes().splitlines()), head_path(path).read_bytes()[:1]))
+
+    monkeypatch.setattr(fcntl, "flock", lambda _, operation: noting(operation))
+    monkeypatch.setattr(os, "fsync", lambda _: noting("fsync"))
+    ActionLog(path).append(ENTRIES[:1])
+    assert seen == [(fcntl.LOCK_EX, 5, b"5"), ("fsync", 6, b"5")]
+    assert head_path(path).read_bytes()[:1] == b"6"

@@ -182,6 +182,28 @@ def test_a_header_that_cannot_be_mended_gives_no_frames(killed: Path) -> None:
     assert [*frames_of(killed, 99)] == []
 
 
+@pytest.mark.parametrize("size", [HEADER + 10, HEADER + 24, HEADER + FRAME - 1])
+def test_a_damaged_header_with_no_whole_frame_behind_it_gives_none(killed: Path, size: int) -> None:
+    cut(killed, size)
+    spoil(log_of(killed), 0)
+    assert (look(killed).frames, look(killed).damage[:10]) == (0, "the header")
+
+
+def test_a_damaged_header_of_a_database_that_is_gone_gives_no_frames(killed: Path) -> None:
+    spoil(log_of(killed), 0)
+    killed.unlink()
+    assert (look(killed).frames, look(killed).damage[:10]) == (0, "the header")
+
+
+def test_what_was_taken_back_lies_behind_the_last_commit_of_the_index(killed: Path) -> None:
+    frames, raw = in_log(killed), log_of(killed).read_bytes()
+    log_of(killed).write_bytes(raw + raw[HEADER : HEADER + FRAME] * 3)
+    seen = look(killed)
+    assert (seen.frames, seen.damage) == (frames, "")
+    index_of(killed).unlink()
+    assert look_again(killed).damage == f"page {frames + 1} of its log is damaged"
+
+
 def test_as_many_frames_are_given_as_are_asked_for(killed: Path) -> None:
     frames = in_log(killed)
     assert [len([*frames_of(killed, count)]) for count in (0, 1, frames, 99)] == [
