@@ -1,4 +1,5 @@
 import asyncio
+import os
 import sqlite3
 import stat
 import time
@@ -8,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from kit.service.small import seqs_in, small_database
 from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.backups import (
+    FOLDER,
     KEPT_DAYS,
     back_up_before_migration,
+    back_up_daily,
     back_up_without_log,
     backups_of,
+    copy_whole,
+    first_free,
+    new_copy,
     stamp,
 )
 from service_tui.storage.db.database import Database
@@ -130,3 +137,89 @@ async def test_a_copy_that_cannot_be_finished_leaves_the_older_ones(
         await database.back_up(NOW + DAY)
     assert names(database) == ["desk-2027-01-15.sqlite3"]
     assert await database.back_up(NOW + DAY) is not None
+
+
+def test_of_daily_copies_the_oldest_go_and_of_others_none(tmp_path: Path) -> None:
+    small_database(tmp_path / "desk.sqlite3", 3)
+    folder = tmp_path / FOLDER
+    folder.mkdir(mode=0o700)
+    days = [f"desk-2027-01-{day:02}.sqlite3" for day in range(4, 14)]
+    others = ["desk-kept-2020.sqlite3", "desk-2020-01-01.sqlite3.part", "x-2020-01-01.sqlite3"]
+    for name in (*days, *others):
+        (folder / name).touch()
+    made = back_up_daily(tmp_path, now=NOW)
+    assert made == folder / "desk-2027-01-15.sqlite3"
+    assert seqs_in(made) == [1, 2, 3]
+    left = {path.name for path in folder.iterdir()}
+    assert left == {made.name, *days[-(KEPT_DAYS - 1) :], *others}
+    assert back_up_daily(tmp_path, now=NOW + 60) is None
+
+
+def test_without_a_database_no_folder_of_copies_is_made(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        back_up_daily(tmp_path / "gone", now=NOW)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_copies_are_named_after_what_they_are_of(tmp_path: Path) -> None:
+    small_database(tmp_path / "desk.sqlite3", 3)
+    made = [
+        back_up_before_migration(tmp_path, version=3, now=NOW),
+        back_up_without_log(tmp_path, now=NOW),
+    ]
+    assert [path.name for path in made] == [
+        "desk-schema-3-20270115T080000Z.sqlite3", "desk-without-log-20270115T080000Z.sqlite3",
+    ]  # fmt: skip
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o600}
+    assert stat.S_IMODE((tmp_path / FOLDER).stat().st_mode) == 0o700
+    assert [seqs_in(path) for path in made] == [[1, 2, 3]] * 2
+
+
+def test_copies_are_told_newest_first_by_when_they_were_written(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir()
+    ages = {"desk-b.sqlite3": 3, "desk-c.sqlite3": 1, "desk-a.sqlite3": 2, "desk-d.part": 0}
+    for name, age in ages.items():
+        (tmp_path / FOLDER / name).touch()
+        os.utime(tmp_path / FOLDER / name, (NOW - age, NOW - age))
+    assert [path.name[5] for path in backups_of(tmp_path)] == ["c", "a", "b"]
+    assert backups_of(tmp_path / "none") == ()
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
+    named = [new_copy(tmp_path, "kept", now=NOW) for _ in range(2)]
+    assert {path.name for path in named} == {"desk-kept-20270115T080000Z.sqlite3"}
+    for number in ("", "-2", "-3"):
+        free = first_free(lambda number: tmp_path / f"copy{number}")
+        assert free == tmp_path / f"copy{number}"
+        free.touch()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_copy_that_fails_leaves_what_was_there(tmp_path: Path, *, is_there: bool) -> None:
+    path, copy = small_database(tmp_path / "desk.sqlite3", 3), tmp_path / "copy"
+    path.write_bytes(b"overwritten by something else")
+    (tmp_path / "copy.part").write_text("left by a kill")
+    if is_there:
+        copy.write_text("older")
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        copy_whole(path, copy)
+    assert {one.name for one in tmp_path.iterdir()} == {path.name} | (
+        {"copy"} if is_there else set()
+    )
+    assert not is_there or copy.read_text() == "older"
+
+
+def test_a_copy_is_on_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, flush = small_database(tmp_path / "desk.sqlite3", 3), os.fsync
+    flushed: list[tuple[bool, set[str]]] = []
+
+    def noting(descriptor: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        flushed.append((is_folder, {one.name for one in tmp_path.iterdir()} - {path.name}))
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    copy_whole(path, tmp_path / "copy")
+    assert flushed == [(False, {"copy.part"}), (True, {"copy"})]

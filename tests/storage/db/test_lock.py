@@ -1,13 +1,23 @@
+import errno
+import fcntl
 import os
 import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from service_tui.storage.db.lock import LOCK_FILE, DataDirLock, holder_of
+from service_tui.storage.db import lock as lock_room
+from service_tui.storage.db.lock import (
+    LOCK_FILE,
+    DataDirLock,
+    holder_of,
+    open_private,
+    refuse_foreign_directory,
+)
 from service_tui.storage.errors import (
     DirectoryLockedError,
     Holder,
@@ -154,3 +164,61 @@ def test_a_directory_of_somebody_else_is_refused(directory: Path) -> None:
     os.chown(directory, 65534, 65534)
     with pytest.raises(UnreadableDirectoryError, match="belongs to another user"):
         DataDirLock.acquire(directory, pid=1, now=NOW)
+
+
+@pytest.mark.parametrize("ask", [holder_of, lambda path: open_private(path / LOCK_FILE, os.O_RDWR)])
+def test_a_link_in_place_of_a_file_of_ours_is_refused(
+    directory: Path, tmp_path: Path, ask: Callable[[Path], object]
+) -> None:
+    directory.mkdir(mode=0o700)
+    (tmp_path / "other").write_text("precious")
+    (directory / LOCK_FILE).symlink_to(tmp_path / "other")
+    with pytest.raises(UnreadableDirectoryError, match="not a plain file"):
+        ask(directory)
+
+
+def test_a_file_that_becomes_a_link_after_the_look_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").write_text("precious")
+    (tmp_path / "file").symlink_to(tmp_path / "other")
+    monkeypatch.setattr(lock_room, "refuse_foreign_file", lambda _: None)
+    with pytest.raises(OSError, match="symbolic link"):
+        open_private(tmp_path / "file", os.O_WRONLY | os.O_TRUNC)
+    assert (tmp_path / "other").read_text() == "precious"
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    # A pipe that nobody writes to would be waited for.
+    with pytest.raises(UnreadableDirectoryError, match="not a plain file"):
+        open_private(tmp_path / "pipe", os.O_RDONLY)
+
+
+def test_a_private_file_is_made_for_us_alone(tmp_path: Path) -> None:
+    os.close(open_private(tmp_path / "file", os.O_WRONLY | os.O_CREAT))
+    assert mode(tmp_path / "file") == 0o600
+    with pytest.raises(FileNotFoundError):
+        open_private(tmp_path / "none", os.O_WRONLY)
+
+
+def test_a_directory_that_we_cannot_write_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(os, "access", lambda _, bits: asked.append(bits))
+    with pytest.raises(UnreadableDirectoryError, match=f"not ours to write; chmod 700 {tmp_path}"):
+        refuse_foreign_directory(tmp_path)
+    assert asked == [os.R_OK | os.W_OK | os.X_OK]
+    with pytest.raises(UnreadableDirectoryError, match="cannot be used as a data directory"):
+        refuse_foreign_directory(tmp_path / "none")
+
+
+def test_a_file_system_that_cannot_lock_says_so(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuses)
+    with pytest.raises(LockUnavailableError, match="cannot be locked: no locks available"):
+        DataDirLock.acquire(directory, pid=1, now=NOW)
+    # Nobody has published anything where nothing can be locked.
+    assert holder_of(directory) is None

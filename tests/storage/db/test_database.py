@@ -1,0 +1,148 @@
+"""How a use of the database ends on record, so that the next start knows what to look at."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import DBAPIError
+
+from kit.service.small import AT, small_database
+from service_tui.storage.db.connection import connect_to_write
+from service_tui.storage.db.database import Database, note_end, port_to
+from service_tui.storage.db.tables import DAMAGE_MET
+from service_tui.storage.errors import DamagedFileError, StorageBusyError, StorageError
+
+Spoil = Callable[[Database], None]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return small_database(tmp_path / "desk.sqlite3", 1)
+
+
+def opened(path: Path, *, with_wal: bool = True) -> Database:
+    port = port_to(path, with_wal=with_wal, timeout_s=0)
+    return Database(path, port=port, with_wal=with_wal, timeout_s=0)
+
+
+def closed_at(path: Path) -> list[tuple[float | None]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT closed_at FROM use").fetchall()
+
+
+def of_sqlite(code: int) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError("as sqlite says")
+    error.sqlite_errorcode = code
+    return error
+
+
+def read(database: Database, code: int) -> None:
+    with pytest.raises(StorageError), database.reader():
+        raise DBAPIError("SELECT", None, of_sqlite(code))
+
+
+def write(database: Database, code: int) -> None:
+    def work(_: sqlite3.Connection) -> None:
+        raise of_sqlite(code)
+
+    with pytest.raises(StorageError):
+        database.submit(work).result(10)
+
+
+def nothing(_: Database) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("meets", "at"),
+    [
+        (nothing, AT),
+        (lambda one: read(one, sqlite3.SQLITE_CORRUPT), DAMAGE_MET),
+        (lambda one: read(one, sqlite3.SQLITE_BUSY), AT),
+        (lambda one: write(one, sqlite3.SQLITE_NOTADB), DAMAGE_MET),
+        (lambda one: write(one, sqlite3.SQLITE_BUSY), AT),
+    ],
+    ids=["nothing", "a broken page", "a busy file", "a page that is none", "a busy write"],
+)
+@pytest.mark.parametrize("with_wal", [True, False])
+def test_a_use_ends_with_its_time_or_with_the_damage_that_it_met(
+    path: Path, meets: Spoil, at: float, *, with_wal: bool
+) -> None:
+    database = opened(path, with_wal=with_wal)
+    assert closed_at(path) == [(None,)]
+    meets(database)
+    database.close(AT)
+    assert closed_at(path) == [(at,)]
+    # What ended stays as it was noted.
+    database.close(AT + 9)
+    assert closed_at(path) == [(at,)]
+
+
+def test_damage_stays_on_record_whatever_is_read_and_written_after_it(path: Path) -> None:
+    database = opened(path)
+    write(database, sqlite3.SQLITE_CORRUPT)
+    write(database, sqlite3.SQLITE_BUSY)
+    read(database, sqlite3.SQLITE_BUSY)
+    database.submit(lambda connection: connection.execute("DELETE FROM cache")).result(10)
+    database.close(AT)
+    assert closed_at(path) == [(DAMAGE_MET,)]
+
+
+def test_an_error_of_no_sqlite_passes_a_reader_as_it_is(path: Path) -> None:
+    database = opened(path)
+    with pytest.raises(DBAPIError), database.reader():
+        raise DBAPIError("SELECT", None, Exception("of another driver"))
+    with pytest.raises(KeyError), database.reader():
+        raise KeyError("x")
+    database.close(AT)
+    assert closed_at(path) == [(AT,)]
+
+
+def test_a_work_of_a_thread_is_not_taken_back(path: Path) -> None:
+    database = opened(path)
+    database.submit(lambda _: None).result(10)
+    with closing(connect_to_write(path, with_wal=True, timeout_s=0)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waiting = database.submit(lambda _: None)
+        assert not waiting.cancel()
+        with pytest.raises(StorageBusyError):
+            waiting.result(10)
+    database.close(AT)
+
+
+def test_rows_are_those_of_the_driver(path: Path) -> None:
+    database = opened(path)
+    query = "SELECT seq, at FROM journal WHERE seq = :seq"
+    assert database.rows(query, {"seq": 1}) == [(1, AT + 1)]
+    assert database.rows(query, {"seq": 2}) == []
+    with pytest.raises(DamagedFileError), database.reader():
+        raise DBAPIError("SELECT", None, of_sqlite(sqlite3.SQLITE_CORRUPT))
+    database.close(AT)
+
+
+def test_who_only_reads_notes_no_end(path: Path) -> None:
+    opened(path).close(AT)
+    reading = Database(path, port=None, with_wal=False, timeout_s=0)
+    assert (reading.failure, len(reading.rows("SELECT * FROM journal", {}))) == (None, 1)
+    reading.close(AT + 9)
+    assert closed_at(path) == [(AT,)]
+
+
+def test_an_end_is_noted_for_a_use_that_had_none(path: Path) -> None:
+    opened(path)._port.connection.close()  # pyright: ignore[reportOptionalMemberAccess, reportPrivateUsage] - a kill
+    assert closed_at(path) == [(None,)]
+    note_end(path, with_wal=True, timeout_s=0, now=AT)
+    assert closed_at(path) == [(AT,)]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize("with_wal", [True, False])
+def test_a_file_that_cannot_be_written_is_not_opened(path: Path, *, with_wal: bool) -> None:
+    with closing(connect_to_write(path, with_wal=with_wal, timeout_s=0)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            port_to(path, with_wal=with_wal, timeout_s=0)
+    assert closed_at(path) == []
