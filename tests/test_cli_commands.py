@@ -1,5 +1,6 @@
 """What each command asks of the program, prints, and ends with."""
 
+import gc
 import io
 import os
 import sys
@@ -30,6 +31,7 @@ from service_tui.wiring import (
     keys,
     keys_command,
     log_command,
+    logfile,
     login,
     people_command,
     plain,
@@ -41,13 +43,16 @@ from service_tui.wiring import (
     shared_command,
     skills,
     start,
+    wallet_keys,
     web,
 )
+from service_tui.wiring.address import AddressError
 from service_tui.wiring.drills import command as drills
 from service_tui.wiring.halt_command import HaltReport
 from service_tui.wiring.keys import KeysError, Profile
 from service_tui.wiring.network import NetworkError
 from service_tui.wiring.options import Options
+from service_tui.wiring.output import OutputError
 
 HERE: Final = Path("/here")
 OPTIONS: Final = Options(HERE / "data", HERE / "config", HERE / "base" / "log.txt", wallet_key="w")
@@ -224,6 +229,13 @@ def test_a_secret_is_typed_unseen_or_one_line_of_a_pipe(monkeypatch: Patch) -> N
     monkeypatch.setattr(sys, "stdin", None)
     assert cli._read_secret("key: ") == ""
 
+    def left(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr(cli.getpass, "getpass", left)
+    typed(monkeypatch, "", is_terminal=True)
+    assert cli._read_secret("key: ") == ""
+
 
 def test_a_key_is_removed_by_its_name(monkeypatch: Patch, capsys: Out, calls: Calls) -> None:
     monkeypatch.setattr(login, "forget", calls.fake(Profile("team", ADDRESS, KEY)))
@@ -242,12 +254,16 @@ def test_keys_of_wallets_are_kept_by_their_address(
 ) -> None:
     report = SimpleNamespace(lines=("kept",), trouble_count=troubles)
     monkeypatch.setattr(keys_command, "run_command", calls.fake(report))
+    made = Calls()
+    monkeypatch.setattr(wallet_keys, "WalletKeys", made.fake("keys of wallets"))
     given = {"action": "add", "address": "0xab", "keyring": True}
     if troubles:
         assert cannot("keys", **given) == "2 problem(s) with the keys"
     else:
         assert run("keys", **given) == 0
-    ((_, request),) = calls
+    ((kept, request),) = calls
+    assert kept == "keys of wallets"
+    assert made == [(OPTIONS.data_dir, ("keyring", wallet_keys.system_keyring))]
     assert request == keys_command.KeyRequest(
         "add", "0xab", "w", in_keyring=True, read_secret=cli._read_secret
     )
@@ -314,13 +330,13 @@ def test_a_console_opens_at_a_terminal_and_may_end_in_a_drill(
 ) -> None:
     monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
     monkeypatch.setattr(cli, "_require_terminal", lambda: calls.append("terminal"))
-    monkeypatch.setattr(cli, "_prepare_for_keys", lambda: None)
+    monkeypatch.setattr(cli, "_prepare_for_keys", lambda: calls.append("keys"))
     end = SimpleNamespace(code=3, drill="")
     monkeypatch.setattr(start, "open_console", calls.fake(end))
     monkeypatch.setattr(drills, "replace_by_drill", calls.fake())
     assert run(command, plain=False) == 3
     assert calls == [
-        "terminal", (OPTIONS, ("has_drills", True), ("has_tour", has_tour))
+        "terminal", "keys", (OPTIONS, ("has_drills", True), ("has_tour", has_tour))
     ]  # fmt: skip
     end.drill = "storm"
     monkeypatch.setattr(sys, "argv", ["service-tui", "--read-only"])
@@ -381,6 +397,71 @@ def test_a_console_needs_all_three_streams_at_a_terminal(
     monkeypatch.setattr(sys, closed, None)
     with pytest.raises(CannotError, match="needs a terminal"):
         cli._require_terminal()
+
+
+@pytest.mark.parametrize("command", ["replay", "drill"])
+def test_without_a_terminal_no_screen_is_opened(
+    monkeypatch: Patch, calls: Calls, command: str
+) -> None:
+    typed(monkeypatch, "")
+    monkeypatch.setattr(replay, "open_replay", calls.fake(0))
+    monkeypatch.setattr(drills, "checked", lambda _: ())
+    monkeypatch.setattr(drills, "play", calls.fake())
+    given = {"at": None, "returns": None, "name": "storm"} | dict.fromkeys((
+        "export",
+        "check",
+        "list",
+        "json",
+    ))
+    assert "needs a terminal" in cannot(command, **given)
+    assert calls == []
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        ("serve", {}),
+        ("web", {"data_dir": None, "profile": None, "read_only": False, "log_level": None,
+                 "port": None}),
+        ("replay", {"at": None}),
+        ("console", {"plain": True}),
+        ("drill", {"name": "storm", "returns": None, **dict.fromkeys(("export", "check", "list"))}),
+    ],
+)  # fmt: skip
+def test_garbage_is_collected_before_what_stays_open(
+    monkeypatch: Patch, calls: Calls, command: str, given: dict[str, Any]
+) -> None:
+    monkeypatch.delenv("TEXTUAL_DRIVER", raising=False)
+    for name in ("_require_terminal", "_prepare_for_keys"):
+        monkeypatch.setattr(cli, name, lambda: None)
+    monkeypatch.setattr(os, "nice", lambda _: None)
+    monkeypatch.setattr(cli, "collect_from_now", lambda: calls.append("collects"))
+    monkeypatch.setattr(drills, "checked", lambda _: ())
+    end = drills.DrillExit(0, ())
+    for room, name, answer in (
+        (serve, "serve", None), (web, "open_web", None), (replay, "open_replay", 0),
+        (plain, "run", None), (drills, "play", end),
+    ):  # fmt: skip
+        monkeypatch.setattr(room, name, lambda *_, answer=answer: calls.append("opens") or answer)
+    assert run(command, **given) == 0
+    assert calls == ["collects", "opens"]
+
+
+@pytest.mark.parametrize(
+    ("code", "returns", "goes_back"),
+    [(0, ["--seed", "7"], True), (0, [], True), (0, None, False), (1, ["--seed", "7"], False)],
+)
+def test_a_drill_goes_back_to_the_console_that_it_stands_in_for(
+    monkeypatch: Patch, calls: Calls, returns: list[str] | None, *, code: int, goes_back: bool
+) -> None:
+    for name in ("_require_terminal", "_prepare_for_keys"):
+        monkeypatch.setattr(cli, name, lambda: None)
+    monkeypatch.setattr(drills, "checked", lambda _: ())
+    monkeypatch.setattr(drills, "play", lambda *_: drills.DrillExit(code, ("a result",)))
+    monkeypatch.setattr(drills, "replace_by_console", calls.fake())
+    given = {"name": "storm", "export": None, "check": False, "list": False}
+    assert run("drill", returns=returns, **given) == 0
+    assert calls == ([(returns,)] if goes_back else [])
 
 
 def test_a_replay_begins_at_a_time_or_now(monkeypatch: Patch, calls: Calls) -> None:
@@ -550,8 +631,9 @@ def test_an_export_counts_its_files(monkeypatch: Patch, capsys: Out, calls: Call
     assert run("export", folder=Path("/t")) == 0
     assert calls == [(OPTIONS, Path("/t"))]
     assert capsys.readouterr().out == "7 files written to /t\n"
-    monkeypatch.setattr(report_command, "export", calls.fake(raises=CLOSED))
-    assert cannot("export", folder=Path("/t")) == "the desk is closed"
+    for error in (CLOSED, report_command.ReportError("the folder is not empty")):
+        monkeypatch.setattr(report_command, "export", calls.fake(raises=error))
+        assert cannot("export", folder=Path("/t")) == str(error)
 
 
 @pytest.mark.parametrize("as_json", [True, False])
@@ -569,8 +651,9 @@ def test_a_list_is_a_table_or_json(
     ]
     text = "json of ('markets', 'rows')\n" if as_json else "lines of ('markets', 'rows')\nmore\n"
     assert capsys.readouterr().out == 2 * text
-    monkeypatch.setattr(lists, "listed", calls.fake(raises=CLOSED))
-    assert cannot("markets", find=None, limit=9, json=as_json) == "the desk is closed"
+    for error in (CLOSED, report_command.ReportError("no rows")):
+        monkeypatch.setattr(lists, "listed", calls.fake(raises=error))
+        assert cannot("markets", find=None, limit=9, json=as_json) == str(error)
 
 
 DRILLS: Final = {
@@ -600,3 +683,86 @@ def test_the_program_has_a_function_for_each_command() -> None:
     assert cli._COMMANDS["backup"] is cli._COMMANDS["restore"] is cli._COMMANDS["verify"]
     assert cli._COMMANDS["console"] is cli._COMMANDS["tour"]
     assert len(cli._COMMANDS) >= 30
+
+
+# -- the way in and out ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def begun(monkeypatch: Patch) -> Calls:
+    """A start whose command line and options are settled: what it does around its command."""
+    seen = Calls()
+    monkeypatch.setitem(sys.modules, "httpx._main", None)
+    monkeypatch.setattr(cli, "read_config", lambda _: None)
+    monkeypatch.setattr(cli, "_with_file", lambda environment, _: environment)
+    monkeypatch.setattr(
+        cli, "_parse", lambda argv, *_: Namespace(command=argv[0], log_level="debug")
+    )
+    monkeypatch.setattr(cli, "_options", lambda *_: OPTIONS)
+    monkeypatch.setattr(cli, "_start_log", lambda *given: seen.append(("log", given)))
+    monkeypatch.setattr(cli.signal, "signal", lambda *given: seen.append(("signal", given)))
+    monkeypatch.setattr(cli, "print_lines", lambda *lines: seen.append(("print", lines)))
+    return seen
+
+
+INTERRUPT: Final = ("signal", (cli.signal.SIGINT, cli.signal.default_int_handler))
+
+
+@pytest.mark.parametrize(
+    ("command", "keeps_log", "takes_interrupts"),
+    [
+        ("console", True, False), ("tour", True, False), ("replay", True, False),
+        ("halt", True, True), ("buy", True, True), ("doctor", False, True),
+    ],
+)  # fmt: skip
+def test_a_command_has_its_log_and_its_interrupt_and_says_all_at_the_end(
+    monkeypatch: Patch, begun: Calls, command: str, *, keeps_log: bool, takes_interrupts: bool
+) -> None:
+    def work(*given: object) -> int:
+        begun.append(("work", given[0]))
+        return 3
+
+    monkeypatch.setitem(cli._COMMANDS, command, work)
+    assert cli.run([command]) == 3
+    assert begun == [
+        *([("log", (OPTIONS, "debug"))] if keeps_log else []),
+        *([INTERRUPT] if takes_interrupts else []),
+        ("work", OPTIONS),
+        ("print", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (CannotError("no such thing"), 1, "service-tui: no such thing\n"),
+        (AddressError("no address"), 1, "service-tui: no address\n"),
+        (OutputError("nobody reads"), 1, "service-tui: nobody reads\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence_and_a_code(
+    monkeypatch: Patch, begun: Calls, capsys: Out, error: BaseException, *, code: int, said: str
+) -> None:
+    def work(*_: object) -> int:
+        raise error
+
+    monkeypatch.setitem(cli._COMMANDS, "doctor", work)
+    assert cli.run(["doctor"]) == code
+    assert capsys.readouterr().err == said
+    assert begun == [INTERRUPT]
+    assert gc.isenabled()
+
+
+def test_a_log_is_kept_at_its_level_with_the_stacks_beside_it(
+    monkeypatch: Patch, calls: Calls
+) -> None:
+    monkeypatch.setattr(logfile, "keep_log", calls.fake())
+    monkeypatch.setattr(logfile, "keep_stacks", calls.fake())
+    cli._start_log(OPTIONS, "debug")
+    cli._start_log(OPTIONS, None)
+    stacks = (HERE / "base" / "service-tui-stacks.txt",)
+    assert calls == [(OPTIONS.log_path, "debug"), stacks, (OPTIONS.log_path, "info"), stacks]
+    monkeypatch.setattr(logfile, "keep_log", calls.fake(raises=logfile.LogError("no room")))
+    with pytest.raises(CannotError, match=r"no room \(or give another --data-dir\)"):
+        cli._start_log(OPTIONS, None)

@@ -2,14 +2,13 @@
 
 import argparse
 import shlex
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service_tui.cli.parser import COMMON, LISTS, Parser, check, parse, parser_of
-from service_tui.config import Environment
+from kit.grammar import grammar
+from service_tui.cli.parser import COMMON, LISTS, check, parse
 
 LINES = {
     "console": "",
@@ -47,12 +46,6 @@ LINES = {
     "config": "config show",
 }
 """A whole line of each command that takes the flags of all."""
-
-
-@cache
-def grammar() -> Parser:
-    # Built once: it takes longer than a hundred lines.
-    return parser_of(Environment(None, None, False, Path("/data"), Path("/config")))  # noqa: FBT003
 
 
 def read(line: str) -> argparse.Namespace:

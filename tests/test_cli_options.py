@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kit.grammar import grammar
 from service_tui.cli import main as cli
 from service_tui.cli.main import CannotError
 from service_tui.cli.parser import LOG_FILE
@@ -52,6 +53,7 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
         "far": Profile("far", THERE, "k-far"), "near": Profile("near", HERE, "k-near"),
     }  # fmt: skip
     monkeypatch.setattr(keys, "profiles", lambda _: stored)
+    monkeypatch.setattr(cli, "parser_of", lambda _: grammar())
     return Start(tmp_path)
 
 
@@ -243,6 +245,16 @@ def test_a_file_that_names_two_services_is_refused(
 
     assert "url and profile name two services. Keep one" in capsys.readouterr().err
     assert begin.options("--url", HERE).url == HERE
+    assert begin.options("--profile", "near").url == HERE
+    assert begin.options("tour").url is None
+
+
+def test_the_wallets_key_is_told_without_itself(begin: Start) -> None:
+    for key in ("5e" * 32, None):
+        settled = begin.of(wallet_key=key).arguments([]).settled
+        (found,) = (one for one in settled if one.setting.variable == cli.WALLET_VARIABLE)
+        assert (found.value is None) is (key is None)
+        assert found.value != key or key is None
 
 
 def test_a_file_with_a_mistake_ends_the_start(
