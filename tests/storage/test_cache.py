@@ -1,17 +1,20 @@
 import asyncio
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from kit.service.small import small_database, write_preference
 from service_tui.storage.cache import CacheStore
-from service_tui.storage.cached_state import read_cache, read_preferences
+from service_tui.storage.cached_state import has_open_tickets, read_cache, read_preferences
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.database import Database
-from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.db.lock import LOCK_FILE, DataDirLock
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0
@@ -91,3 +94,34 @@ def test_the_cold_reader_imports_nothing_heavy() -> None:
     )
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def test_where_nobody_can_tell_who_writes_a_log_is_left_alone(tmp_path: Path) -> None:
+    path = small_database(tmp_path / DATABASE_FILE, 0)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        write_preference(connection, "theme", "dark")
+    (tmp_path / LOCK_FILE).symlink_to(tmp_path / "elsewhere")
+    assert read_preferences(path) == {"theme": "dark"}
+    path.with_name(f"{path.name}-wal").write_bytes(b"log")
+    # Reading would rewrite the log's index, and with it the evidence of a loss.
+    assert read_preferences(path) == {}
+
+
+@pytest.mark.parametrize(
+    ("state", "is_open"),
+    [
+        ("queued", True), ("sent", True), ("unknown", True),
+        ("done", False), ("refused", False), ("failed", False),
+    ],
+)  # fmt: skip
+def test_a_ticket_is_open_until_its_end_is_known(
+    tmp_path: Path, state: str, *, is_open: bool
+) -> None:
+    path = tmp_path / DATABASE_FILE
+    assert has_open_tickets(path) is False
+    small_database(path, 0)
+    assert has_open_tickets(path) is False
+    row = "INSERT INTO tickets (ticket_id, at, kind, subject, body, state, amount_micros) "
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"{row} VALUES ('t', 1, 'order', 's', '', ?, 0)", (state,))
+    assert has_open_tickets(path) is is_open

@@ -12,20 +12,28 @@ from pathlib import Path
 
 import pytest
 
+from kit.service.small import seqs_in, small_database
 from service_tui.storage.db.backups import back_up_daily
-from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.connection import DATABASE_FILE, connect_to_write
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.db.schema import SCHEMA, Schema
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     LockUnavailableError,
+    LostLogError,
     NewerSchemaError,
     StorageBusyError,
     StorageError,
     UnreadableDirectoryError,
+    storage_error,
 )
-from service_tui.storage.opening import open_database, open_for_reading
+from service_tui.storage.opening import (
+    _damage_moved_aside,
+    look_at,
+    open_database,
+    open_for_reading,
+)
 from service_tui.storage.recovery.restoring import begin_anew
 
 NOW = 1_800_000_000.0
@@ -466,3 +474,44 @@ def test_a_full_disk_at_the_first_start_leaves_no_half_database(
         open_here(directory)
     assert not (directory / DATABASE_FILE).exists()
     open_here(directory).close(NOW)
+
+
+@pytest.mark.parametrize("with_lock", [True, False])
+def test_a_lost_log_is_told_once_and_what_is_left_is_copied(
+    directory: Path, *, with_lock: bool
+) -> None:
+    path = small_database(directory / DATABASE_FILE, 3)
+    with closing(connect_to_write(path, with_wal=True, timeout_s=0)) as killed:
+        killed.execute("INSERT INTO use VALUES (1, NULL)")
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW) if with_lock else None
+    with pytest.raises(LostLogError, match="may be missing") as lost:
+        open_database(directory, now=NOW, lock=lock, timeout_s=0)
+    assert lost.value.copy.name == f"desk-without-log-{STAMP}.sqlite3"
+    assert seqs_in(lost.value.copy) == [1, 2, 3]
+    # The copy itself is no older one.
+    assert lost.value.backups == ()
+    seen = look_at(directory, timeout_s=0)
+    assert (seen.ended_in_order, seen.log_is_lost) == (True, False)
+    open_database(directory, now=NOW, lock=lock, timeout_s=0).close(NOW)
+    assert len([*lost.value.copy.parent.iterdir()]) == 1
+    if lock is not None:
+        lock.release()
+
+
+@pytest.mark.parametrize(
+    ("code", "is_damage"),
+    [(sqlite3.SQLITE_CORRUPT, True), (sqlite3.SQLITE_NOTADB, True), (sqlite3.SQLITE_FULL, False)],
+)
+def test_damage_that_an_opening_meets_is_moved_aside_with_its_reason(
+    directory: Path, code: int, *, is_damage: bool
+) -> None:
+    path = small_database(directory / DATABASE_FILE, 3)
+    met = sqlite3.DatabaseError("page 7 is broken")
+    met.sqlite_errorcode = code
+    with pytest.raises(StorageError) as raised, _damage_moved_aside(path, now=NOW):
+        raise storage_error(met) from met
+    assert isinstance(raised.value, CorruptDatabaseError) is is_damage
+    assert path.exists() is not is_damage
+    if is_damage:
+        assert f"{path} is damaged (page 7 is broken)" in str(raised.value)
+        assert (directory / f"{DATABASE_FILE}.corrupt-{STAMP}").exists()

@@ -202,3 +202,67 @@ def test_records_that_build_on_nothing_are_not_read(tmp_path: Path) -> None:
     put(made, AT + 10, 1, "", b"x")
     assert (made.chain(AT), seconds(made.chain(AT + 10))) == ((), [10])
     assert made.span() == (AT + 10, AT + 10)
+
+
+def test_a_transaction_that_a_kill_broke_off_is_rolled_back_by_who_reads(tmp_path: Path) -> None:
+    made = kept(tmp_path, *WRITTEN)
+    log = made.path.with_name(f"{made.path.name}-journal")
+    with closing(sqlite3.connect(made.path, isolation_level=None)) as killed:
+        killed.execute("PRAGMA cache_size=1")
+        killed.execute("BEGIN")
+        for number in range(40):
+            killed.execute(
+                "INSERT INTO records VALUES (?, 1, '', ?)", (AT + 60 + number, b"x" * 900)
+            )
+        files = made.path.read_bytes(), log.read_bytes()
+        killed.execute("ROLLBACK")
+    made.path.write_bytes(files[0])
+    log.write_bytes(files[1])
+    assert made.span() == (AT, AT + 50)
+    assert made.chain(AT + 99) == WRITTEN[3:]
+    assert not log.exists()
+
+
+def test_a_record_that_is_too_long_is_neither_kept_nor_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = kept(tmp_path, whole(0))
+    put(made, AT + 10, 1, "", b"x" * 2_000)
+    monkeypatch.setattr(room, "BODY_BYTES_MAX", 1_000)
+    with pytest.raises(RecordingError, match="too big"):
+        made.chain(AT + 10)
+    with pytest.raises(RecordingError, match="too big"):
+        made.add(RecordRow(AT + 20, is_whole=True, event="", body=b"x" * 2_000))
+    assert seconds(made.chain(AT + 9)) == [0]
+
+
+def test_a_question_that_takes_too_long_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = kept(tmp_path, *WRITTEN)
+    monkeypatch.setattr(room, "_STEPS", 10)
+    assert seconds(made.chain(AT + 99)) == [30, 40, 50]
+    monkeypatch.setattr(room, "_STEPS_MAX", 1)
+    with pytest.raises(RecordingError, match="interrupted"):
+        made.chain(AT + 99)
+    monkeypatch.undo()
+    # It is no fault of the file.
+    assert made.begin() == AT + 50
+
+
+def test_after_a_damaged_file_was_put_aside_the_new_one_is_kept(tmp_path: Path) -> None:
+    made = kept(tmp_path, whole(0))
+    made.path.write_bytes(b"no database, but long enough to look like one" * 30)
+    with pytest.raises(RecordingError, match="not a database"):
+        made.span()
+    journal = made.path.with_name(f"{made.path.name}-journal")
+    journal.write_text("of the damaged file")
+    assert made.begin() is None
+    aside = made.path.with_name(f"{made.path.name}{room.DAMAGED}")
+    assert aside.read_bytes().startswith(b"no database")
+    assert aside.with_name(f"{aside.name}-journal").read_text() == "of the damaged file"
+    assert not journal.exists()
+    made.add(whole(10))
+    assert made.begin() == AT + 10
+    # Small pages: of a large one a record leaves half empty.
+    assert made.path.read_bytes()[16:18] == (1_024).to_bytes(2, "big")

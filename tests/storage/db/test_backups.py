@@ -188,6 +188,7 @@ def test_copies_are_told_newest_first_by_when_they_were_written(tmp_path: Path) 
 def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
     named = [new_copy(tmp_path, "kept", now=NOW) for _ in range(2)]
     assert {path.name for path in named} == {"desk-kept-20270115T080000Z.sqlite3"}
+    assert stat.S_IMODE((tmp_path / FOLDER).stat().st_mode) == 0o700
     for number in ("", "-2", "-3"):
         free = first_free(lambda number: tmp_path / f"copy{number}")
         assert free == tmp_path / f"copy{number}"

@@ -1,5 +1,6 @@
 """How a use of the database ends on record, so that the next start knows what to look at."""
 
+import errno
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -11,6 +12,8 @@ from sqlalchemy.exc import DBAPIError
 from kit.service.small import AT, small_database
 from service_tui.storage.db.connection import connect_to_write
 from service_tui.storage.db.database import Database, note_end, port_to
+from service_tui.storage.db.inspection import inspect
+from service_tui.storage.db.schema import SCHEMA
 from service_tui.storage.db.tables import DAMAGE_MET
 from service_tui.storage.errors import DamagedFileError, StorageBusyError, StorageError
 
@@ -146,3 +149,44 @@ def test_a_file_that_cannot_be_written_is_not_opened(path: Path, *, with_wal: bo
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             port_to(path, with_wal=with_wal, timeout_s=0)
     assert closed_at(path) == []
+
+
+def test_a_use_is_on_record_in_the_database_itself_before_its_log(path: Path) -> None:
+    database = opened(path)
+    # As another program would see it that knows nothing of the log.
+    alone = path.with_name("alone")
+    alone.write_bytes(path.read_bytes())
+    with closing(connect_to_write(alone, with_wal=False, timeout_s=0)) as connection:
+        assert connection.execute("SELECT closed_at FROM use").fetchall() == [(None,)]
+    database.close(AT)
+
+
+def failed(path: Path, *, with_wal: bool = True) -> Database:
+    """A database whose last commit may have gone nowhere."""
+
+    def refuses() -> None:
+        raise OSError(errno.EIO, "the disk is gone")
+
+    database = opened(path, with_wal=with_wal)
+    database._port.confirm = refuses  # pyright: ignore[reportOptionalMemberAccess, reportPrivateUsage] - the disk's answer
+    with pytest.raises(StorageError, match="the disk is gone"):
+        database.submit(lambda _: None).result(10)
+    assert database.failure is not None
+    return database
+
+
+def test_after_a_failure_no_log_will_be_missed(path: Path) -> None:
+    failed(path).close(AT)
+    # The use stays open, so that all is looked at; and the file says that it has no log.
+    assert closed_at(path) == [(None,)]
+    assert path.read_bytes()[18:20] == b"\x01\x01"
+    assert not inspect(path, known=SCHEMA.version, timeout_s=0).log_is_lost
+
+
+def test_a_file_put_in_the_place_of_a_failed_one_is_not_written(path: Path) -> None:
+    database, other = failed(path), small_database(path.with_name("other"), 2)
+    connect_to_write(other, with_wal=True, timeout_s=0).close()
+    content = other.read_bytes()
+    other.replace(path)
+    database.close(AT)
+    assert path.read_bytes() == content

@@ -222,3 +222,19 @@ def test_a_file_system_that_cannot_lock_says_so(
         DataDirLock.acquire(directory, pid=1, now=NOW)
     # Nobody has published anything where nothing can be locked.
     assert holder_of(directory) is None
+
+
+def test_folders_above_a_data_directory_are_made_too(tmp_path: Path) -> None:
+    lock = DataDirLock.acquire(tmp_path / "above" / "data", pid=7, now=NOW)
+    assert mode(tmp_path / "above" / "data") == 0o700
+    lock.publish("http://127.0.0.1:9")
+    assert lock.holder == Holder(7, NOW, "http://127.0.0.1:9")
+    lock.release()
+
+
+def test_a_private_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for bits in (0o620, 0o602):
+        (tmp_path / "file").chmod(bits)
+        with pytest.raises(UnreadableDirectoryError, match="chmod go-w"):
+            open_private(tmp_path / "file", os.O_RDONLY)

@@ -25,6 +25,8 @@ async def after(query: str, row: dict[str, Any]) -> list[Any]:
 
 async def test_a_row_of_the_same_key_is_replaced_in_every_column() -> None:
     assert await after(replacing(tables.Idempotency), NEW) == [tuple(NEW.values())]
+    # PostgreSQL wants the key named.
+    assert 'ON CONFLICT (agent_id, "key")' in replacing(tables.Idempotency)
 
 
 async def test_a_row_of_the_same_key_is_kept_as_it_is() -> None:
