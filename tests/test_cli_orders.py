@@ -96,7 +96,8 @@ async def test_an_order_is_sent_by_its_word(
 @pytest.mark.parametrize(
     ("typed", "place"),
     [("1\n", 0), (" 3 \n", 2), ("4\n", None), ("0\n", None), ("-1\n", None), ("x\n", None),
-     ("\n", None), ("\u0663\n", None), ("9" * 30 + "\n", None)],
+     ("\n", None), ("\u0663\n", None), ("9" * 30 + "\n", None),
+     ("0000000012\n", None), ("000000002\n", 1)],
 )  # fmt: skip
 async def test_a_market_is_chosen_by_its_number(
     monkeypatch: pytest.MonkeyPatch, typed: str, place: int | None

@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,13 @@ from kit.samples.filled import filled
 from kit.samples.fleet import fleet_state, held_of
 from kit.samples.guarded import guarded_state
 from kit.samples.reactor import reactor_state
-from service_tui.cli.plain_rows import REAL, ROW_COMMANDS, PlainRows
+from service_tui.cli.plain_rows import (
+    READ_S,
+    REAL,
+    RENEWED_S,
+    ROW_COMMANDS,
+    PlainRows,
+)
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
@@ -23,7 +29,7 @@ from service_tui.desk.slices.reactor import SignalState
 from service_tui.desk.slices.records import Notice, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wiring.plain import newest
 
@@ -257,9 +263,87 @@ async def test_an_end_is_told_by_its_outcome_and_else_by_its_state() -> None:
         assert line == f"{desk.given[-1].describe()}: {end}"
 
 
-@pytest.mark.parametrize("line", ["mirror 1 now", "dismiss 1 now"])
-async def test_a_signal_takes_no_further_word(line: str) -> None:
+@pytest.mark.parametrize("line", ["mirror 1 now", "dismiss 1 now", "approve 1 now"])
+async def test_what_takes_no_further_word_is_not_sent_with_one(line: str) -> None:
     desk, rows = Still(whole()), PlainRows()
     await said(desk, rows, "signals")
+    await said(desk, rows, "approvals")
     assert await said(desk, rows, line) == ["too many words: leave out now"]
     assert desk.given == []
+
+
+@pytest.mark.parametrize("number", ["0", "99", "0000000012", "9" * 5_000])
+async def test_a_number_of_no_row_does_nothing(number: str) -> None:
+    desk, rows = Still(whole()), PlainRows()
+    await said(desk, rows, "approvals")
+    assert await said(desk, rows, f"refuse {number}") == ["no such number: approvals lists them"]
+    assert desk.given == []
+
+
+async def test_positions_of_real_money_are_listed_until_they_are_paid() -> None:
+    state = whole()
+    held = replace(
+        state.positions[0], venue=Venue.EVM, question="Is it open?", side=Side.NO,
+        shares=Micros(50 * ONE), average=0.2, mark_price=0.4, exit_value=Micros(19 * ONE),
+        unrealized=Micros(9 * ONE), status=MarketStatus.ACTIVE,
+    )  # fmt: skip
+    paid = replace(held, market_id="m-paid", status=MarketStatus.RESOLVED)
+    desk = Still(replace(state, positions=(), on_venues=(paid, held)))
+    (line,) = await said(desk, PlainRows(), "positions")
+    assert " ".join(line.split()) == (
+        "1 Is it open? NO, 50.00 shares; average 0.200, now 0.400; if sold now 19.00 USDC.e; "
+        "P&L +9.00 USDC.e"
+    )
+    # What does not fit one line goes on below the text, not below the number.
+    first, *others = line.split("\n")
+    assert first.startswith("1  Is")
+    assert others
+    assert all(other.startswith("   ") and other[3] != " " for other in others)
+
+
+@pytest.mark.parametrize(
+    ("is_read", "comes", "within_s", "said_first"),
+    [
+        (False, True, READ_S, "1  "), (True, True, RENEWED_S, "1  "),
+        (True, False, RENEWED_S, "1  "), (False, False, READ_S, "positions not loaded yet"),
+    ],
+)  # fmt: skip
+async def test_positions_are_read_anew_before_they_are_listed(
+    monkeypatch: pytest.MonkeyPatch, *, is_read: bool, comes: bool, within_s: float, said_first: str
+) -> None:
+    asked: list[object] = []
+
+    async def until(desk: Still, is_newer: Callable[[DeskState], bool], most_s: float) -> bool:
+        asked.append(most_s)
+        assert is_newer(replace(desk.state, seen={Topic.POSITIONS: NOW}))
+        assert not is_newer(replace(desk.state, seen={Topic.POSITIONS: Timestamp(NOW - 1)}))
+        assert not is_newer(replace(desk.state, seen={}))
+        return comes
+
+    monkeypatch.setattr("service_tui.cli.plain_rows.until", until)
+    seen = {Topic.POSITIONS: Timestamp(NOW - 60)} if is_read else {}
+    desk = Still(replace(whole(), seen=seen))
+    monkeypatch.setattr(desk, "refresh", asked.append)
+    listed = await said(desk, PlainRows(), "positions")
+    assert asked == [Topic.POSITIONS, within_s]
+    assert listed[0].startswith(said_first)
+
+
+async def test_a_signal_names_its_wallet_and_what_a_mirror_spends() -> None:
+    state = whole()
+    signal = replace(
+        state.reactor.signals[0], state=SignalState.PENDING, label="whale", side=Side.YES,
+        question="Rain?", price=0.25, price_now=0.3, amount=Micros(5 * ONE), venue=Venue.SIM,
+        expires_at=Timestamp(NOW + 60),
+    )  # fmt: skip
+    late = replace(
+        signal, signal_id="s-late", label="", wallet="0x" + "ab" * 20, expires_at=Timestamp(NOW - 9)
+    )
+    done = replace(signal, signal_id="s-done", state=SignalState.SKIPPED)
+    desk = Still(replace(state, reactor=replace(state.reactor, signals=(done, signal, late))))
+    first, second = (" ".join(one.split()) for one in await said(desk, PlainRows(), "signals"))
+    assert first == (
+        "1 whale bought YES at 0.250, Rain?; now 0.300; a mirror spends 5.00 $SIM; 1m 00s left"
+    )
+    assert second.startswith("2 0xabab")
+    assert second.endswith("; 0s left")

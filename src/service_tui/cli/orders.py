@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from service_tui.cli.parser import DIGITS_MAX
 from service_tui.terms import Action, Side, Venue
 from service_tui.wiring.output import print_lines, print_text
 from service_tui.wiring.trade_command import Choose, OrderRequest
@@ -54,5 +55,5 @@ async def choose(lines: Sequence[str], count: int) -> int | None:
     typed = (await typed_line(sys.stdin)).strip()
     if not typed.isascii() or not typed.isdecimal():
         return None
-    place = int(typed[:9]) - 1
+    place = int(typed) - 1 if len(typed) <= DIGITS_MAX else -1
     return place if 0 <= place < count else None

@@ -72,6 +72,7 @@ RESUME_ASKS: Final = "Buys of every agent are allowed again. Type RESUME and pre
 """Asked before a halt ends; the word is that of the desk, which is not loaded for it."""
 
 DIGITS_MAX: Final = 9
+"""A longer number is none, whatever its first digits are."""
 
 PEOPLE_ACTS: Final[Mapping[str, str]] = {
     "list": "list everybody, with role",
