@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kit.grammar import grammar
 from service_tui.cli import plain
 from service_tui.cli.parser import RESUME_ASKS
 from service_tui.console.closed_desk import DeskClosedError
@@ -39,6 +40,7 @@ class Asked:
         async def typed_line(_: object) -> str:
             return self.typed
 
+        monkeypatch.setattr(plain, "parser_of", lambda _: grammar())
         monkeypatch.setattr(plain, "until", until)
         monkeypatch.setattr(plain, "list_lines", self.list_lines)
         monkeypatch.setattr(plain, "halt_on", self.report_of("halted"))
@@ -82,6 +84,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         ("buy rain yes 25", ("traded.",), ("traded", 3)),
         ("positions", ("a row",), ("rows", "positions")),
         ("positions --find rain", ("a list",), ("list", "positions", "rain")),
+        ("positions --json", ("a list",), ("list", "positions", "")),
         ("approve 1", ("a row",), ("rows", "approve", "1")),
     ],
 )
@@ -124,11 +127,21 @@ async def test_what_is_no_command_is_said_without_its_controls(asked: Asked) -> 
     assert await asked.line("bog\x1bus now") == ("bog?us: not a command here; help lists them",)
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("markets --bogus", "--bogus"),
+        ("halt --read-only", "halt changes the service"),
+        # Real money is sent without a question by its own word alone, and with a worst price.
+        ("buy rain yes 25 --venue evm_venue --yes", "--yes is for play money"),
+        ("sell rain yes 25 --venue evm_venue --live", "give the worst price, --min-price"),
+    ],
+)
 async def test_a_line_with_a_mistake_has_been_answered(
-    asked: Asked, capsys: pytest.CaptureFixture[str]
+    asked: Asked, capsys: pytest.CaptureFixture[str], line: str, said: str
 ) -> None:
-    assert await asked.line("markets --bogus") == ()
-    assert "--bogus" in capsys.readouterr().err
+    assert await asked.line(line) == ()
+    assert said in capsys.readouterr().err
     assert asked.asked == []
 
 

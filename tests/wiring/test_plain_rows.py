@@ -287,7 +287,7 @@ async def test_positions_of_real_money_are_listed_until_they_are_paid() -> None:
         shares=Micros(50 * ONE), average=0.2, mark_price=0.4, exit_value=Micros(19 * ONE),
         unrealized=Micros(9 * ONE), status=MarketStatus.ACTIVE,
     )  # fmt: skip
-    paid = replace(held, market_id="m-paid", status=MarketStatus.RESOLVED)
+    paid = replace(held, market_id="m-paid", question="Is it?", status=MarketStatus.RESOLVED)
     desk = Still(replace(state, positions=(), on_venues=(paid, held)))
     (line,) = await said(desk, PlainRows(), "positions")
     assert " ".join(line.split()) == (
