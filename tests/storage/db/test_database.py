@@ -1,7 +1,11 @@
 """How a use of the database ends on record, so that the next start knows what to look at."""
 
+import asyncio
 import errno
+import fcntl
+import os
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,8 +17,11 @@ from kit.service.small import AT, small_database
 from service_tui.storage.db.connection import connect_to_write
 from service_tui.storage.db.database import Database, note_end, port_to
 from service_tui.storage.db.inspection import inspect
+from service_tui.storage.db.presence import Presence
 from service_tui.storage.db.schema import SCHEMA
+from service_tui.storage.db.sqlite_port import SqlitePort
 from service_tui.storage.db.tables import DAMAGE_MET
+from service_tui.storage.db.writer import LoopWaker
 from service_tui.storage.errors import DamagedFileError, StorageBusyError, StorageError
 
 Spoil = Callable[[Database], None]
@@ -91,6 +98,56 @@ def test_damage_stays_on_record_whatever_is_read_and_written_after_it(path: Path
     database.submit(lambda connection: connection.execute("DELETE FROM cache")).result(10)
     database.close(AT)
     assert closed_at(path) == [(DAMAGE_MET,)]
+
+
+def test_damage_of_one_work_counts_among_others_of_its_group(path: Path) -> None:
+    database, entered, released = opened(path), threading.Event(), threading.Event()
+
+    def holds(_: sqlite3.Connection) -> None:
+        entered.set()
+        released.wait(10)
+
+    def meets_damage(_: sqlite3.Connection) -> None:
+        raise of_sqlite(sqlite3.SQLITE_CORRUPT)
+
+    database.submit(holds)
+    entered.wait(10)
+    # These two wait together, and so share one transaction.
+    whole, damaged = database.submit(lambda _: "whole"), database.submit(meets_damage)
+    released.set()
+    assert whole.result(10) == "whole"
+    with pytest.raises(DamagedFileError):
+        damaged.result(10)
+    database.close(AT)
+    assert closed_at(path) == [(DAMAGE_MET,)]
+
+
+def test_each_error_of_a_writer_is_a_sentence_of_ours(path: Path) -> None:
+    with closing(connect_to_write(path, with_wal=True, timeout_s=0)) as connection:
+        port = SqlitePort(connection, Presence.of(path))
+        own = DamagedFileError("ours")
+        assert port.named(own) is own
+        assert isinstance(port.named(of_sqlite(sqlite3.SQLITE_NOTADB)), DamagedFileError)
+        assert "the disk is gone" in str(port.named(OSError(errno.EIO, "the disk is gone")))
+        with pytest.raises(KeyError):
+            port.named(KeyError("x"))
+        for code, is_final in ((sqlite3.SQLITE_IOERR, True), (sqlite3.SQLITE_BUSY, False)):
+            assert port.is_final(of_sqlite(code), is_committing=True) is is_final
+            # Before the commit nothing is in doubt.
+            assert not port.is_final(of_sqlite(code), is_committing=False)
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="pipes of one size here")
+async def test_results_that_nobody_reads_yet_hold_no_writer_up() -> None:
+    waker, given = LoopWaker(asyncio.get_running_loop()), list[int]()
+    assert not os.get_blocking(waker._rope)
+    size = fcntl.fcntl(waker._rope, fcntl.F_SETPIPE_SZ, 4_096)
+    for number in range(size + 9):
+        waker.wake([lambda number=number: given.append(number)])
+    # One wake-up is enough for all that has come.
+    waker._on_wake()
+    assert given == [*range(size + 9)]
+    waker.close()
 
 
 def test_an_error_of_no_sqlite_passes_a_reader_as_it_is(path: Path) -> None:

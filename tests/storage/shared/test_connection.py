@@ -1,5 +1,7 @@
 """What is sent to PostgreSQL and what is made of its answers, without one."""
 
+import asyncio
+import os
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -315,6 +317,24 @@ async def test_who_was_told_of_rows_does_not_wait_for_them(
         await feed.changed(0.0)
     with pytest.raises(StorageError, match="closed"):
         feed.rows_after(0)
+
+
+@pytest.mark.parametrize("comes", [True, False])
+async def test_a_follower_waits_for_the_line_to_speak_or_for_its_time(
+    monkeypatch: pytest.MonkeyPatch, *, comes: bool
+) -> None:
+    line, (ear, mouth) = Line(), os.pipe()
+    monkeypatch.setattr(line, "fileno", lambda: ear, raising=False)
+    feed = opened(line, monkeypatch)
+    if comes:
+        os.write(mouth, b"!")
+    async with asyncio.timeout(5):
+        await feed.changed(60.0 if comes else 0.001)
+    # Nobody listens any more, though the bytes are still there.
+    assert not asyncio.get_running_loop().remove_reader(ear)
+    feed.close()
+    for descriptor in (ear, mouth):
+        os.close(descriptor)
 
 
 def test_a_feed_that_was_closed_meanwhile_closes_what_it_opened(
