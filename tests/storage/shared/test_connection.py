@@ -325,13 +325,14 @@ async def test_a_follower_waits_for_the_line_to_speak_or_for_its_time(
 ) -> None:
     line, (ear, mouth) = Line(), os.pipe()
     monkeypatch.setattr(line, "fileno", lambda: ear, raising=False)
-    feed = opened(line, monkeypatch)
+    feed, loop, said = opened(line, monkeypatch), asyncio.get_running_loop(), list[int]()
     if comes:
-        os.write(mouth, b"!")
+        loop.call_later(0.001, lambda: said.append(os.write(mouth, b"!")))
     async with asyncio.timeout(5):
         await feed.changed(60.0 if comes else 0.001)
+    assert bool(said) is comes
     # Nobody listens any more, though the bytes are still there.
-    assert not asyncio.get_running_loop().remove_reader(ear)
+    assert not loop.remove_reader(ear)
     feed.close()
     for descriptor in (ear, mouth):
         os.close(descriptor)

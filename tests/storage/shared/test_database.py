@@ -164,6 +164,16 @@ def test_errors_of_the_driver_are_ours_and_others_pass(around: Around) -> None:
         raise DBAPIError("SELECT", None, Exception("of another driver"))
 
 
+def test_a_line_that_comes_back_after_the_end_is_closed(around: Around) -> None:
+    database: Any = around.database(leads=False)
+    database._readers = SimpleNamespace(dispose=around.closing("readers"))
+    with database.reader():
+        assert around.done == []
+        database.close()
+    # Once at the end, and once for the thread that nobody waited for.
+    assert around.done == ["readers closed"] * 2
+
+
 # -- lines ----------------------------------------------------------------------------------
 
 

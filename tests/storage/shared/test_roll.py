@@ -153,6 +153,9 @@ def test_a_new_world_gets_every_table_and_its_version(monkeypatch: pytest.Monkey
     assert 'kind TEXT COLLATE "C" NOT NULL' in journal
     assert "seq BIGINT NOT NULL" in journal
     assert "SERIAL" not in journal
+    snapshots = next(text for text in statements if "CREATE TABLE snapshots" in text)
+    assert "body BYTEA NOT NULL" in snapshots
+    assert not [text for text in statements if "STRICT" in text]
     assert any(
         "INDEX journal_by_agent" in text and text.endswith("WHERE agent_id IS NOT NULL")
         for text in statements
