@@ -11,7 +11,13 @@ import pytest
 
 from kit.service.small import small_database, write_preference
 from service_tui.storage.cache import CacheStore
-from service_tui.storage.cached_state import has_open_tickets, read_cache, read_preferences
+from service_tui.storage.cached_state import (
+    TICKET_COLUMNS,
+    has_open_tickets,
+    read_cache,
+    read_preferences,
+    read_tickets,
+)
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import LOCK_FILE, DataDirLock
@@ -125,3 +131,21 @@ def test_a_ticket_is_open_until_its_end_is_known(
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"{row} VALUES ('t', 1, 'order', 's', '', ?, 0)", (state,))
     assert has_open_tickets(path) is is_open
+
+
+def test_the_newest_tickets_with_an_end_are_read_from_another_console(tmp_path: Path) -> None:
+    path = tmp_path / DATABASE_FILE
+    assert read_tickets(path, 9) == []
+    small_database(path, 0)
+    row = "INSERT INTO tickets (ticket_id, at, kind, subject, body, state, amount_micros) "
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for at, state in enumerate(("done", "refused", "sent", "failed", "queued", "unknown")):
+            connection.execute(f"{row} VALUES (?, ?, 'k', 's', '', ?, 7)", (f"t{at}", at, state))
+    found = [dict(zip(TICKET_COLUMNS, one, strict=True)) for one in read_tickets(path, 2)]
+    assert [(one["ticket_id"], one["state"]) for one in found] == [
+        ("t3", "failed"),
+        ("t1", "refused"),
+    ]
+    assert [(one["at"], one["amount_micros"]) for one in found] == [(3.0, 7), (1.0, 7)]
+    path.write_bytes(b"no database")
+    assert read_tickets(path, 2) == []

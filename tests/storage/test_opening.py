@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kit.service.small import seqs_in, small_database
+from service_tui.storage import opening
 from service_tui.storage.db.backups import back_up_daily
 from service_tui.storage.db.connection import DATABASE_FILE, connect_to_write
 from service_tui.storage.db.database import Database
@@ -515,3 +516,42 @@ def test_damage_that_an_opening_meets_is_moved_aside_with_its_reason(
     if is_damage:
         assert f"{path} is damaged (page 7 is broken)" in str(raised.value)
         assert (directory / f"{DATABASE_FILE}.corrupt-{STAMP}").exists()
+
+
+@pytest.mark.parametrize(
+    ("with_lock", "ended_at", "is_checked"),
+    [
+        (True, NOW, False), (True, None, True), (True, 0.0, True), (False, NOW, True),
+        (False, None, True),
+    ],
+)  # fmt: skip
+def test_every_page_is_looked_at_unless_the_last_use_alone_ended_in_order(
+    directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ended_at: float | None,
+    *,
+    with_lock: bool,
+    is_checked: bool,
+) -> None:
+    path, checked = small_database(directory / DATABASE_FILE, 1), list[Path]()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO use VALUES (1, ?)", (ended_at,))
+    monkeypatch.setattr(opening, "check_pages", lambda path, **_: checked.append(path))
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW) if with_lock else None
+    open_database(directory, now=NOW, lock=lock, timeout_s=0).close(NOW)
+    assert checked == ([path] if is_checked else [])
+    if lock is not None:
+        lock.release()
+
+
+def test_a_log_that_its_holder_changes_now_is_not_checked(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_database(directory / DATABASE_FILE, 1)
+    seen: list[object] = []
+    monkeypatch.setattr(opening, "inspect", lambda _, **given: seen.append(given["is_in_use"]))
+    look_at(directory, timeout_s=0)
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW)
+    look_at(directory, timeout_s=0)
+    lock.release()
+    assert seen == [False, True]

@@ -266,3 +266,19 @@ def test_after_a_damaged_file_was_put_aside_the_new_one_is_kept(tmp_path: Path) 
     assert made.begin() == AT + 10
     # Small pages: of a large one a record leaves half empty.
     assert made.path.read_bytes()[16:18] == (1_024).to_bytes(2, "big")
+
+
+def test_a_recording_that_others_could_read_is_made_private(tmp_path: Path) -> None:
+    made = kept(tmp_path, whole(0))
+    made.path.chmod(0o644)
+    assert made.begin() == AT
+    assert made.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_size_of_a_file_is_that_of_its_pages_in_use(tmp_path: Path) -> None:
+    made = kept(tmp_path, *[RecordRow(AT + n, True, "", b"x" * 9_000) for n in range(5)])  # noqa: FBT003 - a row
+    with closing(sqlite3.connect(made.path)) as connection, connection:
+        full = made.path.stat().st_size
+        assert room._size(connection) == full
+        connection.execute("DELETE FROM records WHERE at > ?", (AT,))
+        assert 9_000 < room._size(connection) < full - 4 * 9_000
