@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from service_tui.storage.errors import StorageError
+from service_tui.storage.db.inspection import DamageFound
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.errors import DamagedRowsError, DirectoryLockedError, StorageError
+from service_tui.storage.recovery.salvage import Copy
 from service_tui.storage.shared.leadership import SILENT_S, Leader
 from service_tui.storage.shared.schema import VERSION
 from service_tui.wiring import database_command as room
@@ -266,3 +269,182 @@ async def test_a_world_that_is_led_is_not_copied(
         await enter()
 
     assert lead.steps == ["tables", "given up"]
+
+
+# -- copies and findings ------------------------------------------------------------------------
+
+
+COPY = Copy(FILE, 7, None)
+
+
+@pytest.mark.parametrize("folder", ["deep/er", None])
+def test_a_copy_goes_into_a_folder_under_a_name_with_its_time_or_where_it_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str | None
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(room, "stamp", lambda now: f"at-{now > 0}")
+    monkeypatch.setattr(
+        room.restoring,
+        "back_up",
+        lambda home, to, *, now: asked.append((home, to, now > 0)) or COPY,
+    )
+    where = None if folder is None else tmp_path / folder
+    lines = room.back_up(HOME, where, FILE)
+    to = FILE if where is None else where / "desk-at-True.sqlite3"
+    assert asked == [(HOME, to, True)]
+    assert lines == (str(FILE), "  whole, no row in its journal")
+    assert where is None or where.is_dir()
+
+
+def test_a_folder_for_copies_that_cannot_be_made_is_a_problem_of_the_disk(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError):
+        room.back_up(HOME, tmp_path / "file" / "below", None)
+
+
+@pytest.mark.parametrize("old", [Path("/d/old.sqlite3"), None])
+def test_what_is_replaced_is_named_and_the_directory_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: Path | None
+) -> None:
+    asked: list[object] = []
+
+    def restore(lock: DataDirLock, source: Path, *, now: float) -> tuple[Copy, Path | None]:
+        asked.append((source, now > 0))
+        with pytest.raises(DirectoryLockedError):
+            DataDirLock.acquire(tmp_path, pid=1, now=1.0)
+        assert lock is not None
+        return COPY, old
+
+    def begin_anew(lock: DataDirLock, *, now: float) -> Path | None:
+        asked.append(now > 0)
+        assert lock is not None
+        return old
+
+    monkeypatch.setattr(room.restoring, "restore", restore)
+    monkeypatch.setattr(room.restoring, "begin_anew", begin_anew)
+    kept = () if old is None else (f"the old database is kept as {old}",)
+    assert room.restore(tmp_path, FILE) == ("restored: no row in its journal", *kept)
+    assert room.begin_anew(tmp_path) == ("the next start opens a new desk", *kept)
+    assert asked == [(FILE, True), True]
+    DataDirLock.acquire(tmp_path, pid=1, now=1.0).release()
+
+
+def test_copies_are_listed_with_their_reach_or_their_damage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[tuple[Path, object]] = [(FILE, COPY), (Path("/b"), "page 3 is broken")]
+    monkeypatch.setattr(room.restoring, "copies_in", lambda _: found)
+    assert room.copies(HOME) == (
+        f"{FILE}\n  no row in its journal", "/b\n  DAMAGED: page 3 is broken",
+    )  # fmt: skip
+    found.clear()
+    assert room.copies(HOME) == ("no copy in /d/backups",)
+
+
+class Looked:
+    """A database that is looked at: what its pages, rows and books say."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **found: Any) -> None:
+        self.found: dict[str, Any] = {"lost": False, "rows": COPY, "held": None, **found}
+        self.asked: list[object] = []
+        monkeypatch.setattr(room, "look_at", self.look_at)
+        monkeypatch.setattr(room, "examined", lambda _: self.given("rows"))
+        monkeypatch.setattr(room, "_ledger", lambda at: self.asked.append(at) or (True, "sums"))
+        monkeypatch.setattr(room, "_actions", lambda at: (True, f"log of {at.name}"))
+        monkeypatch.setattr(room, "holder_of", lambda _: self.given("held"))
+        monkeypatch.setattr(room, "copy_whole", lambda *given: self.asked.append(given))
+
+    def given(self, name: str) -> Any:
+        value = self.found[name]
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    def look_at(self, directory: Path, *, timeout_s: float) -> Any:
+        self.asked.append((directory, timeout_s))
+        return SimpleNamespace(log_is_lost=self.given("lost"))
+
+
+UNKNOWN = (False, "unknown: the database is damaged")
+
+
+@pytest.mark.parametrize(
+    ("found", "database", "journal"),
+    [
+        ({}, (True, "all pages intact"), (True, "whole, no row in its journal")),
+        ({"lost": DamageFound("page 2")}, (False, "page 2"), UNKNOWN),
+        ({"rows": StorageError("busy")}, (False, "busy"), UNKNOWN),
+    ],
+)
+def test_each_part_of_a_database_is_found_well_or_not(
+    monkeypatch: pytest.MonkeyPatch, found: dict[str, Any], database: object, journal: object
+) -> None:
+    it = Looked(monkeypatch, **found)
+    ledger = UNKNOWN if found else (True, "sums")
+    assert room._of_database(HOME) == [database, journal, ledger]
+    assert it.asked[0] == (HOME, room.BUSY_TIMEOUT_S)
+
+
+def test_damaged_rows_leave_the_pages_whole_and_a_lost_log_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Looked(monkeypatch, rows=DamagedRowsError("row 3"))
+    assert room._of_database(HOME) == [(True, "all pages intact"), (False, "row 3"), UNKNOWN]
+    Looked(monkeypatch, lost=True)
+    first, *rest = room._of_database(HOME)
+    assert first == (False, room.lost_log(HOME / room.DATABASE_FILE))
+    assert rest == [(True, "whole, no row in its journal"), (True, "sums")]
+
+
+@pytest.mark.parametrize("held", [None, "somebody"])
+def test_a_database_in_use_is_copied_before_it_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str | None
+) -> None:
+    it = Looked(monkeypatch, held=held)
+    path = tmp_path / room.DATABASE_FILE
+    path.touch()
+    findings = room.checked(tmp_path)
+    assert [text for _, text in findings] == [
+        "database   all pages intact", "journal    whole, no row in its journal",
+        "ledger     sums", f"actions    log of {tmp_path.name}",
+    ]  # fmt: skip
+    copied = [one for one in it.asked if isinstance(one, tuple) and one[0] == path]
+    looked = it.asked[-1]
+    if held is None:
+        assert (copied, looked) == ([], tmp_path)
+    else:
+        ((_, copy),) = copied
+        assert (copy.parent, copy.name) == (looked, room.DATABASE_FILE)
+        assert not copy.parent.exists()
+
+
+@pytest.mark.parametrize("question", [None, "choose one"])
+def test_a_directory_without_a_database_is_well_unless_a_question_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str | None
+) -> None:
+    Looked(monkeypatch)
+    monkeypatch.setattr(room, "open_question", lambda _: question)
+    wells = [is_well for is_well, _ in room.checked(tmp_path)]
+    assert wells == ([True] * 4 if question is None else [False, False, False, True])
+
+
+@pytest.mark.parametrize(
+    ("chain", "finding"),
+    [
+        (FileNotFoundError(), (True, "no entries yet")),
+        (PermissionError(13, "not allowed"), (False, "cannot read the log: not allowed")),
+        (("", 9), (True, "9 entries, log verified")),
+        (("line 4 differs", 3), (False, "line 4 differs; the 3 entries before it are verified")),
+    ],
+)
+def test_the_log_is_verified_as_far_as_it_can_be(
+    monkeypatch: pytest.MonkeyPatch, chain: Any, finding: tuple[bool, str]
+) -> None:
+    def verify(path: Path) -> Any:
+        assert path == HOME / room.FILE
+        if isinstance(chain, Exception):
+            raise chain
+        return SimpleNamespace(problem=chain[0], count=chain[1])
+
+    monkeypatch.setattr(room, "verify", verify)
+    assert room._actions(HOME) == finding
