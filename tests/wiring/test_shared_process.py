@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,10 +13,12 @@ from typing import Any, cast
 import pytest
 
 from service_tui.clock import ManualClock
+from service_tui.server.http.access import hash_of
 from service_tui.server.http.entrance import LOCAL
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader
+from service_tui.wiring import shared_desk as room
 from service_tui.wiring.keys import DeskKeys
 from service_tui.wiring.ops import ProcessFigures, Role
 from service_tui.wiring.options import Options
@@ -319,3 +322,156 @@ async def test_an_end_is_waited_for_so_long_and_no_longer() -> None:
     asyncio.get_running_loop().call_soon(ending.set)
     assert await asyncio.wait_for(ends_within(ending, 60.0), 5) is True
     assert await ends_within(ending, 0.0) is True
+
+
+# -- following ----------------------------------------------------------------------------------
+
+
+class Room:
+    """What a process opens while it follows or leads; everything is noted in its order."""
+
+    def __init__(self, it: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.it = it
+        self.done: list[object] = []
+        self.fault: StorageError | None = None
+        self.copy = SimpleNamespace(follow=self.follow, store=self)
+        self.seq = 41
+        self.service = SimpleNamespace(world_store=self, address="", leader="", epoch=0)
+        monkeypatch.setattr(room, "sim_settings", lambda *_: Settings())
+        monkeypatch.setattr(room, "JournalFeed", lambda place: self.part("feed", place))
+        monkeypatch.setattr(room, "SharedDatabase", lambda *given: self.part("database", *given))
+        monkeypatch.setattr(room, "open_copy", self.open_copy)
+        monkeypatch.setattr(room, "open_sim", self.open_sim)
+        monkeypatch.setattr(room, "caught_up", self.caught_up)
+        it.figures.follow = self.follows  # type: ignore[method-assign]
+        it.figures.lead = lambda *given: self.done.append(("counts", *given[1:2]))  # type: ignore[method-assign]
+        for name in ("publish", "operator_hash"):
+            setattr(it.lead, name, self.noted(name))
+
+    def noted(self, name: str) -> Any:
+        return lambda *given: self.done.append((name, *given)) or "hash of all"
+
+    def part(self, name: str, *given: object) -> Any:
+        self.done.append((name, *given))
+        return SimpleNamespace(
+            name=name, open=lambda: self.done.append(f"{name} opened"),
+            close=lambda: self.done.append(f"{name} closed"),
+        )  # fmt: skip
+
+    @asynccontextmanager
+    async def open_copy(self, *given: Any) -> AsyncGenerator[Any]:
+        database, feed, clock, settings = given
+        assert (database.name, feed.name, clock) == ("database", "feed", self.it.process._clock)
+        self.done.append(("copy", settings.operator_hash))
+        yield self.copy
+        self.done.append("copy closed")
+
+    async def follow(self) -> None:
+        assert self.it.process._edge.copy is self.copy
+        self.done.append("follows")
+        if self.fault is not None:
+            raise self.fault
+        await asyncio.Event().wait()
+
+    def follows(self, copy: object) -> None:
+        self.done.append(f"figures of {'the copy' if copy is self.copy else copy}")
+
+    def hand_over(self) -> str:
+        return "warm world"
+
+    async def caught_up(self, database: Any, warm: object) -> str:
+        self.done.append(f"{warm} caught up in {database.name}")
+        return "newest world"
+
+    @asynccontextmanager
+    async def open_sim(self, *given: Any, warm: object) -> AsyncGenerator[Any]:
+        database, clock, settings = given
+        assert (database.name, clock) == ("database", self.it.process._clock)
+        self.done.append(("service", settings.operator_hash, warm))
+        yield SimpleNamespace(service=self.service, app="app")
+        self.done.append("service closed")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Those of a service."""
+
+    operator_hash: str = "own"
+
+
+OPENED = [
+    ("feed", PLACE), ("database", PLACE, None), "feed opened", ("copy", "hash"),
+    "figures of the copy", "follows", "figures of None",
+]  # fmt: skip
+
+
+def without_paths(done: list[object]) -> list[object]:
+    return [one[:3] if isinstance(one, tuple) and one[0] == "database" else one for one in done]
+
+
+async def test_reads_are_answered_from_a_copy_until_it_is_of_no_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with work(tmp_path) as it:
+        rooms = Room(it, monkeypatch)
+        rooms.fault = StorageError("too far behind")
+        it.process._leader = leader()
+        with pytest.raises(StorageError, match="too far behind"):
+            await it.process._follow_once()
+        assert without_paths(rooms.done) == [*OPENED, "database closed", "feed closed"]
+        path = rooms.done[1][3]  # type: ignore[index]
+        assert path.parent == tmp_path
+        assert (it.process._edge.copy, it.process._warm) == (None, None)
+
+
+async def test_a_copy_that_is_ended_leaves_its_world_to_the_lead_that_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with work(tmp_path) as it:
+        rooms = Room(it, monkeypatch)
+        it.process._leader = leader()
+        async with it.process._following():
+            while "follows" not in rooms.done:
+                await asyncio.to_thread(int)
+        assert it.process._warm == "warm world"
+        assert without_paths(rooms.done) == [*OPENED, "database closed", "feed closed"]
+        assert it.process._edge.copy is None
+
+
+@pytest.mark.parametrize("known", [None, SimpleNamespace(operator_hash="")])
+async def test_nothing_is_copied_before_a_leader_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Any
+) -> None:
+    async with work(tmp_path) as it:
+        rooms = Room(it, monkeypatch)
+        it.process._leader = known
+        await it.process._follow_once()
+        assert rooms.done == []
+
+
+@pytest.mark.parametrize("warm", [None, "warm world"])
+async def test_a_leader_serves_the_world_and_publishes_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Any
+) -> None:
+    async with work(tmp_path) as it:
+        rooms = Room(it, monkeypatch)
+        it.process._warm, it.lead.epoch = warm, 4
+        it.process._keys = cast("Any", SimpleNamespace(operator="sk_operator"))
+        leads: list[Any] = []
+        it.process._edge.lead = lambda *given: leads.append(given)  # type: ignore[method-assign]
+        async with it.process._serving() as address:
+            rooms.done.append("serving")
+            assert address == it.process._address
+            assert rooms.service.address == address
+            assert (rooms.service.leader, rooms.service.epoch) == (holder_name(), 4)
+            app, newest = leads[0]
+            assert (app, newest()) == ("app", 41)
+        catching = [] if warm is None else ["warm world caught up in database"]
+        newest_world = None if warm is None else "newest world"
+        assert without_paths(rooms.done) == [
+            ("operator_hash", hash_of("sk_operator")), ("database", PLACE, it.lead),
+            "database opened", *catching, ("service", "hash of all", newest_world), ("counts", 4),
+            ("publish", address), "serving", "service closed", "database closed",
+        ]  # fmt: skip
+        assert leads[1:] == [(None,)]
+        assert it.process._warm is None
