@@ -1,6 +1,10 @@
 """What each key and message of the console does, one method at a time."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +15,7 @@ from kit.samples.fleet import run_of
 from service_tui.console import app as app_module
 from service_tui.console.app import BREATH_MAX_S, ConsoleApp, _first_screen, breath
 from service_tui.console.charts.sources import ChartName
+from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.parts.view_memory import LAST_SCREEN
@@ -539,3 +544,238 @@ def test_a_desk_that_closed_says_why_and_takes_no_more() -> None:
     assert (it._shut, it._sender.did, it.did) == (
         "disk full", [("close", "disk full")], [("show_state",)],
     )  # fmt: skip
+
+
+# -- the desk -------------------------------------------------------------------------------------
+
+
+class Opened:
+    """A desk that opens, gives its states, and closes; each step is noted."""
+
+    def __init__(self, it: Self, *states: Any, fault: Exception | None = None) -> None:
+        self.it, self.states, self.fault = it, states, fault
+        self.steps: list[Any] = []
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Any]:
+        self.steps.append("opened")
+        if self.fault is not None:
+            raise self.fault
+        yield self
+        self.steps.append("closed")
+
+    async def changes(self) -> AsyncIterator[Any]:
+        for state in self.states:
+            yield state
+
+
+def follower(*states: Any, fault: Exception | None = None) -> tuple[Self, Opened]:
+    quotes = Self()
+    it = console(is_idle=True, run_worker=lambda work, **_: work.close() or quotes)
+    desk = Opened(it, *states, fault=fault)
+
+    async def follow(_: object) -> None:
+        desk.steps.append("followed")
+
+    async def quoted(_: object) -> None:
+        desk.steps.append("never awaited")
+
+    it._open_desk, it._follow_states, it._follow_quotes = desk.open, follow, quoted
+    it._desk_gone = Self(clear=lambda: desk.steps.append("not gone"),
+                         set=lambda: desk.steps.append("gone"))  # fmt: skip
+    it._desk_closed = desk.steps.append
+    it._offer_recovery = lambda closed: desk.steps.append(("recovery", closed))
+    it._sender = Self(open=lambda _: desk.steps.append("sends"),
+                      close=lambda why: desk.steps.append(("sends no more", why)))  # fmt: skip
+    it.quotes = quotes
+    return it, desk
+
+
+async def test_a_desk_is_followed_while_it_is_open_and_its_end_is_told() -> None:
+    it, desk = follower()
+    await called(ConsoleApp._follow, it)
+    assert desk.steps == [
+        "not gone", "opened", "sends", "followed", "closed", "desk ended: restart the program",
+        ("sends no more", "desk closing"), "gone",
+    ]  # fmt: skip
+    assert it.quotes.did == [("cancel",)]
+
+
+@pytest.mark.parametrize("choices", [(), (RecoveryOption("restore", "a copy", tuple),)])
+async def test_a_desk_that_cannot_be_opened_offers_what_there_is_to_do(choices: Any) -> None:
+    closed = DeskClosedError("damaged", "choose", choices)
+    it, desk = follower(fault=closed)
+    it._shut = "damaged"
+    await called(ConsoleApp._follow, it)
+    offered = [("recovery", closed)] if choices else []
+    assert desk.steps == [
+        "not gone", "opened", str(closed), *offered, ("sends no more", "damaged"), "gone",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("idle", "pace_s"), [(True, app_module.REPAINT_S), (False, app_module.TYPED_S)]
+)
+async def test_states_are_shown_with_a_pause_that_leaves_room_for_keys(
+    monkeypatch: pytest.MonkeyPatch, pace_s: float, *, idle: bool
+) -> None:
+    pauses: list[float] = []
+
+    async def sleep(delay: float) -> None:
+        pauses.append(delay)
+
+    monkeypatch.setattr(app_module.asyncio, "sleep", sleep)
+    monkeypatch.setattr(app_module, "breath", lambda _: 0.25)
+    it = console(is_idle=idle)
+    await called(ConsoleApp._follow_states, it, Opened(it, "first", "second"))
+    assert it.did == [("take", "first"), ("take", "second")]
+    assert pauses == [pace_s, 0.25] * 2
+
+
+async def test_a_quote_is_shown_once_it_is_another() -> None:
+    quote = QuoteView(4, ok=True)
+    states = (replace(STATE, quote=None), replace(STATE, quote=quote))
+    it = console()
+    it._raw_state = states[0]
+    await called(ConsoleApp._follow_quotes, it, Opened(it, *states))
+    assert it.did == [("take_quote", quote)]
+    closing = Opened(it)
+
+    async def changes() -> AsyncIterator[Any]:
+        raise DeskClosedError("gone", "again")
+        yield
+
+    closing.changes = changes  # type: ignore[method-assign]
+    await called(ConsoleApp._follow_quotes, it, closing)
+
+
+async def test_a_recovery_is_carried_out_and_the_desk_opened_again() -> None:
+    it = console(show_toast=lambda text, *_: it.did.append(("toast", text)))
+
+    async def follow() -> None:
+        it.did.append("followed")
+
+    it._follow = follow
+    option = RecoveryOption("restore", "a copy", lambda: ("restored: row 9", "the old one is kept"))
+    await called(ConsoleApp._recover, it, option)
+    assert it.did == [
+        ("_desk_closed", "desk opening"), ("toast", "restored: row 9; the old one is kept"),
+        ("_desk_closed", ""), "followed",
+    ]  # fmt: skip
+
+    def fails() -> tuple[str, ...]:
+        raise DeskClosedError("in use", "close the other")
+
+    it.did.clear()
+    await called(ConsoleApp._recover, it, RecoveryOption("restore", "a copy", fails))
+    assert [name for name, *_ in it.did] == ["_desk_closed", "_desk_closed"]
+    assert "in use" in it.did[1][1]
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_a_recovery_that_was_chosen_begins_in_the_place_of_the_desk(*, chosen: bool) -> None:
+    option = RecoveryOption("restore", "a copy", tuple)
+    closed = DeskClosedError("damaged", "choose", (option,))
+    shown: list[Any] = []
+    it = console(push_screen=lambda *given: shown.append(given))
+    it._recover = lambda one: ("recovering", one)
+    called(ConsoleApp._offer_recovery, it, closed)
+    ((dialog, answered),) = shown
+    assert type(dialog).__name__ == "RecoveryDialog"
+    answered(option if chosen else None)
+    work = ("run_worker", ("recovering", option))
+    assert [one[:2] for one in it.did] == ([work] if chosen else [])
+    if chosen:
+        assert it.did[0][2] == {"name": "desk", "group": "desk", "exclusive": True}
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_the_desk_finishes_its_work_within_its_bounds_before_the_end(
+    monkeypatch: pytest.MonkeyPatch, *, ends: bool
+) -> None:
+    monkeypatch.setattr(app_module, "CLOSE_S", 0.0 if not ends else 5.0)
+    gone = asyncio.Event()
+    if ends:
+        gone.set()
+    it = console(_desk_gone=gone, log=Self())
+    await called(ConsoleApp._let_the_desk_close, it)
+    assert len(it.log.did) == (not ends)
+
+
+# -- what is shown --------------------------------------------------------------------------------
+
+
+class Base(Self):
+    """The lowest screen: its bars are found by their type."""
+
+    def query_one(self, kind: type) -> Self:
+        return self.bars.setdefault(kind.__name__, Self())
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_state_is_shown_in_the_bars_the_screen_and_the_dialogs(
+    monkeypatch: pytest.MonkeyPatch, *, recorded: bool
+) -> None:
+    monkeypatch.setattr(app_module, "needs", lambda *_: ["a", "b"])
+    at = Timestamp(NOW - 50)
+    moment = Self(at=at) if recorded else None
+    it = console(screen_stack=[Base(bars={})], replay=Self(moment=moment))
+    it._shown_time = lambda: at if recorded else NOW
+    called(ConsoleApp.show_state, it)
+    now = at if recorded else NOW
+    bars = it.screen_stack[0].bars
+    assert it.now == now
+    assert bars["TopBar"].did == [("take", STATE, now, 3)]
+    assert bars["KeyBar"].did == [("show", it.front, 2)]
+    assert it.front.did == [("take", STATE, now)]
+    assert it.guide.did == [("lead",)]
+    present = [] if recorded else [("_follow_present", STATE, NOW, 2)]
+    assert it.did == [*present, ("_show_conditions",), ("_show_in_dialogs", STATE, now)]
+    ended = console(is_running=False)
+    called(ConsoleApp.show_state, ended)
+    assert (ended.did, ended.front.did) == ([], [])
+
+
+def test_dialogs_that_show_a_state_get_the_newest() -> None:
+    class Dialog(Self):
+        def take(self, state: DeskState, now: Timestamp) -> None:
+            self.did.append((state, now))
+
+    dialog, other = Dialog(), object()
+    base = Dialog()
+    it = console(screen_stack=[base, dialog, other])
+    called(ConsoleApp._show_in_dialogs, it, STATE, NOW)
+    assert (base.did, dialog.did) == ([], [(STATE, NOW)])
+
+
+# -- keys -----------------------------------------------------------------------------------------
+
+
+def key(ident: str, action: str, group: str = "app") -> Any:
+    return SimpleNamespace(ident=ident, action=action, group=group)
+
+
+TEAM, SPEED = key("app.team", "team"), key("app.speed", "speed(1)")
+BARRED = "observers may not"
+
+
+@pytest.mark.parametrize(
+    ("pressed", "barred", "shared", "why"),
+    [
+        (TEAM, "", False, app_module.NO_TEAM), (TEAM, BARRED, False, BARRED), (TEAM, "", True, ""),
+        (SPEED, "", True, "no world"), (SPEED, BARRED, True, BARRED),
+        (key("app.pause_world", "pause_world"), "", True, "no world"),
+        (key("app.help", "help"), "", True, ""),
+        (key("chart.speed", "speed(1)", "chart"), "", True, ""),
+    ],
+)  # fmt: skip
+def test_a_key_that_does_nothing_says_why(
+    monkeypatch: pytest.MonkeyPatch, pressed: Any, barred: str, why: str, *, shared: bool
+) -> None:
+    monkeypatch.setattr(app_module, "barred_reason", lambda *_: barred)
+    monkeypatch.setattr(app_module.Views, "disabled_reason", lambda *_: "")
+    app = ConsoleApp.__new__(ConsoleApp)
+    state = replace(STATE, service=replace(STATE.service, shared=shared))
+    object.__setattr__(app, "desk_state", state)
+    object.__setattr__(app, "_no_pace", lambda: "no world")
+    assert app.disabled_reason(pressed) == why
