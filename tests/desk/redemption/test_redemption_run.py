@@ -448,15 +448,19 @@ async def test_the_payout_is_the_one_of_the_chain(monkeypatch: pytest.MonkeyPatc
         asked.append((contracts, redemption, wallet, other))
         return SimpleNamespace(payout=7 * ONE)
 
-    async def nothing() -> str:
+    async def contracts() -> str:
         return "contracts"
 
-    line.check = line.contracts = nothing  # type: ignore[attr-defined]
+    async def check() -> None:
+        asked.append(("chain checked",))
+
+    line.check, line.contracts = check, contracts  # type: ignore[attr-defined]
     monkeypatch.setattr(redemption_run, "check_redeemable", found)
     assert await run._check_chain(run._redemption()) == ""
     assert run.view.amount == 7 * ONE
-    ((contracts, redemption, wallet, other),) = asked
-    assert (contracts, redemption, wallet) == ("contracts", run._redemption(), "0xWALLET")
+    checked, (reader, redemption, wallet, other) = asked
+    assert checked == ("chain checked",)
+    assert (reader, redemption, wallet) == ("contracts", run._redemption(), "0xWALLET")
     policy = line.policy
     assert other == {
         "collateral": policy.book.collateral(policy.exchange),

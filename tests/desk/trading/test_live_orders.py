@@ -15,6 +15,7 @@ from kit.service.stage import OPERATOR, Stage, open_stage
 from kit.service.wallets import market_on_chain, operate, ready
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
+from service_tui.desk.buy_limits import broken_by
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.commands.wallet import SetLive
@@ -162,6 +163,10 @@ def test_a_skill_buys_for_real_money_only_within_what_binds_the_desk() -> None:
     # What other skills have spent counts against the desk's own day.
     ((words, _),) = against_skill(state, order, NOW, Micros(6 * ONE))
     assert "limit (daily spend) is 20.00" in words
+    # The limits of the desk hold for each order as well, whoever places it.
+    small = replace(state, preferences={**day, "limits.trade": str(9 * ONE)})
+    reasons = [words for words, _ in against_skill(small, order, NOW, Micros(0))]
+    assert [words for words, _ in broken_by(small, order, NOW, ())] == reasons != []
     off = replace(state, wallet=replace(ready_wallet, live=False))
     assert "live trading is off" in next(against_skill(off, order, NOW, Micros(0)))[0]
     unknown = replace(state, buy_limits=None)
