@@ -10,6 +10,7 @@ import pytest
 from kit.console.unopened import Unopened, unopened
 from kit.samples.desk import NOW, sample_state
 from kit.samples.risk import monitor_of
+from service_tui.console.formats import NOT_KNOWN
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.desk.slices.risk import MonitorView, RiskView, Thresholds
 from service_tui.desk.state import DeskState
@@ -151,14 +152,14 @@ def test_the_preview_has_what_an_exit_brings_now_and_at_each_threshold() -> None
 
 def test_what_is_off_or_unknown_is_a_dash_and_the_floor_stays_while_another_line_is_wrong() -> None:
     with form() as t:
-        assert rows(t)["at target"] == ["–", "–", "–"]
+        assert rows(t)["at target"] == [NOT_KNOWN] * 3
         t.type("target-percent", "x")
         assert rows(t)["if stopped out"][0] == "0.400"
         t.type("target-percent", "")
         t.type("trail", "1pt")
         assert rows(t)["if stopped out"][0] == "0.440"
         t.type("stop-percent", "x")
-        assert rows(t)["if stopped out"] == ["–", "–", "–"]
+        assert rows(t)["if stopped out"] == [NOT_KNOWN] * 3
 
 
 @pytest.mark.parametrize(("width", "has_percent"), [(49, False), (50, True)])

@@ -141,6 +141,7 @@ def unopened(form: Shown) -> Iterator[Unopened[Shown]]:
     before = active_app.set(app)
     try:
         _grow(form, seen)
+        form._is_mounted = True
         mounted = getattr(form, "on_mount", None)
         if mounted is not None:
             mounted()
