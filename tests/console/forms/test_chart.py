@@ -73,7 +73,7 @@ def put(t: Chart, window: Window | None = None, cursor: float | None = None) -> 
     ],
 )  # fmt: skip
 def test_the_cursor_moves_by_places_and_the_window_follows(
-    t: Chart, cursor: int | None, by: int, to: float, first: float
+    t: Chart, cursor: int | None, by: int, *, to: float, first: float
 ) -> None:
     of_bars(t, 40)
     put(t, Window(10.0, 19.0))
@@ -112,6 +112,7 @@ def test_a_zoom_shows_half_or_twice_as_much_around_the_cursor(
     window: tuple[float, float] | None,
     cursor: float | None,
     by: int,
+    *,
     seen: tuple[float, float] | None,
 ) -> None:
     of_time(t, 1_000.0)
@@ -273,15 +274,11 @@ def test_a_window_at_the_end_stays_there_and_another_stays_where_it_is(t: Chart)
 def test_the_same_state_is_drawn_again_only_where_time_goes_on(
     t: Chart, drawings: list[ChartView]
 ) -> None:
-    for name, draws in (
-        (ChartName.EQUITY, True),
-        (ChartName.PRICE, True),
-        (ChartName.SWEEP, False),
-    ):
+    for name in (ChartName.EQUITY, ChartName.PRICE, ChartName.SWEEP):
         t.form.action_pick(list(ChartName).index(name))
         before = len(drawings)
         t.form.take(STATE, Timestamp(NOW + 1.0))
-        assert (len(drawings) > before) is draws
+        assert (len(drawings) > before) is (name is not ChartName.SWEEP)
     t.form.take(replace(STATE, notices=()), NOW)
     assert len(drawings) > before
 
