@@ -49,6 +49,7 @@ class Unopened(Generic[Shown]):
     waits: list[Wait] = field(default_factory=list)
     focused: list[str | None] = field(default_factory=list)
     """The widgets that were given the focus, by their ids."""
+    to_app: list[Message] = field(default_factory=list)
     scrolled: list[tuple[str | None, float | None]] = field(default_factory=list)
     """The widgets that were scrolled, by their ids, and to where."""
 
@@ -126,6 +127,8 @@ def unopened(form: Shown) -> Iterator[Unopened[Shown]]:
         update_styles=lambda *_, **__: None,
         call_later=lambda _, widget: seen.focused.append(widget.id),
         clear_selection=lambda: None,
+        screen=form,
+        post_message=seen.to_app.append,
         push_screen=push,
         pressed_at=0.0,
         _exit=True,
