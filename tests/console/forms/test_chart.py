@@ -31,7 +31,7 @@ Chart = Unopened[ChartDialog]
 def drawings(monkeypatch: pytest.MonkeyPatch) -> list[ChartView]:
     """The views that were to be drawn again; drawing itself is tested with the charts."""
     drawn: list[ChartView] = []
-    monkeypatch.setattr(ChartView, "redraw", lambda view: drawn.append(view))
+    monkeypatch.setattr(ChartView, "redraw", lambda *view: drawn.extend(view))
     return drawn
 
 
