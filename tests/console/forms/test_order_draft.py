@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.console.limit_draft import open_order
+from kit.console.real_ticket import REAL
 from kit.samples.desk import NOW, sample_state
 from kit.samples.numbers import NOT_MONEY
 from kit.samples.risk import monitor_of
@@ -26,7 +28,8 @@ from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
+from service_tui.desk.trading.live_orders import token_shown
+from service_tui.terms import Action, MarketStatus, Mode, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = sample_state()
@@ -413,3 +416,56 @@ def test_the_line_of_a_market_says_when_or_how_it_resolves(
     state = replace(STATE, world=None)
     draft = replace(draft_with(), market=replace(MARKET, **changes))
     assert market_line(state, draft, NOW).plain.endswith(f"on sim   {text}")
+
+
+def test_a_market_that_is_no_longer_listed_takes_no_order() -> None:
+    with pytest.raises(FieldError, match="no longer listed"):
+        read_order(replace(STATE, markets={}), draft(), NOW)
+
+
+def test_shares_in_open_orders_cannot_be_sold_again() -> None:
+    mine = open_order(
+        market_id=MARKET.market_id,
+        side=HELD.side,
+        venue=Venue.SIM,
+        shares=Micros(HELD.shares - ONE),
+    )
+    state = replace(STATE, orders=(mine,))
+    sale = draft(action=Action.SELL, amount="1")
+    assert read_order(state, sale, NOW).shares == ONE
+    with pytest.raises(FieldError, match="of your shares are in open orders"):
+        read_order(state, replace(sale, amount="1.01"), NOW)
+    for other in (
+        replace(mine, action=Action.BUY), replace(mine, market_id="m-x"),
+        replace(mine, side=HELD.side.other),
+    ):  # fmt: skip
+        assert read_order(replace(STATE, orders=(other,)), replace(sale, amount="2"), NOW)
+
+
+@pytest.mark.parametrize(
+    ("rests", "until", "whole", "order_type"),
+    [
+        (False, None, False, OrderType.FAK), (False, None, True, OrderType.FOK),
+        (True, None, False, OrderType.GTC), (True, "2h", False, OrderType.GTD),
+        (True, "", True, OrderType.GTD), (True, None, True, OrderType.GTC),
+    ],
+)  # fmt: skip
+def test_an_order_type_follows_from_what_is_selected(
+    order_type: OrderType, until: str | None, *, rests: bool, whole: bool
+) -> None:
+    assert draft(rests=rests, until=until, whole=whole).order_type is order_type
+
+
+def test_an_order_of_a_market_on_the_chain_has_the_token_and_the_fee_that_are_shown() -> None:
+    market = replace(REAL.markets[MARKET.market_id], condition_id=f"0x{'12' * 32}", fee_rate_bps=25)
+    state = replace(REAL, markets={MARKET.market_id: market})
+    for side in Side:
+        typed_order = draft(market=market, venue=Venue.EVM, side=side, amount="10")
+        order = read_order(state, typed_order, NOW)
+        assert (order.token, order.fee_rate_bps) == (token_shown(market, side), 25)
+    assert token_shown(market, Side.YES) != token_shown(market, Side.NO) != ""
+    bare = replace(market, condition_id="")
+    for without, venue in ((bare, Venue.EVM), (market, Venue.SIM)):
+        at = replace(state, markets={MARKET.market_id: without})
+        order = read_order(at, draft(market=without, venue=venue, amount="10"), NOW)
+        assert (order.token, order.fee_rate_bps) == ("", None)
