@@ -137,3 +137,13 @@ def test_what_stands_in_open_orders_is_neither_sold_nor_spent_again() -> None:
     )
     with pytest.raises(FieldError, match=r"Above the 10\.00 USDC\.e in the wallet, less open buys"):
         read_order(buying, replace(BUY, limit="0.45", amount="11"), NOW)
+
+
+def test_the_lowest_and_the_highest_price_are_one_tick_from_the_ends() -> None:
+    for tick in sorted(AMOUNT_QUANTA):
+        least, most = Micros(tick), Micros(ONE - tick)
+        for price in (least, most):
+            assert read_limit(limit_price_text(price), least) == price
+        for text in (limit_price_text(Micros(most + 1)), limit_price_text(Micros(least - 1)), "1"):
+            with pytest.raises(FieldError, match="outside"):
+                read_limit(text, least)

@@ -16,6 +16,7 @@ from service_tui.units import ONE, Micros, Timestamp
     ("action", "average", "price"),
     [
         (Action.BUY, 0.5, 0.51),
+        (Action.BUY, 0.4883, 0.4981),
         (Action.BUY, 0.99, 0.999),
         (Action.BUY, 0.9995, None),
         (Action.SELL, 0.5, 0.49),
