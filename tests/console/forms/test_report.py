@@ -1,9 +1,11 @@
 """The day of each agent as a page: figures, reasons, and what was not read says so."""
 
+import re
 from dataclasses import replace
 
 from kit.console.doors import running
 from kit.samples.desk import NOW
+from kit.samples.fleet import leash_of
 from kit.samples.report import PASTS, PLAIN, STATE
 from service_tui.console.forms.report import Report, report_text
 from service_tui.desk.commands.agents import ReadDay
@@ -58,6 +60,17 @@ def test_amounts_are_masked() -> None:
     text = report_text(replace(STATE, preferences={"privacy": "on"}), NOW).plain
     assert "30.00" not in text
     assert "25.00" not in text
+
+
+def test_the_budget_of_a_leash_is_told_and_masked_with_the_amounts() -> None:
+    agent = PLAIN.fleet.agents[0]
+    leash = leash_of(agent.agent_id, budget=Micros(613 * ONE), spent=Micros(321 * ONE))
+    state = replace(STATE, supervision=replace(STATE.supervision, leashes=(leash,)))
+    shown = report_text(state, NOW, first=agent.agent_id).plain
+    assert re.search(r"leash +ask, [0-9,.]+ of 613\.00 a day", shown)
+    masked = report_text(replace(state, preferences={"privacy": "on"}), NOW).plain
+    assert re.search(r"leash +ask, (\S+) of \1 a day", masked)
+    assert "613" not in masked
 
 
 async def test_the_key_reads_the_day_and_shows_it_as_it_comes() -> None:
