@@ -456,16 +456,22 @@ def test_an_order_type_follows_from_what_is_selected(
     assert draft(rests=rests, until=until, whole=whole).order_type is order_type
 
 
-def test_an_order_of_a_market_on_the_chain_has_the_token_and_the_fee_that_are_shown() -> None:
-    market = replace(REAL.markets[MARKET.market_id], condition_id=f"0x{'12' * 32}", fee_rate_bps=25)
-    state = replace(REAL, markets={MARKET.market_id: market})
-    for side in Side:
-        typed_order = draft(market=market, venue=Venue.EVM, side=side, amount="10")
-        order = read_order(state, typed_order, NOW)
-        assert (order.token, order.fee_rate_bps) == (token_shown(market, side), 25)
-    assert token_shown(market, Side.YES) != token_shown(market, Side.NO) != ""
-    bare = replace(market, condition_id="")
-    for without, venue in ((bare, Venue.EVM), (market, Venue.SIM)):
-        at = replace(state, markets={MARKET.market_id: without})
-        order = read_order(at, draft(market=without, venue=venue, amount="10"), NOW)
+CHAINED = replace(REAL.markets[MARKET.market_id], condition_id=f"0x{'12' * 32}", fee_rate_bps=25)
+
+
+@pytest.mark.parametrize("side", Side)
+def test_an_order_of_a_market_on_the_chain_has_the_token_and_the_fee_that_are_shown(
+    side: Side,
+) -> None:
+    state = replace(REAL, markets={MARKET.market_id: CHAINED})
+    order = read_order(state, draft(market=CHAINED, venue=Venue.EVM, side=side, amount="10"), NOW)
+    assert (order.token, order.fee_rate_bps) == (token_shown(CHAINED, side), 25)
+    assert order.token not in {"", token_shown(CHAINED, side.other)}
+
+
+def test_an_order_of_any_other_market_has_no_token() -> None:
+    bare = replace(CHAINED, condition_id="")
+    for market, venue in ((bare, Venue.EVM), (CHAINED, Venue.SIM)):
+        state = replace(REAL, markets={MARKET.market_id: market})
+        order = read_order(state, draft(market=market, venue=venue, amount="10"), NOW)
         assert (order.token, order.fee_rate_bps) == ("", None)

@@ -370,24 +370,30 @@ def test_sides_and_actions_turn_by_key_and_by_a_click_at_their_place() -> None:
             assert t.line("ticket-amount").value == "25"
 
 
-def test_another_action_clears_the_amount_and_the_same_one_does_not() -> None:
-    with ticket(side=HELD.side) as t:
-        for act, action in (
-            (lambda: t.form.action_turn("other"), Action.SELL),
-            (lambda: t.form.action_turn("other"), Action.BUY),
-            (lambda: t.form.action_turn("sell"), Action.SELL),
-            (lambda: t.pick("ticket-action", 0), Action.BUY),
-            (lambda: t.pick("ticket-action", 1), Action.SELL),
-        ):
-            t.type("ticket-amount", "2")
-            act()
-            assert t.line("ticket-amount").value == ""
-            assert f"● {action.value}" in t.text("ticket-action")
-            unit = "sell shares" if action is Action.SELL else "spend $SIM"
-            assert t.text("ticket-unit") == unit
-            t.type("ticket-amount", "2")
-            t.form.action_turn(action.value)
-            assert t.line("ticket-amount").value == "2"
+@pytest.mark.parametrize(
+    ("turns", "action"),
+    [
+        (lambda t: t.form.action_turn("other"), Action.SELL),
+        (lambda t: t.form.action_turn("sell"), Action.SELL),
+        (lambda t: t.pick("ticket-action", 1), Action.SELL),
+        (lambda t: t.pick("ticket-action", 0), Action.BUY),
+        (lambda t: t.form.action_turn("buy"), Action.BUY),
+    ],
+)
+def test_another_action_clears_the_amount_and_the_same_one_does_not(
+    turns: Callable[[Unopened[TradeForm]], object], action: Action
+) -> None:
+    first = Action.BUY if action is Action.SELL else Action.SELL
+    with ticket(side=HELD.side, action=first) as t:
+        t.type("ticket-amount", "2")
+        turns(t)
+        assert t.line("ticket-amount").value == ""
+        assert f"● {action.value}" in t.text("ticket-action")
+        unit = "sell shares" if action is Action.SELL else "spend $SIM"
+        assert t.text("ticket-unit") == unit
+        t.type("ticket-amount", "2")
+        t.form.action_turn(action.value)
+        assert t.line("ticket-amount").value == "2"
 
 
 def test_a_preset_fills_the_amount_at_its_place_by_key_and_by_click() -> None:
@@ -565,24 +571,28 @@ def test_an_amended_order_brings_its_price_size_and_exits() -> None:
         assert t.line("ticket-stop").value == ""
 
 
-def test_an_amended_order_keeps_its_expiry_and_all_but_price_and_size() -> None:
-    for expires_at, kind in ((None, OrderType.GTC), (Timestamp(NOW + 60), OrderType.GTD)):
-        with amending(expires_at=expires_at) as t:
-            assert not t.is_shown("ticket-until")
-            before = t.form._draft()
-            assert before.order_type is kind
-            for act in (
-                lambda: t.form.action_side("other"),
-                lambda: t.form.action_turn("other"),
-                t.form.action_venue,
-                t.form.action_kind,
-                lambda: t.pick("ticket-kind", 0),
-            ):
-                t.posted.clear()
-                act()
-                assert t.text("ticket-problem") == t.said[0]
-                assert t.said == ["Amending changes price and size only"]
-                assert t.form._draft() == before
+@pytest.mark.parametrize(
+    ("expires_at", "kind"), [(None, OrderType.GTC), (Timestamp(NOW + 60), OrderType.GTD)]
+)
+def test_an_amended_order_keeps_its_expiry_and_all_but_price_and_size(
+    expires_at: Timestamp | None, kind: OrderType
+) -> None:
+    with amending(expires_at=expires_at) as t:
+        assert not t.is_shown("ticket-until")
+        before = t.form._draft()
+        assert before.order_type is kind
+        for act in (
+            lambda: t.form.action_side("other"),
+            lambda: t.form.action_turn("other"),
+            t.form.action_venue,
+            t.form.action_kind,
+            lambda: t.pick("ticket-kind", 0),
+        ):
+            t.posted.clear()
+            act()
+            assert t.text("ticket-problem") == t.said[0]
+            assert t.said == ["Amending changes price and size only"]
+            assert t.form._draft() == before
 
 
 def test_what_is_typed_over_the_first_amount_of_an_amended_order_needs_two_escapes() -> None:
