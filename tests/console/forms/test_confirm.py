@@ -174,3 +174,23 @@ def test_every_option_is_told_with_its_digit_and_its_meaning() -> None:
         ]
         assert "focus" not in t.form.AUTO_FOCUS
         assert not t.form.query_one("#confirm-reading").can_focus
+
+
+@pytest.mark.parametrize("kind", [Confirm, RecoveryDialog])
+def test_a_long_text_leaves_the_buttons_their_room(
+    kind: type[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounded: list[tuple[str | None, str | None]] = []
+    monkeypatch.setattr(
+        f"{kind.__module__}.make_room", lambda frame, body: bounded.append((frame.id, body.id))
+    )
+    dialogs = {
+        Confirm: lambda: Confirm(Question("Sell?", Text("x"), "sell")),
+        RecoveryDialog: lambda: RecoveryDialog("No desk.", OPTIONS),
+    }
+    dialog = dialogs[kind]()
+    # Before the parts are there nothing has a size.
+    dialog._make_room()
+    with unopened(dialog):
+        dialog.on_resize()
+    assert bounded == [("frame", "confirm-reading")]

@@ -10,7 +10,7 @@ from kit.console.unopened import Unopened, unopened
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms import halt
 from service_tui.console.forms.halt import EXIT_WORD, HaltPanel, resume_text
-from service_tui.console.forms.halt_text import sold_and_kept
+from service_tui.console.forms.halt_text import LISTED_MAX, exits_question, sold_and_kept
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.desk.commands.halt import RESUME_WORD, ExitAll, Resume
 from service_tui.desk.slices.halt import AckState, AckView, HaltView
@@ -151,3 +151,15 @@ def test_what_cannot_be_sold_now_says_why_and_its_button_is_off(
 def test_the_text_scrolls_by_lines(t: Panel) -> None:
     t.form.action_lines(1)
     assert [name for name, _ in t.scrolled] == ["halt-body"]
+
+
+def test_of_many_positions_the_question_lists_some_and_counts_the_rest() -> None:
+    for count in (LISTED_MAX, LISTED_MAX + 3):
+        held = tuple(
+            replace(HELD, market_id=f"m-{place}", question=f"Question {place}?")
+            for place in range(count)
+        )
+        body = exits_question(STATE, held).plain
+        assert body.count("Question ") == LISTED_MAX
+        assert ("   and 3 more" in body) is (count > LISTED_MAX)
+        assert f"Sells {count} positions in full" in body

@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from textual import events
+from textual.driver import Driver
 from textual.geometry import Size
 
 from kit.one_method import Self, called
-from service_tui.console.shell import fatal, frame
+from service_tui.console.shell import fatal, frame, terminal
 from service_tui.console.shell.ending import KILLED
 from service_tui.console.shell.frame import (
     HEIGHT_MIN,
@@ -16,7 +18,7 @@ from service_tui.console.shell.frame import (
     FramedApp,
     TooSmall,
 )
-from service_tui.console.shell.terminal import Losable, Terminal
+from service_tui.console.shell.terminal import HEIGHT_MAX, WIDTH_MAX, Losable, Terminal
 
 
 def app(**given: Any) -> Self:
@@ -319,3 +321,49 @@ def test_only_the_toasts_of_the_screen_in_front_are_in_sight(
     it._refresh_notifications()
     assert [rack.display for rack in racks] == [False, True]
     assert refreshed == [it]
+
+
+@pytest.mark.parametrize(
+    ("size", "passes"),
+    [((1, 1), True), ((0, 24), False), ((80, 0), False), ((-1, 24), False),
+     ((WIDTH_MAX, HEIGHT_MAX), True), ((WIDTH_MAX + 1, 24), False), ((80, HEIGHT_MAX + 1), False)],
+)  # fmt: skip
+def test_a_size_that_no_window_has_is_dropped_and_all_else_is_passed_on(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], *, passes: bool
+) -> None:
+    passed: list[Any] = []
+    monkeypatch.setattr(Driver, "process_message", lambda _, message: passed.append(message))
+    resize = events.Resize(Size(*size), Size(*size))
+    key = events.Key("x", "x")
+    for message in (resize, key):
+        Plain().process_message(message)
+    assert passed == [*([resize] if passes else []), key]
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_a_key_is_posted_on_the_loop_and_dropped_quietly_once_that_has_ended(
+    monkeypatch: pytest.MonkeyPatch, *, is_closed: bool
+) -> None:
+    posted: list[Any] = []
+
+    def threadsafe(work: Any, loop: Any) -> None:
+        if is_closed:
+            raise RuntimeError("the loop is closed")
+        posted.append((work, loop))
+
+    monkeypatch.setattr(terminal.asyncio, "run_coroutine_threadsafe", threadsafe)
+    work = Self()
+    driver: Any = Plain()
+    driver._app, driver._loop = Self(_post_message=lambda _: work), "the loop"
+    driver.send_message(events.Key("x", "x"))
+    assert posted == ([] if is_closed else [(work, "the loop")])
+    assert work.did == ([("close",)] if is_closed else [])
+
+
+def test_a_lost_terminal_is_reported_once() -> None:
+    driver: Any = Plain()
+    driver._loop = Self()
+    driver.on_lost = "the report"
+    for _ in range(2):
+        driver.report_lost()
+    assert driver._loop.did == [("call_soon_threadsafe", "the report")]

@@ -87,3 +87,15 @@ def test_resuming_asks_for_the_word_and_without_a_halt_says_so() -> None:
     (toast,) = shell.posted
     assert isinstance(toast, ToastMessage)
     assert (toast.tone, toast.text.startswith("the desk is not halted: ")) == ("warn", True)
+
+
+def test_the_question_before_a_resumption_lies_over_the_screen_in_front(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(
+        "service_tui.console.forms.halt.confirm_resume", lambda *given: asked.extend(given)
+    )
+    page, shell = pages(HALTED)
+    page.confirm_resume()
+    assert asked == [shell.front, HALTED]
