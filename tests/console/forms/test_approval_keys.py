@@ -212,7 +212,7 @@ def test_scrolling_moves_by_a_page_of_the_reasoning() -> None:
     with asked() as t:
         t.form.action_read(1)
         t.form.action_read(-1)
-        assert [name for name, _ in t.scrolled] == ["form-body", "form-body"]
+        assert t.scrolled == [("form-body", 1.0), ("form-body", -1.0)]
 
 
 def agents_with(**changes: Any) -> DeskState:
@@ -324,3 +324,20 @@ def test_the_reasons_have_the_price_its_limit_and_what_is_left_of_each_budget() 
     free = (replace(own, budget=None),)
     bare = replace(BUY, reasoning="", price=None, signal_data={})
     assert why_text(bare, waiting(bare, leashes=free)).plain == "no reason given"
+
+
+def test_a_click_that_leads_back_leaves_the_next_escape_what_it_was() -> None:
+    with asked() as t:
+        t.form.action_refuse()
+        t.press("form-cancel")
+        assert (t.returned, t.form.has_class("-refusing")) == ([], False)
+        t.type("approval-amount", "7")
+        t.form.action_cancel()
+        assert (t.returned, t.text("form-problem")[:9]) == ([], "esc again")
+
+
+@pytest.mark.parametrize(("venue", "money"), [(Venue.SIM, "$SIM"), (Venue.EVM, "USDC.e")])
+def test_the_size_is_labelled_with_the_money_of_its_venue(venue: Venue, money: str) -> None:
+    with asked(replace(BUY, venue=venue)) as t:
+        labels = [str(one.render()) for one in t.form.query(".label")]
+        assert f"for {money}" in labels

@@ -209,9 +209,13 @@ def test_charts_come_round_by_key_and_are_picked_by_number(
         assert t.text("chart-title") == t.form.series.title
     t.form.action_turn(1)
     assert t.form.chart_name is names[0]
+    titles: set[str] = set()
     for number, name in enumerate(names):
         t.form.action_pick(number)
         assert t.form.chart_name is name
+        titles.add(t.text("chart-title"))
+    # The two of one market share their title.
+    assert len(titles) == len(names) - 1
     tabs = " ".join(f"{number} {name.value}" for number, name in enumerate(names, start=1))
     assert " ".join(t.text("chart-tabs").split()) == tabs
 

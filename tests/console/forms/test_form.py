@@ -111,6 +111,7 @@ def test_every_line_has_its_label_its_first_text_and_its_unit(t: Unopened[Sample
     ]
     assert (t.line("name").value, t.line("count").value) == ("heron", "")
     assert t.line("name").placeholder == "a name"
+    assert t.line("name").max_length == NAME.letters
     assert [one.id for one in t.form.query(LightButton)] == ["more", "form-set", "form-cancel"]
     assert str(t.form.query_one("#form").border_title).strip() == "Sample"
     assert str(t.form.query_one("#form").border_subtitle).strip() == "enter sets, esc cancels"

@@ -150,7 +150,7 @@ def test_what_cannot_be_sold_now_says_why_and_its_button_is_off(
 
 def test_the_text_scrolls_by_lines(t: Panel) -> None:
     t.form.action_lines(1)
-    assert [name for name, _ in t.scrolled] == ["halt-body"]
+    assert t.scrolled == [("halt-body", 1.0)]
 
 
 def test_of_many_positions_the_question_lists_some_and_counts_the_rest() -> None:

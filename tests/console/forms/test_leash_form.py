@@ -187,3 +187,11 @@ def test_a_figure_that_is_none_is_refused(name: str, text: str, said: str) -> No
         assert said in t.text("form-problem").lower()
         t.submit(name)
         assert t.returned == []
+
+
+def test_the_key_goes_from_subject_to_subject_in_their_order() -> None:
+    state = held_by(leash_of(), leash_of(skill_slug="momentum"))
+    with leash(state) as t:
+        for name in (SKILL, "momentum", "whole agent", SKILL):
+            t.form.action_whose()
+            assert f"● {name}" in t.text("leash-whose")

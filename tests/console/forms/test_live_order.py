@@ -120,7 +120,10 @@ def test_what_is_signed_is_shown_by_its_ends() -> None:
 @pytest.mark.parametrize("order", [ORDER, LIMIT])
 def test_masked_amounts_stay_masked(order: PlaceTrade) -> None:
     masked = replace(OWN, preferences={"privacy": "on"})
-    text = " ".join(figures(order, masked).values())
+    quote = replace(QUOTE, fee=Micros(7_770_000))
+    assert "7.77" in " ".join(figures(quote=quote).values())
+    text = " ".join(figures(order, masked, quote).values())
+    assert "7.77" not in text
     assert "20.00" not in text
     assert "40.00" not in text
     assert "abab" not in text

@@ -155,8 +155,12 @@ def test_what_is_off_or_unknown_is_a_dash_and_the_floor_stays_while_another_line
         assert rows(t)["at target"] == [NOT_KNOWN] * 3
         t.type("target-percent", "x")
         assert rows(t)["if stopped out"][0] == "0.400"
-        t.type("target-percent", "")
+        t.type("exit-at", "x")
+        assert rows(t)["if stopped out"][0] == "0.400"
+        t.type("exit-at", "")
         t.type("trail", "1pt")
+        assert rows(t)["if stopped out"][0] == "0.440"
+        t.type("target-percent", "")
         assert rows(t)["if stopped out"][0] == "0.440"
         t.type("stop-percent", "x")
         assert rows(t)["if stopped out"] == [NOT_KNOWN] * 3
@@ -218,3 +222,9 @@ def test_nothing_left_to_watch_is_refused() -> None:
         t.type("target-percent", "30")
         t.submit("target-percent")
         assert t.returned[0].thresholds == Thresholds(target_pct=pytest.approx(0.3))
+
+
+def test_the_form_says_whose_monitor_it_is() -> None:
+    for automatic, kind in ((True, "auto (on buy)"), (False, "manual")):
+        with form(automatic=automatic) as t:
+            assert t.text("form-about") == f"YES on sim   50.00 shares, entry 0.500   {kind}"

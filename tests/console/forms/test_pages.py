@@ -142,7 +142,7 @@ def test_a_page_scrolls_by_lines_and_closes() -> None:
     with unopened(TeamPage(replace(STATE, team=None), NOW)) as t:
         assert text(t) == "Loading the team"
         t.form.action_lines(1)
-        assert [name for name, _ in t.scrolled] == ["frame"]
+        assert t.scrolled == [("frame", 1.0)]
         t.form.action_close()
         assert t.returned == [None]
 

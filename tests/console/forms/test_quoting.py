@@ -18,6 +18,7 @@ from service_tui.units import ONE, Micros, Timestamp
         (Action.BUY, 0.5, 0.51),
         (Action.BUY, 0.4883, 0.4981),
         (Action.BUY, 0.99, 0.999),
+        (Action.BUY, 0.999, 0.999),
         (Action.BUY, 0.9995, None),
         (Action.SELL, 0.5, 0.49),
         (Action.SELL, 0.001, 0.001),

@@ -55,7 +55,8 @@ def bring(t: Log, *lines: str, **other: Any) -> None:
 def search(t: Log, text: str) -> None:
     line: Any = t.form._search
     line._line.value = text
-    t.tell(FilterLine.Typed(text))
+    message = t.tell(FilterLine.Typed(text))
+    assert message._stop_propagation
 
 
 def shown(t: Log) -> list[str]:

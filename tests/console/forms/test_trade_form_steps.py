@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.widget import Widget
 
 from kit.console.limit_draft import open_order
 from kit.console.real_ticket import MARKET, REAL
@@ -651,3 +652,61 @@ def test_a_secret_in_a_line_is_told_and_goes_no_further() -> None:
         message = t.tell(line.SecretCleared(line))
         assert t.said == ["possible secret key: cleared, not sent"]
         assert message._stop_propagation
+
+
+def test_an_amended_order_stays_on_its_side_its_action_and_its_venue() -> None:
+    for side, action in ((Side.YES, Action.SELL), (Side.NO, Action.BUY)):
+        with amending(side=side, action=action) as t:
+            draft = t.form._draft()
+            assert (draft.side, draft.action, draft.venue) == (side, action, Venue.EVM)
+            assert draft.amends is not None
+
+
+def test_a_kept_enter_beyond_its_quote_leaves_the_ticket_open() -> None:
+    with ticket() as t:
+        t.type("ticket-amount", "25")
+        t.form.action_place()
+        answer(t, average=MARKET.price / 2)
+        assert t.returned == []
+        assert t.text("ticket-problem").startswith(f"{NOT_SENT}price moved beyond the quote")
+
+
+def test_a_kept_enter_that_moves_the_price_far_waits_for_another() -> None:
+    with ticket() as t:
+        t.type("ticket-amount", "25")
+        t.form.action_place()
+        answer(t, price_before=0.4, price_after=0.6)
+        t.end_waits()
+        answer(t, later_s=0.5, price_before=0.4, price_after=0.6)
+        assert t.returned == []
+        assert t.text("ticket-place") == "buy YES for 25.00 $SIM  enter"
+
+
+def test_escapes_behind_the_enter_give_no_second_answer() -> None:
+    with ticket() as t:
+        quoted(t)
+        t.form.action_place()
+        for _ in range(3):
+            t.form.action_cancel()
+        assert len(t.returned) == 1
+
+
+@pytest.mark.parametrize("line", ["ticket-limit", "ticket-until", "ticket-reasoning"])
+def test_a_market_order_takes_the_focus_from_a_line_that_is_hidden_now(line: str) -> None:
+    with real() as t:
+        t.pick("ticket-kind", 3)
+        t.focused.clear()
+        t.line(line).set_reactive(Widget.has_focus, True)  # noqa: FBT003 - a reactive's value
+        t.pick("ticket-kind", 0)
+        assert t.focused == ([] if line == "ticket-reasoning" else ["ticket-amount"])
+
+
+def test_the_ticket_shows_the_tick_the_expiry_and_the_exits_of_a_buy() -> None:
+    with real() as t:
+        assert t.is_shown("ticket-exits")
+        t.pick("ticket-kind", 3)
+        assert "tick 0.01" in t.text("ticket-step")
+        t.type("ticket-until", "2h")
+        assert t.text("ticket-expires").endswith("in 2h 00m")
+        t.form.action_turn("sell")
+        assert not t.is_shown("ticket-exits")

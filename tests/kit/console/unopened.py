@@ -161,5 +161,8 @@ def _grow(parent: Widget, seen: Unopened[Any]) -> None:
         _grow(child, seen)
 
 
-def _note_scroll(seen: Unopened[Any], widget: Widget, *_: Any, **given: Any) -> None:
-    seen.scrolled.append((widget.id, given.get("y")))
+def _note_scroll(
+    seen: Unopened[Any], widget: Widget, x: float | None = None, y: float | None = None, **_: Any
+) -> None:
+    del x
+    seen.scrolled.append((widget.id, y))
