@@ -497,6 +497,10 @@ async def test_leaving_asks_for_orders_on_their_way_and_skills_that_would_stop()
     assert name == "_confirm_leaving"
     assert waiting == [TicketState.QUEUED.value, TicketState.SENT.value]
     assert running == [one for one in alive if one != SkillRunState.DETACHED.value]
+    for state in (replace(STATE, tickets=tickets), replace(STATE, supervision=view)):
+        one_kind = console(state)
+        await called(ConsoleApp.action_quit, one_kind)
+        assert [step[0] for step in one_kind.did] == ["_confirm_leaving"]
     calm = console(replace(STATE, tickets=tickets[2:], supervision=replace(view, runs=())))
     calm._live = replace(STATE, supervision=replace(view, runs=()))
     await called(ConsoleApp.action_quit, calm)

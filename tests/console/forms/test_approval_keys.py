@@ -318,6 +318,8 @@ def test_the_reasons_have_the_price_its_limit_and_what_is_left_of_each_budget() 
     assert "YES price 0.410, limit 0.440" in lines
     assert "80.00 of 100.00 daily budget spent\n" in lines
     assert lines.endswith(f"35.00 of 50.00 daily budget spent by {BUY.skill_slug}")
+    masked = waiting(BUY, leashes=(own, skills), preferences={"privacy": "on"})
+    assert not {"80.00", "100.00", "35.00"} & set(why_text(BUY, masked).plain.split())
     hostile = why_text(replace(BUY, reasoning="a\x1b[31m\u202eb"), waiting(BUY)).plain
     assert "\x1b" not in hostile
     assert "\u202e" not in hostile

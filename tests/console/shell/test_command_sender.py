@@ -6,13 +6,17 @@ import pytest
 
 from kit.console.doors import RecordingDoors
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.shell.command_sender import PACE_S, CommandSender
-from service_tui.desk.commands.agents import NoteConfirmed, ReadDay
+from kit.samples.fleet import held_of
+from service_tui.console.shell.command_sender import DECIDED_S, PACE_S, CommandSender
+from service_tui.desk.commands.agents import NoteConfirmed, ReadDay, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed, WatchMarket
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(sample_state(), preferences={}, drill=None, halt=None)
 assert STATE.world is not None
@@ -122,3 +126,40 @@ def test_a_pace_that_never_comes_is_forgotten() -> None:
 def test_a_state_without_anything_given_here_is_shown_as_it_is(*, known: bool) -> None:
     state = STATE if known else replace(STATE, world=None)
     assert opened()[0].laid_over(state, NOW) is state
+
+
+def test_before_a_drill_begins_nothing_counts_and_choices_are_kept() -> None:
+    sender, doors = opened()
+    drill = DrillView("flood", "Flood", "Watch the gauge.", 5)
+    briefing = replace(STATE, drill=replace(drill, phase=DrillPhase.BRIEFING))
+    why = sender.give(SetSpeed(5), briefing, NOW)
+    assert why.startswith("not sent: the drill has not begun")
+    assert sender.give(SetPreference("theme", "day"), briefing, NOW) == ""
+    running = replace(STATE, drill=replace(drill, phase=DrillPhase.RUNNING))
+    assert sender.give(SetSpeed(5), running, NOW) == ""
+    assert doors.submitted == [SetPreference("theme", "day"), SetSpeed(5)]
+
+
+def test_a_decided_trade_waits_no_more_until_it_took_no_effect() -> None:
+    first, second = held_of("h1"), held_of("h2")
+    state = replace(STATE, notices=(), supervision=replace(STATE.supervision, held=(first, second)))
+    sender, doors = opened()
+    command = RefuseHeld("h1", "buy YES", "too thin")
+    assert sender.give(command, state, NOW) == ""
+    assert doors.submitted == [command]
+    for later, left in (
+        (0.0, (second,)),
+        (DECIDED_S - 0.1, (second,)),
+        (DECIDED_S, (first, second)),
+    ):
+        shown = sender.laid_over(state, Timestamp(NOW + later))
+        assert shown.supervision.held == left
+
+
+def test_a_refused_order_is_named_without_its_amount_while_amounts_are_masked() -> None:
+    order = PlaceTrade("m-1", Side.YES, Action.BUY, Venue.SIM, Micros(137 * ONE))
+    stale = replace(STATE, seen={})
+    why = opened()[0].give(order, stale, NOW)
+    assert ("137" in why, "not sent" in why) == (True, True)
+    masked = replace(stale, preferences={"privacy": "on"})
+    assert "137" not in opened()[0].give(order, masked, NOW)

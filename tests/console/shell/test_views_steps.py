@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from textual.command import Provider
 from textual.errors import NoWidget
 from textual.geometry import Offset, Region
 
@@ -17,7 +18,7 @@ from service_tui.console.keys import key_named
 from service_tui.console.messages import GoTo, HelpRequested, KeyChosen
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.screens.markets.screen import MarketsScreen
-from service_tui.console.shell.views import Palette, Trail, View, Views
+from service_tui.console.shell.views import Palette, Trail, View, Views, _provider
 from service_tui.desk.commands.settings import SetPreference
 
 STATE = replace(sample_state(), preferences={})
@@ -322,3 +323,12 @@ def test_the_line_of_commands_is_laid_over_the_screen_in_front(
     called(Views.open_command_line, it, "buy ")
     line = (it.front, "why a key is off", "buy ")
     assert it.did == [("push_screen", line, "what runs it")]
+
+
+def test_every_part_of_the_palette_is_imported_by_its_name_and_nothing_else() -> None:
+    kinds = [provider() for provider in Views.COMMANDS]
+    assert len({kind.__name__ for kind in kinds}) == len(kinds)
+    assert all(issubclass(kind, Provider) for kind in kinds)
+    for name in ("Candidate", "CHUNK"):
+        with pytest.raises(TypeError, match="no provider"):
+            _provider(name)
