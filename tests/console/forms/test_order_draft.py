@@ -475,3 +475,8 @@ def test_an_order_of_any_other_market_has_no_token() -> None:
         state = replace(REAL, markets={MARKET.market_id: market})
         order = read_order(state, draft(market=market, venue=venue, amount="10"), NOW)
         assert (order.token, order.fee_rate_bps) == ("", None)
+
+
+def test_an_order_that_replaces_none_has_filled_nothing_before() -> None:
+    order = read_order(STATE, draft(), NOW)
+    assert (order.replaces, order.filled_before) == ("", 0)

@@ -710,3 +710,10 @@ def test_the_ticket_shows_the_tick_the_expiry_and_the_exits_of_a_buy() -> None:
         assert t.text("ticket-expires").endswith("in 2h 00m")
         t.form.action_turn("sell")
         assert not t.is_shown("ticket-exits")
+
+
+def test_a_window_of_another_width_lays_the_figures_out_anew() -> None:
+    with ticket() as t:
+        t.form._market = replace(MARKET, question="Wider?")
+        t.form.on_resize()
+        assert t.text("ticket-question") == "Wider?"
