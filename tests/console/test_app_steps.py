@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,12 +12,20 @@ from kit.one_method import Self, called
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import run_of
 from service_tui.console import app as app_module
-from service_tui.console.app import BREATH_MAX_S, ConsoleApp, _first_screen, breath
+from service_tui.console.app import (
+    BREATH_MAX_S,
+    REPAINT_S,
+    TYPED_S,
+    ConsoleApp,
+    _first_screen,
+    breath,
+)
 from service_tui.console.charts.sources import ChartName
 from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.keys import cap, with_keys
+from service_tui.console.keys import cap, key_named, with_keys
 from service_tui.console.parts.view_memory import LAST_SCREEN
+from service_tui.console.shell.views import Views
 from service_tui.console.widgets.banner import LastingCondition
 from service_tui.desk.commands.agents import NoteConfirmed
 from service_tui.desk.commands.halt import Halt
@@ -245,7 +252,7 @@ def test_each_second_the_state_is_shown_by_the_clock_or_only_rung() -> None:
         it = console(replay=Self(moment=moment), is_idle=True,
                      housekeeping=lambda *, idle: kept.append(idle))  # fmt: skip
         laid = replace(STATE, stars=frozenset({"laid"}))
-        it._sender.laid_over = lambda *_, laid=laid: laid
+        it._sender.laid_over = lambda *given, laid=laid: laid if given == (STATE, NOW) else None
         called(ConsoleApp._tick, it)
         assert it._live is laid
         assert it.did == ([("show_state",)] if shown else [])
@@ -550,236 +557,345 @@ def test_a_desk_that_closed_says_why_and_takes_no_more() -> None:
     )  # fmt: skip
 
 
-# -- the desk -------------------------------------------------------------------------------------
+# -- the desk: opened, followed, recovered --------------------------------------------------------
 
 
-class Opened:
-    """A desk that opens, gives its states, and closes; each step is noted."""
+class Desk:
+    """A desk whose states and end a test gives."""
 
-    def __init__(self, it: Self, *states: Any, fault: Exception | None = None) -> None:
-        self.it, self.states, self.fault = it, states, fault
-        self.steps: list[Any] = []
+    def __init__(self, *states: DeskState, fails: DeskClosedError | None = None) -> None:
+        self.states, self.fails = states, fails
 
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[Any]:
-        self.steps.append("opened")
-        if self.fault is not None:
-            raise self.fault
-        yield self
-        self.steps.append("closed")
-
-    async def changes(self) -> AsyncIterator[Any]:
+    async def changes(self) -> AsyncIterator[DeskState]:
         for state in self.states:
             yield state
+        if self.fails is not None:
+            raise self.fails
 
 
-def follower(*states: Any, fault: Exception | None = None) -> tuple[Self, Opened]:
-    quotes = Self()
-    it = console(is_idle=True, run_worker=lambda work, **_: work.close() or quotes)
-    desk = Opened(it, *states, fault=fault)
+def following(desk: Desk | DeskClosedError, fails: Exception | None = None) -> Self:
+    """A console that opens this desk, or fails to."""
 
-    async def follow(_: object) -> None:
-        desk.steps.append("followed")
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Desk]:
+        if not isinstance(desk, Desk):
+            raise desk
+        yield desk
 
-    async def quoted(_: object) -> None:
-        desk.steps.append("never awaited")
+    it = console(_open_desk=opened, _desk_gone=asyncio.Event(), quotes=Self())
 
-    it._open_desk, it._follow_states, it._follow_quotes = desk.open, follow, quoted
-    it._desk_gone = Self(clear=lambda: desk.steps.append("not gone"),
-                         set=lambda: desk.steps.append("gone"))  # fmt: skip
-    it._desk_closed = desk.steps.append
-    it._offer_recovery = lambda closed: desk.steps.append(("recovery", closed))
-    it._sender = Self(open=lambda _: desk.steps.append("sends"),
-                      close=lambda why: desk.steps.append(("sends no more", why)))  # fmt: skip
-    it.quotes = quotes
-    return it, desk
+    async def states(given: Desk) -> None:
+        it.did.append(("_follow_states", given))
+        assert not it._desk_gone.is_set()
+        if fails is not None:
+            raise fails
+
+    def run_worker(work: Any, **more: Any) -> Self:
+        work.close()
+        it.did.append(("run_worker", more))
+        return it.quotes
+
+    async def quotes(given: Desk) -> None:
+        del given
+
+    def closed(why: str) -> None:
+        it._shut = why
+        it.did.append(("_desk_closed", why))
+
+    it._follow_states, it._follow_quotes = states, quotes
+    it.run_worker, it._desk_closed = run_worker, closed
+    it._desk_gone.set()
+    return it
 
 
-async def test_a_desk_is_followed_while_it_is_open_and_its_end_is_told() -> None:
-    it, desk = follower()
+async def test_a_desk_is_followed_until_it_ends_and_is_closed_for_all_then() -> None:
+    desk = Desk()
+    it = following(desk)
     await called(ConsoleApp._follow, it)
-    assert desk.steps == [
-        "not gone", "opened", "sends", "followed", "closed", "desk ended: restart the program",
-        ("sends no more", "desk closing"), "gone",
+    assert it._sender.did == [("open", desk), ("close", "desk ended: restart the program")]
+    assert it.did == [
+        ("run_worker", {"name": "quotes", "group": "quotes"}), ("_follow_states", desk),
+        ("_desk_closed", "desk ended: restart the program"),
     ]  # fmt: skip
     assert it.quotes.did == [("cancel",)]
+    assert it._desk_gone.is_set()
 
 
-@pytest.mark.parametrize("choices", [(), (RecoveryOption("restore", "a copy", tuple),)])
-async def test_a_desk_that_cannot_be_opened_offers_what_there_is_to_do(choices: Any) -> None:
-    closed = DeskClosedError("damaged", "choose", choices)
-    it, desk = follower(fault=closed)
-    it._shut = "damaged"
-    await called(ConsoleApp._follow, it)
-    offered = [("recovery", closed)] if choices else []
-    assert desk.steps == [
-        "not gone", "opened", str(closed), *offered, ("sends no more", "damaged"), "gone",
-    ]  # fmt: skip
+async def test_a_desk_that_fails_on_its_way_leaves_no_quotes_behind() -> None:
+    it = following(Desk(), fails=RuntimeError("a fault"))
+    with pytest.raises(RuntimeError):
+        await called(ConsoleApp._follow, it)
+    assert it.quotes.did == [("cancel",)]
+    # Nothing said why it is shut: the sender gets a reason all the same.
+    assert it._sender.did[1:] == [("close", "desk closing")]
+    assert it._desk_gone.is_set()
 
 
-@pytest.mark.parametrize(
-    ("idle", "pace_s"), [(True, app_module.REPAINT_S), (False, app_module.TYPED_S)]
-)
-async def test_states_are_shown_with_a_pause_that_leaves_room_for_keys(
-    monkeypatch: pytest.MonkeyPatch, pace_s: float, *, idle: bool
+@pytest.mark.parametrize("has_choices", [True, False])
+async def test_a_desk_that_cannot_be_opened_says_why_and_offers_its_ways(
+    *, has_choices: bool
 ) -> None:
-    pauses: list[float] = []
+    option = RecoveryOption("restore", "the last copy", lambda: ())
+    closed = DeskClosedError("disk full", "make room", choices=(option,) if has_choices else ())
+    it = following(closed)
+    await called(ConsoleApp._follow, it)
+    assert it.did == [
+        ("_desk_closed", str(closed)), *([("_offer_recovery", closed)] if has_choices else []),
+    ]  # fmt: skip
+    assert it._sender.did == [("close", str(closed))]
+    assert it._desk_gone.is_set()
 
-    async def sleep(delay: float) -> None:
-        pauses.append(delay)
 
+@pytest.mark.parametrize(("is_idle", "pace"), [(True, REPAINT_S), (False, TYPED_S)])
+async def test_each_state_is_shown_and_then_nothing_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch, pace: float, *, is_idle: bool
+) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    newer = replace(STATE, stars=frozenset({"newer"}))
+    it = console(is_idle=is_idle)
     monkeypatch.setattr(app_module.asyncio, "sleep", sleep)
-    monkeypatch.setattr(app_module, "breath", lambda _: 0.25)
-    it = console(is_idle=idle)
-    await called(ConsoleApp._follow_states, it, Opened(it, "first", "second"))
-    assert it.did == [("take", "first"), ("take", "second")]
-    assert pauses == [pace_s, 0.25] * 2
+    await called(ConsoleApp._follow_states, it, Desk(STATE, newer))
+    assert it.did == [("take", STATE), ("take", newer)]
+    assert slept[::2] == [pace, pace]
+    assert REPAINT_S < TYPED_S
 
 
-async def test_a_quote_is_shown_once_it_is_another() -> None:
-    quote = QuoteView(4, ok=True)
-    states = (replace(STATE, quote=None), replace(STATE, quote=quote))
+async def test_only_another_quote_is_shown_at_once_and_the_end_of_the_desk_is_no_fault() -> None:
+    quote = QuoteView(7, ok=True)
+    other = replace(STATE, stars=frozenset({"newer"}))
     it = console()
-    it._raw_state = states[0]
-    await called(ConsoleApp._follow_quotes, it, Opened(it, *states))
+    it.take_quote = lambda given: it.did.append(("take_quote", given))
+    desk = Desk(STATE, other, replace(other, quote=quote), fails=DeskClosedError("gone", ""))
+    await called(ConsoleApp._follow_quotes, it, desk)
     assert it.did == [("take_quote", quote)]
-    closing = Opened(it)
-
-    async def changes() -> AsyncIterator[Any]:
-        raise DeskClosedError("gone", "again")
-        yield
-
-    closing.changes = changes  # type: ignore[method-assign]
-    await called(ConsoleApp._follow_quotes, it, closing)
 
 
-async def test_a_recovery_is_carried_out_and_the_desk_opened_again() -> None:
-    it = console(show_toast=lambda text, *_: it.did.append(("toast", text)))
+def test_a_way_to_recover_is_run_once_it_is_chosen() -> None:
+    option = RecoveryOption("restore", "the last copy", lambda: ())
+    closed = DeskClosedError("disk full", "make room", choices=(option,))
+    it = console(_recover=lambda chosen: ("recovery", chosen))
+    called(ConsoleApp._offer_recovery, it, closed)
+    ((name, dialog, recover),) = it.did
+    assert (name, dialog._why, dialog._options) == ("push_screen", closed.sentence, (option,))
+    it.did.clear()
+    recover(None)
+    assert it.did == []
+    recover(option)
+    more = {"name": "desk", "group": "desk", "exclusive": True}
+    assert it.did == [("run_worker", ("recovery", option), more)]
+
+
+@pytest.mark.parametrize("fails", [True, False])
+async def test_a_recovery_that_worked_says_what_it_did_and_opens_the_desk(
+    monkeypatch: pytest.MonkeyPatch, *, fails: bool
+) -> None:
+    closed = DeskClosedError("still full", "make room")
+
+    def act() -> tuple[str, ...]:
+        if fails:
+            raise closed
+        return "restored", "2 orders looked up"
+
+    async def here(run: Any) -> Any:
+        return run()
+
+    monkeypatch.setattr(app_module.asyncio, "to_thread", here)
+    it = console()
 
     async def follow() -> None:
-        it.did.append("followed")
+        it.did.append(("_follow",))
 
     it._follow = follow
-    option = RecoveryOption("restore", "a copy", lambda: ("restored: row 9", "the old one is kept"))
-    await called(ConsoleApp._recover, it, option)
-    assert it.did == [
-        ("_desk_closed", "desk opening"), ("toast", "restored: row 9; the old one is kept"),
-        ("_desk_closed", ""), "followed",
+    await called(ConsoleApp._recover, it, RecoveryOption("restore", "", act))
+    worked = [
+        ("show_toast", "restored; 2 orders looked up"), ("_desk_closed", ""), ("_follow",),
     ]  # fmt: skip
-
-    def fails() -> tuple[str, ...]:
-        raise DeskClosedError("in use", "close the other")
-
-    it.did.clear()
-    await called(ConsoleApp._recover, it, RecoveryOption("restore", "a copy", fails))
-    assert [name for name, *_ in it.did] == ["_desk_closed", "_desk_closed"]
-    assert "in use" in it.did[1][1]
+    assert it.did == [
+        ("_desk_closed", "desk opening"),
+        *([("_desk_closed", str(closed))] if fails else worked),
+    ]
 
 
-@pytest.mark.parametrize("chosen", [True, False])
-def test_a_recovery_that_was_chosen_begins_in_the_place_of_the_desk(*, chosen: bool) -> None:
-    option = RecoveryOption("restore", "a copy", tuple)
-    closed = DeskClosedError("damaged", "choose", (option,))
-    shown: list[Any] = []
-    it = console(push_screen=lambda *given: shown.append(given))
-    it._recover = lambda one: ("recovering", one)
-    called(ConsoleApp._offer_recovery, it, closed)
-    ((dialog, answered),) = shown
-    assert type(dialog).__name__ == "RecoveryDialog"
-    answered(option if chosen else None)
-    work = ("run_worker", ("recovering", option))
-    assert [one[:2] for one in it.did] == ([work] if chosen else [])
-    if chosen:
-        assert it.did[0][2] == {"name": "desk", "group": "desk", "exclusive": True}
+async def test_the_end_waits_for_the_desk_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_module, "CLOSE_S", 0.0)
+    late = console(_desk_gone=asyncio.Event(), log=Self())
+    await called(ConsoleApp._let_the_desk_close, late)
+    assert [name for name, *_ in late.log.did] == ["warning"]
+    gone = console(_desk_gone=asyncio.Event(), log=Self())
+    gone._desk_gone.set()
+    monkeypatch.setattr(app_module, "CLOSE_S", 5.0)
+    await called(ConsoleApp._let_the_desk_close, gone)
+    assert gone.log.did == []
 
 
-@pytest.mark.parametrize("ends", [True, False])
-async def test_the_desk_finishes_its_work_within_its_bounds_before_the_end(
-    monkeypatch: pytest.MonkeyPatch, *, ends: bool
-) -> None:
-    monkeypatch.setattr(app_module, "CLOSE_S", 0.0 if not ends else 5.0)
-    gone = asyncio.Event()
-    if ends:
-        gone.set()
-    it = console(_desk_gone=gone, log=Self())
-    await called(ConsoleApp._let_the_desk_close, it)
-    assert len(it.log.did) == (not ends)
+def test_the_first_paint_has_the_persons_keys_and_theme_and_then_opens_the_desk() -> None:
+    it = console(
+        replace(STATE, preferences={"theme": "paper"}),
+        _own_keys=Self(moved={"app.theme": ("f7", "f6")}, problems=()),
+        _tick="the tick", _begin="the beginning",
+    )  # fmt: skip
+    called(ConsoleApp._paint, it)
+    assert it.did == [
+        ("set_keymap", {"app.theme": "f7,f6"}), ("apply_theme", "paper"), ("show_state",),
+        ("set_interval", app_module.TICK_S, "the tick"),
+        ("call_after_refresh", "the beginning"),
+    ]  # fmt: skip
+    assert it.front.did == [("focus_row", None)]
 
 
-# -- what is shown --------------------------------------------------------------------------------
+# -- what a dialog and a key get -------------------------------------------------------------------
 
 
-class Base(Self):
-    """The lowest screen: its bars are found by their type."""
+class TakingDialog:
+    """A dialog that follows the state."""
 
-    def query_one(self, kind: type) -> Self:
-        return self.bars.setdefault(kind.__name__, Self())
+    def __init__(self) -> None:
+        self.took: list[tuple[DeskState, Timestamp]] = []
 
-
-@pytest.mark.parametrize("recorded", [False, True])
-def test_a_state_is_shown_in_the_bars_the_screen_and_the_dialogs(
-    monkeypatch: pytest.MonkeyPatch, *, recorded: bool
-) -> None:
-    monkeypatch.setattr(app_module, "needs", lambda *_: ["a", "b"])
-    at = Timestamp(NOW - 50)
-    moment = Self(at=at) if recorded else None
-    it = console(screen_stack=[Base(bars={})], replay=Self(moment=moment))
-    it._shown_time = lambda: at if recorded else NOW
-    called(ConsoleApp.show_state, it)
-    now = at if recorded else NOW
-    bars = it.screen_stack[0].bars
-    assert it.now == now
-    assert bars["TopBar"].did == [("take", STATE, now, 3)]
-    assert bars["KeyBar"].did == [("show", it.front, 2)]
-    assert it.front.did == [("take", STATE, now)]
-    assert it.guide.did == [("lead",)]
-    present = [] if recorded else [("_follow_present", STATE, NOW, 2)]
-    assert it.did == [*present, ("_show_conditions",), ("_show_in_dialogs", STATE, now)]
-    ended = console(is_running=False)
-    called(ConsoleApp.show_state, ended)
-    assert (ended.did, ended.front.did) == ([], [])
+    def take(self, state: DeskState, now: Timestamp) -> None:
+        self.took.append((state, now))
 
 
-def test_dialogs_that_show_a_state_get_the_newest() -> None:
-    class Dialog(Self):
-        def take(self, state: DeskState, now: Timestamp) -> None:
-            self.did.append((state, now))
-
-    dialog, other = Dialog(), object()
-    base = Dialog()
-    it = console(screen_stack=[base, dialog, other])
+def test_every_open_dialog_that_follows_the_state_gets_it_and_no_other_is_asked() -> None:
+    below, first, second = TakingDialog(), TakingDialog(), TakingDialog()
+    it = console(screen_stack=[below, first, object(), second])
     called(ConsoleApp._show_in_dialogs, it, STATE, NOW)
-    assert (base.did, dialog.did) == ([], [(STATE, NOW)])
+    assert [one.took for one in (below, first, second)] == [[], [(STATE, NOW)], [(STATE, NOW)]]
 
 
-# -- keys -----------------------------------------------------------------------------------------
+async def test_a_request_for_a_drill_is_carried_out() -> None:
+    taken: list[str] = []
+
+    async def take_request(message: str) -> None:
+        taken.append(message)
+
+    await called(
+        ConsoleApp._drill_requested, console(drill=Self(take_request=take_request)), "a drill"
+    )
+    assert taken == ["a drill"]
 
 
-def key(ident: str, action: str, group: str = "app") -> Any:
-    return SimpleNamespace(ident=ident, action=action, group=group)
-
-
-TEAM, SPEED = key("app.team", "team"), key("app.speed", "speed(1)")
-BARRED = "observers may not"
-
-
-@pytest.mark.parametrize(
-    ("pressed", "barred", "shared", "why"),
-    [
-        (TEAM, "", False, app_module.NO_TEAM), (TEAM, BARRED, False, BARRED), (TEAM, "", True, ""),
-        (SPEED, "", True, "no world"), (SPEED, BARRED, True, BARRED),
-        (key("app.pause_world", "pause_world"), "", True, "no world"),
-        (key("app.help", "help"), "", True, ""),
-        (key("chart.speed", "speed(1)", "chart"), "", True, ""),
-    ],
-)  # fmt: skip
-def test_a_key_that_does_nothing_says_why(
-    monkeypatch: pytest.MonkeyPatch, pressed: Any, barred: str, why: str, *, shared: bool
-) -> None:
-    monkeypatch.setattr(app_module, "barred_reason", lambda *_: barred)
-    monkeypatch.setattr(app_module.Views, "disabled_reason", lambda *_: "")
-    app = ConsoleApp.__new__(ConsoleApp)
+@pytest.mark.parametrize(("shared", "opened"), [(True, 1), (False, 0)])
+def test_the_team_is_shown_once_and_only_of_a_shared_desk(opened: int, *, shared: bool) -> None:
     state = replace(STATE, service=replace(STATE.service, shared=shared))
-    object.__setattr__(app, "desk_state", state)
-    object.__setattr__(app, "_no_pace", lambda: "no world")
-    assert app.disabled_reason(pressed) == why
+    it = console(state)
+    called(ConsoleApp.action_team, it)
+    name = "push_screen" if shared else "show_toast"
+    assert [step[0] for step in it.did] == [name]
+    it.screen_stack.append(it.did[0][1])
+    called(ConsoleApp.action_team, it)
+    assert sum(step[0] == "push_screen" for step in it.did) == opened
+
+
+def test_the_wallet_opens_once() -> None:
+    it = console()
+    called(ConsoleApp.action_wallet, it)
+    ((name, panel),) = it.did
+    assert (name, type(panel).__name__) == ("push_screen", "WalletPanel")
+    assert (panel.state, panel.now) == (STATE, NOW)
+    it.screen_stack.append(panel)
+    called(ConsoleApp.action_wallet, it)
+    assert len(it.did) == 1
+
+
+def test_a_newer_state_is_shown_in_the_bars_in_front_and_in_the_dialogs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(app_module, "needs", lambda *_: ["a need"] * 2)
+    for moment in (None, "then"):
+        bars = {app_module.TopBar: Self(), app_module.KeyBar: Self()}
+        it = console(
+            replay=Self(moment=moment), _shown_time=lambda: Timestamp(NOW + 5),
+            screen_stack=[Self(query_one=bars.__getitem__)],
+        )  # fmt: skip
+        called(ConsoleApp.show_state, it)
+        then = Timestamp(NOW + 5)
+        assert it.now == then
+        assert bars[app_module.TopBar].did == [("take", STATE, then, 3)]
+        assert bars[app_module.KeyBar].did == [("show", it.front, 2)]
+        assert it.front.did == [("take", STATE, then)]
+        follows = [("_follow_present", STATE, then, 2)] if moment is None else []
+        assert it.did == [*follows, ("_show_conditions",), ("_show_in_dialogs", STATE, then)]
+        assert it.guide.did == [("lead",)]
+    ending = console(is_running=False)
+    called(ConsoleApp.show_state, ending)
+    assert (ending.did, ending.front.did) == ([], [])
+
+
+def bare(monkeypatch: pytest.MonkeyPatch, state: DeskState = STATE, **given: Any) -> Any:
+    """A console without its start, for a method that asks its base as well."""
+    front = Self(name_in_keys="portfolio", disabled_reason=lambda key: f"no {key.ident}")
+    monkeypatch.setattr(ConsoleApp, "front", front)
+    it = ConsoleApp.__new__(ConsoleApp)
+    it.__dict__.update({"desk_state": state, "_trail": Self(last=None), "did": [], **given})
+    it.__dict__["show_toast"] = lambda *said: it.did.append(("show_toast", *said))
+    return it
+
+
+def test_a_key_is_off_by_the_desk_its_screen_or_the_lack_of_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        app_module, "barred_reason", lambda _, ident: "barred" if ident == "app.halt" else ""
+    )
+    shared = replace(STATE, service=replace(STATE.service, shared=True, embedded=False))
+    alone = replace(STATE, service=replace(STATE.service, shared=False, embedded=True))
+    for state, name, why in (
+        (alone, "app.halt", "barred"), (alone, "app.team", app_module.NO_TEAM),
+        (shared, "app.team", ""), (alone, "app.theme", ""), (shared, "app.theme", ""),
+        (alone, "rows.filter", "no rows.filter"), (alone, "app.back", "no previous view"),
+        (shared, "app.pause", app_module._NEEDS_A_WORLD), (alone, "app.pause", ""),
+        (shared, "app.faster", app_module._NEEDS_A_WORLD),
+    ):  # fmt: skip
+        assert bare(monkeypatch, state).disabled_reason(key_named(name)) == why, (name, why)
+    monkeypatch.setattr(app_module, "barred_reason", lambda *_: "barred")
+    assert bare(monkeypatch, alone).disabled_reason(key_named("app.team")) == "barred"
+
+
+async def test_an_action_that_the_desk_bars_is_not_done_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[Any] = []
+
+    async def run_action(_: Any, *given: Any) -> bool:
+        ran.append(given)
+        return True
+
+    monkeypatch.setattr(Views, "run_action", run_action, raising=False)
+    monkeypatch.setattr(
+        app_module, "barred_reason", lambda _, ident: "barred" if ident == "app.privacy" else ""
+    )
+    it = bare(monkeypatch)
+    assert await it.run_action(key_named("app.privacy").action)
+    assert (ran, it.did) == ([], [("show_toast", "barred", "warn")])
+    free = [key_named("app.theme").action, "of no key", ("app", "privacy", ())]
+    for action in free:
+        assert await it.run_action(action, "where", "names")
+    assert ran == [(action, "where", "names") for action in free]
+    assert len(it.did) == 1
+
+
+def test_a_message_is_looked_at_for_a_halt_before_it_waits_for_its_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps: list[Any] = []
+    monkeypatch.setattr(
+        Views, "post_message", lambda _, message: steps.append(("queued", message)) or True,
+        raising=False,
+    )  # fmt: skip
+    halting = Self(at_once=lambda message: steps.append(("halting", message)))
+    assert bare(monkeypatch, halting=halting).post_message("a key")
+    assert steps == [("halting", "a key"), ("queued", "a key")]
+
+
+def test_the_first_page_is_that_of_the_service() -> None:
+    for embedded in (True, False):
+        it = console(replace(STATE, service=replace(STATE.service, embedded=embedded)))
+        it._welcomed = "then"
+        called(ConsoleApp.action_welcome, it)
+        ((name, page, then),) = it.did
+        assert (name, page._is_embedded, then) == ("push_screen", embedded, "then")
