@@ -1,0 +1,131 @@
+"""A form or another dialog without an app: it is typed into, and what it shows and returns is kept.
+
+    form = Alone(ReactorForm(STATE, NOW, config))
+    form.type("reactor-cap", "50")
+    form.dialog.action_set()
+    assert form.left == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
+
+Nothing is laid out or painted: what needs focus or a key of Textual's belongs to `doors` or `host`.
+"""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from rich.text import Text
+
+WIDTH = 60
+"""Cells of a line."""
+
+
+class Part:
+    """A widget of the dialog: what it was told last."""
+
+    def __init__(self, value: str = "") -> None:
+        self.value = value
+        self.text = ""
+        self.options: tuple[tuple[str, ...], int] = ((), 0)
+        self.disabled = False
+        self.can_focus = True
+        self.classes: set[str] = set()
+        self.scrollable_content_region = SimpleNamespace(width=WIDTH)
+
+    def show_text(self, text: Text | str) -> None:
+        self.text = text if isinstance(text, str) else text.plain
+
+    def show(self, labels: tuple[str, ...], index: int) -> None:
+        self.options = labels, index
+
+    def add_class(self, name: str) -> None:
+        self.classes.add(name)
+
+    def remove_class(self, name: str) -> None:
+        self.classes.discard(name)
+
+    def set_class(self, on: bool, name: str) -> None:  # noqa: FBT001 - as Textual has it
+        (self.classes.add if on else self.classes.discard)(name)
+
+
+class Alone:
+    """A dialog whose widgets are `Part`s, by their id."""
+
+    def __init__(self, dialog: Any) -> None:
+        self.dialog = dialog
+        self.parts: dict[str, Part] = {}
+        self.left: list[Any] = []
+        """Its results; None when it was left without one."""
+        self.posted: list[Any] = []
+        self.opened: list[Any] = []
+        """Dialogs that it opened above itself."""
+        self.timers: list[Callable[[], object]] = []
+        self._then: list[Callable[[Any], None]] = []
+        for name, text in getattr(dialog, "first", {}).items():
+            self.parts[name] = Part(text)
+        dialog.query_one = lambda selector, *_: self.part(selector.removeprefix("#"))
+        dialog.dismiss = self.left.append
+        dialog.post_message = self.posted.append
+        dialog.call_after_refresh = lambda *_: None
+        dialog.set_timer = self._later
+        dialog._app = lambda: SimpleNamespace(push_screen=self._open)
+        dialog.note_escape = lambda: None
+        dialog._is_ready = True
+        if hasattr(dialog, "refresh_form"):
+            dialog.refresh_form()
+
+    def part(self, name: str) -> Part:
+        return self.parts.setdefault(name, Part())
+
+    def text(self, name: str) -> str:
+        return self.part(name).text
+
+    @property
+    def problem(self) -> str:
+        return self.text("form-problem")
+
+    @property
+    def given(self) -> list[Any]:
+        """The commands of the messages it sent."""
+        return [one.command for one in self.posted if hasattr(one, "command")]
+
+    @property
+    def toasts(self) -> list[str]:
+        return [one.text for one in self.posted if hasattr(one, "text")]
+
+    def type(self, name: str, text: str) -> None:
+        """Replace the text of a line."""
+        self.part(name).value = text
+        self.dialog._typed(event(input=SimpleNamespace(id=name)))
+
+    def pick(self, name: str, index: int) -> None:
+        """Select an option of a row."""
+        self.dialog._option_picked(event(choice=SimpleNamespace(id=name), index=index))
+
+    def press(self, name: str) -> None:
+        """Click on a button."""
+        self.dialog._button_pressed(event(button=SimpleNamespace(id=name)))
+
+    def wait(self) -> None:
+        """Let every timer that was set run out."""
+        due, self.timers = self.timers, []
+        for run in due:
+            run()
+
+    def answer(self, result: Any) -> None:
+        """Close the dialog that was opened last."""
+        self._then.pop()(result)
+
+    def _later(self, _: float, run: Callable[[], object]) -> Any:
+        self.timers.append(run)
+        return SimpleNamespace(stop=lambda: self.timers.remove(run))
+
+    def _open(self, dialog: Any, then: Callable[[Any], None]) -> None:
+        self.opened.append(dialog)
+        self._then.append(then)
+
+
+def event(**given: Any) -> Any:
+    """A message of Textual's with these attributes, which notes that it was stopped."""
+    it = SimpleNamespace(**given, stopped=[])
+    it.stop = lambda: it.stopped.append("stop")
+    it.prevent_default = lambda: it.stopped.append("prevent_default")
+    return it
