@@ -14,6 +14,8 @@ from typing import Any
 
 from rich.text import Text
 
+from service_tui.console.messages import ToastMessage
+
 WIDTH = 60
 """Cells of a line."""
 
@@ -27,14 +29,27 @@ class Part:
         self.options: tuple[tuple[str, ...], int] = ((), 0)
         self.disabled = False
         self.can_focus = True
+        self.display = True
+        self.done: list[Any] = []
         self.classes: set[str] = set()
-        self.scrollable_content_region = SimpleNamespace(width=WIDTH)
+        self.scrollable_content_region = self.outer_size = self.content_size = SimpleNamespace(
+            width=WIDTH
+        )
 
     def show_text(self, text: Text | str) -> None:
         self.text = text if isinstance(text, str) else text.plain
 
     def show(self, labels: tuple[str, ...], index: int) -> None:
         self.options = labels, index
+
+    def show_if_any(self, text: Text) -> None:
+        self.display = bool(text.plain)
+        self.show_text(text)
+
+    def scroll_to(self, **given: Any) -> None:
+        self.done.append(given)
+
+    scroll_relative = scroll_to
 
     def add_class(self, name: str) -> None:
         self.classes.add(name)
@@ -44,6 +59,13 @@ class Part:
 
     def set_class(self, on: bool, name: str) -> None:  # noqa: FBT001 - as Textual has it
         (self.classes.add if on else self.classes.discard)(name)
+
+
+class Found(list[Part]):
+    """What a query found."""
+
+    def results(self, _: object) -> "Found":
+        return self
 
 
 class Alone:
@@ -61,15 +83,21 @@ class Alone:
         self._then: list[Callable[[Any], None]] = []
         for name, text in getattr(dialog, "first", {}).items():
             self.parts[name] = Part(text)
-        dialog.query_one = lambda selector, *_: self.part(selector.removeprefix("#"))
+        kind: Any = dialog.__class__
+        app = SimpleNamespace(
+            push_screen=self._open, post_message=self.posted.append,
+            current_theme=SimpleNamespace(dark=True), pressed_at=None,
+        )  # fmt: skip
+        dialog.__class__ = type(kind.__name__, (kind,), {"app": app, "is_active": True})
+        dialog.query = self._found
+        dialog.query_one = self._one
         dialog.dismiss = self.left.append
         dialog.post_message = self.posted.append
-        dialog.call_after_refresh = lambda *_: None
+        dialog.call_after_refresh = ignore
         dialog.set_timer = self._later
-        dialog._app = lambda: SimpleNamespace(push_screen=self._open)
-        dialog.note_escape = lambda: None
-        dialog._is_ready = True
+        dialog.note_escape = ignore
         if hasattr(dialog, "refresh_form"):
+            dialog._is_ready = True
             dialog.refresh_form()
 
     def part(self, name: str) -> Part:
@@ -89,7 +117,7 @@ class Alone:
 
     @property
     def toasts(self) -> list[str]:
-        return [one.text for one in self.posted if hasattr(one, "text")]
+        return [one.text for one in self.posted if isinstance(one, ToastMessage)]
 
     def type(self, name: str, text: str) -> None:
         """Replace the text of a line."""
@@ -114,13 +142,29 @@ class Alone:
         """Close the dialog that was opened last."""
         self._then.pop()(result)
 
+    def _one(self, selector: str, *_: object) -> Part:
+        return self.part(selector.lstrip("#."))
+
+    def _found(self, selector: Any) -> Any:
+        """The part of an id or a class; of a type, every part that a test has named."""
+        names = (selector.lstrip("#."),) if isinstance(selector, str) else tuple(self.parts)
+        return Found(self.part(name) for name in names)
+
     def _later(self, _: float, run: Callable[[], object]) -> Any:
         self.timers.append(run)
-        return SimpleNamespace(stop=lambda: self.timers.remove(run))
 
-    def _open(self, dialog: Any, then: Callable[[Any], None]) -> None:
+        def stop() -> None:
+            self.timers = [one for one in self.timers if one is not run]
+
+        return SimpleNamespace(stop=stop)
+
+    def _open(self, dialog: Any, then: Callable[..., None]) -> None:
         self.opened.append(dialog)
         self._then.append(then)
+
+
+def ignore(*_: object) -> None:
+    """Do nothing."""
 
 
 def event(**given: Any) -> Any:

@@ -257,7 +257,9 @@ def test_looser_caps_of_wallets_on_auto_need_a_second_enter(autos: int, whose: s
 
 
 def test_tighter_caps_of_a_wallet_on_auto_are_set_at_once() -> None:
-    form = config_form(with_reactor(choices={WALLETS[0]: WalletChoice(WALLETS[0], policy=Policy.AUTO)}))
+    form = config_form(
+        with_reactor(choices={WALLETS[0]: WalletChoice(WALLETS[0], policy=Policy.AUTO)})
+    )
     form.type(CAP.name, "50")
     form.dialog.action_set()
     assert form.left == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
@@ -269,7 +271,7 @@ def test_a_parsed_figure_has_its_own_decimals_and_bounds() -> None:
         read_size("1.25", "it", decimals=1)
     assert read_percent("0.5", "it", 40.0) == pytest.approx(0.005)
     assert read_percent("40", "it", 40.0) == pytest.approx(0.4)
-    with pytest.raises(FieldError, match="it: 0 to 40 percent$"):
+    with pytest.raises(FieldError, match=r"it: 0 to 40 percent$"):
         read_percent("40.01", "it", 40.0)
 
 
@@ -336,7 +338,7 @@ def test_known_wallets_are_listed_best_first_and_enter_follows_the_marked_one() 
 
 def test_arrows_go_round_the_list_and_typing_begins_at_the_first_match() -> None:
     form = Alone(FollowForm(STATE, NOW))
-    names = []
+    names: list[str] = []
     for _ in NOT_FOLLOWED:
         form.dialog.action_choose(1)
         names.append(selected(form)[2:22].strip())
@@ -351,6 +353,25 @@ def test_arrows_go_round_the_list_and_typing_begins_at_the_first_match() -> None
     assert labels[1] in selected(form)
     form.dialog.action_set()
     assert form.left == [NamedWallet(NOT_FOLLOWED[1].address, "x")]
+
+
+def test_a_newly_typed_search_begins_at_its_first_match() -> None:
+    form = Alone(FollowForm(STATE, NOW))
+    form.dialog.action_choose(1)
+    form.type("follow-address", "0x")
+    assert NOT_FOLLOWED[0].label in form.text("form-preview").splitlines()[1]
+    form.dialog.action_set()
+    assert form.left == [NamedWallet(NOT_FOLLOWED[0].address, "")]
+
+
+def test_a_known_address_with_a_wrong_checksum_is_refused() -> None:
+    address = next(one.address for one in NOT_FOLLOWED if one.address[2:].upper() != one.address)
+    form = Alone(FollowForm(STATE, NOW))
+    form.type("follow-address", f"0x{address[2:].swapcase()}")
+    form.dialog.action_set()
+    assert (form.left, form.problem) == ([], "Wrong checksum: check each digit and capital")
+    form.type("follow-address", "nobody")
+    assert form.problem.startswith("An address is 0x")
 
 
 def test_a_wallet_given_at_first_is_marked() -> None:
@@ -472,7 +493,11 @@ def mirror_state(signal: SignalView | None = SIGNAL, **changed: Any) -> DeskStat
 
 def mirror_form(monkeypatch: pytest.MonkeyPatch, *, is_armed: bool = True) -> Alone:
     form = Alone(MirrorForm(mirror_state(), NOW, SIGNAL))
-    monkeypatch.setattr(mirror, "rest_keys", lambda *_: form.opened.append("keys rest"))
+
+    def rest(*_: object) -> None:
+        form.opened.append("keys rest")
+
+    monkeypatch.setattr(mirror, "rest_keys", rest)
     form.dialog.on_mount()
     form.dialog.refresh_form()
     if is_armed:
@@ -482,7 +507,13 @@ def mirror_form(monkeypatch: pytest.MonkeyPatch, *, is_armed: bool = True) -> Al
 
 def answered(form: Alone, **other: Any) -> DeskState:
     """The state with the answer to the newest request for a quote."""
-    given = {"average": 0.49, "price_before": 0.48, "price_after": 0.5, "ok": True, **other}
+    given: dict[str, Any] = {
+        "average": 0.49,
+        "price_before": 0.48,
+        "price_after": 0.5,
+        "ok": True,
+        **other,
+    }
     return mirror_state(quote=QuoteView(form.given[-1].request_id, **given))
 
 
@@ -564,7 +595,12 @@ def test_a_waiting_mirror_is_cancelled_before_the_form_is_left(
 def test_real_money_wants_its_own_key_while_the_quote_is_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mirror, "mode_on", lambda state, venue: (state, venue, Mode.LIVE)[2])
+    def live(state: DeskState, venue: Venue) -> Mode:
+        assert venue is SIGNAL.venue
+        assert isinstance(state, DeskState)
+        return Mode.LIVE
+
+    monkeypatch.setattr(mirror, "mode_on", live)
     form = mirror_form(monkeypatch)
     assert form.text("form-set") == "mirror  y"
     form.dialog.action_confirm()
