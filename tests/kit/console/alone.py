@@ -26,21 +26,21 @@ class Part:
     def __init__(self, value: str = "") -> None:
         self.value = value
         self.text = ""
-        self.options: tuple[tuple[str, ...], int] = ((), 0)
+        self.options: tuple[Any, ...] = ()
+        """Labels and place of a row of options, or whatever else it was to show."""
         self.disabled = False
         self.can_focus = True
         self.display = True
         self.done: list[Any] = []
         self.classes: set[str] = set()
-        self.scrollable_content_region = self.outer_size = self.content_size = SimpleNamespace(
-            width=WIDTH
-        )
+        self.size = self.outer_size = self.content_size = SimpleNamespace(width=WIDTH)
+        self.scrollable_content_region = self.size
 
     def show_text(self, text: Text | str) -> None:
         self.text = text if isinstance(text, str) else text.plain
 
-    def show(self, labels: tuple[str, ...], index: int) -> None:
-        self.options = labels, index
+    def show(self, *shown: Any) -> None:
+        self.options = shown
 
     def show_if_any(self, text: Text) -> None:
         self.display = bool(text.plain)
@@ -163,7 +163,7 @@ class Alone:
         self._then.append(then)
 
 
-def ignore(*_: object) -> None:
+def ignore(*_: object, **__: object) -> None:
     """Do nothing."""
 
 

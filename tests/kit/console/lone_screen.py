@@ -1,0 +1,203 @@
+"""A real screen of tables without an app: its rows, cursor, filters and panes, and what it sends.
+
+    lone = LoneScreen(ReactorScreen(STATE, NOW))
+    lone.screen.bring_forward(1)
+    assert lone.keys() == [...]
+
+Nothing is composed, laid out or painted: its own blocks are `Part`s, its lists are real.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from types import SimpleNamespace
+from typing import Any
+
+from textual.geometry import Size
+from textual.widget import Widget
+
+from kit.console.alone import Found, Part, event, ignore
+from service_tui.console.messages import CommandGiven, GoTo, ToastMessage
+from service_tui.console.parts.table_screen import TableScreen
+from service_tui.desk.command import Command
+from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.state import DeskState
+
+
+class Line:
+    """The line of a search."""
+
+    def __init__(self, typed: str = "") -> None:
+        self.typed = typed
+        self.problem = ""
+        self.begun = 0
+
+    def clear(self) -> None:
+        self.typed = ""
+
+    def put(self, text: str) -> None:
+        self.typed = text
+
+    def begin(self) -> None:
+        self.begun += 1
+
+    def show_problem(self, problem: str) -> None:
+        self.problem = problem
+
+
+class Fallen:
+    """Whether the cursor has just fallen to another row; no clock ends it."""
+
+    is_fresh = False
+
+    def begin(self) -> None:
+        self.is_fresh = True
+
+    def end(self) -> None:
+        self.is_fresh = False
+
+
+@cache
+def alone(kind: Any) -> Any:
+    """The same kind of widget, without an app."""
+    around = {"app": property(app_around)}
+    if issubclass(kind, TableScreen):
+        around |= {"screen": property(screen_around), "size": property(size_around)}
+    return type(kind.__name__, (kind,), around)
+
+
+def app_around(widget: Any) -> Any:
+    return widget.around.app
+
+
+def screen_around(widget: Any) -> Any:
+    return widget.around.above
+
+
+def size_around(widget: Any) -> Size:
+    return widget.around.size
+
+
+class LoneScreen:
+    """A screen in a terminal of `size`, mounted with the state that it was made of."""
+
+    def __init__(
+        self,
+        screen: Any,
+        size: tuple[int, int] = (120, 40),
+        names: Mapping[Any, Part] | None = None,
+    ) -> None:
+        self.screen = screen
+        self.size = Size(*size)
+        self.parts: dict[str, Part] = {}
+        self.focused: list[Any] = []
+        self.posted: list[Any] = []
+        self.opened: list[Any] = []
+        self.later: list[Callable[[], object]] = []
+        self.timers: list[Callable[[], object]] = []
+        self._then: list[Callable[[Any], None]] = []
+        self._named = {} if names is None else dict(names)
+        kind: Any = screen.__class__
+        self.app = SimpleNamespace(
+            push_screen=self._open, post_message=self.posted.append, size=self.size,
+            current_theme=SimpleNamespace(dark=True), theme="night", pressed_at=None,
+            # Nothing is attached to an app that ends.
+            _exit=True, animation_level="none",
+        )  # fmt: skip
+        self.above = SimpleNamespace(is_current=True, set_focus=ignore)
+        screen.update_node_styles = ignore
+        screen.query = self._found
+        for widget in (screen, *(one for one in vars(screen).values() if isinstance(one, Widget))):
+            self._bind(widget)
+        screen.call_after_refresh = self.later.append
+        self.line = screen.line = Line(screen.line._first)
+        for table in screen.lists:
+            self._bind(table)
+        screen.fit()
+        # As Textual does: the handler of each class, the subclass first.
+        for one in kind.__mro__:
+            if issubclass(one, TableScreen) and "on_mount" in vars(one):
+                one.on_mount(screen)
+        screen.take(screen.state, screen.now)
+
+    def _bind(self, widget: Any) -> None:
+        """Give a widget these parts, and keep what it sends."""
+        widget.__class__ = alone(widget.__class__)
+        widget.around = self
+        if hasattr(widget, "_fall"):
+            widget._fall = Fallen()
+        widget.query_one = self._one
+        widget.post_message = self.posted.append
+        widget.set_timer = self._later
+        widget.focus = partial(self.focused.append, widget)
+
+    def _found(self, selector: Any) -> Found:
+        return Found([self._one(selector)])
+
+    def _one(self, selector: Any, *_: object) -> Any:
+        if not isinstance(selector, str):
+            return self._named.setdefault(selector, Part())
+        return self.part(selector.lstrip("#."))
+
+    def part(self, name: str) -> Part:
+        return self.parts.setdefault(name, Part())
+
+    def text(self, name: str) -> str:
+        return self.part(name).text
+
+    def keys(self) -> list[str]:
+        """Keys of the listed rows, from top to bottom."""
+        order = self.screen.table.order
+        return [order.key_at(place) for place in range(len(order))]
+
+    @property
+    def detail(self) -> str:
+        """The text of the pane."""
+        return "\n".join(self.text(f"detail-{name}") for name in ("head", "body", "more"))
+
+    @property
+    def given(self) -> list[Command]:
+        """The commands it gave, without choices that are kept."""
+        commands = [one.command for one in self.posted if isinstance(one, CommandGiven)]
+        return [one for one in commands if not isinstance(one, SetPreference)]
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The choices that it keeps for the next start."""
+        commands = [one.command for one in self.posted if isinstance(one, CommandGiven)]
+        return {one.name: one.value for one in commands if isinstance(one, SetPreference)}
+
+    @property
+    def toasts(self) -> list[str]:
+        return [one.text for one in self.posted if isinstance(one, ToastMessage)]
+
+    @property
+    def went(self) -> list[tuple[str, str | None]]:
+        return [(one.screen_name, one.row) for one in self.posted if isinstance(one, GoTo)]
+
+    def bring(self, state: DeskState, later_s: float = 0.0) -> None:
+        self.screen.take(state, self.screen.now + later_s)
+
+    def search(self, typed: str) -> None:
+        self.line.typed = typed
+        self.screen._search_typed(event(text=typed))
+
+    def wait(self) -> None:
+        """Let every timer run out, and everything run that waits for the next frame."""
+        due, self.timers, self.later[:] = [*self.timers, *self.later], [], []
+        for run in due:
+            run()
+
+    def answer(self, result: Any) -> None:
+        self._then.pop()(result)
+
+    def _later(self, _: float, run: Callable[[], object]) -> Any:
+        self.timers.append(run)
+
+        def stop() -> None:
+            self.timers = [one for one in self.timers if one is not run]
+
+        return SimpleNamespace(stop=stop)
+
+    def _open(self, dialog: Any, then: Callable[..., None]) -> None:
+        self.opened.append(dialog)
+        self._then.append(then)
