@@ -2,12 +2,12 @@
 
     lone = LoneScreen(ReactorScreen(STATE, NOW))
     lone.screen.bring_forward(1)
-    assert lone.keys() == [...]
+    assert lone.listed == [...]
 
 Nothing is composed, laid out or painted: its own blocks are `Part`s, its lists are real.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from kit.console.alone import Found, Part, event, ignore
-from service_tui.console.messages import CommandGiven, GoTo, ToastMessage
+from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.desk.command import Command
 from service_tui.desk.commands.settings import SetPreference
@@ -80,12 +80,7 @@ def size_around(widget: Any) -> Size:
 class LoneScreen:
     """A screen in a terminal of `size`, mounted with the state that it was made of."""
 
-    def __init__(
-        self,
-        screen: Any,
-        size: tuple[int, int] = (120, 40),
-        names: Mapping[Any, Part] | None = None,
-    ) -> None:
+    def __init__(self, screen: Any, size: tuple[int, int] = (120, 40)) -> None:
         self.screen = screen
         self.size = Size(*size)
         self.parts: dict[str, Part] = {}
@@ -95,7 +90,8 @@ class LoneScreen:
         self.later: list[Callable[[], object]] = []
         self.timers: list[Callable[[], object]] = []
         self._then: list[Callable[[Any], None]] = []
-        self._named = {} if names is None else dict(names)
+        self.named: dict[Any, Part] = {}
+        """Parts that are found by their type."""
         kind: Any = screen.__class__
         self.app = SimpleNamespace(
             push_screen=self._open, post_message=self.posted.append, size=self.size,
@@ -108,7 +104,7 @@ class LoneScreen:
         screen.query = self._found
         for widget in (screen, *(one for one in vars(screen).values() if isinstance(one, Widget))):
             self._bind(widget)
-        screen.call_after_refresh = self.later.append
+        screen.call_after_refresh = self._after
         self.line = screen.line = Line(screen.line._first)
         for table in screen.lists:
             self._bind(table)
@@ -135,7 +131,7 @@ class LoneScreen:
 
     def _one(self, selector: Any, *_: object) -> Any:
         if not isinstance(selector, str):
-            return self._named.setdefault(selector, Part())
+            return self.named.setdefault(selector, Part())
         return self.part(selector.lstrip("#."))
 
     def part(self, name: str) -> Part:
@@ -144,7 +140,8 @@ class LoneScreen:
     def text(self, name: str) -> str:
         return self.part(name).text
 
-    def keys(self) -> list[str]:
+    @property
+    def listed(self) -> list[str]:
         """Keys of the listed rows, from top to bottom."""
         order = self.screen.table.order
         return [order.key_at(place) for place in range(len(order))]
@@ -170,10 +167,6 @@ class LoneScreen:
     def toasts(self) -> list[str]:
         return [one.text for one in self.posted if isinstance(one, ToastMessage)]
 
-    @property
-    def went(self) -> list[tuple[str, str | None]]:
-        return [(one.screen_name, one.row) for one in self.posted if isinstance(one, GoTo)]
-
     def bring(self, state: DeskState, later_s: float = 0.0) -> None:
         self.screen.take(state, self.screen.now + later_s)
 
@@ -189,6 +182,9 @@ class LoneScreen:
 
     def answer(self, result: Any) -> None:
         self._then.pop()(result)
+
+    def _after(self, run: Callable[..., object], *given: Any) -> None:
+        self.later.append(partial(run, *given))
 
     def _later(self, _: float, run: Callable[[], object]) -> Any:
         self.timers.append(run)

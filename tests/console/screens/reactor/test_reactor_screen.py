@@ -43,7 +43,7 @@ def filtered(lone: LoneScreen, feed_filter: FeedFilter) -> list[str]:
     lone.screen.feed.filter_in_force = feed_filter
     lone.screen._filter_feed(lone.screen.place)
     lone.screen.filter_rows()
-    return lone.keys()
+    return lone.listed
 
 
 def kept(feed_filter: FeedFilter, tab: int = FEED_PLACE) -> DeskState:
@@ -54,14 +54,14 @@ def kept(feed_filter: FeedFilter, tab: int = FEED_PLACE) -> DeskState:
 WAITING = next(place for place, (name, _) in enumerate(STATES) if name == "waiting")
 
 
-# -- what is listed -----------------------------------------------------------------------------
+# -- what is listed ------------------------------------------------------------------------------
 
 
 def test_the_feed_lists_every_signal_and_the_other_tab_the_wallets() -> None:
     lone = reactor()
-    assert lone.keys() == [key_of(one) for one in (FIRST, SECOND, SKIPPED)]
+    assert lone.listed == [key_of(one) for one in (FIRST, SECOND, SKIPPED)]
     lone.screen.bring_forward(WALLETS_PLACE)
-    assert set(lone.keys()) == {wallet.address for wallet in FEW.reactor.wallets()}
+    assert set(lone.listed) == {wallet.address for wallet in FEW.reactor.wallets()}
 
 
 def test_a_filter_of_the_feed_hides_signals_and_no_wallets() -> None:
@@ -71,11 +71,11 @@ def test_a_filter_of_the_feed_hides_signals_and_no_wallets() -> None:
         key_of(one) for one in (FIRST, SECOND, SKIPPED) if one.wallet == SKIPPED.wallet
     ]
     lone.screen.bring_forward(WALLETS_PLACE)
-    assert len(lone.keys()) == len(FEW.reactor.wallets())
+    assert len(lone.listed) == len(FEW.reactor.wallets())
     lone.screen.bring_forward(FEED_PLACE)
-    assert len(lone.keys()) < 3
+    assert len(lone.listed) < 3
     lone.screen.show_all()
-    assert len(lone.keys()) == 3
+    assert len(lone.listed) == 3
     assert not lone.screen.feed.filter_in_force
 
 
@@ -86,10 +86,10 @@ def test_the_filters_of_the_feed_are_kept_for_the_next_start() -> None:
     assert lone.screen.choices() == {"state": "waiting", "wallet": WALLETS[0]}
     again = reactor(kept(FeedFilter(WAITING)))
     assert again.screen.feed.filter_in_force == FeedFilter(WAITING)
-    assert again.keys() == [key_of(FIRST), key_of(SECOND)]
+    assert again.listed == [key_of(FIRST), key_of(SECOND)]
     # Begun at the wallets, it hides none of them.
     other = reactor(kept(FeedFilter(WAITING), tab=WALLETS_PLACE))
-    assert len(other.keys()) == len(FEW.reactor.wallets())
+    assert len(other.listed) == len(FEW.reactor.wallets())
 
 
 @pytest.mark.parametrize(
@@ -118,12 +118,12 @@ def test_a_frozen_feed_keeps_its_rows_as_they_are_now_and_counts_newer_ones() ->
     newer = replace(FIRST, signal_id="0xnew")
     mirrored = replace(FIRST, state=SignalState.MIRRORED)
     lone.bring(with_signals(newer, mirrored, SECOND))
-    assert lone.keys() == [key_of(FIRST), key_of(SECOND)]
+    assert lone.listed == [key_of(FIRST), key_of(SECOND)]
     assert lone.screen.table.order[0].state is SignalState.MIRRORED
     assert str(lone.screen.feed.content).startswith("frozen, 1 newer; ")
     lone.screen.feed.paused_rows = None
     lone.screen.show_state()
-    assert len(lone.keys()) == 3
+    assert len(lone.listed) == 3
     assert str(lone.screen.feed.content).startswith("filters: ")
 
 
@@ -164,7 +164,7 @@ def test_the_tab_of_the_feed_stands_out_while_a_signal_waits() -> None:
     assert lone.text("reactor-state")
 
 
-# -- the quote of a mirror ------------------------------------------------------------------------
+# -- the quote of a mirror -----------------------------------------------------------------------
 
 
 def asked(lone: LoneScreen) -> list[str]:
@@ -178,6 +178,7 @@ def test_the_quote_of_the_signal_in_focus_is_requested_and_its_answer_shown() ->
     lone.bring(FEW, later_s=0.1)
     assert "requesting quote" in lone.detail
     (request,) = lone.given
+    assert isinstance(request, RequestQuote)
     quote = QuoteView(request.request_id, ok=True, average=0.52, price_before=0.5, price_after=0.53)
     lone.bring(replace(FEW, quote=quote))
     assert "indicative quote" in lone.detail
