@@ -149,6 +149,7 @@ def test_an_order_is_copied_by_its_reference_and_a_fill_by_its_trade() -> None:
 def test_the_detail_of_an_order_is_beside_the_list_and_a_fill_has_sums() -> None:
     lone = alone(BlotterScreen)
     assert lone.screen.is_beside
+    assert lone.named == {}
     assert rows(lone)[0].what.split()[0] in shown(lone.screen._detail)
     lone.screen.bring_forward(1)
     assert not lone.screen.is_beside
@@ -178,7 +179,7 @@ def test_the_search_of_the_positions_is_kept_and_says_when_it_hides_all() -> Non
     assert lone.screen.empty_text().startswith(
         f"No position of {len(STATE.positions)} matches /no such word"
     )
-    assert not lone.screen.is_hidden(first.key)
+    assert lone.screen.is_hidden(first.key) is False
     again = alone(PortfolioScreen, replace(STATE, preferences={"filter.portfolio": word}))
     assert first.key in again.listed
     assert len(again.listed) < len(STATE.positions)
@@ -259,6 +260,7 @@ def test_the_experiments_of_the_session_in_front_are_listed() -> None:
     assert lone.screen.name_of(rows(lone)[0]) == rows(lone)[0].description
     assert lone.screen.explain(rows(lone)[0], lone.screen.view)
     assert lone.screen.explain(None, lone.screen.view) == ()
+    assert session.name in shown(lone.screen.session_line)
     none = alone(ResearchScreen, replace(STATE, research=replace(
         STATE.research, sessions=(), experiments=())))  # fmt: skip
     assert none.listed == []
@@ -384,6 +386,7 @@ def test_the_secret_of_an_agent_is_shown_once_and_forgotten() -> None:
 def test_enter_on_a_trade_leads_to_its_market_if_it_is_listed() -> None:
     lone = alone(AgentsScreen)
     feed = lone.screen.feed
+    assert len(feed.order) == len(STATE.fills) > 0
     feed.on_mount()
     assert feed.state().sort == "time"
     assert feed.state().falling

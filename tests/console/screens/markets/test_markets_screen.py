@@ -240,6 +240,9 @@ def test_no_market_is_told_and_shown_no_more() -> None:
     assert not it.pane.shows(OPEN[0])
     it.lone.wait()
     assert it.watched == []
+    # Back on it, everything is shown anew.
+    it.show(OPEN[0])
+    assert STATE.markets[OPEN[0]].question in it.lone.text("detail-head")
 
 
 def test_the_detail_of_another_market_is_never_shown() -> None:
