@@ -147,10 +147,10 @@ def test_the_panel_copies_opens_and_leaves() -> None:
     (copied,) = form.posted
     assert isinstance(copied, Copied)
     got: list[str] = []
-    form.dialog.open_dialog("a dialog", got.append)
     for answer in (None, "yes"):
-        form._then[0](answer)
-    assert (form.opened, got) == (["a dialog"], ["yes"])
+        form.dialog.open_dialog("a dialog", got.append)
+        form.answer(answer)
+    assert (form.opened, got) == (["a dialog"] * 2, ["yes"])
     form.dialog.action_lines(10)
     assert form.part("wallet-body").done == [{"y": 10, "animate": False}]
     form.dialog.action_close()
