@@ -321,9 +321,16 @@ def test_rows_without_a_value_come_last_either_way() -> None:
 
 def test_a_filter_hides_rows_and_says_so_when_it_hides_all() -> None:
     table = bare(rows(3))
-    table.filter(lambda row: row.key == "k01")
+
+    def is_second(row: Row) -> bool:
+        return row.key == "k01"
+
+    def is_none(_: Row) -> bool:
+        return False
+
+    table.filter(is_second)
     assert table.keys() == ["k01"]
-    table.filter(lambda _: False)
+    table.filter(is_none)
     assert " 3 " in f" {table.no_row_text} "
     table.filter(None)
     assert len(table.keys()) == 3
@@ -354,7 +361,7 @@ def test_a_click_selects_a_double_click_opens_and_the_header_sorts() -> None:
     for place in table._lines.placed:
         click(table, place.left, 0)
         sort = None if place.column.id == "plain" else place.column.id
-        assert table.state().sort == (sort or "name")
+        assert table.state().sort == (sort or "other")
         click(table, place.left + place.width, 0)
     table.y = 0
     outside = event(get_content_offset=partial(offset_of, None), chain=1)
@@ -416,7 +423,11 @@ def test_only_lines_that_read_differently_are_repainted() -> None:
 def test_the_title_of_the_row_in_focus_has_a_line_if_there_is_room() -> None:
     table = bare(rows(10), height=12)
     page = table._page
-    table.title_of = lambda row: f"title of {row.key}"
+
+    def title(row: Row) -> str:
+        return f"title of {row.key}"
+
+    table.title_of = title
     table.shows_title = True
     assert table._page == page - 1
     assert table._title_of_cursor() == "title of k00"
