@@ -184,7 +184,7 @@ def pay_text(state: DeskState) -> Text:
         return section("pay per call", text)
     figures = [
         ("daily cap", formats.money(pay.day_max, masked=masked)),
-        ("paid today", Text(f"{decimal(pay.spent):,.3f}")),
+        ("paid today", Text(formats.MASK if masked else f"{decimal(pay.spent):,.3f}")),
     ]
     offer = pay.offer
     if offer is not None:
