@@ -33,7 +33,7 @@ from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.slices.research import ResearchView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import ONE, Micros, Timestamp, decimal
 
 STATE = charted_state()
 MARKET = STATE.detail.market_id if STATE.detail is not None else ""
@@ -102,6 +102,10 @@ def test_volume_is_that_of_the_column_and_unknown_before_the_first_listed_trade(
         else:
             total += amount or 0.0
     assert total == pytest.approx(sum(amount for _, amount in series.below))
+    # The money of a trade is its shares at its price.
+    assert STATE.detail is not None
+    spent = sum(trade.shares / ONE * trade.price for trade in STATE.detail.trades)
+    assert total == pytest.approx(spent, rel=1e-3)
 
 
 def test_an_own_trade_is_marked_and_read_and_those_of_others_are_not() -> None:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from service_tui.console.charts.drawing import (
     Drawn,
     _below_range,
@@ -47,3 +49,15 @@ def test_a_lower_part_without_an_amount_yet_is_there() -> None:
     series = replace(SERIES, below_is=Below.SUM, below_title="volume, $SIM")
     assert "volume, $SIM" in text(drawn_time(series, (40, 14), Window(0.0, 100.0), None))
     assert "volume, $SIM" not in text(drawn_time(series, (40, 11), Window(0.0, 100.0), None))
+
+
+@pytest.mark.parametrize(("height", "below"), [(14, 3), (15, 3), (20, 4), (40, 8)])
+def test_the_lower_part_has_a_fifth_of_the_height_and_three_lines_at_least(
+    height: int, below: int
+) -> None:
+    series = replace(SERIES, below=((50.0, 2.0),), below_is=Below.SUM, below_title="volume")
+    lines = text(drawn_time(series, (60, height), Window(0.0, 100.0), None)).splitlines()
+    assert len(lines) == height
+    (rule,) = [place for place, line in enumerate(lines) if "volume" in line]
+    # Behind the lower part stand the axis and its times.
+    assert height - rule - 3 == below

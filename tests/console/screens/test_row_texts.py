@@ -1,32 +1,43 @@
 """What the screens say of a row at the bounds: states, sums, ages, and what is not known."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.text import Text
 
 from kit.samples.desk import NOW
 from kit.samples.reactor import waiting
 from kit.samples.wallet import call_of, row_of, run_of
 from kit.samples.whole import whole_desk
 from service_tui.console import formats
+from service_tui.console.notifications import QUIET
+from service_tui.console.screens.agents import detail as agent_detail
 from service_tui.console.screens.agents.detail import fleet_bits
 from service_tui.console.screens.agents.table import agent_health
 from service_tui.console.screens.monitors import detail as monitor_detail
 from service_tui.console.screens.orders.table import command_text
-from service_tui.console.screens.portfolio.table import outcome, sold_at, totals
+from service_tui.console.screens.portfolio.table import CLOSED, outcome, sold_at, totals
 from service_tui.console.screens.reactor import detail as reactor_detail
 from service_tui.console.screens.reactor.mirror import Preview
 from service_tui.console.screens.redemption import detail as redemption_detail
 from service_tui.console.screens.settings import detail as setting_detail
-from service_tui.console.screens.settings.table import COOLDOWNS, WEBHOOKS, settings
-from service_tui.console.screens.wallet.text import pay_text
+from service_tui.console.screens.settings.table import (
+    COOLDOWNS,
+    QUIET_ROW,
+    WEBHOOKS,
+    SettingRow,
+    settings,
+)
+from service_tui.console.screens.wallet.text import pay_text, wallet_text
 from service_tui.console.view_context import ViewContext
-from service_tui.desk.slices.buy_limits import BuyLimit, CooldownView, SkillDaySpend
-from service_tui.desk.slices.reactor import BreakerView
+from service_tui.console.widgets.numbered_view import ProgramInfo
+from service_tui.desk.slices.buy_limits import BuyLimit, BuyLimitView, CooldownView, SkillDaySpend
+from service_tui.desk.slices.reactor import MIRROR_SKILL, BreakerView
 from service_tui.desk.slices.records import Topic
-from service_tui.desk.slices.redemption import ChainRunState
-from service_tui.desk.slices.wallet import PayView
+from service_tui.desk.slices.redemption import AutoView, ChainRunState
+from service_tui.desk.slices.wallet import Ownership, PayView
 from service_tui.desk.slices.webhooks import WebhooksView, WebhookView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side, Venue
@@ -333,3 +344,141 @@ def test_the_budget_of_paid_calls_is_masked_with_what_was_paid() -> None:
     masked = pay_text(replace(state, **PRIVATE)).plain
     assert "4.32" not in masked
     assert "1.235" not in masked
+
+
+def limit_row(kind: BuyLimit, **other: Any) -> SettingRow:
+    limit = BuyLimitView(kind, 432 * ONE, 321 * ONE, **other)
+    return SettingRow("limit", "limits", "a limit", Text(), Text(), Text(), "meaning", limit=limit)
+
+
+def test_a_limit_in_a_line_has_both_figures_and_when_it_starts_anew() -> None:
+    row = limit_row(BuyLimit.DAY_SPEND, used=0, resets_at=Timestamp(NOW + 3_600))
+    line = setting_detail.describe_shortly(row, view_of()).plain
+    assert line.startswith("service 432.00, this desk 321.00; resets")
+    assert formats.until(Timestamp(NOW + 3_600), NOW).plain in line
+    masked = setting_detail.describe_shortly(row, view_of(replace(STATE, **PRIVATE))).plain
+    assert "432" not in masked
+    assert "321" not in masked
+    alone = setting_detail.describe_shortly(limit_row(BuyLimit.SKILL_DAY), view_of()).plain
+    assert "this desk" not in alone
+    assert "resets" not in alone
+
+
+def test_what_each_skill_spent_stands_below_the_limit_of_a_skill_alone() -> None:
+    state = with_limits(skills=(SkillDaySpend("heron", Micros(7_650_000)),))
+    text = setting_detail.describe(limit_row(BuyLimit.SKILL_DAY), view_of(state)).plain
+    assert "heron" in text
+    assert "7.65" in text
+    masked = view_of(replace(state, **PRIVATE))
+    assert "7.65" not in setting_detail.describe(limit_row(BuyLimit.SKILL_DAY), masked).plain
+    assert "heron" not in setting_detail.describe(limit_row(BuyLimit.TRADE), view_of(state)).plain
+    none = view_of(replace(STATE, buy_limits=None))
+    assert "heron" not in setting_detail.describe(limit_row(BuyLimit.SKILL_DAY), none).plain
+
+
+def test_a_limit_names_the_market_that_is_the_highest() -> None:
+    market = next(iter(STATE.markets.values()))
+    for about, shown in ((market.market_id, market.question[:30]), ("unknown", "unknown")):
+        row = limit_row(BuyLimit.MARKET, used=1, about=about)
+        assert shown in setting_detail.describe(row, view_of()).plain
+
+
+def test_quiet_hours_say_whether_it_is_quiet_now() -> None:
+    for hours, said in (("00:00-23:59", "quiet now"), ("", "")):
+        state = replace(STATE, preferences={QUIET: hours})
+        assert setting(QUIET_ROW, state).beside.plain == said
+
+
+def test_the_account_says_whether_it_is_claimed() -> None:
+    assert STATE.account is not None
+    for claimed, said in ((True, "yes"), (False, "no: paper only")):
+        account = replace(STATE.account, claimed=claimed)
+        text = setting_detail.about_text(replace(STATE, account=account), NOW, ProgramInfo()).plain
+        line = next(line for line in text.splitlines() if line.startswith("claimed"))
+        assert line.endswith(said)
+
+
+def test_a_sold_position_tells_when_where_the_trades_reach() -> None:
+    sold = replace(HELD, status=MarketStatus.RESOLVED, outcome=None, shares=Micros(0))
+    sale = replace(
+        STATE.trades[0], market_id=HELD.market_id, venue=HELD.venue, side=HELD.side,
+        action="sell", shares=Micros(ONE), cost=Micros(ONE), at=Timestamp(NOW - 60),
+    )  # fmt: skip
+    column = next(one for one in CLOSED.columns if one.id == "outcome")
+
+    def said(*trades: Any) -> str:
+        cell = column.cell(sold, view_of(replace(STATE, trades=trades)))
+        return cell if isinstance(cell, str) else cell.plain
+
+    assert said() == "sold"
+    assert said(sale) == f"sold {formats.date_time(sale.at).plain}"
+
+
+@pytest.mark.parametrize(
+    ("figures", "facts"),
+    [
+        ((0.02, 0.01, 0.01), 1),
+        ((None, 0.01, 0.01), 0),
+        ((0.02, None, 0.01), 0),
+        ((0.02, 0.01, None), 0),
+    ],
+)
+def test_the_edge_of_a_skill_is_told_only_whole(figures: Any, facts: int) -> None:
+    edge, slippage, kept = figures
+    result = SimpleNamespace(
+        confidence=None, hit_rate=None, brier=None, edge=edge, slippage=slippage, edge_kept=kept
+    )
+    given: Any = result
+    assert len(list(agent_detail._facts(given))) == facts  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(
+    ("slug", "is_own", "cap", "limit", "budget"),
+    [
+        (MIRROR_SKILL, True, 100, 50, 50),
+        (MIRROR_SKILL, True, 100, 200, 100),
+        (MIRROR_SKILL, True, 100, None, 100),
+        (MIRROR_SKILL, True, None, 50, 50),
+        (MIRROR_SKILL, False, 100, 200, 200),
+        ("another", True, 100, 200, 200),
+        ("another", True, 100, None, None),
+    ],
+)
+def test_the_budget_of_the_reactor_is_the_smaller_of_its_cap_and_its_limit(
+    slug: str, cap: int | None, limit: int | None, budget: int | None, *, is_own: bool
+) -> None:
+    assert STATE.fleet is not None
+    assert STATE.reactor.config is not None
+    config = None if cap is None else replace(STATE.reactor.config, daily_cap=Micros(cap))
+    agent = replace(STATE.fleet.agents[0], is_own=is_own)
+    limits: Any = SimpleNamespace(skill_budget=None if limit is None else Micros(limit))
+    found = agent_detail._budget_of(slug, agent, limits, view_of(with_reactor(config=config)))  # pyright: ignore[reportPrivateUsage]
+    assert found == budget
+
+
+@pytest.mark.parametrize(
+    ("auto", "managed", "word"),
+    [
+        (AutoView(on_service=None), False, "not known"),
+        (AutoView(on_service=True), True, "on, by the service"),
+        (AutoView(on_service=False), True, "off"),
+        (AutoView(on_service=True, allowed=True), False, "on"),
+        (AutoView(on_service=True, allowed=True, paused="no gas"), False, "paused"),
+        (AutoView(on_service=True, allowed=False), False, "off"),
+    ],
+)
+def test_automatic_redemption_is_on_off_or_paused(
+    auto: AutoView, word: str, *, managed: bool
+) -> None:
+    owner = Ownership.MANAGED if managed else Ownership.EXTERNAL
+    state = replace(
+        STATE, redemption=replace(STATE.redemption, auto=auto),
+        wallet=replace(STATE.wallet, ownership=owner),
+    )  # fmt: skip
+    assert redemption_detail._auto_text(state)[0] == word  # pyright: ignore[reportPrivateUsage]
+
+
+def test_native_money_that_cannot_be_spent_is_listed_only_if_there_is_some() -> None:
+    for native, is_listed in ((Micros(0), False), (Micros(ONE), True), (None, False)):
+        wallet = replace(STATE.wallet, usdc_native=native)
+        assert ("native USDC" in wallet_text(replace(STATE, wallet=wallet)).plain) is is_listed

@@ -73,3 +73,29 @@ def test_a_line_is_placed_as_far_as_there_are_lines(line: int, y: int) -> None:
     OutputView.place(made, line)
     assert moved == [(y, True)]
     assert made._is_placing is False
+
+
+def test_only_scrolling_up_by_hand_ends_following() -> None:
+    for before, after, is_placing, stays in (
+        (9.0, 8.0, False, False), (9.0, 8.0, True, True), (8.0, 9.0, False, True),
+        (9.0, 9.0, False, True),
+    ):  # fmt: skip
+        made = OutputView()
+        given: Any = made
+        given.post_message = lambda _: None
+        given._is_placing = is_placing
+        made.watch_scroll_y(before, after)
+        assert made.follows is stays
+
+
+def test_a_line_that_matches_is_marked_and_the_one_in_focus_more() -> None:
+    made: Any = view(4)
+    made.left, made._found, made._at = 2, frozenset({1, 2}), 2
+    made._paint = SimpleNamespace(prepare=lambda: None, style=lambda ink="": ink)
+    inks: list[str] = []
+    for y in range(5):
+        strip = OutputView.render_line(made, y)
+        inks.append(str(next(iter(strip)).style))
+        assert strip.cell_length == 40
+        assert strip.text.strip() == ("" if y == 4 else f"ne {y}")
+    assert inks == ["", "bold accent", "bold reverse accent", "", ""]

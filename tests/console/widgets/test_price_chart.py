@@ -10,12 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from kit.console.alone import event
 from kit.console.snapshot import assert_snapshot
 from service_tui.console import formats, theme
+from service_tui.console.widgets import price_chart
 from service_tui.console.widgets.braille import (
     PlotFrame,
     time_ticks,
@@ -342,3 +344,76 @@ def test_drawn_lines_are_kept_until_the_theme_changes(monkeypatch: pytest.Monkey
         made.render_lines(Region(0, 0, 40, 10))
         kept.append(len(made._strips))
     assert kept == [0, 1, 0]
+
+
+def test_the_own_entry_widens_the_axis_and_has_its_label() -> None:
+    made = sized(0.50, 0.52, entry=0.30)
+    picture = made._picture()
+    assert picture is not None
+    assert picture.frame.low <= 0.30
+    assert picture.labels[picture.frame.row_of(0.30)].startswith("0.30")
+    without = sized(0.50, 0.52)._picture()
+    assert without is not None
+    assert without.frame.low > 0.30
+
+
+@pytest.mark.parametrize(
+    ("height", "title", "axis", "times"),
+    [
+        (price_chart.TITLE_FROM - 1, False, False, False),
+        (price_chart.TITLE_FROM, True, False, False),
+        (price_chart.AXIS_FROM, True, True, False),
+        (price_chart.TIMES_FROM, True, True, True),
+    ],
+)
+def test_a_chart_fills_its_height_and_drops_its_outer_lines_first(
+    monkeypatch: pytest.MonkeyPatch, height: int, *, title: bool, axis: bool, times: bool
+) -> None:
+    monkeypatch.setattr(Sized, "size", Size(40, height))
+    made = sized(0.1, 0.9, title="the price")
+    lines = ["".join(text for text, _ in row) for row in made._drawn()]
+    assert len(lines) == height
+    assert lines[0].startswith("the price") is title
+    picture = made._picture()
+    assert picture is not None
+    assert picture.frame.rows == height - sum((title, axis, times))
+    assert any("at " in line for line in lines[-1:]) is times
+
+
+@pytest.mark.parametrize("height", [1, 2, 5, 6])
+def test_the_text_of_an_empty_chart_stands_in_its_middle(
+    monkeypatch: pytest.MonkeyPatch, height: int
+) -> None:
+    monkeypatch.setattr(Sized, "size", Size(40, height))
+    lines = ["".join(text for text, _ in row) for row in sized()._drawn()]
+    (place,) = [place for place, line in enumerate(lines) if "no prices yet" in line]
+    assert len(lines) == height
+    assert place == (height - 1) // 2
+
+
+def test_the_pointer_reads_the_column_under_it_until_it_leaves() -> None:
+    made = sized(0.1, 0.9)
+    picture = made._picture()
+    assert picture is not None
+    edge = picture.frame.columns - 1
+    drawn: list[int] = []
+    made.refresh = lambda *_, **__: drawn.append(1)  # type: ignore[method-assign]
+    for x, column in ((0, 0), (picture.margin, 0), (picture.margin + 5, 5), (1_000, edge)):
+        made._pointed(event(get_content_offset=lambda _, x=x: Offset(x, 1)))
+        read = made._picture()
+        assert read is not None
+        assert read.column == column
+    # Neither the same column again nor a place outside draws it anew.
+    count = len(drawn)
+    made._pointed(event(get_content_offset=lambda _: Offset(1_000, 1)))
+    made._pointed(event(get_content_offset=lambda _: None))
+    assert len(drawn) == count == 3
+    reading = made.reading()
+    assert reading is not None
+    assert reading.value == 0.9
+    title, text = made._title_and_reading(made._picture())  # type: ignore[arg-type]
+    assert text.startswith("at ")
+    assert title == ""
+    made._pointer_left()
+    assert made.reading() is None
+    assert len(drawn) == count + 1
