@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kit.console.alone import event
+from kit.console.alone import WIDTH, event
 from kit.console.lone_screen import LoneScreen
 from kit.samples.desk import NOW
 from kit.samples.filled import filled
@@ -23,6 +23,7 @@ from service_tui.console.screens.log.screen import LogScreen
 from service_tui.console.screens.monitors.screen import MonitorsScreen
 from service_tui.console.screens.orders.actions import PENDING
 from service_tui.console.screens.orders.screen import BlotterScreen
+from service_tui.console.screens.overview import screen as overview
 from service_tui.console.screens.overview.actions import Toggled
 from service_tui.console.screens.overview.screen import AttentionScreen
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
@@ -31,6 +32,7 @@ from service_tui.console.screens.research.screen import ResearchScreen
 from service_tui.console.screens.settings.screen import SettingsScreen
 from service_tui.console.screens.timeline.actions import OURS, of_kind
 from service_tui.console.screens.timeline.screen import TimelineScreen
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.agents import ReadLog, WatchAgent
 from service_tui.desk.commands.research import ShowDiff
 from service_tui.desk.commands.settings import Forget
@@ -478,3 +480,27 @@ def test_the_tab_of_the_alerts_stands_out_while_one_is_open() -> None:
     assert lone.text("monitors-guarded").endswith("protected")
     calm = alone(MonitorsScreen, replace(STATE, risk=replace(STATE.risk, alerts=())))
     assert calm.screen.tabs._strong == set()
+
+
+def test_the_pane_of_a_row_has_a_head_a_body_and_more() -> None:
+    lone = alone(MonitorsScreen)
+    head, body, more = (lone.text(f"detail-{name}") for name in ("head", "body", "more"))
+    described = lone.screen.detail(rows(lone)[0], ViewContext.of(STATE, NOW, WIDTH))
+    assert (head, body, more) == tuple(text.plain for text in described)
+
+
+@pytest.mark.parametrize(("height", "lines"), [(8, 1), (40, None)])
+def test_the_briefing_has_a_third_of_the_room_and_a_line_at_least(
+    monkeypatch: pytest.MonkeyPatch, height: int, lines: int | None
+) -> None:
+    asked: list[int] = []
+
+    def briefing(_: Any, count: int) -> str:
+        asked.append(count)
+        return "heartbeat"
+
+    monkeypatch.setattr(overview, "briefing_text", briefing)
+    lone = attention(size=(120, height))
+    assert shown(lone.screen._briefing) == "heartbeat"
+    assert asked[-1] == (overview._BRIEFING_LINES if lines is None else lines)  # pyright: ignore[reportPrivateUsage]
+    assert {type(count) for count in asked} == {int}
