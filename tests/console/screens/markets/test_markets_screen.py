@@ -4,10 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.text import Text
 
 from kit.console.alone import event
 from kit.console.lone_screen import LoneScreen
 from kit.samples.desk import NOW, sample_state
+from service_tui.console.screens.markets import detail as market_detail
 from service_tui.console.screens.markets.chips import MarketChips
 from service_tui.console.screens.markets.filter import FilterContext, MarketFilter, filter_from
 from service_tui.console.screens.markets.pane import (
@@ -292,3 +294,21 @@ def test_a_screen_that_is_left_releases_its_market() -> None:
     lone.screen.leave()
     assert lone.given[-1] == WatchMarket(None)
     assert isinstance(lone.screen.market, MarketPane)
+
+
+def test_the_tape_masks_the_own_trades_while_amounts_are_masked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hidden: list[str] = []
+
+    def tape(*_: Any, **given: Any) -> Text:
+        hidden.append(given["hidden"])
+        return Text("tape")
+
+    it = PaneAlone()
+    monkeypatch.setattr(market_detail, "trades", tape)
+    it.show(OPEN[0])
+    it.show(OPEN[0], replace(STATE, preferences={"privacy": "on"}))
+    assert STATE.account is not None
+    assert hidden == ["", STATE.account.name]
+    assert "tape" in it.lone.text("detail-more")
