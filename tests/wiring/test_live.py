@@ -419,7 +419,7 @@ async def test_rows_without_sense_are_kept_aside_and_the_way_back_is_told(
         database.commit()
     assert not findings(asked)[1]
     error = await why_closed(asked)
-    (backup,) = asked.data_dir.glob("backups/*.sqlite3")
+    (backup,) = asked.data_dir.glob("backups/desk-2*.sqlite3")
     assert f"newest intact backup: {backup}" in error.sentence
     assert f"restore {backup} --data-dir {asked.data_dir}" in error.fix
     assert str(await why_closed(asked)) == str(error)
