@@ -34,6 +34,17 @@ async def test_time_moves_only_when_a_test_says_so() -> None:
     assert (clock.now(), clock.monotonic()) == (1_002.5, 2.5)
 
 
+@pytest.mark.parametrize("delay_s", [0.0, -1.0])
+async def test_who_need_not_wait_goes_on_before_the_time_moves(delay_s: float) -> None:
+    clock, told = ManualClock(), []
+    async with asyncio.TaskGroup() as tasks:
+        sleeping = tasks.create_task(waiter(clock, delay_s, told))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert told == [delay_s]
+        sleeping.cancel()
+
+
 async def test_who_sleeps_again_on_waking_is_woken_again_within_one_advance() -> None:
     clock, at = ManualClock(0.0), []
 

@@ -51,6 +51,7 @@ class Hand:
     kept: list[KeptHalt] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     fault: Exception | None = None
+    while_the_end_is_kept: Callable[[], object] | None = None
     is_halted_there: bool = True
 
     def __post_init__(self) -> None:
@@ -64,6 +65,8 @@ class Hand:
         if self.fault is not None:
             raise self.fault
         self.kept.append(kept)
+        if not kept.on and self.while_the_end_is_kept is not None:
+            self.while_the_end_is_kept()
 
     async def wait(self, retry: asyncio.Event, by_s: float) -> None:
         self.waits.append(by_s)
@@ -312,6 +315,20 @@ async def test_a_halt_overtakes_its_own_end(hand: Callable[..., Hand]) -> None:
         assert [one.on for one in made.kept][-1] is True
 
 
+async def test_a_halt_while_its_end_is_written_stands(hand: Callable[..., Hand]) -> None:
+    made = hand()
+    made.halting.halt()
+    async with made.running():
+        made.while_the_end_is_kept = made.halting.halt
+        await made.halting.resume(Resume(RESUME_WORD))
+        assert made.on.ports.gate.is_closed
+        assert not made.halt.is_resuming
+        assert ("good", "resumed: buys allowed") not in made.on.words
+        assert ("warn", "not resumed: halted again") in made.on.words
+        await turns()
+        assert made.kept[-1].on
+
+
 async def test_nothing_else_than_the_word_ends_a_halt_and_nothing_ends_none(
     hand: Callable[..., Hand],
 ) -> None:
@@ -344,6 +361,27 @@ async def test_an_end_elsewhere_counts_only_once_the_service_was_asked(
         assert made.on.ports.gate.is_closed is is_halted_there
         told = ("good", "resumed from another console: buys allowed")
         assert (told in made.on.words) is not is_halted_there
+
+
+@pytest.mark.parametrize("does", ["a disk that fails", "a halt meanwhile"])
+async def test_an_end_elsewhere_is_told_only_once_it_is_one_here(
+    hand: Callable[..., Hand], does: str
+) -> None:
+    made = hand()
+    made.halting.halt()
+    async with made.running():
+        made.is_halted_there = False
+        if does == "a halt meanwhile":
+            made.while_the_end_is_kept = made.halting.halt
+        else:
+            made.fault = StorageError("the disk is full")
+        made.on.facts.clear()
+        made.halting.on_world()
+        await turns()
+        assert "keep the end" in made.asked
+        assert made.on.ports.gate.is_closed
+        assert made.on.state.halt is not None
+        assert "resumed" not in "".join(text for _, text in made.on.words)
 
 
 @pytest.mark.parametrize("service", [{"embedded": False}, {"read_only": True}, {}])

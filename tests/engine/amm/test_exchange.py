@@ -374,6 +374,18 @@ def test_a_quote_says_exactly_what_the_order_then_gets() -> None:
         assert (fill.price_before, fill.price_after) == (quote.price_before, quote.price_after)
 
 
+@pytest.mark.parametrize(("action", "limit"), [(BUY, 0.4), (SELL, 0.6)])
+def test_a_quote_beyond_the_price_limit_is_refused_as_the_order_would_be(
+    action: Action, limit: float
+) -> None:
+    ada = Trader(exchange())
+    ada.buy(10)
+    asked = ada.order(action, ONE, price_limit=limit)
+    with pytest.raises(errors.PriceBeyondLimit) as quoted:
+        ada.venue.quote(asked, NOON)
+    assert quoted.value.error == refused(ada, asked).error
+
+
 def test_a_broke_agent_is_told_so_whatever_it_asks() -> None:
     ada = Trader(exchange())
     ada.venue.ledger.transfer("agent:ada", "issuer", FIRST_CASH)

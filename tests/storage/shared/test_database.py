@@ -1,5 +1,6 @@
 """A world in PostgreSQL as its leader opens, loses and closes it, without a server."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.exc import DBAPIError
 
-from service_tui.storage.errors import StorageError
+from service_tui.storage.errors import StorageBusyError, StorageError
 from service_tui.storage.shared import connection as connection_room
 from service_tui.storage.shared import database as room
 from service_tui.storage.shared.connection import WorldPlace, _TextDumper, connect
@@ -162,6 +163,49 @@ def test_errors_of_the_driver_are_ours_and_others_pass(around: Around) -> None:
         raise DBAPIError("SELECT", None, psycopg.OperationalError("no route"))
     with pytest.raises(DBAPIError), database.reader():
         raise DBAPIError("SELECT", None, Exception("of another driver"))
+
+
+@pytest.mark.parametrize("fails", ["execute", "fetchall"])
+def test_a_query_that_the_server_ends_is_our_error(
+    monkeypatch: pytest.MonkeyPatch, around: Around, fails: str
+) -> None:
+    class Line:
+        def cursor(self, **_: object) -> "Line":
+            return self
+
+        def execute(self, *_: object) -> "Line":
+            return self.said("execute")
+
+        def fetchall(self) -> list[Any]:
+            return [self.said("fetchall")]
+
+        def said(self, name: str) -> "Line":
+            if name == fails:
+                raise psycopg.errors.QueryCanceled("canceling statement due to statement timeout")
+            return self
+
+    line = SimpleNamespace(connection=SimpleNamespace(driver_connection=Line()))
+    session = SimpleNamespace(connection=lambda: line)
+    monkeypatch.setattr(SharedDatabase, "reader", lambda _: nullcontext(session))
+    monkeypatch.setattr(room, "psycopg", SimpleNamespace(Connection=Line))
+    with pytest.raises(StorageBusyError, match="canceling statement"):
+        around.database(leads=False).rows("SELECT 1", {})
+
+
+def test_a_reader_sees_one_moment_and_may_not_write(
+    monkeypatch: pytest.MonkeyPatch, around: Around
+) -> None:
+    monkeypatch.setattr(
+        room, "create_engine", lambda _, **options: SimpleNamespace(pool=None, **options)
+    )
+    engine: Any = around.database(leads=False)._engine
+    line = engine.creator()
+    assert around.lines == 1
+    assert (line.autocommit, line.read_only) == (False, True)
+    assert line.isolation_level is psycopg.IsolationLevel.REPEATABLE_READ
+    # A pool as large as its readers, and each line tried before it is used.
+    assert (engine.pool_size, engine.max_overflow) == (room.READERS_MAX, 0)
+    assert engine.pool_pre_ping
 
 
 def test_a_line_that_comes_back_after_the_end_is_closed(around: Around) -> None:
