@@ -225,6 +225,14 @@ def test_the_shell_takes_the_recording_closest_before_the_time(tmp_path: Path) -
         assert moment.state.stars == {name}
 
 
+def test_a_damaged_recording_hides_no_other(tmp_path: Path) -> None:
+    (tmp_path / RECORDING_FILE).write_bytes(b"no database, but longer than a header" * 99)
+    one_record(tmp_path / BESIDE / "1", 1_000.0)
+    moment = player_of(tmp_path, Timestamp(1_500.0)).moment(Timestamp(1_500.0))
+    assert moment is not None
+    assert moment.state.stars == {"1"}
+
+
 def test_nothing_recorded_and_a_damaged_file_are_named(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="nothing is recorded in"):
         player_of(tmp_path, Timestamp(0.0))

@@ -396,6 +396,7 @@ async def test_a_trade_that_cannot_be_approved_now_says_why(change: str, words: 
     await it.lines.carry_out(ApproveHeld(ID, "buy NO"))
     assert [one.text for one in it.told] == [f"approve: buy NO: {words}"]
     assert (ID in it.leash.waiting) is (change != "late")
+    assert [one.status for one in it.leash.decided] == [HeldStatus.EXPIRED] * (change == "late")
     assert it.client.sent == []
 
 

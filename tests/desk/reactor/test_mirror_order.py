@@ -12,6 +12,7 @@ from service_tui.desk.reactor.mirror_order import (
     MIRROR,
     MIRROR_SKILL,
     SOURCE,
+    cap_of,
     cut_to_day,
     once_of,
     order_of,
@@ -267,3 +268,11 @@ def test_a_mirror_keeps_within_the_days_budget_of_its_skill(
     else:
         assert reason is not None
         assert reason.text == f"skill {MIRROR_SKILL!r}: only {left} of its daily budget left"
+
+
+def test_the_cap_of_the_day_is_the_configs_and_unknown_without_one() -> None:
+    cap = cap_of(desk(daily_cap=Micros(70 * ONE)), NOW)
+    assert cap is not None
+    assert (cap.max_micros, cap.kind) == (70 * ONE, MIRROR)
+    assert cap.since <= NOW
+    assert cap_of(replace(BASE, reactor=replace(BASE.reactor, config=None)), NOW) is None

@@ -438,6 +438,16 @@ async def test_a_position_without_a_condition_is_not_looked_for_on_the_chain(
     assert line.asked == []
 
 
+@pytest.mark.parametrize("unknown", [{"condition_id": None}, {"is_neg_risk": None}])
+async def test_a_position_of_which_one_fact_is_unknown_is_not_looked_for_on_the_chain(
+    unknown: dict[str, Any],
+) -> None:
+    run, _, line = made()
+    note = await run._check_chain(replace(run._redemption(), **unknown))
+    assert note == "the service does not name the condition: compare it yourself"
+    assert line.asked == []
+
+
 async def test_the_payout_is_the_one_of_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
     run, _, line = made()
     asked: list[tuple[object, ...]] = []
