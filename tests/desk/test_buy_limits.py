@@ -150,6 +150,16 @@ def test_what_the_last_answer_did_not_know_yet_is_added() -> None:
     assert rail(after, BuyLimit.DESK_DAY).used == 85 * ONE
 
 
+def test_a_buy_beyond_a_limit_names_what_helps() -> None:
+    held = ticket(TicketState.UNKNOWN, at=NOW + 1)
+    seen = replace(SEEN, position_max=Micros(40 * ONE))
+    (market,) = broken_by(replace(CALM, buy_limits=seen), ORDER, NOW, (held,))
+    assert (market.text, market.fix) == ("limit (per market) is 40.00", Fix.LOWER_OR_SELL)
+    spent = replace(CALM, buy_limits=replace(SEEN, day_buys_max=7))
+    (buys,) = broken_by(spent, ORDER, NOW, ())
+    assert (buys.text, buys.fix) == ("limit (daily buys) is 7, 7 used", Fix.RAISE_LIMIT)
+
+
 def test_a_sale_uses_nothing() -> None:
     sale = ticket(TicketState.UNKNOWN, at=NOW + 1, amount=0)
     assert rail(replace(CALM, tickets=(sale,)), BuyLimit.DAY_BUYS).used == 7

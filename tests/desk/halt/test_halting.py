@@ -26,7 +26,7 @@ from service_tui.desk.halt.halting import AFTER_S, READ_ONLY, UNDER_WAY, Halting
 from service_tui.desk.halt.handlers import HaltStep, NotDoneError, NotYetError
 from service_tui.desk.halt.skills import SkillAgents
 from service_tui.desk.ports import Memory, Ports
-from service_tui.desk.slices.halt import AckState, AckView, HaltView, KeptHalt
+from service_tui.desk.slices.halt import AckState, AckView, HaltedAgent, HaltView, KeptHalt
 from service_tui.storage.errors import StorageError
 from service_tui.units import Timestamp
 
@@ -230,11 +230,13 @@ async def test_a_read_only_desk_asks_once_and_says_that_it_changes_nothing(
 async def test_a_halt_that_was_kept_is_asked_for_again_at_the_start(
     hand: Callable[..., Hand],
 ) -> None:
-    made = hand(HaltView(since=Timestamp(NOW - 500), was_paused=True))
+    agents = (HaltedAgent("a-2", "heron", was_paused=True),)
+    made = hand(HaltView(since=Timestamp(NOW - 500), was_paused=True, agents=agents))
     assert made.on.ports.gate.is_closed
     assert (made.halt.since, made.halt.was_paused) == (NOW - 500, True)
     async with made.running():
-        assert made.kept == [KeptHalt(on=True, at=Timestamp(NOW - 500), was_paused=True)]
+        kept = KeptHalt(on=True, at=Timestamp(NOW - 500), was_paused=True, agents=agents)
+        assert made.kept == [kept]
 
 
 # -- its end ---------------------------------------------------------------------------------------

@@ -68,6 +68,17 @@ def test_time_alone_is_recorded_every_ten_seconds_and_an_event_after_two() -> No
     assert recorder.is_due(halted, Timestamp(START + AFTER_EVENT_S))
 
 
+def test_a_record_has_the_event_that_came_and_not_the_one_that_went() -> None:
+    state, recorder = sample_state(20), Recorder()
+    halted = replace(state, halt=HaltView(START))
+    events: list[str] = []
+    for place, one in enumerate((state, halted, state)):
+        row = recorder.record(one, Timestamp(START + place * EVERY_S))
+        assert row is not None
+        events.append(row.event)
+    assert events == ["", "halt", event_between(halted, state)]
+
+
 def test_a_state_that_has_not_changed_is_not_recorded_again() -> None:
     state, recorder = sample_state(20), Recorder()
     recorder.record(state, START)

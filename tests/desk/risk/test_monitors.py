@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,7 +30,7 @@ from service_tui.desk.slices.risk import (
     exit_name,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import THRESHOLDS, MarketStatus, Side, Venue
+from service_tui.terms import THRESHOLDS, AlertStatus, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import MONITORS, SET_MONITOR
 from service_tui.wire.monitors import MonitorBody, RiskAlertBody, SentMonitorRequest
@@ -494,3 +495,24 @@ async def test_an_answer_that_leaves_out_stop_and_target_proves_nothing(tmp_path
         desk.submit(wish(market_id, 0.3, trail_points=0.02))
         text = "the service set no trailing stop (requested 2 pt)"
         await until(desk, lambda s: text in warned(s), stage, step_s=0.05)
+
+
+@pytest.mark.parametrize(
+    ("breached", "trade", "name"),
+    [(40, None, "exit-al-7-1800000040"), (None, None, "exit-al-7-1800000100"), (40, "t9", "t9")],
+)
+def test_an_exit_has_the_time_of_its_end_and_the_name_of_its_breach(
+    breached: int | None, trade: str | None, name: str
+) -> None:
+    def at(seconds: int) -> datetime:
+        return datetime.fromtimestamp(AT + seconds, UTC)
+
+    body = RiskAlertBody(
+        id="al-7", market_id="m", side=Side.YES, shares=5.0, exit_reason="stop_loss",
+        status=AlertStatus.EXECUTED, shares_sold=5.0, proceeds=2.0, realized_pnl=-0.5,
+        ended_at=at(100), breached_at=None if breached is None else at(breached), trade_id=trade,
+    )  # fmt: skip
+    (view,) = exit_views([body])
+    assert (view.exit_id, view.at) == (name, AT + 100)
+    assert (view.shares, view.proceeds, view.pnl) == (5 * ONE, 2 * ONE, -ONE // 2)
+    assert (view.cause, view.by_service) == ("stop loss", False)
