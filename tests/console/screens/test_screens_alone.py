@@ -27,6 +27,7 @@ from service_tui.console.screens.overview import screen as overview
 from service_tui.console.screens.overview.actions import Toggled
 from service_tui.console.screens.overview.screen import AttentionScreen
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
+from service_tui.console.screens.portfolio.table import CLOSED
 from service_tui.console.screens.redemption.screen import RedemptionScreen
 from service_tui.console.screens.research.screen import ResearchScreen
 from service_tui.console.screens.settings.screen import SettingsScreen
@@ -185,6 +186,15 @@ def test_the_search_of_the_positions_is_kept_and_says_when_it_hides_all() -> Non
     again = alone(PortfolioScreen, replace(STATE, preferences={"filter.portfolio": word}))
     assert first.key in again.listed
     assert len(again.listed) < len(STATE.positions)
+
+
+def test_a_position_is_told_as_open_or_as_ended_by_the_tab() -> None:
+    held = replace(STATE.positions[0], outcome=True)
+    lone = alone(PortfolioScreen)
+    view = ViewContext.of(STATE, NOW, 80)
+    assert "outcome" not in lone.screen.detail(held, view).body.plain
+    lone.screen.bring_forward(lone.screen.tables.index(CLOSED))
+    assert "outcome" in lone.screen.detail(held, view).body.plain
 
 
 def test_the_axis_of_the_curve_is_money_and_masked() -> None:

@@ -19,10 +19,10 @@ from service_tui.console.screens.markets.pane import (
 )
 from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.desk.commands.settings import WatchMarket
-from service_tui.desk.slices.records import DetailView
+from service_tui.desk.slices.records import DetailView, TapeTradeView
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side, Venue
-from service_tui.units import Probability, Timestamp
+from service_tui.terms import Action, MarketStatus, Side, Venue
+from service_tui.units import ONE, Micros, Probability, Timestamp
 
 SAMPLE = sample_state(12)
 PLAIN = replace(SAMPLE, preferences={}, stars=frozenset(), rewound_to=None, detail=None)
@@ -39,6 +39,7 @@ STATE = replace(
         for key, market in PLAIN.markets.items()
     },
 )
+DETAIL = DetailView(KEYS[0], 60, "", (), (), ())
 OPEN = [key for key in KEYS if key != CLOSED]
 
 
@@ -294,6 +295,22 @@ def test_a_screen_that_is_left_releases_its_market() -> None:
     lone.screen.leave()
     assert lone.given[-1] == WatchMarket(None)
     assert isinstance(lone.screen.market, MarketPane)
+
+
+def test_the_tape_lists_its_trades_newest_first_or_says_why_there_are_none() -> None:
+    told = replace(DETAIL, trades=(), problem="")
+    for detail, text in (
+        (None, market_detail.LOADING), (replace(told, problem="no"), "not available"),
+        (told, "none yet"),
+    ):  # fmt: skip
+        assert text in market_detail.trades(detail, NOW, 60).plain
+    tape = tuple(
+        TapeTradeView(Timestamp(NOW - 9 * place), f"trader {place}", Side.YES, Action.BUY,
+                      Micros(ONE), 0.5)
+        for place in (1, 2)
+    )  # fmt: skip
+    _, first, second = market_detail.trades(replace(told, trades=tape), NOW, 60).plain.splitlines()
+    assert ("trader 1" in first, "trader 2" in second) == (True, True)
 
 
 def test_the_tape_masks_the_own_trades_while_amounts_are_masked(
