@@ -1,10 +1,12 @@
 """The screen of the markets and its pane without an app: what is listed, shown and requested."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.text import Text
+from textual.geometry import Size
 
 from kit.console.alone import event
 from kit.console.lone_screen import LoneScreen
@@ -295,6 +297,25 @@ def test_a_screen_that_is_left_releases_its_market() -> None:
     lone.screen.leave()
     assert lone.given[-1] == WatchMarket(None)
     assert isinstance(lone.screen.market, MarketPane)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown", "has_room", "is_updated"),
+    [(0, OPEN[0], True, False), (0, OPEN[1], True, True), (120, OPEN[0], True, True),
+     (120, OPEN[1], False, False)],
+)  # fmt: skip
+def test_coming_back_the_pane_waits_only_if_it_shows_the_market_already(
+    width: int, shown: str, *, has_room: bool, is_updated: bool
+) -> None:
+    given: list[Any] = []
+    pane = SimpleNamespace(shows=lambda key: key == shown, show_market=lambda *it: given.append(it))
+    market = STATE.markets[OPEN[0]]
+    screen: Any = SimpleNamespace(
+        table=SimpleNamespace(highlighted=lambda: market), market=pane, size=Size(width, width),
+        shows_detail=has_room, state=STATE, now=NOW,
+    )  # fmt: skip
+    MarketsScreen.show_detail(screen)
+    assert given == ([(market, STATE, NOW)] if is_updated else [])
 
 
 def test_the_tape_lists_its_trades_newest_first_or_says_why_there_are_none() -> None:
