@@ -21,7 +21,7 @@ from service_tui.console.screens.markets.pane import (
 )
 from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.desk.commands.settings import WatchMarket
-from service_tui.desk.slices.records import DetailView, TapeTradeView
+from service_tui.desk.slices.records import DetailView, NewsView, TapeTradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
@@ -316,6 +316,15 @@ def test_coming_back_the_pane_waits_only_if_it_shows_the_market_already(
     )  # fmt: skip
     MarketsScreen.show_detail(screen)
     assert given == ([(market, STATE, NOW)] if is_updated else [])
+
+
+def test_the_news_of_a_market_are_listed_or_said_to_be_none() -> None:
+    told = replace(DETAIL, news=())
+    assert "none yet" in market_detail.news(told, NOW).plain
+    item = NewsView(Timestamp(NOW - 9), KEYS[0], "The river rose", 0.4, 0.5)
+    text = market_detail.news(replace(told, news=(item,)), NOW).plain
+    assert "The river rose" in text
+    assert "none yet" not in text
 
 
 def test_the_tape_lists_its_trades_newest_first_or_says_why_there_are_none() -> None:
