@@ -186,6 +186,7 @@ DAYS = "price change in 24 h"
         (Side.YES, 0.4, 9e5, [DAYS]), (Side.NO, 0.6, 9e5, [DAYS]), (Side.YES, 0.49, 9e5, []),
         (Side.YES, 0.4, 86_399, []), (Side.YES, 0.4, 86_400, [DAYS]), (Side.YES, None, 9e5, []),
         (Side.YES, 0.0, 9e5, []), (Side.NO, 1.0, 9e5, []),
+        (Side.YES, 1.0, 9e5, []), (Side.NO, 0.0, 9e5, []),
     ],
 )  # fmt: skip
 def test_a_price_that_moved_in_a_day_counts_for_who_held_it_all_that_day(

@@ -17,11 +17,12 @@ from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import KEYS, key_named
 from service_tui.console.needs import needs
 from service_tui.console.needs_risk import last_alerts
+from service_tui.console.needs_service import REFUSED_FOR_S
 from service_tui.console.notifications import CHANNELS_OF, QUIET
 from service_tui.console.ranking import LAST_S, TIERS_S, Need, folded, rank, ranked
 from service_tui.console.shell.notifier import BELL, Notifier
 from service_tui.desk.slices.fleet import AgentNeedKind, AgentNeedView
-from service_tui.desk.slices.records import NoticeKind, Phase, TicketState, Topic
+from service_tui.desk.slices.records import NoticeKind, Phase, TicketState, TicketView, Topic
 from service_tui.desk.slices.risk import AlertView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
@@ -78,7 +79,10 @@ def test_real_money_comes_before_play_money_of_any_amount() -> None:
 
 def test_three_alike_are_one_row_where_the_first_was_and_two_are_not() -> None:
     def moved(key: str) -> Need:
-        return replace(need(key), kind="positions moved", otherwise="stays open")
+        figure = Text("+9 %")
+        return replace(
+            need(key), kind="positions moved", otherwise="stays open", figure=figure, row=key
+        )
 
     rows = (need("a"), moved("b"), need("c"), moved("d"))
     assert folded(rows) == rows
@@ -87,6 +91,8 @@ def test_three_alike_are_one_row_where_the_first_was_and_two_are_not() -> None:
     assert (first.key, last.key) == ("a", "c")
     assert [one.key for one in group.members] == ["b", "d", "e"]
     assert (group.what, group.otherwise) == ("3 positions moved: what", "stays open")
+    # The row of several claims no figure and no position of its first one.
+    assert (group.figure.plain, group.row, group.verb) == ("", None, "Show all")
     opened = folded(rows, frozenset({group.key}))
     assert [one.key for one in opened] == ["a", group.key, "b", "d", "e", "c"]
     mixed = (*rows[:4], replace(moved("e"), otherwise="is sold", is_dismissable=True))
@@ -152,7 +158,23 @@ def test_a_topic_that_is_refused_is_told_until_it_is_answered(status: int, word:
 def test_a_dead_line_cannot_wait(phase: Phase, word: str) -> None:
     service = replace(STATE.service, phase=phase, problem="it says no")
     found = needs(replace(STATE, service=service, tickets=()), NOW)
-    assert found[0].word == word
+    assert (found[0].word, found[0].left_s) == (word, 0.0)
+
+
+def test_a_command_that_failed_is_listed_for_a_while_whatever_stands_before_it() -> None:
+    one = STATE.tickets[0]
+
+    def ended(ticket_id: str, state: TicketState, ago_s: float) -> TicketView:
+        return replace(one, ticket_id=ticket_id, state=state, settled_at=Timestamp(NOW - ago_s))
+
+    tickets = (
+        ended("done", TicketState.DONE, 1), ended("old", TicketState.FAILED, REFUSED_FOR_S + 1),
+        ended("refused", TicketState.REFUSED, REFUSED_FOR_S), ended("new", TicketState.FAILED, 1),
+    )  # fmt: skip
+    found = needs(replace(CALM, tickets=tickets), NOW)
+    assert {(need.row, need.word) for need in found} == {
+        ("refused", TicketState.REFUSED.value), ("new", TicketState.FAILED.value),
+    }  # fmt: skip
 
 
 def test_the_persons_own_agent_need_not_be_claimed() -> None:

@@ -13,7 +13,7 @@ from kit.console.doors import Running, running
 from kit.console.every_screen import texts
 from kit.console.snapshot import assert_snapshot
 from kit.loop import HeldBack
-from kit.samples.desk import NOW
+from kit.samples.desk import NOW, sample_state
 from kit.samples.whole import whole_desk
 from service_tui.console.actions import ON_RECORD
 from service_tui.console.closed_desk import DeskClosedError
@@ -21,7 +21,7 @@ from service_tui.console.fields import FieldError
 from service_tui.console.freshness import NO_DESK
 from service_tui.console.keys import KEYS, KeyBinding, keys_of
 from service_tui.console.messages import ApprovalRequested, GoTo
-from service_tui.console.replay_text import READINGS, is_of_view, read_time
+from service_tui.console.replay_text import READINGS, is_of_view, read_time, replay_condition
 from service_tui.console.shell.views import SCREENS
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import SetPreference, WatchMarket
@@ -56,6 +56,20 @@ def moved(state: DeskState, rng: random.Random) -> DeskState:
         positions=state.positions[rng.randrange(3) :],
         tickets=(ticket, *state.tickets),
     )
+
+
+def test_the_line_of_a_recorded_state_names_its_event_and_the_way_out() -> None:
+    state = sample_state(6)
+    for event, begins in (("", "nothing can be sent; "), ("halted", "halted · nothing can be ")):
+        live, alone = (
+            replay_condition(RecordedMoment(NOW, event, state), is_alone=is_alone).sentence
+            for is_alone in (False, True)
+        )
+        assert live.startswith(begins)
+        assert alone.startswith(begins)
+        assert "returns to now" in live
+        assert " leaves" not in live
+        assert " leaves" in alone
 
 
 def record(folder: Path, count: int = 4, *, halted: bool = False) -> dict[Timestamp, DeskState]:

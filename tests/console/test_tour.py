@@ -23,6 +23,8 @@ def test_each_step_waits_for_what_the_person_does() -> None:
     refused = replace(state, quote=QuoteView(1, ok=False, problem="no"))
     assert tour.advanced(refused, NOW, "markets") == tour
     state = replace(state, quote=QuoteView(2, ok=True))
+    # A quote from before the tour is not the person's answer to it.
+    assert replace(tour, start=state).advanced(state, NOW, "markets").place == 1
     tour = tour.advanced(state, NOW, "markets")
     assert tour.place == 2
 

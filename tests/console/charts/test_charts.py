@@ -23,14 +23,21 @@ from service_tui.console.charts.series import (
     TimeSeries,
     Window,
 )
-from service_tui.console.charts.sources import BINS, ChartName, drawdowns, series_of
+from service_tui.console.charts.sources import (
+    BINS,
+    ChartName,
+    best_by_value,
+    drawdowns,
+    series_of,
+    swept,
+)
 from service_tui.console.forms.chart import ChartDialog
 from service_tui.console.screens.markets.detail import trades
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.report import results_by_skill
 from service_tui.desk.commands.agents import ReadDay
 from service_tui.desk.commands.settings import WatchMarket
-from service_tui.desk.slices.research import ResearchView
+from service_tui.desk.slices.research import BacktestPoint, ResearchView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal
@@ -240,6 +247,44 @@ def test_calibration_counts_each_buy_in_a_resolved_market_once() -> None:
             assert bar.value is None
     assert total == len(bought) > 0
     assert f"{len(bought)} buys in resolved markets" in series.note
+
+
+def test_a_buy_at_any_price_is_in_the_one_span_that_holds_its_price() -> None:
+    prices = (0.0, 0.05, 0.1, 0.95, 1.0)
+    past, *_ = (one for one in STATE.supervision.pasts if one.trades)
+    one = past.trades[0]
+    trades = tuple(
+        replace(
+            one, outcome=price > 0.5,
+            trade=replace(one.trade, action="buy", side=Side.YES, average=price),
+        )
+        for price in prices
+    )  # fmt: skip
+    supervision = replace(STATE.supervision, pasts=(replace(past, trades=trades),))
+    series = made(ChartName.CALIBRATION, replace(STATE, supervision=supervision))
+    assert isinstance(series, BarSeries)
+    assert [bar.value for bar in series.bars] == [0.0, 0.0, *[None] * 7, 1.0]
+    assert [bar.reading.partition(":")[0] for bar in series.bars] == [
+        "0.0 to 0.1", "0.1 to 0.2", "0.2 to 0.3", "0.3 to 0.4", "0.4 to 0.5",
+        "0.5 to 0.6", "0.6 to 0.7", "0.7 to 0.8", "0.8 to 0.9", "0.9 to 1.0",
+    ]  # fmt: skip
+    assert "won 0 of 2" in series.bars[0].reading
+    assert "won 2 of 2" in series.bars[-1].reading
+
+
+def test_the_swept_threshold_is_the_first_that_takes_more_than_one_value() -> None:
+    def point(pnl: int, **config: float) -> BacktestPoint:
+        return BacktestPoint(tuple(config.items()), 1, 0, Micros(pnl), None, None)
+
+    points = (
+        point(5, fixed=1, edge=0.1), point(9, fixed=1, edge=0.2), point(7, fixed=1, edge=0.1),
+    )  # fmt: skip
+    assert swept(points) == "edge"
+    assert swept(points[::2]) == "fixed"
+    assert swept((point(5),)) == ""
+    # Of several points of one value the best one counts; one without the threshold does not.
+    best = best_by_value((*points, point(99, fixed=1)), "edge")
+    assert best == {0.1: points[2], 0.2: points[1]}
 
 
 def test_the_sweep_shows_each_threshold_with_its_pnl_and_marks_the_best() -> None:

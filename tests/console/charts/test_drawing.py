@@ -9,6 +9,7 @@ from service_tui.console.charts.drawing import (
     _below_range,
     _columns,
     _in_sight,
+    centered,
     drawn_time,
 )
 from service_tui.console.charts.series import Below, TimeSeries, Window
@@ -61,3 +62,10 @@ def test_the_lower_part_has_a_fifth_of_the_height_and_three_lines_at_least(
     (rule,) = [place for place, line in enumerate(lines) if "volume" in line]
     # Behind the lower part stand the axis and its times.
     assert height - rule - 3 == below
+
+
+@pytest.mark.parametrize(("height", "place"), [(1, 0), (4, 1), (5, 2)])
+def test_the_sentence_of_an_empty_chart_stands_in_its_middle(height: int, place: int) -> None:
+    lines = centered("no trades", (21, height))
+    assert [bool(line) for line in lines] == [row == place for row in range(height)]
+    assert lines[place][0][0] == "      no trades      "

@@ -106,6 +106,8 @@ def test_real_money_is_what_a_buy_spends_on_a_real_venue_of_another_service() ->
 def test_an_amount_is_written_with_all_of_its_decimals() -> None:
     assert exact_text(Micros(1_234_500_001), ",") == "1,234.500001"
     assert exact_text(Micros(5 * ONE)) == "5.00"
+    assert exact_text(Micros(1)) == "0.000001"
+    assert exact_text(Micros(25 * ONE + 500_000)) == "25.50"
 
 
 def test_who_deletes_the_key_of_the_linked_wallet_is_told() -> None:

@@ -30,3 +30,20 @@ def test_a_code_without_an_end_names_none() -> None:
     assert "Valid once.\n" in Secret(CODE).text().plain
     ending = RevealedView("a1", "ebb", is_key=False, secret=SHOWN, expires_at=NOW)
     assert "Valid once, until " in Secret(ending).text().plain
+
+
+@pytest.mark.parametrize(
+    ("revealed", "what_to_do"),
+    [
+        (KEY, "The old key is already revoked"),
+        (CODE, "Enter this code on the agent's claim page"),
+        (HOOK, "Verify each delivery with this secret"),
+    ],
+)
+def test_a_secret_is_shown_whole_with_what_to_do_with_it(
+    revealed: RevealedView, what_to_do: str
+) -> None:
+    text = Secret(revealed).text().plain
+    assert SHOWN in text
+    assert what_to_do in text
+    assert ("Shown only once." in text) is (revealed is not CODE)

@@ -112,6 +112,8 @@ def test_an_escape_that_json_hides_reaches_the_screen_as_its_code(hostile: str) 
         assert text.isprintable()
         text.encode()
     assert len(rows) == 2
+    # What a terminal can show is not written as codes.
+    assert "日本" in as_table(('{"a": {"b": "日本"}, "c": 1}',))[1][0].text
 
 
 def with_lines(*lines: str, masked: bool = False) -> DeskState:

@@ -26,7 +26,9 @@ from service_tui.console.screens.orders.screen import BlotterScreen
 from service_tui.console.screens.overview import screen as overview
 from service_tui.console.screens.overview.actions import Toggled
 from service_tui.console.screens.overview.screen import AttentionScreen
+from service_tui.console.screens.portfolio.orders import ORDERS
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
+from service_tui.console.screens.portfolio.table import CLOSED
 from service_tui.console.screens.redemption.screen import RedemptionScreen
 from service_tui.console.screens.research.screen import ResearchScreen
 from service_tui.console.screens.settings.screen import SettingsScreen
@@ -38,6 +40,7 @@ from service_tui.desk.commands.research import ShowDiff
 from service_tui.desk.commands.settings import Forget
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.fleet import AgentDetailView
+from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.research import DiffView
 from service_tui.desk.state import DeskState
 
@@ -185,6 +188,33 @@ def test_the_search_of_the_positions_is_kept_and_says_when_it_hides_all() -> Non
     again = alone(PortfolioScreen, replace(STATE, preferences={"filter.portfolio": word}))
     assert first.key in again.listed
     assert len(again.listed) < len(STATE.positions)
+
+
+def test_a_position_is_told_as_open_or_as_ended_by_the_tab() -> None:
+    held = replace(STATE.positions[0], outcome=True)
+    lone = alone(PortfolioScreen)
+    view = ViewContext.of(STATE, NOW, 80)
+    assert "outcome" not in lone.screen.detail(held, view).body.plain
+    lone.screen.bring_forward(lone.screen.tables.index(CLOSED))
+    assert "outcome" in lone.screen.detail(held, view).body.plain
+
+
+def test_what_the_list_of_orders_lacks_is_told_above_that_list_alone() -> None:
+    dropped = {Topic.ORDERS: 2}
+    lone = alone(PortfolioScreen, replace(STATE, service=replace(STATE.service, dropped=dropped)))
+    for place, spec in enumerate(lone.screen.tables):
+        lone.screen.bring_forward(place)
+        told = "2 open orders cannot be read" in lone.text("portfolio-notes")
+        assert told is (spec is ORDERS), spec.name
+
+
+def test_the_figures_of_the_account_stand_side_by_side_where_there_is_room() -> None:
+    lines = [
+        len(alone(PortfolioScreen, size=(width, 40)).text("portfolio-figures").splitlines())
+        for width in (20, 60, 120)
+    ]
+    assert lines == sorted(lines, reverse=True)
+    assert lines[0] > lines[-1] > 0
 
 
 def test_the_axis_of_the_curve_is_money_and_masked() -> None:

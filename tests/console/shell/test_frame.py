@@ -3,6 +3,8 @@ import contextvars
 import random
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from rich.text import Text
 from textual import events
 from textual._context import active_app
 from textual.driver import Driver
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.worker import WorkerFailed
 
 from kit.console.doors import running, seen_before
@@ -22,7 +24,8 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of
 from service_tui.console.app import ConsoleApp
 from service_tui.console.figures import figures
-from service_tui.console.keys import KEYS, bindings_of
+from service_tui.console.keys import KEYS, bindings_of, key_named
+from service_tui.console.messages import KeyChosen
 from service_tui.console.shell import fatal
 from service_tui.console.shell.frame import WIDTH_MIN
 from service_tui.console.theme import Themes
@@ -300,6 +303,27 @@ async def test_the_first_frame_has_all_its_bars() -> None:
         assert seen.lines[0].lstrip().startswith("SIM")
         assert "needs me" in seen.lines[-1]
         await assert_snapshot(seen.pilot, "frame_80x24", themes=("night", "paper"))
+
+
+def test_a_click_on_the_top_bar_presses_the_key_of_what_is_clicked() -> None:
+    posted, stopped = list[KeyChosen](), list[bool]()
+    lines = ((Bit(Text("mode")), Bit(Text("held"), key="app.approvals")), (Bit(Text("day")),))
+    bar: Any = SimpleNamespace(
+        _lines=lines, _shown=lambda *_: lines, size=Size(20, 2), post_message=posted.append
+    )
+
+    def click(at: Offset | None) -> int:
+        event: Any = SimpleNamespace(
+            stop=lambda: stopped.append(True), get_content_offset=lambda _: at
+        )
+        TopBar._clicked(bar, event)
+        return len(posted)
+
+    beside = (None, Offset(0, 0), Offset(19, 0), Offset(0, 1), Offset(0, 2))
+    assert [click(at) for at in beside] == [0] * len(beside)
+    assert click(Offset(4 + GAP, 0)) == 1
+    assert posted[0].key is key_named("app.approvals")
+    assert len(stopped) == len(beside) + 1
 
 
 async def test_the_key_bar_does_what_is_clicked() -> None:

@@ -4,6 +4,7 @@ import os
 import select
 import threading
 from queue import Queue
+from types import SimpleNamespace
 from typing import Final
 
 import pytest
@@ -146,3 +147,22 @@ async def test_a_letter_in_two_parts_is_one() -> None:
     finally:
         reading.close()
     assert [one.character for one in told if isinstance(one, events.Key)] == ["é", "."]
+
+
+@pytest.mark.parametrize("is_restarted", [True, False])
+@pytest.mark.parametrize("is_reading", [True, False])
+def test_a_stop_without_notice_never_leaves_two_threads_that_read(
+    monkeypatch: pytest.MonkeyPatch, *, is_restarted: bool, is_reading: bool
+) -> None:
+    did = list[str]()
+    # Without its beginning, which listens to the signals of this process.
+    it = Terminal.__new__(Terminal)
+    monkeypatch.setattr(it, "_auto_restart", is_restarted, raising=False)
+    monkeypatch.setattr(
+        it, "_key_thread", SimpleNamespace(is_alive=lambda: is_reading), raising=False
+    )
+    monkeypatch.setattr(it, "suspend_application_mode", lambda: did.append("gave it back"))
+    monkeypatch.setattr(it, "resume_application_mode", lambda: did.append("took it"))
+    it._sigcont_application()
+    takes = ["took it"] if is_restarted else []
+    assert did == (["gave it back", *takes] if is_restarted and is_reading else takes)

@@ -60,6 +60,15 @@ def test_a_lost_service_is_lost_since_its_last_answer(
 def test_what_is_known_is_as_old_as_its_newest_part() -> None:
     seen = {Topic.MARKETS: Timestamp(NOW - 600), Topic.ACCOUNT: Timestamp(NOW - 60)}
     assert banner._known(replace(STATE, seen=seen), NOW).startswith("data from 1m ago")
+    # Without a part of its own time it is as old as the last answer, if there was any.
+    for last_ok_at, known in (
+        (Timestamp(NOW - 120), "data from 2m ago"), (None, "data from the last session")
+    ):  # fmt: skip
+        service = replace(STATE.service, last_ok_at=last_ok_at)
+        state = replace(STATE, seen={}, service=service)
+        assert banner._known(state, NOW).startswith(known)
+    nothing = replace(STATE, seen={}, markets={}, service=replace(STATE.service, last_ok_at=None))
+    assert banner._known(nothing, NOW) == "no data yet"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import pytest
 from rich.text import Text
 
-from service_tui.console.widgets.line_fit import Bit, bit_at, meter
+from service_tui.console.widgets.line_fit import GAP, Bit, bit_at, meter, spare
+from service_tui.console.widgets.sums_bar import SumsBar
 
 BITS = (Bit(Text("ebb")), Bit(Text("tide")), Bit(Text("moss"), right=True))
 
@@ -37,3 +38,16 @@ def test_a_meter_shows_a_small_use_and_warns_from_four_fifths(
     assert found.plain == "━" * filled + "─" * (10 - filled)
     inks = [span.style for span in found.spans if span.end > span.start]
     assert inks == [ink for ink, size in ((tone, filled), ("faint", 10 - filled)) if size]
+
+
+def test_a_line_of_sums_holds_the_bits_that_fit() -> None:
+    bar = SumsBar(id="sums")
+    bar.show((Bit(Text("total 12")), Bit(Text("fees 3"), rank=1)))
+    assert bar.drawn(40, 1).plain.split() == ["total", "12", "fees", "3"]
+    assert bar.drawn(10, 1).plain.split() == ["total", "12"]
+
+
+@pytest.mark.parametrize("left", [14, 0, -6])
+def test_what_is_spare_is_behind_all_pieces_and_a_gap(left: int) -> None:
+    shown = (Bit(Text("abcdefgh")), Bit(Text("xy")))
+    assert spare(shown, 8 + GAP + 2 + GAP + left) == left

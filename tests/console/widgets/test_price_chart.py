@@ -380,6 +380,23 @@ def test_a_chart_fills_its_height_and_drops_its_outer_lines_first(
     assert any("at " in line for line in lines[-1:]) is times
 
 
+@pytest.mark.parametrize(
+    ("width", "has_labels"),
+    [(price_chart.LABELS_FROM - 1, False), (price_chart.LABELS_FROM, True), (60, True)],
+)
+def test_the_labels_stand_beside_the_line_and_never_push_it_out(
+    monkeypatch: pytest.MonkeyPatch, width: int, *, has_labels: bool
+) -> None:
+    monkeypatch.setattr(Sized, "size", Size(width, 10))
+    made = sized(0.1, 0.9, 0.4)
+    picture = made._picture()
+    assert picture is not None
+    assert bool(picture.labels) is has_labels
+    assert picture.frame.columns + picture.margin == width
+    for row in made._drawn():
+        assert sum(cell_len(text) for text, _ in row) <= width
+
+
 @pytest.mark.parametrize("height", [1, 2, 5, 6])
 def test_the_text_of_an_empty_chart_stands_in_its_middle(
     monkeypatch: pytest.MonkeyPatch, height: int

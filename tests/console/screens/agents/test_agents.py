@@ -1,5 +1,7 @@
 import re
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from textual.widgets import Button, Static
@@ -16,12 +18,14 @@ from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.forms.secret import Secret
 from service_tui.console.keys import KEYS, key_named
 from service_tui.console.screens.agents.detail import describe, history_text
+from service_tui.console.screens.agents.pane import AgentPane
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import AgentAct, Govern, WatchAgent
 from service_tui.desk.commands.settings import Forget, SetPreference
 from service_tui.desk.slices.agents import FleetView, RevealedView, VenueMoneyView
+from service_tui.desk.slices.fleet import LogTailView
 from service_tui.desk.slices.records import Phase, PositionView
 from service_tui.desk.state import DeskState
 from service_tui.server.routes.claim import WAITS
@@ -64,6 +68,36 @@ async def confirmed(seen: Running) -> None:
 
 def without_rows(state: DeskState) -> DeskState:
     return replace(state, fleet=FleetView((), Plan.PRO, 10), fills=())
+
+
+def test_a_skills_output_is_shown_at_the_agent_whose_run_it_is() -> None:
+    supervision = sample_supervision()
+    run = supervision.runs[0]
+    other = replace(run, run_id="another", started_at=run.started_at)
+    agent = next(one for one in STATE.fleet.agents if one.agent_id == run.agent_id)
+    for run_id, is_shown in ((run.run_id, True), (other.run_id, True), ("elsewhere", False)):
+        tail = LogTailView(run_id, ("the last words",))
+        state = replace(STATE, supervision=replace(supervision, runs=(run, other), tail=tail))
+        text = describe(agent, ViewContext.of(state, NOW)).plain
+        assert ("the last words" in text) is is_shown
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+def test_the_desk_is_asked_once_for_the_agent_in_focus(embedded: bool) -> None:  # noqa: FBT001 - a case
+    supervision = sample_supervision()
+    run = supervision.runs[0]
+    state = replace(
+        STATE, service=replace(STATE.service, embedded=embedded), supervision=supervision
+    )
+    agent = next(one for one in STATE.fleet.agents if one.agent_id == run.agent_id)
+    given: list[object] = []
+    pane: Any = SimpleNamespace(
+        _watched=("", ""), post_message=lambda message: given.append(message.command)
+    )
+    for one in (None, agent, agent, None):
+        AgentPane.watch_agent(pane, one, state)
+    watched = WatchAgent(agent.agent_id, supervision.runs_of(agent.agent_id)[0].run_id)
+    assert given == ([watched, WatchAgent("", "")] if embedded else [watched])
 
 
 # -- what is seen -------------------------------------------------------------------------------

@@ -125,6 +125,9 @@ def test_the_selected_skill_stays_whatever_is_installed() -> None:
     assert form.text("form-question").startswith("bo (2 of 2)")
     form.dialog.take(with_skills(SKILLS[2]), NOW)
     assert form.text("form-question").startswith("cy (1 of 1)")
+    # Behind another one that is installed, the skill on the form is still the selected one.
+    form.dialog.take(with_skills(SKILLS[0], SKILLS[2]), NOW)
+    assert form.text("form-question").startswith("cy (2 of 2)")
     assert started(form) == replace(FIRST, skill_slug="cy", name="cy")
 
 

@@ -1,10 +1,12 @@
 """The screen of the markets and its pane without an app: what is listed, shown and requested."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.text import Text
+from textual.geometry import Size
 
 from kit.console.alone import event
 from kit.console.lone_screen import LoneScreen
@@ -19,10 +21,10 @@ from service_tui.console.screens.markets.pane import (
 )
 from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.desk.commands.settings import WatchMarket
-from service_tui.desk.slices.records import DetailView
+from service_tui.desk.slices.records import DetailView, NewsView, TapeTradeView
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side, Venue
-from service_tui.units import Probability, Timestamp
+from service_tui.terms import Action, MarketStatus, Side, Venue
+from service_tui.units import ONE, Micros, Probability, Timestamp
 
 SAMPLE = sample_state(12)
 PLAIN = replace(SAMPLE, preferences={}, stars=frozenset(), rewound_to=None, detail=None)
@@ -39,6 +41,7 @@ STATE = replace(
         for key, market in PLAIN.markets.items()
     },
 )
+DETAIL = DetailView(KEYS[0], 60, "", (), (), ())
 OPEN = [key for key in KEYS if key != CLOSED]
 
 
@@ -294,6 +297,50 @@ def test_a_screen_that_is_left_releases_its_market() -> None:
     lone.screen.leave()
     assert lone.given[-1] == WatchMarket(None)
     assert isinstance(lone.screen.market, MarketPane)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown", "has_room", "is_updated"),
+    [(0, OPEN[0], True, False), (0, OPEN[1], True, True), (120, OPEN[0], True, True),
+     (120, OPEN[1], False, False)],
+)  # fmt: skip
+def test_coming_back_the_pane_waits_only_if_it_shows_the_market_already(
+    width: int, shown: str, *, has_room: bool, is_updated: bool
+) -> None:
+    given: list[Any] = []
+    pane = SimpleNamespace(shows=lambda key: key == shown, show_market=lambda *it: given.append(it))
+    market = STATE.markets[OPEN[0]]
+    screen: Any = SimpleNamespace(
+        table=SimpleNamespace(highlighted=lambda: market), market=pane, size=Size(width, width),
+        shows_detail=has_room, state=STATE, now=NOW,
+    )  # fmt: skip
+    MarketsScreen.show_detail(screen)
+    assert given == ([(market, STATE, NOW)] if is_updated else [])
+
+
+def test_the_news_of_a_market_are_listed_or_said_to_be_none() -> None:
+    told = replace(DETAIL, news=())
+    assert "none yet" in market_detail.news(told, NOW).plain
+    item = NewsView(Timestamp(NOW - 9), KEYS[0], "The river rose", 0.4, 0.5)
+    text = market_detail.news(replace(told, news=(item,)), NOW).plain
+    assert "The river rose" in text
+    assert "none yet" not in text
+
+
+def test_the_tape_lists_its_trades_newest_first_or_says_why_there_are_none() -> None:
+    told = replace(DETAIL, trades=(), problem="")
+    for detail, text in (
+        (None, market_detail.LOADING), (replace(told, problem="no"), "not available"),
+        (told, "none yet"),
+    ):  # fmt: skip
+        assert text in market_detail.trades(detail, NOW, 60).plain
+    tape = tuple(
+        TapeTradeView(Timestamp(NOW - 9 * place), f"trader {place}", Side.YES, Action.BUY,
+                      Micros(ONE), 0.5)
+        for place in (1, 2)
+    )  # fmt: skip
+    _, first, second = market_detail.trades(replace(told, trades=tape), NOW, 60).plain.splitlines()
+    assert ("trader 1" in first, "trader 2" in second) == (True, True)
 
 
 def test_the_tape_masks_the_own_trades_while_amounts_are_masked(

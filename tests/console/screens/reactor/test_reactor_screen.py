@@ -12,11 +12,17 @@ from kit.samples.reactor import WALLETS, reactor_state, waiting
 from service_tui.console.parts.view_memory import VIEW, ViewMemory
 from service_tui.console.screens.reactor.feed import STATES, FeedFilter, filter_text
 from service_tui.console.screens.reactor.screen import ReactorScreen
-from service_tui.console.screens.reactor.table import FEED, TABLES, key_of
+from service_tui.console.screens.reactor.table import (
+    FEED,
+    TABLES,
+    _nothing_loaded,
+    key_of,
+)
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import SignalState, SignalView
+from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
 
 STATE = reactor_state()
@@ -62,6 +68,19 @@ def test_the_feed_lists_every_signal_and_the_other_tab_the_wallets() -> None:
     assert lone.listed == [key_of(one) for one in (FIRST, SECOND, SKIPPED)]
     lone.screen.bring_forward(WALLETS_PLACE)
     assert set(lone.listed) == {wallet.address for wallet in FEW.reactor.wallets()}
+
+
+@pytest.mark.parametrize(
+    ("phase", "problem", "says"),
+    [
+        (Phase.OFFLINE, "", "cannot be reached: no response."),
+        (Phase.OFFLINE, "it is shut", "cannot be reached: it is shut."),
+        (Phase.UNAUTHORIZED, "bad key", "refuses this key: bad key."),
+    ],
+)
+def test_an_empty_list_says_why_nothing_is_loaded(phase: Phase, problem: str, says: str) -> None:
+    service = replace(STATE.service, phase=phase, problem=problem)
+    assert says in _nothing_loaded(replace(with_signals(), service=service))
 
 
 def test_a_filter_of_the_feed_hides_signals_and_no_wallets() -> None:

@@ -126,6 +126,20 @@ def test_a_step_of_another_day_tells_its_day() -> None:
     assert checked == "✓ checked     07:59:51"
 
 
+def test_a_hash_is_told_by_its_ends_and_masked_with_the_amounts() -> None:
+    run = run_of(1)
+    sent, checked = run.steps[3].words, "payout 50.00, balance 50.00"
+    clear = steps_text(run, NOW, masked=False).plain
+    assert f"{sent[:6]}…{sent[-4:]}" in clear
+    assert sent not in clear
+    assert checked in clear
+    masked = steps_text(run, NOW, masked=True).plain
+    assert sent[:6] not in masked
+    assert "50.00" not in masked
+    assert "▶ " in clear
+    assert "▶ " not in steps_text(replace(run, state=ChainRunState.DONE), NOW, masked=False).plain
+
+
 @pytest.mark.parametrize("stage", [Stage.READY, Stage.AWAITING, Stage.REDEEMED])
 def test_every_age_is_by_the_wall_and_the_detail_names_the_clock(stage: Stage) -> None:
     ours, worlds = Timestamp(NOW - 7_200), Timestamp(NOW + 864_000 - 1_800)

@@ -38,6 +38,13 @@ from service_tui.units import ONE, Micros, Timestamp
 CLOSED, OPENED = Timestamp(NOW - 7_200), Timestamp(NOW - 3_600)
 
 
+def test_a_row_is_named_by_what_happened() -> None:
+    state = replace(everything(), preferences={"welcome": "seen"})
+    screen = TimelineScreen(state, NOW)
+    row = MomentView("k", NOW, MomentKind.ORDER, "it was bought")
+    assert screen.name_of(row) == "it was bought"
+
+
 def whole() -> DeskState:
     """A desk with a moment of each kind, one hour of which nobody saw."""
     state = everything()

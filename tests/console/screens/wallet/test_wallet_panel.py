@@ -11,6 +11,7 @@ from kit.samples.wallet import ADDRESS, wallet_of
 from service_tui.console.messages import Copied
 from service_tui.console.screens.wallet import panel as module
 from service_tui.console.screens.wallet.panel import BESIDE_FROM, WalletPanel, _in_lines  # pyright: ignore[reportPrivateUsage]
+from service_tui.console.screens.wallet.text import checklist_text
 from service_tui.desk.commands.wallet import LockWallet
 from service_tui.desk.slices.wallet import ChallengeView, WalletJob
 from service_tui.desk.state import DeskState
@@ -172,3 +173,15 @@ def test_the_keys_stand_below_once_the_width_is_known() -> None:
     form = panel()
     form.dialog._show_keys()
     assert form.text("wallet-keys").replace("\n", "   ") == _in_lines(10_000)
+
+
+def test_the_steps_of_the_setup_are_listed_once_all_of_them_are_read() -> None:
+    # The approvals are missing, and this desk sends no real money.
+    missing = checklist_text(wallet_of(), 100).plain
+    assert missing.startswith("setup: 2 missing\n✓ agent claimed")
+    signs = [line[0] for line in missing.splitlines() if line[:2] in {"✓ ", "✗ "}]
+    assert signs.count("✗") == 2
+    assert signs[:4] == ["✓", "✓", "✗", "✓"]
+    unread = checklist_text(wallet_of(is_read=False), 100).plain
+    assert "not loaded yet" in unread
+    assert not any(glyph in unread for glyph in "✓✗?")
