@@ -462,7 +462,8 @@ def redeeming(
         (on_wallet.REPORT_REDEMPTION, ReportBody(success=True, payout=2.5)),
         exchange=exchange,
     )
-    made.__dict__["_chain"] = Chain()
+    # What was signed against the rules would be seen to succeed.
+    made.__dict__["_chain"] = Chain(mined(succeeded=True))
     made.__dict__["_contracts"] = Contracts()
     return made, line
 
