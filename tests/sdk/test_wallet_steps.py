@@ -476,7 +476,7 @@ def redeeming(
         # A position of the older currency is redeemed in the second generation too.
         (standard(), ExchangeVersion.V2, "no", standard(sets=(2,))),
         (
-            RedeemNegRisk(BYTES, (0, 5_000_000)),
+            RedeemNegRisk(BYTES, (7, 5_000_000)),
             ExchangeVersion.V1,
             "no",
             RedeemNegRisk(BYTES, (0, 5_000_000)),
@@ -522,6 +522,13 @@ def test_what_is_not_this_redemption_is_never_signed(
     assert found.error
     assert line.sent(on_wallet.BROADCAST) == []
     assert made._under_way == {}
+
+
+def test_no_more_shares_are_redeemed_than_the_chain_says_are_held() -> None:
+    made, line = redeeming(RedeemNegRisk(BYTES, (0, 5_000_001)))
+    found = made.redeem("m1", "no")
+    assert (found.success, found.code) == (False, "not_signed")
+    assert line.sent(on_wallet.BROADCAST) == []
 
 
 def test_what_the_chain_does_not_pay_is_named_and_not_signed() -> None:

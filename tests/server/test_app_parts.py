@@ -324,7 +324,11 @@ def test_an_answer_is_in_the_names_of_the_caller_and_says_how_new_it_is() -> Non
     assert b'"limit"' not in refused.body
     # Under the name that the wire gives a field, in a refusal and in an answer.
     unsigned = UnsignedTxBody.model_validate({"from": "0x1"})
-    for named in (app._encoded(400, unsigned), app._given(PLAIN, unsigned, {})):
+    for named in (
+        app._encoded(400, unsigned),
+        app._refused(PLAIN, Denied(403, unsigned), 12),
+        app._given(PLAIN, unsigned, {}),
+    ):
         assert b'"from":"0x1"' in named.body
     given = app._given(PLAIN, body, {"A": "b"})
     assert (given.status_code, given.headers["A"]) == (200, "b")
