@@ -111,9 +111,19 @@ def test_all_with_a_mark_are_killed_until_none_is_left(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(runner, "_marked", lambda mark: looks.pop(0) if mark == "m" else [])
     monkeypatch.setattr(runner.os, "kill", kill)
-    monkeypatch.setattr(runner.os, "waitpid", lambda *_: (0, 0))
+    reaped: list[tuple[int, int]] = []
+
+    def reap(pid: int, options: int) -> tuple[int, int]:
+        reaped.append((pid, options))
+        if pid == 11:
+            raise ChildProcessError
+        return pid, 0
+
+    monkeypatch.setattr(runner.os, "waitpid", reap)
     # Who leads the group is ended by others.
     assert end_marked("m", but=12) == 3
+    # A child that nobody waits for would stay as a zombie; to wait for it might take for ever.
+    assert reaped == [(pid, os.WNOHANG) for pid in (11, 13, 14)]
     assert killed == [(pid, signal.SIGKILL) for pid in (11, 13, 14)]
     assert end_marked("") == 0
 

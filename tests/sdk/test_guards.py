@@ -94,6 +94,31 @@ def test_a_sale_of_everything_frees_the_market() -> None:
     assert guards.reserve(buy("b"), allow_rebuy=False) is None
 
 
+async def test_what_was_ordered_is_held_for_its_source_until_positions_can_show_it() -> None:
+    clock = ManualClock()
+    guards = Guards(clock)
+    guards.reserve(buy("a"), allow_rebuy=False)
+    guards.settle(buy("a"), filled(0.0))
+    guards.learn([])
+    assert guards.reserve(buy("b"), allow_rebuy=True) == CONFLICT
+    assert guards.reserve(buy("a"), allow_rebuy=False) == REBUY
+    await clock.advance(FRESH_S)
+    guards.learn([])
+    assert guards.reserve(buy("b"), allow_rebuy=False) is None
+
+
+def test_a_sold_side_does_not_free_what_was_bought_on_the_other() -> None:
+    guards = Guards(ManualClock())
+    other = buy("a").model_copy(update={"side": Side.NO})
+    for request in (buy("a"), other):
+        guards.reserve(request, allow_rebuy=True)
+        guards.settle(request, filled(4.0))
+    guards.settle(sell(4.0), filled(sold=4.0))
+    # Positions that were read a moment too early show neither side.
+    guards.learn([])
+    assert guards.reserve(buy("b"), allow_rebuy=True) == CONFLICT
+
+
 async def test_positions_are_fresh_for_thirty_seconds() -> None:
     clock = ManualClock()
     guards = Guards(clock)

@@ -24,6 +24,7 @@ from service_tui.sdk.wallets import (
 )
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
+from service_tui.signing.calls import ZERO_32, RedeemNegRisk, RedeemPositions, encode_call
 from service_tui.signing.chain import Receipt
 from service_tui.signing.credentials import Credentials, credentials_signer
 from service_tui.signing.errors import ChainError, PolicyRefusedError, SigningError
@@ -31,14 +32,20 @@ from service_tui.signing.link import message_signer
 from service_tui.signing.orders import order_signer, read_order
 from service_tui.signing.policy import GWEI, Price
 from service_tui.signing.signer import LocalSigner
-from service_tui.signing.tokens import condition_bytes, outcome_token
+from service_tui.signing.tokens import (
+    collection_id,
+    condition_bytes,
+    outcome_token,
+    position_id,
+)
 from service_tui.terms import Action, OrderType, Side, Venue
-from service_tui.wire.chain import BroadcastBody, UnsignedTxBody
+from service_tui.wire.chain import BroadcastBody, RpcBody, UnsignedTxBody
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import public as on
 from service_tui.wire.endpoints import wallet as on_wallet
 from service_tui.wire.markets import MarketBody, OneMarketBody
 from service_tui.wire.orders import ExecutablePriceBody
+from service_tui.wire.positions import PositionBody, PositionsBody
 from service_tui.wire.redemption import RedeemBody, ReportBody
 from service_tui.wire.settings import SettingsBody
 from service_tui.wire.trades import TradeRequest
@@ -380,6 +387,230 @@ def test_what_the_service_answers_without_a_transaction_is_the_result() -> None:
     assert made.redeem("m1", "yes") == Redeemed(
         "m1", "yes", success=True, tx_hash="0xcd", payout=3.0
     )
+
+
+BYTES = condition_bytes(CONDITION)
+
+
+def token_in(collateral: str, *, is_yes: bool) -> int:
+    """The token of a side of the condition that stands on a currency."""
+    return position_id(collateral, collection_id(BYTES, 1 if is_yes else 2))
+
+
+@dataclass
+class Contracts:
+    """The contracts of a condition that paid both sides half; of each token five are held."""
+
+    held: int = 5_000_000
+    owners: list[str] = field(default_factory=list[str])
+
+    async def payout_denominator(self, _condition: bytes) -> int:
+        return 2
+
+    async def payout_numerator(self, _condition: bytes, **_: bool) -> int:
+        return 1
+
+    async def token_id(
+        self, _condition: bytes, *, is_yes: bool, collateral: str, is_neg_risk: bool
+    ) -> int:
+        money = POLYGON.wrapped_collateral if is_neg_risk else collateral
+        return token_in(money, is_yes=is_yes)
+
+    async def token_balance(self, owner: str, _token: int) -> int:
+        self.owners.append(owner)
+        return self.held
+
+
+def standard(collateral: str = POLYGON.usdc_bridged, sets: tuple[int, ...] = (1, 2)) -> Any:
+    return RedeemPositions(collateral, ZERO_32, BYTES, sets)
+
+
+def redeeming(
+    call: Any,
+    exchange: ExchangeVersion = ExchangeVersion.V1,
+    *,
+    position: dict[str, Any] | None = None,
+    **proposed: Any,
+) -> tuple[OwnWallet, Line]:
+    """A wallet that is to redeem what a position names, by the call that the service proposes."""
+    is_neg_risk = isinstance(call, RedeemNegRisk)
+    to = POLYGON.neg_risk_adapter if is_neg_risk else POLYGON.conditional_tokens
+    money = POLYGON.wrapped_collateral if is_neg_risk else POLYGON.usdc_bridged
+    fields: dict[str, Any] = {
+        "market_id": "m1",
+        "condition_id": CONDITION,
+        "token_id_yes": str(token_in(money, is_yes=True)),
+        "token_id_no": str(token_in(money, is_yes=False)),
+        "neg_risk": is_neg_risk,
+    } | (position or {})
+    unsigned: dict[str, Any] = {
+        "to": to,
+        "data": "0x" + encode_call(call).hex(),
+        "sender": ADDRESS,
+        "gas": 200_000,
+        "chain_id": 137,
+    } | proposed
+    others = PositionBody(market_id="m0", condition_id="0x" + "11" * 32)
+    rows = (others, PositionBody(**fields))
+    made, line = wallet(
+        (
+            on_wallet.REDEEM,
+            RedeemBody(success=True, unsigned_tx=UnsignedTxBody.model_construct(**unsigned)),
+        ),
+        (on.POSITIONS, PositionsBody(agent_id="a", positions=rows)),
+        (on_wallet.BROADCAST, BroadcastBody(success=True)),
+        (on_wallet.REPORT_REDEMPTION, ReportBody(success=True, payout=2.5)),
+        exchange=exchange,
+    )
+    # What was signed against the rules would be seen to succeed.
+    made.__dict__["_chain"] = Chain(mined(succeeded=True))
+    made.__dict__["_contracts"] = Contracts()
+    return made, line
+
+
+@pytest.mark.parametrize(
+    ("call", "exchange", "side", "signed"),
+    [
+        (standard(), ExchangeVersion.V1, "yes", standard(sets=(1,))),
+        (standard(), ExchangeVersion.V1, "no", standard(sets=(2,))),
+        # A position of the older currency is redeemed in the second generation too.
+        (standard(), ExchangeVersion.V2, "no", standard(sets=(2,))),
+        (
+            RedeemNegRisk(BYTES, (7, 5_000_000)),
+            ExchangeVersion.V1,
+            "no",
+            RedeemNegRisk(BYTES, (0, 5_000_000)),
+        ),
+    ],
+)
+def test_a_redemption_is_signed_for_the_side_and_what_the_chain_says_is_held(
+    call: Any, exchange: ExchangeVersion, side: str, signed: Any
+) -> None:
+    made, line = redeeming(call, exchange)
+    proposed = line.answers[on_wallet.REDEEM.path][0].unsigned_tx
+    signable = made._signable(proposed, "m1", side)
+    assert (signable.to, signable.call, signable.gas_hint) == (proposed.to, signed, 200_000)
+    assert signable.is_certain
+    assert made._contracts.owners == [ADDRESS]  # type: ignore[attr-defined]  # a stand-in
+    (asked,) = line.sent(on.POSITIONS)
+    assert (asked["query"].venue, asked["query"].status) == (Venue.EVM, "all")
+
+
+@pytest.mark.parametrize(
+    ("position", "proposed"),
+    [
+        # A token of another condition, and one of the other side.
+        ({"token_id_yes": "77"}, {}),
+        ({"token_id_yes": str(token_in(POLYGON.usdc_bridged, is_yes=False))}, {}),
+        ({"token_id_yes": None}, {}),
+        ({"condition_id": None}, {}),
+        ({"market_id": "m2"}, {}),
+        ({}, {"to": "0x" + "ab" * 20}),
+        ({}, {"sender": "0x" + "ab" * 20}),
+        ({}, {"chain_id": 1}),
+        ({}, {"value": 1}),
+        ({}, {"gas": 10**9}),
+        ({}, {"data": "0x" + encode_call(NEEDED[0].call).hex()}),
+    ],
+)
+def test_what_is_not_this_redemption_is_never_signed(
+    position: dict[str, Any], proposed: dict[str, Any]
+) -> None:
+    made, line = redeeming(standard(), position=position, **proposed)
+    found = made.redeem("m1", "yes")
+    assert (found.success, found.code, found.retryable) == (False, "not_signed", False)
+    assert found.error
+    assert line.sent(on_wallet.BROADCAST) == []
+    assert made._under_way == {}
+
+
+def test_no_more_shares_are_redeemed_than_the_chain_says_are_held() -> None:
+    made, line = redeeming(RedeemNegRisk(BYTES, (0, 5_000_001)))
+    found = made.redeem("m1", "no")
+    assert (found.success, found.code) == (False, "not_signed")
+    assert line.sent(on_wallet.BROADCAST) == []
+
+
+def test_what_the_chain_does_not_pay_is_named_and_not_signed() -> None:
+    made, line = redeeming(standard())
+    made.__dict__["_contracts"] = Contracts(held=0)
+    found = made.redeem("m1", "yes")
+    assert (found.success, found.code) == (False, "already_redeemed")
+    assert not found.retryable
+    assert line.sent(on_wallet.BROADCAST) == []
+
+
+def test_a_chain_without_an_answer_may_be_asked_again() -> None:
+    made, line = redeeming(standard())
+    made.__dict__["_chain"] = Chain(is_wrong=True)
+    found = made.redeem("m1", "yes")
+    assert (found.success, found.code, found.retryable) == (False, "not_signed", True)
+    assert line.sent(on_wallet.BROADCAST) == []
+
+
+def test_a_redemption_is_sent_once_and_its_payout_reported() -> None:
+    made, line = redeeming(standard())
+    hashes = list[str]()
+
+    def receipt(tx_hash: str) -> Receipt | None:
+        hashes.append(tx_hash)
+        return Receipt(tx_hash, succeeded=True, block=7, cost=1) if hashes[1:] else None
+
+    made.__dict__["_chain"] = Chain(receipt)
+    found = made.redeem("m1", "yes")
+    assert found == Redeemed("m1", "yes", success=True, tx_hash=hashes[0], payout=2.5)
+    assert len(line.sent(on_wallet.BROADCAST)) == 1
+
+
+@pytest.mark.parametrize(("accepted", "is_kept"), [(0, True), (1, True), (2, False)])
+def test_what_the_relay_refused_is_forgotten_only_where_its_nonce_is_used(
+    *, accepted: int, is_kept: bool
+) -> None:
+    made, line = redeeming(standard())
+    chain = made.__dict__["_chain"] = Chain()
+    line.answers[on_wallet.BROADCAST.path] = [BroadcastBody(success=False, error="too busy")]
+    counted = chain.count
+
+    async def count(address: str, as_of: str) -> int:
+        assert (await counted(address, as_of), address, as_of) == (1, ADDRESS, "latest")
+        return accepted
+
+    chain.__dict__["count"] = count
+    found = made.redeem("m1", "yes")
+    assert (found.success, found.error, found.code, found.retryable) == (
+        False,
+        "too busy",
+        "not_broadcast",
+        True,
+    )
+    assert found.tx_hash
+    assert bool(made._under_way) is is_kept
+
+
+def test_the_node_is_asked_by_way_of_the_service_and_its_error_is_one_of_the_chain() -> None:
+    made, _ = wallet()
+    asked = list[Any]()
+    answers = [
+        RpcBody.model_validate({"jsonrpc": "2.0", "id": 1, "result": "0x89"}),
+        RpcBody.model_validate({
+            "jsonrpc": "2.0",
+            "id": 1,
+            "error": {"code": -32000, "message": "header not found"},
+        }),
+    ]
+
+    async def answer(endpoint: Endpoint[Any], *, body: Any) -> Any:
+        asked.append((endpoint, body.method, body.params))
+        return answers.pop(0)
+
+    made._transport.answer = answer  # type: ignore[method-assign]  # a line's
+    assert asyncio.run(made._rpc("eth_call", [{"to": ADDRESS}, "latest"])) == "0x89"
+    with pytest.raises(ChainError, match="header not found"):
+        asyncio.run(made._rpc("eth_chainId", []))
+    assert asked == [
+        (on_wallet.CHAIN_RPC, "eth_call", ({"to": ADDRESS}, "latest")),
+        (on_wallet.CHAIN_RPC, "eth_chainId", ()),
+    ]
 
 
 def under_way(chain: Chain, *reports: ReportBody) -> tuple[OwnWallet, Line]:

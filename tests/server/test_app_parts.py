@@ -27,6 +27,7 @@ from service_tui.server.http.unchanged import UNCHANGED
 from service_tui.server.routes.claim import HtmlPage
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
 from service_tui.terms import LINE_MAX, PROSE_MAX, Venue
+from service_tui.wire.chain import UnsignedTxBody
 from service_tui.wire.endpoints.desk import DESK_CLAIM, DESK_PATCH_AGENT, EVENTS
 from service_tui.wire.endpoints.fleet import DESK_APPROVE
 from service_tui.wire.endpoints.public import CLAIM_PAGE, HEALTH, MARKETS, PLACE_TRADE
@@ -321,6 +322,14 @@ def test_an_answer_is_in_the_names_of_the_caller_and_says_how_new_it_is() -> Non
     assert (refused.status_code, refused.headers["Retry-After"]) == (403, "9")
     assert refused.headers[app.WORLD_SEQ] == "12"
     assert b'"limit"' not in refused.body
+    # Under the name that the wire gives a field, in a refusal and in an answer.
+    unsigned = UnsignedTxBody.model_validate({"from": "0x1"})
+    for named in (
+        app._encoded(400, unsigned),
+        app._refused(PLAIN, Denied(403, unsigned), 12),
+        app._given(PLAIN, unsigned, {}),
+    ):
+        assert b'"from":"0x1"' in named.body
     given = app._given(PLAIN, body, {"A": "b"})
     assert (given.status_code, given.headers["A"]) == (200, "b")
     assert b'"limit":null' in given.body

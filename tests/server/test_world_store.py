@@ -416,6 +416,21 @@ async def test_what_people_changed_is_read_with_its_rows(disk: Disk) -> None:
     assert json.loads(row.body)
 
 
+async def test_the_ends_of_a_venue_are_read_before_a_row_and_up_to_a_number(disk: Any) -> None:
+    one, asked = store(disk), list[Any]()
+    fill = one.world.place(order(), AT)
+    row = JournalRow(7, AT, "fill", "ada", None, codec.encode(fill))
+
+    def ends_before(*which: Any, limit: int) -> list[JournalRow]:
+        asked.append((*which, limit))
+        return [row]
+
+    disk.ends_before = ends_before
+    found = await one.ends_before(("ada", Venue.EVM), ["paid"], 90, limit=4)
+    assert found == [(7, fill)]
+    assert asked == [(("ada", Venue.EVM.value), ["paid"], 90, 4)]
+
+
 @pytest.mark.parametrize("has_price", [False, True])
 async def test_a_scripted_move_is_written_down_and_told(tmp_path: Path, *, has_price: bool) -> None:
     async with open_stage(tmp_path, speed=0) as stage:

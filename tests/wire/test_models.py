@@ -229,3 +229,10 @@ def test_an_answer_of_the_chain_is_a_result_or_an_error_and_null_is_a_result() -
     assert RpcBody(id=1, error=error).model_dump() == {
         **head, "error": {"code": -32_000, "message": "no"}
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [[], {}, ["sim"], 1, True, None])
+def test_what_is_no_text_is_refused_as_the_name_of_a_venue(value: object) -> None:
+    with pytest.raises(ValidationError):
+        READ[AnyVenue].validate_python(value)
+    assert READ[AnyVenue].validate_python(Venue.SOL) is Venue.SOL

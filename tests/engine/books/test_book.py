@@ -10,6 +10,7 @@ from kit.examples import examples
 from service_tui.engine.books.book import (
     Book,
     Match,
+    Offer,
     Resting,
     TakeRequest,
     is_bid,
@@ -205,6 +206,20 @@ def test_a_walk_takes_the_best_first_and_stops_at_its_limit() -> None:
     assert [(one.price, one.shares) for one in part.matches] == [(asks[0].price, ONE)]
     assert part.is_whole
     assert part.taken() == ((asks[0].price, ONE),)
+
+
+@pytest.mark.parametrize(
+    ("money", "shares", "bought"),
+    [(4 * ONE, 100 * ONE, 10), (100 * ONE, 7 * ONE, 7), (4 * ONE, None, 10), (None, 7 * ONE, 7)],
+)
+def test_a_buy_bound_by_money_and_by_shares_ends_at_the_nearer_bound(
+    money: int | None, shares: int | None, bought: int
+) -> None:
+    offers = [Offer(Micros(400_000), Micros(50 * ONE), None)]
+    bounds = [None if one is None else Micros(one) for one in (money, shares)]
+    found = walk(offers, TakeRequest("me", YES, BUY, None, *bounds), 0)
+    assert (found.shares, found.money) == (bought * ONE, bought * 400_000)
+    assert found.is_whole
 
 
 def test_a_walk_never_meets_an_order_of_its_own_agent() -> None:

@@ -414,6 +414,18 @@ def test_a_slot_never_asks_about_the_same_topic_twice_running() -> None:
         assert all(one != two for one, two in pairwise(topics))
 
 
+def test_a_market_stands_from_its_opening_until_its_outcome_is_told() -> None:
+    tape = Tape(SEED, TOPICS)
+    one = tape.listing_of(SLOTS[len(SLOTS) // 2].index, 1_000)
+    for at, stands in (
+        (math.nextafter(one.opens_at, 0), False),
+        (one.opens_at, True),
+        (math.nextafter(one.resolved_at, 0), True),
+        (one.resolved_at, False),
+    ):
+        assert (one in tape.listings_at(Timestamp(at))) is stands
+
+
 # -- one market, in full -------------------------------------------------------------------
 
 

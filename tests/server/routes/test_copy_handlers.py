@@ -105,10 +105,11 @@ async def test_on_a_real_venue_its_own_questions_are_copied_where_nothing_is_hel
     for name in ("m1", "m2"):
         listing = one.world.markets[name].listing
         object.__setattr__(listing, "home", Venue.EVM)
-    order = SimpleNamespace(market_id="m1")
+    # Only one of its orders is in the market.
+    resting = [SimpleNamespace(market_id=name) for name in ("m9", "m1")]
     wanted = ("ada", Venue.EVM)
     monkeypatch.setattr(
-        type(one.world.venues), "orders", lambda _, *who: [order] if who == wanted else []
+        type(one.world.venues), "orders", lambda _, *who: resting if who == wanted else []
     )
     request = request_to(one, "ada")
     sent = CopyRequest(wallets=(W1,), venue=Venue.EVM, dry_run=True)

@@ -29,6 +29,7 @@ from service_tui.wire.importing import CheckQuery, ImportableQuery
 from service_tui.wire.monitors import RiskAlertsQuery
 from service_tui.wire.outcomes import OutcomesQuery
 from service_tui.wire.research import BacktestRequest, StateQuery
+from service_tui.wire.settings import SettingsPatch
 
 # -- settings -------------------------------------------------------------------------------
 
@@ -86,6 +87,21 @@ async def test_only_turning_the_automatic_off_takes_its_monitors(
     monkeypatch.setattr(type(request.world), "change", lambda *_: ["changed"])
     monkeypatch.setattr(settings, "removed_body", lambda _, one: one)
     assert await settings._change(request, patch) == tuple(removed)
+
+
+async def test_a_change_answers_with_every_setting_and_with_what_was_not_read() -> None:
+    one = bare_service(bare_world("ada", plan=Plan.PRO))
+    patch = SettingsPatch.model_validate({"max_position_usd": 12.5, "max_positon_usd": 3})
+    answer = await settings.write(request_to(one, "ada", body=patch))
+    (written,) = one.world_store.written
+    assert written.agent_id == "ada"
+    # Nothing but what was sent changes.
+    assert list(written.changes.values()) == [Micros(12_500_000)]
+    assert answer.monitors_removed == ()
+    assert answer.warnings == patch.warnings()
+    assert len(answer.warnings) == 1
+    names = type(answer).model_fields
+    assert set(names) == set(answer.model_dump())
 
 
 # -- outcomes -------------------------------------------------------------------------------

@@ -18,12 +18,15 @@ from service_tui.engine.errors import (
 )
 from service_tui.engine.events import Fill, Note, OrderPlaced, TradeFailed
 from service_tui.server.http.refusals import Denied
+from service_tui.server.past.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.routes import batch, trades
 from service_tui.storage.errors import StorageFullError
+from service_tui.storage.journal import History
 from service_tui.terms import Action, Plan, Side, Venue
-from service_tui.units import ONE, Micros
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.base import moment
 from service_tui.wire.batch import BatchRequest, LegBody, LegRequest
-from service_tui.wire.trades import TradeBody, TradeRequest
+from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
 
 
 def dollars(amount: float) -> Micros:
@@ -364,3 +367,69 @@ def test_what_does_not_begin_with_a_fill_or_an_order_is_a_fault_of_ours() -> Non
     placed_order = OrderPlaced(**(dict.fromkeys(OrderPlaced._fields) | given))
     row = batch._filled(placed_order, 0.0)
     assert (row.trade_id, row.price, row.slippage) == ("o-1", 0.5, pytest.approx(0.05))
+
+
+# -- the history ------------------------------------------------------------------------------
+
+
+class Past:
+    """A store that answers with its rows, and notes what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    async def history(self, criteria: Any, *, limit: int, offset: int) -> Any:
+        self.asked.append((criteria, limit, offset))
+        return ["a", "b"], 41
+
+
+@pytest.mark.parametrize(
+    ("query", "kinds"),
+    [
+        ({}, KINDS),
+        ({"agent_id": "ada"}, KINDS),
+        ({"venue": Venue.SIM, "market_id": "m1", "limit": 3, "offset": 7}, SIM_KINDS),
+        ({"venue": Venue.EVM, "limit": 2, "offset": 1}, VENUE_KINDS),
+        ({"since": moment(Timestamp(AT - 9)), "until": moment(AT)}, KINDS),
+    ],
+)
+async def test_a_history_is_of_its_own_agent_and_of_what_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, query: dict[str, Any], kinds: tuple[str, ...]
+) -> None:
+    past, venues = Past(), list[Any]()
+
+    async def on_venue(_: object, criteria: Any, venue: Venue) -> list[str]:
+        venues.append((criteria, venue))
+        return list("abcdef")
+
+    async def rows(_: object, agent: Any, page: Any) -> Any:
+        assert agent.agent_id == "ada"
+        return tuple(page)
+
+    monkeypatch.setattr(trades, "venue_past", on_venue)
+    monkeypatch.setattr(trades, "rows_of", rows)
+    monkeypatch.setattr(trades, "TradesBody", SimpleNamespace)
+    one = service()
+    one.world_store.history = past.history
+    answer: Any = await trades.history(request_to(one, "ada", query=TradesQuery(**query)))
+    timed = "since" in query
+    criteria = History(
+        "ada", kinds, query.get("market_id"), AT - 9 if timed else None, AT if timed else None
+    )
+    if query.get("venue") is Venue.EVM:
+        # All of a venue's orders are read, and then the page is cut.
+        assert (answer.trades, answer.total_count) == (("b", "c"), 6)
+        assert (venues, past.asked) == ([(criteria, Venue.EVM)], [])
+    else:
+        assert (answer.trades, answer.total_count) == (("a", "b"), 41)
+        assert (venues, past.asked) == (
+            [],
+            [(criteria, query.get("limit", 50), query.get("offset", 0))],
+        )
+
+
+async def test_the_history_of_another_agent_is_not_known() -> None:
+    request = request_to(service(), "ada", query=TradesQuery(agent_id="bea"))
+    with pytest.raises(Denied) as refused:
+        await trades.history(request)
+    assert refused.value.status == 404

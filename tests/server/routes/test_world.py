@@ -131,3 +131,17 @@ async def test_the_tape_of_a_market_has_its_newest_trades_and_news_first(
     ]
     assert [one.headline for one in answer.news] == ["Of 20", "Of 30"]
     assert (answer.market_id, answer.bids, answer.asks) == ("m1", (), ())
+
+
+async def test_the_tape_of_a_venues_market_has_both_sides_of_its_book(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = bare_world()
+    listed(world, home=Venue.EVM)
+    book = SimpleNamespace(offers=lambda _, *, bids: [offer(0.3 if bids else 0.5, 2)])
+    monkeypatch.setattr(type(world.venues), "book", lambda *_: book)
+    monkeypatch.setattr(room, "prices", lambda *_: [])
+    request = request_to(bare_service(world), path={"market_id": "m1"}, query=TapeQuery())
+    answer = await room.tape(request)
+    assert [(one.price, one.shares) for one in answer.bids] == [(0.3, 2.0)]
+    assert [(one.price, one.shares) for one in answer.asks] == [(0.5, 2.0)]
