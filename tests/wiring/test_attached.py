@@ -75,7 +75,7 @@ def test_a_line_of_this_machine_trusts_no_certificate_and_tries_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: dict[str, Any] = {}
-    monkeypatch.setattr(httpx, "AsyncHTTPTransport", lambda **more: given.update(more))
+    monkeypatch.setattr(attached, "ClosingTransport", lambda **more: given.update(more))
     loopback_transport()
     assert given["retries"] == 0
     assert given["limits"].keepalive_expiry == 4.0

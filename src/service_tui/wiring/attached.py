@@ -16,6 +16,7 @@ from service_tui.clock import Clock
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import Holder, StorageError
 from service_tui.wire.endpoints.desk import WORLD
+from service_tui.wiring.closing_transport import ClosingTransport
 from service_tui.wiring.keys import DeskKeys, KeysError, stored_desk_keys
 from service_tui.wiring.renewal import client_keys
 
@@ -57,14 +58,14 @@ def loopback_address(holder: Holder) -> str | None:
     return address if _ADDRESS.fullmatch(address) else None
 
 
-def loopback_transport() -> httpx.AsyncHTTPTransport:
+def loopback_transport() -> ClosingTransport:
     """A transport to programs of this machine, without encryption.
 
     The machine's certificates, which take 20 ms to read, are not loaded: no others are trusted.
     """
     limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return httpx.AsyncHTTPTransport(verify=nobody, retries=0, limits=limits)
+    return ClosingTransport(verify=nobody, retries=0, limits=limits)
 
 
 class HolderTransport(httpx.AsyncBaseTransport):

@@ -27,6 +27,7 @@ from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring import attached, attached_desk
+from service_tui.wiring.closing_transport import ClosingTransport
 from service_tui.wiring.data import Data, open_data, open_data_of
 from service_tui.wiring.exits_desk import desk_context, listen_to
 from service_tui.wiring.halts import databases, kept_halts
@@ -158,7 +159,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
     """A desk on another service."""
     clock = SystemClock()
     limits = httpx.Limits(keepalive_expiry=attached.KEEPALIVE_S)
-    transport = httpx.AsyncHTTPTransport(retries=0, limits=limits)
+    transport = ClosingTransport(retries=0, limits=limits)
     url = options.url or ""
     async with (
         open_data_of(options, clock) as data,

@@ -24,6 +24,7 @@ from service_tui.wire.endpoints.desk import EVENTS
 from service_tui.wire.endpoints.people import MY_AGENT
 from service_tui.wire.events import EventBody
 from service_tui.wiring.attached import KEEPALIVE_S
+from service_tui.wiring.closing_transport import ClosingTransport
 from service_tui.wiring.data import open_data_of
 from service_tui.wiring.exits_desk import desk_context
 from service_tui.wiring.halts import kept_halts
@@ -46,9 +47,7 @@ async def team_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk
         The desk.
     """
     url, clock = options.url or "", SystemClock()
-    transport = httpx.AsyncHTTPTransport(
-        retries=0, limits=httpx.Limits(keepalive_expiry=KEEPALIVE_S)
-    )
+    transport = ClosingTransport(retries=0, limits=httpx.Limits(keepalive_expiry=KEEPALIVE_S))
     key = Key(options.api_key or "", url)
     async with (
         open_data_of(options, clock) as data,
