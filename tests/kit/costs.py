@@ -20,7 +20,7 @@ LISTED: Final = TESTS / "costs.tsv"
 SLOW_S: Final = 0.015
 """Seconds of a core, on average of the cases of a test."""
 
-NEAR_S: Final = 30.0
+NEAR_S: Final = 20.0
 """Seconds of a core that the slow tests near a change may take together."""
 
 NEAR: Final = "TESTS_NEAR"
