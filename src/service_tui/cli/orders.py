@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from service_tui.cli.parser import DIGITS_MAX
+from service_tui.cli.parser import row_number
 from service_tui.terms import Action, Side, Venue
 from service_tui.wiring.output import print_lines, print_text
 from service_tui.wiring.trade_command import Choose, OrderRequest
@@ -53,7 +53,5 @@ async def choose(lines: Sequence[str], count: int) -> int | None:
     print_lines(*lines)
     print_text("Type the number of the market, or enter to leave: ")
     typed = (await typed_line(sys.stdin)).strip()
-    if not typed.isascii() or not typed.isdecimal():
-        return None
-    place = int(typed) - 1 if len(typed) <= DIGITS_MAX else -1
-    return place if 0 <= place < count else None
+    number = row_number(typed) if typed.isascii() else None
+    return number - 1 if number and number <= count else None

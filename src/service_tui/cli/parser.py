@@ -503,9 +503,14 @@ def _add_orders(command: Callable[..., Parser]) -> None:
         order.add_argument(flag, dest="worst", metavar="PRICE", default="", help=about_flag)
 
 
+def row_number(text: str) -> int | None:
+    """The whole number that a text of digits stands for; None for any other or a longer text."""
+    return int(text) if text.isdecimal() and len(text) <= DIGITS_MAX else None
+
+
 def _row_count(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX and int(text) > 0:
-        return int(text)
+    if text.isascii() and (count := row_number(text)):
+        return count
     raise argparse.ArgumentTypeError(f"{text[:20]!r} is no number of rows")
 
 

@@ -12,7 +12,7 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from service_tui.cli.parser import DIGITS_MAX
+from service_tui.cli.parser import row_number
 from service_tui.console import formats
 from service_tui.console.fields import FieldError, parse_percent
 from service_tui.console.forms.approval import is_real
@@ -275,10 +275,10 @@ class PlainRows:
         if not words or not words[0].isdecimal():
             raise PlainError(f"{name} N: the number in the list of {row_command.listing}")
         rows = self._listed.get(row_command.listing)
-        place = int(words[0]) - 1 if len(words[0]) <= DIGITS_MAX else -1
-        if rows is None or not 0 <= place < len(rows):
+        number = row_number(words[0])
+        if rows is None or not number or number > len(rows):
             raise PlainError(f"no such number: {row_command.listing} lists them")
-        row, rest = rows[place], words[1:]
+        row, rest = rows[number - 1], words[1:]
         row_command.make(desk.state, row.key, rest)
         if row_command.needs_yes:
             print_text(f"{row.line}\n{name}? y: ")
