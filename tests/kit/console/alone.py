@@ -9,6 +9,7 @@ Nothing is laid out or painted: what needs focus or a key of Textual's belongs t
 """
 
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,6 +62,38 @@ class Part:
         (self.classes.add if on else self.classes.discard)(name)
 
 
+class Timers(list[Callable[[], object]]):
+    """What runs once a timer is over; a test lets all of them run out."""
+
+    def begin(self, _: float, run: Callable[[], object]) -> Any:
+        self.append(run)
+        return SimpleNamespace(stop=partial(self._stop, run))
+
+    def run_out(self) -> None:
+        due = [*self]
+        self.clear()
+        for run in due:
+            run()
+
+    def _stop(self, run: Callable[[], object]) -> None:
+        self[:] = [one for one in self if one is not run]
+
+
+class Opened(list[Any]):
+    """Dialogs that were opened above; a test answers the last one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._then: list[Callable[[Any], None]] = []
+
+    def push(self, dialog: Any, then: Callable[..., None]) -> None:
+        self.append(dialog)
+        self._then.append(then)
+
+    def answer(self, result: Any) -> None:
+        self._then.pop()(result)
+
+
 class Found(list[Part]):
     """What a query found."""
 
@@ -77,15 +110,13 @@ class Alone:
         self.left: list[Any] = []
         """Its results; None when it was left without one."""
         self.posted: list[Any] = []
-        self.opened: list[Any] = []
-        """Dialogs that it opened above itself."""
-        self.timers: list[Callable[[], object]] = []
-        self._then: list[Callable[[Any], None]] = []
+        self.opened = Opened()
+        self.timers = Timers()
         for name, text in getattr(dialog, "first", {}).items():
             self.parts[name] = Part(text)
         kind: Any = dialog.__class__
         app = SimpleNamespace(
-            push_screen=self._open, post_message=self.posted.append,
+            push_screen=self.opened.push, post_message=self.posted.append,
             current_theme=SimpleNamespace(dark=True), pressed_at=None,
         )  # fmt: skip
         dialog.__class__ = type(kind.__name__, (kind,), {"app": app, "is_active": True})
@@ -94,7 +125,7 @@ class Alone:
         dialog.dismiss = self.left.append
         dialog.post_message = self.posted.append
         dialog.call_after_refresh = ignore
-        dialog.set_timer = self._later
+        dialog.set_timer = self.timers.begin
         dialog.note_escape = ignore
         if hasattr(dialog, "refresh_form"):
             dialog._is_ready = True
@@ -134,13 +165,11 @@ class Alone:
 
     def wait(self) -> None:
         """Let every timer that was set run out."""
-        due, self.timers = self.timers, []
-        for run in due:
-            run()
+        self.timers.run_out()
 
     def answer(self, result: Any) -> None:
         """Close the dialog that was opened last."""
-        self._then.pop()(result)
+        self.opened.answer(result)
 
     def _one(self, selector: str, *_: object) -> Part:
         return self.part(selector.lstrip("#."))
@@ -149,18 +178,6 @@ class Alone:
         """The part of an id or a class; of a type, every part that a test has named."""
         names = (selector.lstrip("#."),) if isinstance(selector, str) else tuple(self.parts)
         return Found(self.part(name) for name in names)
-
-    def _later(self, _: float, run: Callable[[], object]) -> Any:
-        self.timers.append(run)
-
-        def stop() -> None:
-            self.timers = [one for one in self.timers if one is not run]
-
-        return SimpleNamespace(stop=stop)
-
-    def _open(self, dialog: Any, then: Callable[..., None]) -> None:
-        self.opened.append(dialog)
-        self._then.append(then)
 
 
 def ignore(*_: object, **__: object) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from textual.geometry import Size
 from textual.widget import Widget
 
-from kit.console.alone import Found, Part, event, ignore
+from kit.console.alone import Found, Opened, Part, Timers, event, ignore
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.desk.command import Command
@@ -86,15 +86,14 @@ class LoneScreen:
         self.parts: dict[str, Part] = {}
         self.focused: list[Any] = []
         self.posted: list[Any] = []
-        self.opened: list[Any] = []
+        self.opened = Opened()
         self.later: list[Callable[[], object]] = []
-        self.timers: list[Callable[[], object]] = []
-        self._then: list[Callable[[Any], None]] = []
+        self.timers = Timers()
         self.named: dict[Any, Part] = {}
         """Parts that are found by their type."""
         kind: Any = screen.__class__
         self.app = SimpleNamespace(
-            push_screen=self._open, post_message=self.posted.append, size=self.size,
+            push_screen=self.opened.push, post_message=self.posted.append, size=self.size,
             current_theme=SimpleNamespace(dark=True), theme="night", pressed_at=None,
             # Nothing is attached to an app that ends.
             _exit=True, animation_level="none",
@@ -123,7 +122,7 @@ class LoneScreen:
             widget._fall = Fallen()
         widget.query_one = self._one
         widget.post_message = self.posted.append
-        widget.set_timer = self._later
+        widget.set_timer = self.timers.begin
         widget.focus = partial(self.focused.append, widget)
 
     def _found(self, selector: Any) -> Found:
@@ -176,24 +175,13 @@ class LoneScreen:
 
     def wait(self) -> None:
         """Let every timer run out, and everything run that waits for the next frame."""
-        due, self.timers, self.later[:] = [*self.timers, *self.later], [], []
-        for run in due:
+        later, self.later[:] = [*self.later], []
+        self.timers.run_out()
+        for run in later:
             run()
 
     def answer(self, result: Any) -> None:
-        self._then.pop()(result)
+        self.opened.answer(result)
 
     def _after(self, run: Callable[..., object], *given: Any) -> None:
         self.later.append(partial(run, *given))
-
-    def _later(self, _: float, run: Callable[[], object]) -> Any:
-        self.timers.append(run)
-
-        def stop() -> None:
-            self.timers = [one for one in self.timers if one is not run]
-
-        return SimpleNamespace(stop=stop)
-
-    def _open(self, dialog: Any, then: Callable[..., None]) -> None:
-        self.opened.append(dialog)
-        self._then.append(then)
