@@ -16,7 +16,7 @@ from service_tui.desk.facts import (
     ServiceAnswered,
     ServiceFailed,
 )
-from service_tui.desk.reduce import reduce
+from service_tui.desk.reduce import FILLS_MAX, reduce
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.orders import OpenOrderView
@@ -71,6 +71,19 @@ def test_fills_come_newest_first_and_each_counts_once() -> None:
     assert names(reduce(state, FillsReceived((fill(2), fill(3), fill(3))))) == [
         "t3 3", "t2 2", "t1 1",
     ]  # fmt: skip
+
+
+def test_equal_parts_of_one_order_are_fills_of_their_own() -> None:
+    first, second = fill(1, trade_id="t"), fill(2, trade_id="t")
+    assert first.shares == second.shares
+    state = reduce(replace(STATE, fills=(first,)), FillsReceived((second,)))
+    assert state.fills == (second, first)
+
+
+def test_the_oldest_fills_are_forgotten() -> None:
+    state = replace(STATE, fills=tuple(fill(seq) for seq in range(FILLS_MAX, 0, -1)))
+    state = reduce(state, FillsReceived((fill(FILLS_MAX + 1),)))
+    assert [one.seq for one in state.fills] == [*range(FILLS_MAX + 1, 1, -1)]
 
 
 def test_a_fill_that_the_history_had_before_is_not_shown_twice() -> None:

@@ -40,6 +40,8 @@ def test_repeated_rows_come_in_the_order_of_their_times() -> None:
     ]
 
 
+SALE = '[[worst]]\nat = "0:10"\ndo = "sell"\nmarket = "dam"\nside = "yes"\nshares = 1\n'
+
 BROKEN = {
     "no TOML": ({"top": "title = \n"}, "line 1: Invalid value"),
     "a key that does not exist": (
@@ -78,6 +80,18 @@ BROKEN = {
     "a course that no person could take": (
         {"best": '[[best]]\nat = "0:05"\ndo = "price"\n'},
         "line 22: no do price: one of buy, sell",
+    ),
+    "a worst course of a market that does not exist": (
+        {
+            "worst": '[[worst]]\nat = "0:10"\ndo = "sell"\nmarket = "damm"\nside = "yes"\nshares = 1\n'
+        },
+        "line 29: no market damm; did you mean dam?",
+    ),
+    "a worst course after the end": (
+        {
+            "worst": '[[worst]]\nat = "2:30"\ndo = "sell"\nmarket = "dam"\nside = "yes"\nshares = 1\n'
+        },
+        "line 27: at 2:30 is after the end, 2:00",
     ),
     "two markets of one name": (
         {"market": '[[market]]\nname = "dam"\nquestion = "?"\nprice = 0.5\n' * 2},

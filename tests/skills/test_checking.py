@@ -101,6 +101,12 @@ def test_a_manifest_is_an_object(tmp_path: Path, manifest: str, *, is_whole: boo
     assert all(one.startswith("clawhub.json: ") for one in found)
 
 
+def test_a_folder_of_that_name_is_no_manifest(tmp_path: Path) -> None:
+    folder = skill(tmp_path, WHOLE)
+    (folder / "clawhub.json").mkdir()
+    assert problems_of(folder) == []
+
+
 def test_the_line_of_a_script_that_is_wrong_is_named(tmp_path: Path) -> None:
     found = problems_of(skill(tmp_path, WHOLE, script="a = 1\nb = = 2\n"))
     assert found == ["run.py: line 2: invalid syntax"]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from service_tui.terms import MARKET_IDS_MAX, Venue
+from service_tui.terms import MARKET_IDS_MAX, Side, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import (
     AnyVenue,
@@ -23,6 +23,7 @@ from service_tui.wire.briefing import VERSIONS_MAX, BriefingQuery
 from service_tui.wire.chain import RpcBody, RpcErrorBody
 from service_tui.wire.importing import CheckQuery
 from service_tui.wire.markets import MarketsQuery
+from service_tui.wire.monitors import MonitorRequest
 from service_tui.wire.settings import HttpsAddress, SolanaAddress
 
 READ: Any = {
@@ -236,3 +237,30 @@ def test_what_is_no_text_is_refused_as_the_name_of_a_venue(value: object) -> Non
     with pytest.raises(ValidationError):
         READ[AnyVenue].validate_python(value)
     assert READ[AnyVenue].validate_python(Venue.SOL) is Venue.SOL
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_taken"),
+    [
+        ({}, False),
+        ({"stop_loss_pct": None}, True),
+        ({"take_profit_pct": None}, True),
+        ({"stop_loss_pct": None, "take_profit_pct": None}, False),
+        ({"stop_loss_pct": None, "take_profit_pct": 0.5}, True),
+        ({"stop_loss_pct": None, "take_profit_pct": None, "trailing_stop_pct": 0.1}, True),
+        ({"trailing_stop_pct": 0.1}, True),
+        ({"trailing_stop_pct": 0.1, "trailing_stop_points": None}, True),
+        ({"trailing_stop_pct": 0.1, "trailing_stop_points": 0.1}, False),
+    ],
+)
+def test_thresholds_watch_something_and_trail_in_one_unit(
+    sent: dict[str, float | None], *, is_taken: bool
+) -> None:
+    def read() -> MonitorRequest:
+        return MonitorRequest.model_validate({"side": Side.YES, **sent})
+
+    if is_taken:
+        assert read().model_fields_set == {"side", *sent}
+    else:
+        with pytest.raises(ValidationError):
+            read()

@@ -35,6 +35,15 @@ def test_the_axis_shows_a_cursor_in_its_first_column() -> None:
     assert (inks(0)[5], inks(5)[5]) == (("┴", "faint"), ("┴", "foreground"))
 
 
+def test_the_axis_is_as_long_as_the_plot_and_shows_news_before_a_notch() -> None:
+    mark = NewsMark(Timestamp(50), "it rains")
+    at = FRAME.column_of(mark.at)
+    margin, *axis = replace(PICTURE, news=(mark,), margin=3).axis((at,))
+    assert margin == ("   ", "")
+    assert len(axis) == FRAME.columns
+    assert axis[at] == mark.glyph
+
+
 def test_a_time_that_would_touch_its_neighbour_is_left_out() -> None:
     assert PICTURE.times({2: "12:00", 7: "13:00", 10: "14:00"})[0][0] == "12:00   14:00"
     assert PICTURE.times({2: "12:00", 9: "13:00"})[0][0] == "12:00  13:00"

@@ -296,6 +296,17 @@ def test_a_stream_is_heard_from_its_first_word_on_and_a_new_agent_is_told() -> N
     assert len([fact for fact in it.on.facts if isinstance(fact, Acted)]) == 2
     assert [(fill.seq, fill.trade_id) for fill in it.consumer._fills] == [(8, "t-1")]
     assert it.consumer._last == 11
+    # Another world counts anew.
+    it.consumer._on_event(event("reset", 2))
+    assert it.consumer._last == 2
+
+
+def test_a_trade_touches_its_topics_beside_being_told() -> None:
+    it = Stream()
+    body = event("fill", 8, fill=FillPart(**FILL))
+    assert it.touched(body)
+    it.consumer._on_event(body)
+    assert it.consumer._touched == it.touched(body)
 
 
 async def test_a_stream_that_ends_is_opened_again_behind_what_was_heard() -> None:

@@ -300,6 +300,19 @@ async def test_an_end_that_fails_leaves_it_halted_and_every_source_is_asked_agai
         assert made.asked.count("first") == 1
 
 
+async def test_a_halt_that_is_asked_for_again_does_not_wait_for_the_pause_of_the_first(
+    hand: Callable[..., Hand],
+) -> None:
+    made = hand()
+    made.answers["first"] = [NotDoneError("it refuses")]
+    made.halting.halt()
+    async with made.running():
+        assert made.ack("first").state is AckState.FAILED
+        made.halting.halt()
+        await turns()
+        assert made.ack("first").state is AckState.DONE
+
+
 async def test_a_halt_overtakes_its_own_end(hand: Callable[..., Hand]) -> None:
     made = hand()
     made.halting.halt()

@@ -1,7 +1,4 @@
-"""Tables of the desk's data for spreadsheets and programs: CSV, JSON, a day as Markdown. Pure.
-
-Pure.
-"""
+"""Tables of the desk's data for spreadsheets and programs: CSV, JSON, a day as Markdown. Pure."""
 
 import csv
 import io
