@@ -82,15 +82,11 @@ BROKEN = {
         "line 22: no do price: one of buy, sell",
     ),
     "a worst course of a market that does not exist": (
-        {
-            "worst": '[[worst]]\nat = "0:10"\ndo = "sell"\nmarket = "damm"\nside = "yes"\nshares = 1\n'
-        },
+        {"worst": SALE.replace("dam", "damm")},
         "line 29: no market damm; did you mean dam?",
     ),
     "a worst course after the end": (
-        {
-            "worst": '[[worst]]\nat = "2:30"\ndo = "sell"\nmarket = "dam"\nside = "yes"\nshares = 1\n'
-        },
+        {"worst": SALE.replace("0:10", "2:30")},
         "line 27: at 2:30 is after the end, 2:00",
     ),
     "two markets of one name": (

@@ -34,11 +34,14 @@ CALLED = Called("POST", "/api/desk/halt")
 AWAY = UnreachableError("away", CALLED)
 
 
-class NoAgents:
-    """A desk without agents of skills."""
+@dataclass
+class Agents:
+    """The agents of skills of a desk."""
 
-    def present(self) -> tuple[()]:
-        return ()
+    there: tuple[HaltedAgent, ...] = ()
+
+    def present(self) -> tuple[HaltedAgent, ...]:
+        return self.there
 
 
 @dataclass
@@ -53,11 +56,12 @@ class Hand:
     fault: Exception | None = None
     while_the_end_is_kept: Callable[[], object] | None = None
     is_halted_there: bool = True
+    agents: Agents = field(default_factory=Agents)
 
     def __post_init__(self) -> None:
         self.halting = Halting(
             self.on.ports, cast("Memory", self), random.Random(1), self.wait,
-            agents=cast("SkillAgents", NoAgents()),
+            agents=cast("SkillAgents", self.agents),
         )  # fmt: skip
 
     async def keep_halt(self, kept: KeptHalt) -> None:
@@ -298,6 +302,16 @@ async def test_an_end_that_fails_leaves_it_halted_and_every_source_is_asked_agai
         assert not made.halt.is_resuming
         await turns()
         assert made.asked.count("first") == 1
+
+
+def test_a_halt_names_the_agents_whose_skills_trade_at_its_beginning(
+    hand: Callable[..., Hand],
+) -> None:
+    made = hand(embedded=False)
+    made.agents.there = (HaltedAgent("a-2", "heron"),)
+    made.halting.halt()
+    assert made.halt.agents == made.agents.there
+    assert any("heron" in one.what for one in made.halt.acks)
 
 
 async def test_a_halt_that_is_asked_for_again_does_not_wait_for_the_pause_of_the_first(
