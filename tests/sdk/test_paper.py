@@ -181,6 +181,13 @@ def test_a_paper_position_is_told_at_the_last_prices() -> None:
     }
 
 
+def test_a_profit_on_paper_is_told_to_the_micro() -> None:
+    paper = Paper(ManualClock())
+    paper.trade(market(0.4), order(amount=10.0))
+    paper.see([market(0.400_123)])
+    assert paper.portfolio().pnl_total == 0.003_075
+
+
 @pytest.mark.parametrize(
     ("venue", "cents", "outside", "buy", "sell"),
     [

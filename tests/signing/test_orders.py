@@ -215,6 +215,15 @@ def test_an_order_that_dies_before_it_is_made_is_not_built(expires_s: int) -> No
         )
 
 
+def test_a_builder_is_named_and_nothing_else_is_told_of_it() -> None:
+    signer, builder = CountingSigner(), bytes(range(32))
+    order = build_order(
+        BUY, signer.address, exchange=ExchangeVersion.V2, salt=1, now_ms=NOW_MS, builder=builder
+    )
+    sent = sign_order(order, signer, is_neg_risk=False).body()
+    assert (sent["builder"], sent["metadata"]) == ("0x" + builder.hex(), "0x" + "00" * 32)
+
+
 def test_a_builder_of_zeros_opts_out() -> None:
     signer = CountingSigner()
     order = build_order(

@@ -100,7 +100,16 @@ def test_a_file_that_cannot_be_read_is_named_and_left_as_it_is(tmp_path: Path, n
         assert "move it away" in str(caught.value)
         assert SECRET not in str(caught.value)
         assert caught.value.__cause__ is None
+        # A traceback would show what the decoder met.
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
         assert (tmp_path / file).read_bytes() == raw
+
+
+def test_a_file_of_just_the_largest_size_is_read(tmp_path: Path) -> None:
+    text = json.dumps({"operator": "op_1", "padding": ""})
+    full = text[:-2] + "x" * (FILE_MAX - len(text)) + text[-2:]
+    (tmp_path / DESK_FILE).write_text(full)
+    assert desk_keys(tmp_path).operator == "op_1"
 
 
 def test_keys_without_an_operator_are_not_made_up(tmp_path: Path) -> None:

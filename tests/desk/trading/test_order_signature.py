@@ -232,6 +232,11 @@ async def test_a_token_that_was_shown_is_the_only_one_that_is_signed() -> None:
     for side in Side:
         with pytest.raises(PolicyRefusedError, match="token does not match the condition"):
             await signed(swapped, order(side=side))
+    # What was confirmed counts, also where the list has followed the service since.
+    market = replace(named.state.markets["m-00001"], condition_id="0x" + CONDITION.hex())
+    named.state = replace(named.state, markets={"m-00001": market})
+    with pytest.raises(PolicyRefusedError, match="token changed since it was shown"):
+        await signed(named, order(token=str(int(yes) + 1)))
     market = replace(named.state.markets["m-00001"], condition_id="0x" + "ab" * 32)
     named.state = replace(named.state, markets={"m-00001": market})
     with pytest.raises(PolicyRefusedError, match="token changed since it was shown"):

@@ -42,6 +42,7 @@ from service_tui.signing.approvals import approvals
 from service_tui.signing.errors import KeystoreError, LockedError
 from service_tui.signing.link import Challenge
 from service_tui.signing.policy import SigningPolicy
+from service_tui.storage.errors import StorageError
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.public import PATCH_SETTINGS
 from service_tui.wire.endpoints.wallet import (
@@ -403,6 +404,21 @@ async def test_approvals_that_cannot_be_read_are_told() -> None:
         (WalletJob.APPROVE, "signing approvals one by one"),
     ]
     assert {one.path["address"] for one in it.on.asked} == {"0xLINKED"}
+
+
+@pytest.mark.parametrize("problem", [SILENT, LockedError(), StorageError("the disk is full")])
+async def test_approvals_that_break_off_end_their_job_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
+    it = Work()
+
+    async def give(_: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(it.handlers, "_give", give)
+    await it.handlers.set_approvals(SetApprovals(("k",), APPROVE_WORD))
+    assert it.on.words == [("bad", f"approvals: {problem}")]
+    assert (it.on.state.wallet.job, it.on.state.wallet.problem) == (None, str(problem))
 
 
 async def test_an_approval_names_its_contracts_by_the_book() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
+from service_tui.engine.books import resting
 from service_tui.engine.books.book import Match, Resting
 from service_tui.engine.books.liquidity import PriceLevel, RefreshedQuotes, refresh_at
 from service_tui.engine.books.orders import (
@@ -589,6 +590,22 @@ def test_fresh_quotes_fill_what_they_have_crossed_at_its_own_price(
     if fields.get("action") is SELL and shares:
         # Half a dollar a share was paid for them.
         assert filled[0].realized == round((money - shares / 2) * ONE)
+
+
+def test_orders_are_met_best_price_first_and_then_oldest(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = traded()
+    for name, cents in (("low", 30), ("high", 35), ("later", 35)):
+        rests(world, name, price=Micros(cents * CENT))
+    rests(world, "sale", action=SELL, price=Micros(45 * CENT))
+    met: list[str] = []
+
+    def cross(_: object, __: object, order: Resting, ___: object) -> list[object]:
+        met.append(order.order_id)
+        return []
+
+    monkeypatch.setattr(resting, "_cross", cross)
+    assert match_due(world.venues, TIMES) == []
+    assert met == ["high", "later", "low", "sale"]
 
 
 @pytest.mark.parametrize(

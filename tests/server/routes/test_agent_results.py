@@ -261,6 +261,7 @@ async def test_the_results_are_those_of_the_agent_of_the_path(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = bare_world("ada", "bea")
+    world.world_at = Timestamp(AT + 600)
     listed(world, "m1")
     asked: list[object] = []
 

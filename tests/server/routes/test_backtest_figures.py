@@ -147,6 +147,16 @@ def test_a_swept_figure_that_a_trade_lacks_is_none() -> None:
     assert one == (ONE + int(9 * 0.6), True, (None, None))
 
 
+@pytest.mark.parametrize(("held", "worth", "is_open"), [(1, 0, True), (3, 2, True), (0, 0, False)])
+def test_what_is_held_is_open_and_its_worth_is_never_rounded_up(
+    held: int, worth: int, *, is_open: bool
+) -> None:
+    rows: Any = [(ONE, held, "m1", "yes", "{}")]
+    request = asked({}, sweep={"min_edge": (0.0,)})
+    (one,) = research._passing(rows, research.thresholds_in(request), {"m1": 0.9})
+    assert one == (ONE + worth, is_open, (None,))
+
+
 def test_thresholds_of_a_sweep_vary_and_the_others_hold() -> None:
     request = asked({"min_edge": 1.0, "max_odds": 2.0}, sweep={"min_edge": (1.0,), "fee": (2.0,)})
 
@@ -217,6 +227,16 @@ def test_a_share_is_worth_its_price_or_what_its_market_ended_with() -> None:
     assert prices.keys() == {"open", "won", "lost"}
     assert (prices["won"], prices["lost"]) == (1.0, 0.0)
     assert prices["open"] == pytest.approx(0.4, abs=0.01)
+
+
+def test_what_is_held_on_a_book_is_worth_the_price_of_its_venue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = bare_world("ada")
+    listed(world, "m1")
+    monkeypatch.setattr(research, "mark_of", lambda *given: given)
+    prices = research.prices_of(world, data(HELD), Venue.EVM)
+    assert prices == {"m1": (world, Venue.EVM, "m1", (world.at, world.world_at))}
 
 
 async def test_a_grid_that_is_too_large_is_refused() -> None:

@@ -176,6 +176,10 @@ def test_a_decided_trade_is_told_with_its_end() -> None:
     )  # fmt: skip
     refused = fleet.held_body(request_to(waiting()), sale, end._replace(size=Micros(0)))
     assert refused.decided_amount is None
+    # What it would get now is told of a trade that waits alone.
+    ended = fleet.held_body(request_to(waiting()), held(), end)
+    assert (ended.avg_price, ended.shares_estimate) == (None, None)
+    assert ended.price == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize("changes", [{"venue": Venue.EVM}, {"size": dollars(10_000_000)}])

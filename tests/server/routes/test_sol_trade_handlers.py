@@ -228,6 +228,12 @@ async def test_a_wrong_signature_is_refused_with_what_is_wrong_with_it(desk: Des
     assert desk.orders == []
 
 
+async def test_an_agent_without_a_wallet_gets_no_quote(desk: Desk) -> None:
+    desk.service.world.agents["ada"].change({"solana_wallet": None})
+    with pytest.raises(Denied, match="403"):
+        await desk.quoted()
+
+
 async def test_a_wallet_that_was_changed_since_the_quote_does_not_trade(desk: Desk) -> None:
     name = await quote_id(desk)
     desk.service.world.agents["ada"].change({"solana_wallet": OTHER})

@@ -103,6 +103,30 @@ async def test_only_a_plain_quote_of_a_real_venue_needs_no_claim(
         assert await placed == "quoted"
 
 
+@pytest.mark.parametrize("execute", [True, False])
+async def test_what_is_to_be_signed_holds_by_all_rules_before_it_is_quoted(
+    monkeypatch: pytest.MonkeyPatch, *, execute: bool
+) -> None:
+    one, seen = service(), list[Any]()
+
+    async def placed(_: object, sent: Any, **more: Any) -> str:
+        seen.append(("placed", sent.approved, more))
+        return "quote"
+
+    monkeypatch.setattr(trades, "check_ready", lambda *given: seen.append(given[1:]))
+    monkeypatch.setattr(
+        trades, "check_order", lambda _, sent, times: seen.append((sent.approved, times))
+    )
+    monkeypatch.setattr(trades, "place_on_venue", placed)
+    monkeypatch.setattr(trades, "_intended", lambda *given: given[2])
+    request = request_to(one, "ada")
+    asked = trade(venue=Venue.EVM, dry_run=True, execute=execute)
+    plain = trades.venue_order(request, asked, dollars(5))
+    assert await trades._on_venue(request, asked, plain) == "quote"
+    checks = [(request.agent, Venue.EVM), (True, (request.now, one.world.world_at))]
+    assert seen == [*(checks if execute else ()), ("placed", False, {"dry_run": True})]
+
+
 @pytest.mark.parametrize(("signed_until", "until"), [(AT + 9, AT + 9), (None, AT + 70)])
 async def test_a_signed_order_dies_when_it_says_or_as_it_was_asked_for(
     monkeypatch: pytest.MonkeyPatch, signed_until: float | None, until: float

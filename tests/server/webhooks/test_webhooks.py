@@ -615,6 +615,20 @@ async def test_the_number_that_was_checked_is_the_one_that_is_called() -> None:
     assert address.host_header == "hook.example"
 
 
+@pytest.mark.parametrize("inner", ["127.0.0.1", "10.0.0.1", "169.254.169.254"])
+def test_a_number_that_is_not_public_is_refused_inside_another_one(inner: str) -> None:
+    plain = int(ipaddress.IPv4Address(inner))
+    relay = int(ipaddress.IPv4Address("93.184.216.34"))
+    for number in (
+        (0xFFFF << 32) | plain,
+        (0x2002 << 112) | (plain << 80) | 1,
+        (0x2001 << 112) | (relay << 64) | (plain ^ 0xFFFF_FFFF),
+        (0x64_FF9B << 96) | plain,
+    ):
+        with pytest.raises(AddressRefusedError):
+            check_number(ipaddress.IPv6Address(number), allows_loopback=True)
+
+
 def test_public_numbers_pass() -> None:
     for text in ("93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"):
         check_number(ipaddress.ip_address(text), allows_loopback=False)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,27 @@ def test_a_second_lock_hears_who_holds_the_first(directory: Path) -> None:
     with pytest.raises(DirectoryLockedError) as after:
         DataDirLock.acquire(directory, pid=2, now=NOW + 1)
     assert after.value.holder == Holder(4711, NOW, "http://127.0.0.1:8017")
+    lock.release()
+
+
+def test_a_lock_that_is_not_got_leaves_no_file_open(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+    lock = DataDirLock.acquire(directory, pid=1, now=NOW)
+    really = os.open
+
+    def noted(*given: Any) -> int:
+        opened.append(really(*given))
+        return opened[-1]
+
+    monkeypatch.setattr(lock_room.os, "open", noted)
+    with pytest.raises(DirectoryLockedError):
+        DataDirLock.acquire(directory, pid=2, now=NOW)
+    assert opened
+    for descriptor in opened:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)
     lock.release()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -184,6 +184,25 @@ def test_every_readable_table_replaces_that_of_the_backup() -> None:
     assert column(target, "SELECT seq FROM entries") == []
     assert column(target, "SELECT seq FROM endedfilled") == [5]
     assert column(target, "SELECT closed_at FROM use") == [5]
+
+
+def test_rows_that_can_be_read_replace_those_of_the_backup_and_the_others_stay() -> None:
+    target = in_memory()
+    for key in ("first", "lost"):
+        write_preference(target, key, "old")
+
+    class Broken:
+        """A table whose rows can be read up to a page in its middle."""
+
+        def execute(self, query: str) -> Iterator[tuple[object, ...]]:
+            last = query.endswith("DESC")
+            yield (9, "last", "new") if last else (1, "first", "new")
+            raise sqlite3.DatabaseError("database disk image is malformed")
+
+    assert _copy_rows(cast("Any", Broken()), target, table_of(tables.Preferences)) == 2
+
+    rows = target.execute("SELECT key, value FROM preferences ORDER BY key").fetchall()
+    assert rows == [("first", "new"), ("last", "new"), ("lost", "old")]
 
 
 def test_a_row_that_breaks_a_rule_of_its_table_is_left_out() -> None:
