@@ -2,12 +2,17 @@
 
 import argparse
 import io
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from service_tui.cli import main as cli
+from service_tui.cli import orders
 from service_tui.cli.orders import choose, choose_of, confirm, is_unasked, order_request
 from service_tui.terms import Action, Side, Venue
+from service_tui.wiring import trade_command
 from service_tui.wiring.trade_command import OrderRequest
 
 
@@ -104,3 +109,28 @@ async def test_a_market_is_chosen_by_its_number(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     assert await choose(["1 a", "2 b", "3 c"], 3) == place
+
+
+@pytest.mark.parametrize(
+    ("unasked", "stdin", "is_placed"),
+    [(False, True, True), (False, False, False), (True, False, True), (True, True, True)],
+)
+def test_an_order_is_asked_for_where_something_can_be_typed(
+    monkeypatch: pytest.MonkeyPatch, *, unasked: bool, stdin: bool, is_placed: bool
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(orders, "order_request", lambda _: SimpleNamespace(is_live=False))
+    monkeypatch.setattr(orders, "is_unasked", lambda *_: unasked)
+    monkeypatch.setattr(orders, "choose_of", lambda *_, asks: asked.append(asks))
+    monkeypatch.setattr(trade_command, "trade", lambda *given: asked.append(given[0]))
+    monkeypatch.setattr(cli, "_print_report", lambda _: 0)
+    # What is printed may go to a file: it is typing that is needed.
+    monkeypatch.setattr(cli, "_is_terminal", lambda stream: stdin is (stream is sys.stdin))
+    options: Any = "options"
+    if is_placed:
+        assert cli._order(options, argparse.Namespace()) == 0
+        assert asked == [stdin, options]
+    else:
+        with pytest.raises(cli.CannotError, match="nothing was sent; add --yes"):
+            cli._order(options, argparse.Namespace())
+        assert asked == []

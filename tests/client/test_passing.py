@@ -103,6 +103,31 @@ async def test_when_to_come_back_is_passed_with_the_answer() -> None:
     assert (await answered([b"{}"])).retry_after == ""
 
 
+@pytest.mark.parametrize(
+    ("error", "was_sent"),
+    [
+        (httpx.ConnectError, False),
+        (httpx.ConnectTimeout, False),
+        (httpx.ReadTimeout, True),
+        (httpx.WriteTimeout, True),
+        (httpx.ReadError, True),
+        (httpx.RemoteProtocolError, True),
+    ],
+)
+async def test_only_a_call_that_found_no_line_was_surely_not_sent(
+    error: type[httpx.TransportError], *, was_sent: bool
+) -> None:
+    async def broken(request: httpx.Request) -> httpx.Response:
+        raise error("broken", request=request)
+
+    base = "http://127.0.0.1:9"
+    with pytest.raises(NotPassedError) as raised:
+        await pass_on(
+            httpx.MockTransport(broken), httpx.URL(base), Key(TOLD, base), ("POST", "/api", b"{}")
+        )
+    assert raised.value.was_sent is was_sent
+
+
 async def test_a_call_without_an_end_ends_with_its_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -159,12 +159,16 @@ async def test_the_later_of_two_closings_holds() -> None:
 
 async def test_a_gate_refuses_at_once_when_its_wait_is_longer_than_the_deadline() -> None:
     clock = HastyClock()
+    await clock.sleep(30.0)
     gates = Gates(clock)
     gates.close("/x", 20.0, WHY)
-    with pytest.raises(RateLimitedError) as caught:
-        await gates.enter("/x", READ, 15.0)
-    assert caught.value.retry_after_s == pytest.approx(20.0)
-    assert clock.slept == []
+    for until in (45.0, 50.0):
+        with pytest.raises(RateLimitedError) as caught:
+            await gates.enter("/x", READ, until)
+        assert caught.value.retry_after_s == pytest.approx(20.0)
+    assert clock.slept == [30.0]
+    await gates.enter("/x", READ, 50.1)
+    assert clock.monotonic() == pytest.approx(50.0)
 
 
 async def test_a_failing_path_keeps_its_pace_for_writes_too() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
 from service_tui.desk.fixes import FIX_OF, fix_of
-from service_tui.desk.slices.records import PositionView
+from service_tui.desk.slices.records import BookLevelView, PositionView
 from service_tui.desk.translate import (
     account_view,
     amount,
@@ -196,9 +196,15 @@ def test_the_tape_of_a_market_is_taken_whole() -> None:
         resolution_criteria="so",
         points=({"at": AT, "price": 0.2},),
         news=(news,),
-        trades=(trade,),
+        trades=(trade, trade | {"action": "hold"}, trade | {"trader": "wren"}),
+        bids=({"price": 0.2, "shares": 3.0},),
+        asks=({"price": 0.3, "shares": 4.0},),
     )
-    detail = detail_of_tape(body, 0)
+    detail = detail_of_tape(body, 60)
+    assert (detail.market_id, detail.span_s, detail.criteria) == ("m", 60, "so")
+    assert [one.trader for one in detail.trades] == ["heron", "wren"]
+    assert detail.bids == (BookLevelView(0.2, Micros(3_000_000)),)
+    assert detail.asks == (BookLevelView(0.3, Micros(4_000_000)),)
     assert detail.news[0].headline == "x"
     assert (detail.trades[0].side, detail.trades[0].action) == (Side.NO, Action.SELL)
     assert detail.trades[0].shares == 2_500_000

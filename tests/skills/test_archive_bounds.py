@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,31 @@ def test_one_byte_more_is_refused_whatever_was_asked_for(
     with pytest.raises(SkillRefusedError, match="it is larger than 5 bytes"):
         source.read(size)
     assert source._source.tell() == 8
+
+
+def members(**files: bytes) -> list[installing._Member]:
+    return [installing._Member(name, partial(io.BytesIO, held)) for name, held in files.items()]
+
+
+def test_as_many_files_and_bytes_as_are_allowed_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installing, "FILES_MAX", 2)
+    monkeypatch.setattr(installing, "BYTES_MAX", 5)
+    installing._write(members(a=b"abc", b=b"de"), tmp_path / "whole")
+    assert (tmp_path / "whole" / "a").read_bytes() == b"abc"
+    assert (tmp_path / "whole" / "b").read_bytes() == b"de"
+    with pytest.raises(SkillRefusedError, match="larger than 5 bytes"):
+        installing._write(members(a=b"abc", b=b"def"), tmp_path / "large")
+    with pytest.raises(SkillRefusedError, match="more than 2 files"):
+        installing._write(members(a=b"", b=b"", c=b""), tmp_path / "many")
+
+
+def test_a_second_file_of_one_name_does_not_replace_the_first(tmp_path: Path) -> None:
+    twice = [*members(a=b"first"), *members(a=b"second")]
+    with pytest.raises(FileExistsError):
+        installing._write(twice, tmp_path / "in")
+    assert (tmp_path / "in" / "a").read_bytes() == b"first"
 
 
 def archive(path: Path, *names: str) -> Path:

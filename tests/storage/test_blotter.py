@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
+from service_tui.storage import blotter as blotter_room
 from service_tui.storage.blotter import (
     FINAL_STATES,
     TRANSITIONS,
@@ -18,6 +19,7 @@ from service_tui.storage.blotter import (
     _claim,
     recent_elsewhere,
 )
+from service_tui.storage.cached_state import TICKET_COLUMNS
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import (
@@ -263,6 +265,14 @@ async def test_commands_that_ended_are_read_from_the_blotter_of_another_console(
     assert recent_elsewhere(tmp_path / "none.sqlite3", 9) == []
     (tmp_path / "broken.sqlite3").write_bytes(b"no database")
     assert recent_elsewhere(tmp_path / "broken.sqlite3", 9) == []
+
+
+@pytest.mark.parametrize("row", [("t1",) * len(TICKET_COLUMNS), (object(),) * len(TICKET_COLUMNS)])
+def test_rows_of_another_console_without_sense_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: tuple[object, ...]
+) -> None:
+    monkeypatch.setattr(blotter_room, "read_tickets", lambda *_: [row])
+    assert recent_elsewhere(tmp_path, 9) == []
 
 
 async def test_what_waits_at_a_start_is_listed_oldest_first(

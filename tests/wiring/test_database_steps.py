@@ -329,6 +329,18 @@ def test_what_is_replaced_is_named_and_the_directory_is_let_go(
     DataDirLock.acquire(tmp_path, pid=1, now=1.0).release()
 
 
+def test_a_disk_that_refuses_a_new_desk_is_told_and_the_directory_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin_anew(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(room.restoring, "begin_anew", begin_anew)
+    with pytest.raises(StorageError, match="Permission denied"):
+        room.begin_anew(tmp_path)
+    DataDirLock.acquire(tmp_path, pid=1, now=1.0).release()
+
+
 def test_copies_are_listed_with_their_reach_or_their_damage(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

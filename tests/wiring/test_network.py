@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -21,7 +22,7 @@ from service_tui.server.embedded import SimSettings, open_sim
 from service_tui.server.http import connections
 from service_tui.server.http.entrance import LOCAL, Entrance, plain_address
 from service_tui.server.http.loopback import bind, listen
-from service_tui.wiring.network import NetworkError, check_network, entrance_on
+from service_tui.wiring.network import NetworkError, check_network, entrance_on, leader_tls
 from service_tui.wiring.options import Options
 
 NAME = "desk.example"
@@ -379,3 +380,43 @@ def test_people_and_agents_come_over_tls(tmp_path: Path, made: Certificate) -> N
         assert "this needs the role owner; ada is observer" in problem
     log = (tmp_path / "data" / "service-tui.log").read_text()
     assert not [one for one in (key, body["invitation"], born["api_key"]) if one in log]
+
+
+# -- calls to the process that leads -----------------------------------------------------------
+
+
+def test_a_process_on_a_network_trusts_its_own_certificate_and_asks_for_the_first_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+    context = SimpleNamespace(
+        verify_flags=ssl.VERIFY_X509_TRUSTED_FIRST, load_verify_locations=read.append
+    )
+    monkeypatch.setattr(ssl, "create_default_context", lambda: context)
+    cert, key = tmp_path / "cert", tmp_path / "key"
+    given = {"tls_cert": cert, "tls_key": key}
+    for names, host, name in (
+        (("a.example", "b.example"), "0.0.0.0", "a.example"),  # noqa: S104 - not opened
+        ((), "10.0.0.7", "10.0.0.7"),
+        ((), "::1", "::1"),
+    ):
+        tls = leader_tls(options(tmp_path, host=host, public_names=names, **given))
+        assert tls is not None
+        assert (tls.context, tls.name) == (context, name)
+    assert read == [cert] * 3
+    # It is no authority, and is trusted as it is.
+    assert context.verify_flags & ssl.VERIFY_X509_PARTIAL_CHAIN
+    assert context.verify_flags & ssl.VERIFY_X509_TRUSTED_FIRST
+
+
+@pytest.mark.parametrize("given", [{}, {"trusted_proxy": "10.0.0.1", "tls_cert": Path("c")}])
+def test_a_process_that_does_not_encrypt_itself_calls_its_leader_plainly(
+    tmp_path: Path, given: dict[str, Any]
+) -> None:
+    assert leader_tls(options(tmp_path, **given)) is None
+
+
+def test_a_certificate_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    given = options(tmp_path, host="10.0.0.7", tls_cert=tmp_path / "none", tls_key=tmp_path / "k")
+    with pytest.raises(NetworkError, match="cannot read the certificate"):
+        leader_tls(given)

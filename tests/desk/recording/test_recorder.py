@@ -68,6 +68,13 @@ def test_time_alone_is_recorded_every_ten_seconds_and_an_event_after_two() -> No
     assert recorder.is_due(halted, Timestamp(START + AFTER_EVENT_S))
 
 
+@pytest.mark.parametrize("back_s", [1.0, 3_600.0])
+def test_a_clock_that_is_set_back_does_not_stop_the_recording(back_s: float) -> None:
+    state, recorder = sample_state(20), Recorder()
+    recorder.record(state, START)
+    assert recorder.is_due(later(state, random.Random(1)), Timestamp(START - back_s))
+
+
 def test_a_record_has_the_event_that_came_and_not_the_one_that_went() -> None:
     state, recorder = sample_state(20), Recorder()
     halted = replace(state, halt=HaltView(START))
