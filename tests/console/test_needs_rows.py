@@ -8,7 +8,7 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from kit.samples.reactor import reactor
 from kit.samples.risk import alert_of, price_alert_of
-from service_tui.console import needs_positions, needs_risk
+from service_tui.console import formats, needs_fleet, needs_positions, needs_risk
 from service_tui.console.needs_positions import (
     MOVED_FROM,
     MOVED_MAX,
@@ -38,7 +38,7 @@ from service_tui.desk.slices.redemption import (
 )
 from service_tui.desk.slices.risk import AlertState
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.terms import AgentStatus, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 BASE = sample_state(6)
@@ -270,7 +270,9 @@ def test_what_is_at_stake_is_what_a_sale_would_bring_now_else_at_the_trigger() -
     assert [row.money for row in needs] == [3 * ONE]
 
 
-@pytest.mark.parametrize(("venue", "real"), [(Venue.SIM, False), (Venue.EVM, True)])
+@pytest.mark.parametrize(
+    ("venue", "real"), [(Venue.SIM, False), (Venue.EVM, True), (Venue.SOL, True)]
+)
 @pytest.mark.parametrize("state", list(AlertState))
 def test_an_alert_that_sold_nothing_is_listed_for_a_day(
     state: AlertState, venue: Venue, *, real: bool
@@ -287,6 +289,8 @@ def test_an_alert_that_sold_nothing_is_listed_for_a_day(
         )  # fmt: skip
         assert (one.row, one.is_dismissable) == (alert.alert_id, True)
         assert one.note.startswith("nothing sold; ")
+        assert one.figure == formats.age(alert.expires_at, NOW)
+        assert one.figure.plain
         assert of(with_alerts(replace(alert, expires_at=at(-UNSOLD_FOR_S - 1)))) == []
 
 
@@ -370,3 +374,31 @@ def test_a_breaker_that_holds_signals_back_is_told_until_it_resets(
     assert list(needs_risk._breaker(replace(state, reactor=view), at(91))) == (
         [] if resets_at else [one]
     )
+
+
+# -- agents -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("privacy", ["on", "off"])
+def test_an_agent_without_cash_is_listed_with_what_it_has_left(privacy: str) -> None:
+    assert BASE.fleet is not None
+    agent = replace(BASE.fleet.agents[0], status=AgentStatus.BROKE, cash=Micros(31 * ONE // 100))
+    state = replace(BASE, preferences={"privacy": privacy})
+    (one,) = needs_fleet._agent(agent, state)
+    assert (one.key, one.row, one.word) == (f"broke {agent.agent_id}", agent.agent_id, "broke")
+    assert ("0.31" in one.figure.plain) is (privacy == "off")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "is_own", "is_there"),
+    [(False, False, True), (False, True, False), (True, False, False)],
+)
+def test_an_agent_that_nobody_has_claimed_is_listed_unless_it_is_the_desks_own(
+    *, claimed: bool, is_own: bool, is_there: bool
+) -> None:
+    assert BASE.fleet is not None
+    agent = replace(
+        BASE.fleet.agents[0], status=AgentStatus.UNCLAIMED, claimed=claimed, is_own=is_own
+    )
+    found = list(needs_fleet._agent(agent, BASE))
+    assert [one.act for one in found] == (["agents.claim"] if is_there else [])

@@ -22,6 +22,7 @@ from service_tui.console.forms.approval import (
     real_question,
     why_text,
 )
+from service_tui.console.reasons import without_amounts
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.slices.fleet import HeldView, LeashView, approval_text
 from service_tui.desk.state import DeskState
@@ -67,6 +68,22 @@ def test_a_size_that_is_typed_is_approved_and_the_same_one_is_none(
         t.type("approval-amount", typed)
         t.submit("approval-amount")
         assert t.returned == [ApproveHeld("h1", approval_text(BUY), amount and Micros(amount))]
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_a_typed_size_beyond_the_means_is_refused_and_names_no_masked_amount(
+    *, masked: bool
+) -> None:
+    state = replace(waiting(BUY), preferences={"privacy": "on" if masked else "off"})
+    over = over_means(BUY, Micros(9_000_000 * ONE), state)
+    assert over
+    assert over_means(BUY, BUY.amount, state) == ""
+    with asked(state=state) as t:
+        t.type("approval-amount", "9000000")
+        t.submit("approval-amount")
+        assert t.returned == []
+        assert t.text("form-problem") == without_amounts(over, masked=masked)
+        assert any(letter.isdigit() for letter in t.text("form-problem")) is not masked
 
 
 def test_a_sale_has_no_size_and_is_approved_by_its_button() -> None:

@@ -12,6 +12,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console.actions import NO_ROW, ScreenAction
 from service_tui.console.forms.explain import Explain
 from service_tui.console.forms.sort_menu import USUAL
+from service_tui.console.freshness import NO_DESK
 from service_tui.console.keys import key_named
 from service_tui.console.parts import table_screen
 from service_tui.console.parts.table_screen import (
@@ -261,6 +262,19 @@ def test_rows_are_shown_and_the_cursor_settles_once_all_have_come(
     call("show_rows", stub)
     assert stub.table.empty == "no ended"
     assert stub.table.done == [("show", (TWO,)), *([("settle_cursor",)] if settled else [])]
+
+
+def test_a_console_without_a_desk_says_so_in_the_place_of_each_list() -> None:
+    nobody = replace(STATE.service, problem=NO_DESK)
+    stub = Stub(state=replace(STATE, service=nobody, rewound_to=NOW), place=1)
+    stub.rows = lambda: ()  # type: ignore[attr-defined]
+    stub.empty_text = lambda: "no ended"  # type: ignore[attr-defined]
+    stub.is_settled = lambda: True  # type: ignore[attr-defined]
+    shown: list[str] = []
+    stub.table.show = lambda _: shown.append(stub.table.empty)  # type: ignore[method-assign]
+    call("show_rows", stub)
+    # It stands there before the list is painted without its rows.
+    assert shown == ["No record shown."]
 
 
 # -- the memory -----------------------------------------------------------------------------------

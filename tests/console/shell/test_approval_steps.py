@@ -90,8 +90,9 @@ def test_the_one_that_is_asked_for_is_opened(*, refuse: bool) -> None:
     form = vars(opened(shell))
     assert (form["_trade"], form["_begins_refusing"], form["_is_new"]) == (OTHER, refuse, False)
     assert said(shell) == []
-    page.open_requested(ApprovalRequested("h9"))
-    assert said(shell) == [("trade no longer pending", "info")]
+    for gone in ("h9", "h0", "h"):
+        page.open_requested(ApprovalRequested(gone))
+    assert said(shell) == [("trade no longer pending", "info")] * 3
     assert len(shell.pushed) == 1
 
 

@@ -46,6 +46,19 @@ def test_a_breaker_says_how_long_it_still_blocks(left_s: float | None, again: st
 
 
 @pytest.mark.parametrize(
+    ("is_enabled", "is_paused", "from_cache"),
+    [(False, True, False), (True, False, False), (True, True, True)],
+)
+def test_a_breaker_that_blocks_nothing_now_is_not_told(
+    *, is_enabled: bool, is_paused: bool, from_cache: bool
+) -> None:
+    breaker = SimpleNamespace(is_paused=lambda _: is_paused, left_s=lambda _: 9.0)
+    reactor = SimpleNamespace(is_enabled=is_enabled, breaker=breaker)
+    state: Any = SimpleNamespace(reactor=reactor, from_cache=from_cache)
+    assert list(banner._breaker(state, NOW)) == []
+
+
+@pytest.mark.parametrize(
     ("last_ok_at", "lost"),
     [(None, "since the start"), (Timestamp(NOW - 60), "for 1m 00s")],
 )

@@ -99,3 +99,11 @@ def test_a_line_that_matches_is_marked_and_the_one_in_focus_more() -> None:
         assert strip.cell_length == 40
         assert strip.text.strip() == ("" if y == 4 else f"ne {y}")
     assert inks == ["", "bold accent", "bold reverse accent", "", ""]
+
+
+def test_the_lines_from_the_top_on_are_shown_at_the_columns_from_the_left_on() -> None:
+    made: Any = view(30, top=7.0)
+    made.left, made._found, made._at = 3, frozenset[int](), None
+    made._paint = SimpleNamespace(prepare=lambda: None, style=lambda ink="": ink)
+    assert OutputView.render_line(made, 0).text.rstrip() == "e 7"
+    assert OutputView.render_line(made, 9).text.rstrip() == "e 16"

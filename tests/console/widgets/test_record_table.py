@@ -410,6 +410,12 @@ async def test_a_changed_cell_glows_in_its_direction_and_then_rests() -> None:
             "k2": {"price": "glow-down"},
         }
         assert app.table._resting is not None
+        # What changes while it glows glows as long as what changed first.
+        first = app.table._resting
+        changed[3] = replace(changed[3], price=0.95)
+        app.table.show(tuple(changed))
+        assert app.table._lines.glow.keys() == {"k3"}
+        assert app.table._resting is not first
         await settled(pilot, app.table)
         assert app.table._lines.glow == {}
         assert app.table._resting is None

@@ -512,3 +512,24 @@ def test_the_market_of_a_signal_is_shown() -> None:
     (message,) = screen.posted
     assert isinstance(message, GoTo)
     assert (message.screen_name, message.row) == ("markets", OTHERS.market_id)
+
+
+# -- what became of a signal ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_a_signal_that_ended_tells_what_was_bought_and_for_how_much(*, masked: bool) -> None:
+    ended = replace(
+        NEW, state=SignalState.MIRRORED, shares=Micros(30 * ONE), cost=Micros(12 * ONE + 340_000),
+        detail="30.00 shares for 12.34",
+    )  # fmt: skip
+    privacy = {"privacy": "on" if masked else "off"}
+    view = on(ended, state=replace(STATE, preferences=privacy)).view
+    told = describe(ended, view, Preview()).body.plain
+    assert view.masked is masked
+    assert ("12.34" in told) is not masked
+    assert formats.price(ended.fill_price).plain in told
+    failed = replace(ended, state=SignalState.FAILED, shares=Micros(0), detail="")
+    nothing = describe(failed, view, Preview()).body.plain
+    assert "12.34" not in nothing
+    assert "expired, nothing bought" in nothing

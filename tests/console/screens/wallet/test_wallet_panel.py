@@ -8,12 +8,14 @@ import pytest
 from kit.console.alone import Alone, Part
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, wallet_of
+from service_tui.console.chain_text import key_text
+from service_tui.console.keys import cap
 from service_tui.console.messages import Copied
 from service_tui.console.screens.wallet import panel as module
 from service_tui.console.screens.wallet.panel import BESIDE_FROM, WalletPanel, _in_lines  # pyright: ignore[reportPrivateUsage]
 from service_tui.console.screens.wallet.text import checklist_text
 from service_tui.desk.commands.wallet import LockWallet
-from service_tui.desk.slices.wallet import ChallengeView, WalletJob
+from service_tui.desk.slices.wallet import ChallengeView, KeyState, WalletJob
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -185,3 +187,15 @@ def test_the_steps_of_the_setup_are_listed_once_all_of_them_are_read() -> None:
     unread = checklist_text(wallet_of(is_read=False), 100).plain
     assert "not loaded yet" in unread
     assert not any(glyph in unread for glyph in "✓✗?")
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        (KeyState.UNLOCKED, "key unlocked"),
+        (KeyState.LOCKED, f"key locked  {cap('wallet.unlock')}"),
+        (KeyState.NONE, "key no key here"),
+    ],
+)
+def test_the_key_says_whether_this_machine_signs(state: KeyState, told: str) -> None:
+    assert key_text(wallet_of(key_state=state)).plain == told
