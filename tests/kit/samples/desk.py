@@ -2,6 +2,8 @@
 
 import math
 import random
+from dataclasses import replace
+from functools import cache
 
 from service_tui.desk.slices.agents import AgentView, FillView, FleetView
 from service_tui.desk.slices.briefing import (
@@ -16,6 +18,7 @@ from service_tui.desk.slices.buy_limits import (
     RiskDefaults,
     SkillDaySpend,
 )
+from service_tui.desk.slices.reactor import ReactorView
 from service_tui.desk.slices.records import (
     AccountView,
     DetailView,
@@ -216,6 +219,22 @@ def sample_rails() -> BuyLimitsView:
 
 
 def sample_state(count: int = 80, *, held: int = 7, seed: int = 7) -> DeskState:
+    """A desk with so many markets; what can be changed in it is its own."""
+    state = _drawn(count, held, seed)
+    return replace(
+        state,
+        service=replace(state.service, dropped={}, failures={}),
+        markets=dict(state.markets),
+        preferences={},
+        seen=dict(state.seen),
+        polls=dict(state.polls),
+        reactor=ReactorView(),
+    )
+
+
+@cache
+def _drawn(count: int, held: int, seed: int) -> DeskState:
+    """Drawn once a process: hundreds of tests begin with one."""
     rng = random.Random(seed)
     markets = {view.market_id: view for view in (market(i, rng) for i in range(count))}
     views = list(markets.values())
