@@ -170,6 +170,47 @@ async def test_a_buy_waits_for_what_an_earlier_run_left_unknown_and_a_sale_does_
         assert (turn.waited, turn.carried, one.has_begun) == (waited, [one], True)
 
 
+async def test_each_command_has_a_task_of_its_own_and_a_newer_question_ends_the_one_before() -> (
+    None
+):
+    it = desk()
+    begun: list[Any] = []
+    cancelled: list[Any] = []
+    ended: list[Any] = []
+
+    async def fenced(one: Ticket) -> None:
+        begun.append(one)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(one)
+            raise
+
+    it._fenced, it._ended = fenced, lambda one, _: ended.append(one)
+    asked = [ticket(RequestQuote(number, BUY), ticket_id=f"q-{number}") for number in range(3)]
+    given = [ticket(ticket_id="k-1"), *asked, ticket(SALE, ticket_id="k-2")]
+    for one in given:
+        it._inbox.put_nowait(one)
+    async with asyncio.TaskGroup() as tasks:
+        dispatch = tasks.create_task(called(Desk._dispatch, it, tasks))
+        for _ in range(6):
+            await asyncio.sleep(0)
+        assert it._running == {one.view.ticket_id: one for one in given}
+        # A question that another follows may end before it has begun.
+        assert begun == [given[0], asked[2], given[4]]
+        assert ended == asked[:2]
+        assert cancelled == []
+        asks = ticket(RequestQuote(9, SALE), ticket_id="q-9")
+        it._inbox.put_nowait(asks)
+        for _ in range(6):
+            await asyncio.sleep(0)
+        assert cancelled == [asked[2]]
+        assert (begun[-1], ended) == (asks, asked)
+        dispatch.cancel()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+
+
 async def test_what_a_halt_has_ended_meanwhile_is_not_carried_out() -> None:
     turn, one = Turn(), ticket(state=TicketState.REFUSED)
     await turn.take(one)

@@ -703,6 +703,11 @@ async def test_a_desk_beside_a_holder_shows_the_holders_runs_now_and_then(hand: 
         assert hand.view == done
         assert hand.runs.folder_of("done") == held / "runs" / "done"
         assert hand.runs.folder_of("other") == hand.folder / "runs" / "other"
+        # Its output can be read here as well.
+        (held / "runs" / "done" / LOG).write_text("last words\n")
+        hand.runs.look_at("done")
+        hand.runs.look()
+        assert hand.tails == [LogTailView("done", ("last words",))]
         # What is shown already is not told again, and what is newer is.
         store(held, replace(done, run_id="next"))
         store(held, replace(done, run_id="mine"))

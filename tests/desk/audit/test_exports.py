@@ -24,7 +24,7 @@ STATE = replace(sample_state(), supervision=sample_supervision())
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "  =cmd|' /C calc'!A0", "\n@x"]
+    "text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "  =cmd|' /C calc'!A0", "\n@x", "\tx", "\r1"]
 )
 def test_a_formula_becomes_text(text: str) -> None:
     assert safe_cell(text) == f"'{text}"

@@ -34,11 +34,14 @@ CALLED = Called("POST", "/api/desk/halt")
 AWAY = UnreachableError("away", CALLED)
 
 
-class NoAgents:
-    """A desk without agents of skills."""
+class Agents:
+    """Agents of skills, none at first."""
 
-    def present(self) -> tuple[()]:
-        return ()
+    def __init__(self) -> None:
+        self.there: tuple[HaltedAgent, ...] = ()
+
+    def present(self) -> tuple[HaltedAgent, ...]:
+        return self.there
 
 
 @dataclass
@@ -53,11 +56,12 @@ class Hand:
     fault: Exception | None = None
     while_the_end_is_kept: Callable[[], object] | None = None
     is_halted_there: bool = True
+    agents: Agents = field(default_factory=Agents)
 
     def __post_init__(self) -> None:
         self.halting = Halting(
             self.on.ports, cast("Memory", self), random.Random(1), self.wait,
-            agents=cast("SkillAgents", NoAgents()),
+            agents=cast("SkillAgents", self.agents),
         )  # fmt: skip
 
     async def keep_halt(self, kept: KeptHalt) -> None:
@@ -237,6 +241,26 @@ async def test_a_halt_that_was_kept_is_asked_for_again_at_the_start(
     async with made.running():
         kept = KeptHalt(on=True, at=Timestamp(NOW - 500), was_paused=True, agents=agents)
         assert made.kept == [kept]
+
+
+def test_a_halt_names_the_agents_of_skills_and_asks_for_the_pause_of_each(
+    hand: Callable[..., Hand],
+) -> None:
+    made = hand(embedded=False)
+    heron, gull = HaltedAgent("a-2", "heron"), HaltedAgent("a-3", "gull")
+    made.agents.there = (heron,)
+    made.halting.halt()
+    assert made.halt.agents == (heron,)
+    names = [one.name for one in made.halt.acks[2:]]
+    assert names == ["first", "pause:a-2", "skill_orders"]
+    # One that came since is paused by the next halt, and the one known stays named as it is.
+    known = replace(heron, was_paused=True)
+    done = tuple(replace(one, state=AckState.DONE) for one in made.halt.acks)
+    made.on.state = replace(made.on.state, halt=replace(made.halt, acks=done, agents=(known,)))
+    made.agents.there = (heron, gull)
+    made.halting.halt()
+    assert made.halt.agents == (known, gull)
+    assert [one.name for one in made.halt.acks[3:]] == ["pause:a-2", "pause:a-3", "skill_orders"]
 
 
 # -- its end ---------------------------------------------------------------------------------------

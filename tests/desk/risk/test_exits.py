@@ -604,6 +604,20 @@ async def test_an_exit_in_doubt_is_neither_sent_again_nor_acknowledged(
         assert made.alert.detail == "sent, no answer: being looked up, not resent"
 
 
+@pytest.mark.parametrize("state", [TicketState.UNKNOWN, TicketState.DONE])
+async def test_the_last_of_several_exits_says_where_the_alert_is(
+    work: Callable[..., Work], state: TicketState
+) -> None:
+    failed = ticket_of(state=TicketState.FAILED, settled_at=Timestamp(START - 40))
+    made = with_tickets(work(Micros(0)), failed, ticket_of(2, state=state))
+    await made.turn(alert_of())
+    assert made.sold == []
+    assert (made.alert.ticket_id, made.alert.attempts) == (f"{NAME}.2", 2)
+    is_done = state is TicketState.DONE
+    assert made.alert.state is (AlertState.EXECUTED if is_done else AlertState.UNKNOWN)
+    assert len(made.calls(END_RISK_ALERT)) == is_done
+
+
 async def test_an_exit_that_was_found_on_disk_as_done_is_acknowledged_and_not_sold_again(
     work: Callable[..., Work],
 ) -> None:

@@ -291,6 +291,18 @@ async def test_a_service_that_does_not_answer_ends_nothing_and_leaves_a_doubt_la
     assert second.fix == Fix.CHECK_POSITIONS
 
 
+async def test_an_order_that_is_on_its_way_again_is_not_settled_by_an_older_look() -> None:
+    on = desk(unknown(state=TicketState.SENT, **LATE), unknown("t2", **LATE))
+    rows = on.state.tickets
+    before = replace(rows[0], state=TicketState.UNKNOWN)
+    await reconcile([before], on.ports)
+    on.answers[TRADES] = UnreachableError("no connection", CALLED)
+    with pytest.raises(UnreachableError):
+        await reconcile([before], on.ports)
+    # Nor is one that nobody asked about.
+    assert on.state.tickets == rows
+
+
 # -- found on the book --------------------------------------------------------------------------
 
 LIMIT = 0.4

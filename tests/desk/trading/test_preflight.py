@@ -618,6 +618,12 @@ def test_an_order_with_a_price_passes_while_the_quote_is_not_beyond_it(
     placed = order(venue, action, price=shown + price)
     reasons = list(rules._against_quote(state, placed))
     assert reasons == ([] if passes else [Reason("price moved beyond the quote", Fix.NEW_PRICE)])
+    # The price of NO is the other one, and what differs by its rounding alone is the same.
+    no = replace(placed, side=Side.NO, price=1 - shown - price)
+    by_no = {Action.BUY: Action.SELL, Action.SELL: Action.BUY}[action]
+    assert list(rules._against_quote(state, replace(no, action=by_no))) == reasons
+    near = replace(placed, price=placed.price + (-1e-10 if action is Action.BUY else 1e-10))
+    assert list(rules._against_quote(state, near)) == reasons
     for free in (
         replace(placed, rests=True), replace(placed, price=None),
         replace(placed, market_id="m-9"),

@@ -219,6 +219,23 @@ def test_a_webhook_is_disabled_by_ten_failures_in_a_row_alone() -> None:
     assert not hook.is_active
 
 
+def test_a_delivery_that_arrived_clears_its_failure_and_never_goes_back() -> None:
+    world = new_world()
+    joined(world, "ada")
+    hooks, events = world.webhooks, (WebhookEvent.TRADE_EXECUTED,)
+    world.note(hooks.request("ada", "https://h.example", events, at=world.at, seq=4))
+    hook = hooks.find("ada", "wh1")
+    for seq, detail in ((9, "no answer"), (9, ""), (7, "")):
+        world.note(WebhookTried("wh1", world.at, "d", "trade.executed", seq, detail))
+        assert (hook.detail, hook.seq) == (detail, 4 if detail else 9)
+    # A name is never given a second time: a delivery under way belongs to the one that was.
+    world.note(hooks.request("ada", "https://i.example", events, at=world.at, seq=9))
+    world.note(hooks.delete("ada", "wh1", world.at))
+    for name in ("j", "k"):
+        world.note(hooks.request("ada", f"https://{name}.example", events, at=world.at, seq=9))
+    assert [one.placed.webhook_id for one in hooks.of("ada")] == ["wh2", "wh3", "wh4"]
+
+
 def test_a_replay_makes_the_same_alerts_and_webhooks() -> None:
     world = new_world()
     agent, market = joined(world, "ada"), open_markets(world)[0]
