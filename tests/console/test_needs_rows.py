@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import leash_of
 from kit.samples.reactor import reactor
 from kit.samples.risk import alert_of, price_alert_of
 from service_tui.console import needs_positions, needs_risk
+from service_tui.console.needs_fleet import of_fleet
 from service_tui.console.needs_positions import (
     MOVED_FROM,
     MOVED_MAX,
@@ -370,3 +372,28 @@ def test_a_breaker_that_holds_signals_back_is_told_until_it_resets(
     assert list(needs_risk._breaker(replace(state, reactor=view), at(91))) == (
         [] if resets_at else [one]
     )
+
+
+# -- budgets ------------------------------------------------------------------------------------
+
+
+def test_a_budget_that_is_nearly_spent_names_its_agent_its_skill_and_what_is_left() -> None:
+    assert BASE.fleet is not None
+    known = BASE.fleet.agents[1]
+    leashes = (
+        leash_of(known.agent_id, skill_slug="gauge"), leash_of("a-gone"),
+        leash_of("a-calm", spent=Micros(80 * ONE)), leash_of("a-free", budget=None),
+    )  # fmt: skip
+    alone = replace(BASE.supervision, held=(), needs=(), runs=(), leashes=leashes)
+    rows = [
+        one
+        for one in of_fleet(replace(BASE, supervision=alone), NOW)
+        if one.key.startswith("budget ")
+    ]
+    assert [(one.row, one.screen, one.money) for one in rows] == [
+        (known.agent_id, "agents", 100 * ONE), ("a-gone", "agents", 100 * ONE),
+    ]  # fmt: skip
+    assert known.name in rows[0].what
+    assert "gauge" in rows[0].what
+    # An agent that is not listed has its id for a name.
+    assert rows[1].what == "a-gone: daily budget nearly spent"

@@ -46,6 +46,22 @@ def test_a_level_that_never_fell_has_an_axis_all_the_same() -> None:
     assert _below_range(replace(SERIES, below_is=Below.SUM), Window(0.0, 100.0)) == (0.0, 1.0)
 
 
+def test_a_level_is_drawn_from_what_held_at_the_beginning_and_named_at_its_lowest() -> None:
+    def below(*points: tuple[float, float]) -> list[str]:
+        level = replace(
+            SERIES, below=points, below_is=Below.LEVEL, below_title="loss", write_below=str
+        )
+        lines = text(drawn_time(level, (40, 20), Window(0.0, 100.0), None)).splitlines()
+        rule = next(place for place, line in enumerate(lines) if "loss" in line)
+        return lines[rule + 1 : -2]
+
+    rows = below((0.0, -1.0), (50.0, -4.0))
+    assert [line.split()[0] for line in rows if "-" in line] == ["-4.0"]
+    assert "-4.0" in rows[-1]
+    # What came before or after the window has no place in it.
+    assert below((-90.0, -9.0), (-50.0, -1.0), (50.0, -4.0), (150.0, -8.0)) == rows
+
+
 def test_a_lower_part_without_an_amount_yet_is_there() -> None:
     series = replace(SERIES, below_is=Below.SUM, below_title="volume, $SIM")
     assert "volume, $SIM" in text(drawn_time(series, (40, 14), Window(0.0, 100.0), None))
