@@ -629,6 +629,17 @@ async def test_what_is_gone_ended_or_under_way_is_not_dismissed(
     assert (made.on.asked, made.signal(one.signal_id)) == ([], one)
 
 
+@pytest.mark.parametrize("fault", [GONE, ValueError("an id that is none")])
+async def test_a_report_that_the_service_never_takes_holds_up_no_end(
+    work: Callable[..., Work], fault: Exception
+) -> None:
+    made = work(ends=[(TicketState.DONE, DONE, None)])
+    made.on.answers[POST_REACTION] = fault
+    await made.work()
+    assert made.mirrors._finished == made.mirrors._reported == {"s-1"}
+    assert [one.endpoint for one in made.on.asked] == [POST_REACTION, DELETE_SIGNAL]
+
+
 @pytest.mark.parametrize("fault", [ReadOnlyError("only looks", CALLED), AWAY])
 async def test_a_dismissed_signal_that_stays_at_the_service_is_said_so(
     work: Callable[..., Work], fault: Exception
