@@ -175,6 +175,14 @@ def store(folder: Path, view: SkillRunView) -> None:
 # -- the start -------------------------------------------------------------------------------------
 
 
+def test_a_run_of_before_begins_anew_whatever_it_was(hand: Hand) -> None:
+    hand.begin(state=SkillRunState.CRASHED)
+    assert hand.view.state is SkillRunState.STARTING
+    assert hand.started == []
+    hand.runs.look()
+    assert len(hand.started) == 1
+
+
 def test_a_run_is_shown_as_starting_and_then_as_running_with_its_process(hand: Hand) -> None:
     begun = hand.begin()
     log_path = str(hand.folder / "runs" / "run-one" / "output.log")
