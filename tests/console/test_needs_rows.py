@@ -229,6 +229,11 @@ def test_what_was_settled_is_listed_for_a_while(ago_s: float, *, is_there: bool)
     won = replace(one, realized=Micros(1), outcome=True)
     for need in of(replace(CALM, closed=(won,))):
         assert (need.tone, need.glyph, need.note[:12]) == ("profit", "▲", "resolved YES")
+    # NO has won as well where it is the outcome.
+    for need in of(replace(CALM, closed=(replace(won, side=Side.NO, outcome=False),))):
+        assert (need.tone, need.note[:11]) == ("profit", "resolved NO")
+    for need in of(replace(CALM, closed=(one,), preferences={"privacy": "on"})):
+        assert "2.00" not in need.figure.plain
     for nothing in ({"shares": Micros(0)}, {"outcome": None}, {"resolves_at": None}):
         assert of(replace(CALM, closed=(replace(one, **nothing),))) == []
 

@@ -496,3 +496,18 @@ def test_monitors_older_than_their_period_say_so(
 ) -> None:
     state = replace(STATE, **seen(Topic.MONITORS, age_s, period_s))
     assert bool(monitor_detail._freshness(state, NOW).plain) is is_told
+
+
+@pytest.mark.parametrize(
+    ("resets_s", "text"),
+    [
+        (90, "■ breaker open, 1m 30s left. b resets it. 5 failures in a row, 7 signals skipped"),
+        (None, "■ breaker open. b resets it. 5 failures in a row, 7 signals skipped"),
+        (0, ""),
+    ],
+)
+def test_a_breaker_is_told_while_it_holds_signals_back(resets_s: float | None, text: str) -> None:
+    resets_at = None if resets_s is None else Timestamp(NOW + resets_s)
+    breaker = BreakerView(6, 5, Timestamp(NOW - 9), resets_at, 7)
+    reactor = replace(STATE.reactor, breaker=breaker)
+    assert reactor_detail._breaker(reactor, NOW).plain == text

@@ -324,6 +324,50 @@ async def test_an_end_that_fails_leaves_it_halted_and_every_source_is_asked_agai
         assert made.asked.count("first") == 1
 
 
+async def test_an_end_begins_at_once_while_a_step_waits_and_nothing_is_asked_again(
+    hand: Callable[..., Hand],
+) -> None:
+    made = hand()
+    made.answers["first"] = [AWAY]
+    made.halting.halt()
+    async with made.running(), asyncio.TaskGroup() as tasks:
+        assert made.ack("first").state is AckState.FAILED
+        resuming = tasks.create_task(made.halting.resume(Resume(RESUME_WORD)))
+        await turns()
+        assert resuming.done()
+        assert made.on.state.halt is None
+        assert made.asked.count("first") == 1
+
+
+async def test_an_end_waits_for_the_step_under_way_and_what_that_found_is_kept(
+    hand: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, go_on = hand(), asyncio.Event()
+    found = (HaltedAgent("a-2", "heron", was_paused=True),)
+
+    async def slow(_: Ports) -> str:
+        await go_on.wait()
+        if "slow" not in made.asked:
+            made.on.state = replace(made.on.state, halt=replace(made.halt, agents=found))
+        made.asked.append("slow")
+        return ""
+
+    monkeypatch.setattr(halting, "STEPS", (HaltStep("slow", "what is slow", slow),))
+    made.answers["lift_pause"] = [NotDoneError("it refuses")]
+    made.halting.halt()
+    async with made.running(), asyncio.TaskGroup() as tasks:
+        resuming = tasks.create_task(made.halting.resume(Resume(RESUME_WORD)))
+        await turns()
+        assert "lift_pause" not in made.asked
+        go_on.set()
+        await turns()
+        assert resuming.done()
+        assert made.asked.index("slow") < made.asked.index("lift_pause")
+        assert ("bad", "not resumed, still halted: it refuses") in made.on.words
+        # How an agent was before the halt is not forgotten by an end that failed.
+        assert made.halt.agents == found
+
+
 async def test_a_halt_overtakes_its_own_end(hand: Callable[..., Hand]) -> None:
     made = hand()
     made.halting.halt()

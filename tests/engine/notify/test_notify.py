@@ -159,7 +159,10 @@ def test_the_price_of_no_is_that_of_no() -> None:
     world = new_world()
     agent, market = joined(world, "ada"), open_markets(world)[0]
     priced(market, 0.5)
-    an_alert(world, agent, market, ABOVE, 0.6, Side.NO)
+    priced(market, 0.8)
+    (placed,) = an_alert(world, agent, market, ABOVE, 0.6, Side.NO)
+    assert isinstance(placed, PriceAlertSet)
+    assert placed.price == pytest.approx(0.2, abs=1e-5)
     priced(market, 0.7)
     assert looked(world) == []
     priced(market, 0.3)
