@@ -289,6 +289,8 @@ async def test_a_mirror_is_written_down_sent_once_reported_and_deleted(
     await made.work()
     ((ticket, order, body),) = made.sent
     assert ticket == ticket_of_mirror(one, NOW)
+    # Its amount counts as spent before anything is waited for.
+    assert made.on.facts[0] == Changed(ticket)
     assert (order, body) == (order_of(one), request_of_mirror(one))
     ((intent, once, budgets),) = made.opened
     assert (intent.ticket_id, intent.amount_micros, once) == (
