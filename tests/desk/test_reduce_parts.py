@@ -359,3 +359,15 @@ def test_a_refused_key_is_that_of_the_agent(phase: Phase, *, by_operator: bool) 
         "no such key", Topic.AGENTS, 401,
     )  # fmt: skip
     assert [one.tone for one in after.notices] == (["bad"] if phase is Phase.UNAUTHORIZED else [])
+
+
+def test_a_service_that_refuses_all_that_is_needed_is_as_good_as_away() -> None:
+    service = replace(STATE.service, phase=Phase.ONLINE, last_ok_at=None, failures={})
+    state = replace(STATE, service=service)
+    phases: list[Phase] = []
+    for topic in (Topic.MARKETS, Topic.POSITIONS, Topic.ACCOUNT):
+        fact = ServiceFailed(topic, NOW, "no such path", offline=False, status=404)
+        state = reduce(state, fact)
+        phases.append(state.service.phase)
+        assert (state.service.problem_of, state.service.problem_status) == (topic, 404)
+    assert phases == [Phase.ONLINE, Phase.ONLINE, Phase.OFFLINE]

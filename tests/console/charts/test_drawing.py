@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from service_tui.console import formats
 from service_tui.console.charts.drawing import (
     Drawn,
     _below_range,
@@ -13,6 +14,7 @@ from service_tui.console.charts.drawing import (
     drawn_time,
 )
 from service_tui.console.charts.series import Below, TimeSeries, Window
+from service_tui.units import Timestamp
 
 POINTS = ((0.0, 1.0), (50.0, 2.0), (100.0, 3.0))
 SERIES = TimeSeries("price", POINTS, "nothing yet")
@@ -41,6 +43,8 @@ def test_a_small_amount_is_seen_and_an_unknown_one_is_a_dot_on_the_ground() -> N
 def test_a_level_that_never_fell_has_an_axis_all_the_same() -> None:
     level = replace(SERIES, below=((0.0, 0.0),), below_is=Below.LEVEL)
     assert _below_range(level, Window(0.0, 100.0)) == (-1.0, 0.0)
+    shallow = replace(level, below=((0.0, 0.0), (50.0, -0.25)))
+    assert _below_range(shallow, Window(0.0, 100.0)) == (-0.25, 0.0)
     fallen = replace(level, below=((0.0, 0.0), (50.0, -4.0)))
     assert _below_range(fallen, Window(0.0, 100.0)) == (-4.0, 0.0)
     assert _below_range(replace(SERIES, below_is=Below.SUM), Window(0.0, 100.0)) == (0.0, 1.0)
@@ -85,3 +89,18 @@ def test_the_sentence_of_an_empty_chart_stands_in_its_middle(height: int, place:
     lines = centered("no trades", (21, height))
     assert [bool(line) for line in lines] == [row == place for row in range(height)]
     assert lines[place][0][0] == "      no trades      "
+
+
+def test_the_figures_of_a_column_are_those_that_hold_there_with_the_amount_of_it_alone() -> None:
+    day = 86_400.0
+    points = ((0.0, 0.25), (day, 0.75))
+    series = replace(
+        SERIES, points=points, below=((0.0, 5.0), (day, 2.0)), below_is=Below.SUM,
+        below_title="volume, $SIM", write_below=str,
+    )  # fmt: skip
+    window = Window(0.0, 4 * day)
+    drawn = drawn_time(series, (60, 20), window, 2 * day)
+    # The datum of the first day holds two days later, and nothing was traded then.
+    assert drawn.reading == f"{formats.moment(Timestamp(day), 4 * day)}  0.750  volume 0.0"
+    first = drawn_time(series, (60, 20), window, 0.0).reading
+    assert first.endswith("0.250  volume 5.0")

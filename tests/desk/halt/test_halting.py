@@ -368,6 +368,18 @@ async def test_an_end_waits_for_the_step_under_way_and_what_that_found_is_kept(
         assert made.halt.agents == found
 
 
+async def test_a_halt_of_the_service_alone_is_ended_from_here(hand: Callable[..., Hand]) -> None:
+    made = hand()
+    await made.halting.resume(Resume(RESUME_WORD))
+    assert made.on.words == [("warn", "not halted")]
+    assert made.on.state.world is not None
+    halted = replace(made.on.state.world, halted_at=Timestamp(NOW - 9))
+    made.on.state = replace(made.on.state, world=halted)
+    await made.halting.resume(Resume(RESUME_WORD))
+    assert "resume_service" in made.asked
+    assert made.on.words.count(("warn", "not halted")) == 1
+
+
 async def test_a_halt_overtakes_its_own_end(hand: Callable[..., Hand]) -> None:
     made = hand()
     made.halting.halt()

@@ -535,6 +535,11 @@ async def test_what_is_due_begins_by_itself_confirmed() -> None:
     assert it.line.runs.written == [("open", f"redeem:{KEY}", REQUEST)]
     await it.its._by_itself()
     assert len(it.begun) == 1
+    # All that is due begins, and not the first alone.
+    two = Work()
+    two.set(rows=(ROW, replace(ROW, market_id="another")))
+    await two.its._by_itself()
+    assert [one.run.market_id for one in two.begun] == [ROW.market_id, "another"]
 
 
 @pytest.mark.parametrize("change", ["off", "managed", "read only", "closing", "unread", "other"])

@@ -474,6 +474,16 @@ def test_an_alert_that_is_worked_on_is_not_taken_a_second_time(work: Callable[..
     assert [one.alert_id for one in made.exits._idle()] == ["al-8"]
 
 
+async def test_the_end_of_one_exit_leaves_the_others_at_work_and_each_word_counts_once(
+    work: Callable[..., Work],
+) -> None:
+    made = work(Micros(0))
+    made.exits._busy |= {"al-7", "al-8"}
+    await made.turn(alert_of(), by_hand=True)
+    assert made.exits._busy == {"al-8"}
+    assert made.exits._by_hand == set()
+
+
 @pytest.mark.parametrize(
     ("after_s", "skew_s", "is_over"),
     [

@@ -524,6 +524,12 @@ def test_an_order_that_replaces_another_may_use_what_that_one_keeps() -> None:
     assert without_replaced(state, order()) is state
     left = without_replaced(state, order(replaces="o-1"))
     assert left == replace(state, orders=(resting(order_id="o-2"),))
+    # The money that the former order keeps is that of the new one.
+    held = replace(money(), orders=(resting(money=Micros(95 * ONE)),))
+    new = order(Venue.EVM, amount=Micros(10 * ONE), rests=True, price=0.5, replaces="o-1")
+    assert preflight_size(held, new, NOW) is None
+    above = "above the 5.00 USDC.e in the wallet, less open buys"
+    assert preflight_size(held, replace(new, replaces=""), NOW) == Reason(above, Fix.LOWER_AMOUNT)
 
 
 # -- limit orders ----------------------------------------------------------------------------------
