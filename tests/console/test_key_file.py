@@ -34,7 +34,7 @@ def as_they_come() -> Iterator[None]:
     [
         ('"markets.buy" = "ctrl+b"', "markets.buy", ("ctrl+b",)),
         # A file from before an action was renamed.
-        ('"orders.cancel" = "ctrl+b"', "portfolio.cancel", ("ctrl+b",)),
+        ('"portfolio.closed" = "ctrl+b"', "portfolio.list", ("ctrl+b",)),
         ('markets.buy = "ctrl+b"', "markets.buy", ("ctrl+b",)),
         ('[markets]\nbuy = ["F10", "B"]', "markets.buy", ("f10", "B")),
         ('"app.palette" = "#"', "app.palette", ("number_sign",)),
