@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kit.samples.desk import NOW, sample_state
+from kit.samples.reactor import reactor
 from kit.samples.risk import alert_of, monitor_of
 from service_tui.desk import reduce as reducing
 from service_tui.desk.changes import Changed, Loaded, Removed
@@ -23,6 +24,7 @@ from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.reactor import BreakerView
 from service_tui.desk.slices.records import (
     DetailView,
     EquityPoint,
@@ -371,3 +373,12 @@ def test_a_service_that_refuses_all_that_is_needed_is_as_good_as_away() -> None:
         phases.append(state.service.phase)
         assert (state.service.problem_of, state.service.problem_status) == (topic, 404)
     assert phases == [Phase.ONLINE, Phase.ONLINE, Phase.OFFLINE]
+
+
+def test_a_signal_whose_market_left_the_list_is_worth_what_it_resolved_to() -> None:
+    one, *_ = reactor(STATE).signals
+    gone = replace(one, market_id="gone", side=Side.YES, price_now=0.4)
+    over = replace(STATE.positions[0], market_id="gone", outcome=True)
+    state = replace(STATE, closed=(over,), reactor=replace(reactor(STATE), signals=(gone,)))
+    after = reduce(state, Changed(BreakerView(1, 5)))
+    assert after.reactor.signals[0].price_now == 1.0
