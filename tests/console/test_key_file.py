@@ -33,6 +33,8 @@ def as_they_come() -> Iterator[None]:
     ("text", "ident", "keys"),
     [
         ('"markets.buy" = "ctrl+b"', "markets.buy", ("ctrl+b",)),
+        # A file from before an action was renamed.
+        ('"portfolio.closed" = "ctrl+b"', "portfolio.list", ("ctrl+b",)),
         ('markets.buy = "ctrl+b"', "markets.buy", ("ctrl+b",)),
         ('[markets]\nbuy = ["F10", "B"]', "markets.buy", ("f10", "B")),
         ('"app.palette" = "#"', "app.palette", ("number_sign",)),

@@ -89,6 +89,16 @@ def test_words_find_rows_and_a_limit_ends_the_list(monkeypatch: pytest.MonkeyPat
     assert as_lines("markets", []) == ["no markets"]
 
 
+def test_a_moment_is_written_to_the_minute_and_any_other_text_as_it_is() -> None:
+    moment = "2027-01-15T08:00:59+00:00"
+    row: Row = {"at": moment, "note": moment, "is_own": True, "yes": 0.5, "cost": 1_234.5}
+    # A list without columns of its own has its fields below one another.
+    assert as_lines("status", [row]) == [
+        "at      2027-01-15 08:00 UTC", f"note    {moment}", "is own  yes", "yes     0.5000",
+        "cost    1,234.50",
+    ]  # fmt: skip
+
+
 def test_a_hostile_question_stays_one_harmless_line() -> None:
     market = next(iter(STATE.markets.values()))
     hostile = replace(market, question="Will \x1b[2J[red]it\nrain\u202e?")

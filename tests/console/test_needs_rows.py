@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import leash_of
 from kit.samples.reactor import reactor
 from kit.samples.risk import alert_of, price_alert_of
 from service_tui.console import formats, needs_fleet, needs_positions, needs_risk
+from service_tui.console.needs_fleet import of_fleet
 from service_tui.console.needs_positions import (
     MOVED_FROM,
     MOVED_MAX,
@@ -227,6 +229,11 @@ def test_what_was_settled_is_listed_for_a_while(ago_s: float, *, is_there: bool)
     won = replace(one, realized=Micros(1), outcome=True)
     for need in of(replace(CALM, closed=(won,))):
         assert (need.tone, need.glyph, need.note[:12]) == ("profit", "▲", "resolved YES")
+    # NO has won as well where it is the outcome.
+    for need in of(replace(CALM, closed=(replace(won, side=Side.NO, outcome=False),))):
+        assert (need.tone, need.note[:11]) == ("profit", "resolved NO")
+    for need in of(replace(CALM, closed=(one,), preferences={"privacy": "on"})):
+        assert "2.00" not in need.figure.plain
     for nothing in ({"shares": Micros(0)}, {"outcome": None}, {"resolves_at": None}):
         assert of(replace(CALM, closed=(replace(one, **nothing),))) == []
 
@@ -402,3 +409,28 @@ def test_an_agent_that_nobody_has_claimed_is_listed_unless_it_is_the_desks_own(
     )
     found = list(needs_fleet._agent(agent, BASE))
     assert [one.act for one in found] == (["agents.claim"] if is_there else [])
+
+
+# -- budgets ------------------------------------------------------------------------------------
+
+
+def test_a_budget_that_is_nearly_spent_names_its_agent_its_skill_and_what_is_left() -> None:
+    assert BASE.fleet is not None
+    known = BASE.fleet.agents[1]
+    leashes = (
+        leash_of(known.agent_id, skill_slug="gauge"), leash_of("a-gone"),
+        leash_of("a-calm", spent=Micros(80 * ONE)), leash_of("a-free", budget=None),
+    )  # fmt: skip
+    alone = replace(BASE.supervision, held=(), needs=(), runs=(), leashes=leashes)
+    rows = [
+        one
+        for one in of_fleet(replace(BASE, supervision=alone), NOW)
+        if one.key.startswith("budget ")
+    ]
+    assert [(one.row, one.screen, one.money) for one in rows] == [
+        (known.agent_id, "agents", 100 * ONE), ("a-gone", "agents", 100 * ONE),
+    ]  # fmt: skip
+    assert known.name in rows[0].what
+    assert "gauge" in rows[0].what
+    # An agent that is not listed has its id for a name.
+    assert rows[1].what == "a-gone: daily budget nearly spent"

@@ -239,6 +239,11 @@ def test_the_bytes_of_a_desktop_notification_are_exactly_these() -> None:
     assert desktop_bytes(said, Protocol.OSC9) == f"\x1b]9;service-tui: {said}\x1b\\"
     assert desktop_bytes(said, Protocol.OSC777) == f"\x1b]777;notify;service-tui;{said}\x1b\\"
     assert desktop_bytes(" \n\x1b\x07 ", Protocol.OSC9) == ""
+    # A semicolon would begin another field, and a long text is cut.
+    assert desktop_bytes("4;1;\x1b]52", Protocol.OSC777) == (
+        "\x1b]777;notify;service-tui;4,1, ]52\x1b\\"
+    )
+    assert desktop_bytes("x" * 900, Protocol.OSC9) == f"\x1b]9;service-tui: {'x' * 160}\x1b\\"
 
 
 @given(st.text(max_size=400), st.sampled_from(Protocol))

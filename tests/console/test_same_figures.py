@@ -202,6 +202,18 @@ def test_a_price_is_one_figure_in_list_headline_chart_and_position() -> None:
         assert explained["mark value, $SIM"] == formats.money(held.mark_value).plain
 
 
+def test_no_amount_of_a_position_is_read_while_amounts_are_masked() -> None:
+    view = ViewContext.of(STATE, NOW, 100)
+    given = {"shares": 11, "cost": 22, "mark_value": 33, "exit_value": 44, "unrealized": 55,
+             "realized": 66}  # fmt: skip
+    held = replace(STATE.positions[0], **{name: Micros(one * ONE) for name, one in given.items()})
+    shown = position_body(held, view).plain
+    masked = position_body(held, replace(view, masked=True)).plain
+    for one in given.values():
+        assert f"{one}.00" in shown
+        assert f"{one}.00" not in masked
+
+
 def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
     words = guarded_text(STATE).plain.lstrip("! ").split()
     watched = {one.key for one in STATE.risk.monitors if one.shares > 0}

@@ -201,6 +201,7 @@ def test_where_it_trades_is_not_known_of_every_market() -> None:
     assert found("venue:s") == found("venue:sim") == on(*KINDS[:3])
     assert found("!venue:evm") == on(KINDS[1], KINDS[2])
     assert found("!venue:sim") == set()
+    assert found("harbour venue:evm") == found("harbour") & on(KINDS[0]) < found("harbour")
 
 
 @pytest.mark.parametrize("typed", ["venue:", "venue:zz", "!venue:zz"])

@@ -130,7 +130,10 @@ def test_an_order_without_an_end_counts_against_every_rail(state: TicketState) -
     buys, spent = rail(open_end, BuyLimit.DAY_BUYS), rail(open_end, BuyLimit.DESK_DAY)
     assert (buys.used, buys.reserved) == (8, 1)
     assert (spent.used, spent.reserved) == (85 * ONE, 25 * ONE)
-    assert rail(open_end, BuyLimit.MARKET).used == 25 * ONE
+    market = rail(open_end, BuyLimit.MARKET)
+    assert (market.used, market.about) == (25 * ONE, "m-00001")
+    nowhere = rail(CALM, BuyLimit.MARKET)
+    assert (nowhere.used, nowhere.about) == (0, "")
 
 
 def test_what_was_refused_or_left_no_trace_counts_no_more() -> None:

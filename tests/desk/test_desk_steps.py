@@ -1,8 +1,11 @@
 """What the desk does with a command and a fact, one method at a time."""
 
 import asyncio
+import random
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -19,6 +22,7 @@ from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.desk import (
     HELD_BACK_S,
+    IN_FLIGHT_MAX,
     INBOX_MAX,
     PROBE_S,
     RECONCILE_OLD_S,
@@ -27,12 +31,16 @@ from service_tui.desk.desk import (
     SEND_WITHIN_S,
     Desk,
 )
-from service_tui.desk.facts import LookedUp, Noticed, WorldSeen
+from service_tui.desk.facts import LookedUp, Noticed, PreferenceSet, WorldSeen
 from service_tui.desk.feed.pollers import READINGS
+from service_tui.desk.ports import DeskContext
 from service_tui.desk.reasons import HALTED
+from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.slices.risk import AlertsSeen
 from service_tui.desk.tickets import Ticket
+from service_tui.desk.vault import Vault
+from service_tui.signing.policy import SigningPolicy
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -69,6 +77,75 @@ async def done(*_: object, **__: object) -> None:
 
 def ticket(command: Any = BUY, **view: Any) -> Ticket:
     return Ticket(command, replace(VIEW, **view))
+
+
+# -- a desk is made -------------------------------------------------------------------------------
+
+
+def made(state: Any = STATE, **other: Any) -> tuple[Desk, DeskContext]:
+    """A desk of its own parts, beside a service and a disk that nobody asks anything."""
+    around = DeskContext(
+        client=cast("Any", SimpleNamespace(base_url="http://x", skew_s=None)),
+        database=cast("Any", SimpleNamespace(path=Path("nowhere") / "desk.db")),
+        clock=ManualClock(NOW), new_id=lambda: "k-7", rng=random.Random(1), **other,
+    )  # fmt: skip
+    nothing: Any = SimpleNamespace()
+    return Desk(state, around, nothing, nothing), around
+
+
+@pytest.mark.parametrize("executes", [True, False])
+@pytest.mark.parametrize("signs", [True, False])
+async def test_a_desk_exits_and_signs_only_where_that_is_its_own_task(
+    *, executes: bool, signs: bool
+) -> None:
+    one, _ = made(executes=executes, signs=signs)
+    assert one._wallet._may_sign.is_set() is (executes and signs)
+    assert one._exits._executes is executes
+
+
+async def test_the_parts_of_a_desk_have_the_outside_that_it_was_given() -> None:
+    one, around = made(vault=Vault(), policy=SigningPolicy(), notes=Path("notes"))
+    for name in ("client", "clock", "new_id", "vault", "policy", "notes", "renew"):
+        assert getattr(one.ports, name) is getattr(around, name)
+    assert one.folder == Path("nowhere")
+    one.ports.emit(PreferenceSet("theme", "day"))
+    assert one.state.preferences["theme"] == one.ports.state().preferences["theme"] == "day"
+    # What has waited for its turn is looked at once more where it leaves.
+    one.ports.gate.close()
+    assert around.client.last_word == one.ports.gate.last_word
+    ticket = one.submit(BUY)
+    assert ticket.view.state is TicketState.REFUSED
+    assert one.submit(STAR).view.state is TicketState.QUEUED
+
+
+async def test_a_halt_that_was_kept_holds_before_anything_runs() -> None:
+    one, _ = made(replace(STATE, halt=HaltView(since=Timestamp(NOW - 9))))
+    assert one.ports.gate.is_closed
+    assert one.state.halt is not None
+    assert (one.state.halt.since, one.state.halt.missing > 0) == (NOW - 9, True)
+    assert one.submit(BUY).view.state is TicketState.REFUSED
+
+
+async def test_so_many_orders_are_carried_out_at_once_and_no_more() -> None:
+    one, _ = made()
+    one._settled.set()
+    under_way: list[Ticket] = []
+    end = asyncio.Event()
+
+    async def carry_out(given: Ticket) -> None:
+        under_way.append(given)
+        await end.wait()
+
+    one._registry = cast("Any", SimpleNamespace(carry_out=carry_out))
+    tickets = [Ticket(SALE, replace(VIEW, ticket_id=f"k-{n}")) for n in range(IN_FLIGHT_MAX + 2)]
+    async with asyncio.TaskGroup() as tasks:
+        for one_ticket in tickets:
+            tasks.create_task(one._carry_out(one_ticket))
+        for _ in range(4):
+            await asyncio.sleep(0)
+        assert under_way == tickets[:IN_FLIGHT_MAX]
+        end.set()
+    assert under_way == tickets
 
 
 # -- a command comes ------------------------------------------------------------------------------
@@ -168,6 +245,47 @@ async def test_a_buy_waits_for_what_an_earlier_run_left_unknown_and_a_sale_does_
         turn.it._held_s = lambda held_s=held_s: held_s
         await turn.take(one)
         assert (turn.waited, turn.carried, one.has_begun) == (waited, [one], True)
+
+
+async def test_each_command_has_a_task_of_its_own_and_a_newer_question_ends_the_one_before() -> (
+    None
+):
+    it = desk()
+    begun: list[Any] = []
+    cancelled: list[Any] = []
+    ended: list[Any] = []
+
+    async def fenced(one: Ticket) -> None:
+        begun.append(one)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(one)
+            raise
+
+    it._fenced, it._ended = fenced, lambda one, _: ended.append(one)
+    asked = [ticket(RequestQuote(number, BUY), ticket_id=f"q-{number}") for number in range(3)]
+    given = [ticket(ticket_id="k-1"), *asked, ticket(SALE, ticket_id="k-2")]
+    for one in given:
+        it._inbox.put_nowait(one)
+    async with asyncio.TaskGroup() as tasks:
+        dispatch = tasks.create_task(called(Desk._dispatch, it, tasks))
+        for _ in range(6):
+            await asyncio.sleep(0)
+        assert it._running == {one.view.ticket_id: one for one in given}
+        # A question that another follows may end before it has begun.
+        assert begun == [given[0], asked[2], given[4]]
+        assert ended == asked[:2]
+        assert cancelled == []
+        asks = ticket(RequestQuote(9, SALE), ticket_id="q-9")
+        it._inbox.put_nowait(asks)
+        for _ in range(6):
+            await asyncio.sleep(0)
+        assert cancelled == [asked[2]]
+        assert (begun[-1], ended) == (asks, asked)
+        dispatch.cancel()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
 
 
 async def test_what_a_halt_has_ended_meanwhile_is_not_carried_out() -> None:

@@ -485,6 +485,21 @@ def test_cash_and_positions_of_one_answer_are_taken_in_together() -> None:
     assert reduce(STATE, PositionsSeen(())).account.cash == STATE.account.cash
 
 
+def test_a_list_that_was_read_as_empty_is_empty_and_one_that_was_not_read_stays() -> None:
+    held = STATE.positions[0]
+    known = replace(
+        STATE, closed=(replace(held, market_id="over"),), is_cash_disputed=True,
+        on_venues=(replace(held, venue=Venue.EVM),),
+    )  # fmt: skip
+    kept = reduce(known, PositionsSeen(STATE.positions))
+    assert (kept.closed, kept.on_venues) == (known.closed, known.on_venues)
+    gone = reduce(known, PositionsSeen(STATE.positions, closed=(), on_venues=()))
+    assert (gone.closed, gone.on_venues, gone.is_cash_disputed) == ((), (), False)
+    # The first reading is no move: no figure of cash has to follow it.
+    first = replace(STATE, positions=(), positions_read=False, awaited=None)
+    assert reduce(first, PositionsSeen(STATE.positions)).awaited is None
+
+
 def test_cash_of_an_account_read_before_a_fill_does_not_stand_beside_positions_after_it() -> None:
     filled = reduce(STATE, PositionsSeen(STATE.positions, cash=Micros(7 * ONE)))
     late = reduce(filled, AccountSeen(replace(STATE.account, cash=Micros(99 * ONE))))

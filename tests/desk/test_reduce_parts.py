@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from kit.samples.desk import NOW, sample_state
+from kit.samples.reactor import reactor
+from kit.samples.risk import alert_of, monitor_of
 from service_tui.desk import reduce as reducing
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import (
@@ -17,10 +19,12 @@ from service_tui.desk.facts import (
     ServiceFailed,
 )
 from service_tui.desk.reduce import FILLS_MAX, reduce
+from service_tui.desk.reduce_risk import news_of
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.reactor import BreakerView
 from service_tui.desk.slices.records import (
     DetailView,
     EquityPoint,
@@ -31,6 +35,7 @@ from service_tui.desk.slices.records import (
     Topic,
     TradeView,
 )
+from service_tui.desk.slices.risk import AlertsSeen, AlertState, MonitorView, RiskView
 from service_tui.desk.slices.team import TeamView
 from service_tui.desk.slices.wallet import PayView, WalletView
 from service_tui.desk.state import DeskState
@@ -197,6 +202,31 @@ def test_what_could_not_be_read_of_a_single_row_is_counted(kind: Any, topic: Top
     assert reduce(state, Changed(row)).service.dropped[topic] == 0
 
 
+def test_a_list_of_monitors_stands_at_the_prices_of_now_and_counts_what_it_lost() -> None:
+    held = replace(STATE.positions[0], mark_price=0.43)
+    known = monitor_of(held.market_id, side=held.side, venue=held.venue, mark=0.11)
+    state = replace(STATE, positions=(held,))
+    after = reduce(state, Loaded(MonitorView, (known,), 2))
+    (monitor,) = after.risk.monitors
+    assert (monitor.key, monitor.mark) == (held.key, 0.43)
+    assert after.service.dropped[Topic.MONITORS] == 2
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_new_alert_is_told_and_those_of_the_first_briefing_in_one_line(*, is_first: bool) -> None:
+    seen = {topic: at for topic, at in STATE.seen.items() if topic is not Topic.BRIEFING}
+    seen |= {Topic.MONITORS: NOW} if is_first else {Topic.BRIEFING: NOW}
+    state = replace(STATE, notices=(), seen=seen, risk=RiskView())
+    lost = alert_of("a-1", state=AlertState.MISSED)
+    fact = AlertsSeen(NOW, (), (lost,), ())
+    after = reduce(state, fact)
+    expected = [one.text for one in news_of(state.risk, after.risk, is_first=is_first)]
+    assert [one.text for one in after.notices] == expected
+    assert expected
+    other = next(iter(news_of(state.risk, after.risk, is_first=not is_first)))
+    assert other.text != expected[0]
+
+
 def test_rows_that_could_not_be_read_are_counted_only_where_that_changes() -> None:
     state = reduce(STATE, MarketsSeen((), dropped=2))
     assert state.service.dropped == {**STATE.service.dropped, Topic.MARKETS: 2}
@@ -344,3 +374,24 @@ def test_a_refused_key_is_that_of_the_agent(phase: Phase, *, by_operator: bool) 
         "no such key", Topic.AGENTS, 401,
     )  # fmt: skip
     assert [one.tone for one in after.notices] == (["bad"] if phase is Phase.UNAUTHORIZED else [])
+
+
+def test_a_service_that_refuses_all_that_is_needed_is_as_good_as_away() -> None:
+    service = replace(STATE.service, phase=Phase.ONLINE, last_ok_at=None, failures={})
+    state = replace(STATE, service=service)
+    phases: list[Phase] = []
+    for topic in (Topic.MARKETS, Topic.POSITIONS, Topic.ACCOUNT):
+        fact = ServiceFailed(topic, NOW, "no such path", offline=False, status=404)
+        state = reduce(state, fact)
+        phases.append(state.service.phase)
+        assert (state.service.problem_of, state.service.problem_status) == (topic, 404)
+    assert phases == [Phase.ONLINE, Phase.ONLINE, Phase.OFFLINE]
+
+
+def test_a_signal_whose_market_left_the_list_is_worth_what_it_resolved_to() -> None:
+    one, *_ = reactor(STATE).signals
+    gone = replace(one, market_id="gone", side=Side.YES, price_now=0.4)
+    over = replace(STATE.positions[0], market_id="gone", outcome=True)
+    state = replace(STATE, closed=(over,), reactor=replace(reactor(STATE), signals=(gone,)))
+    after = reduce(state, Changed(BreakerView(1, 5)))
+    assert after.reactor.signals[0].price_now == 1.0

@@ -364,6 +364,8 @@ def test_a_sale_that_the_service_made_is_marked_so_and_stays_so() -> None:
     assert [(one.exit_id, one.by_service) for one in after.exits] == [("t1", True), ("t2", False)]
     again = reduce_risk(after, AlertsSeen(at(9), (), (), risk.exits))
     assert again.exits == after.exits
+    # Trades that have left the list take no mark away.
+    assert with_trades(after, trades[1:]) is after
 
 
 def test_exits_are_sorted_by_their_time_and_the_oldest_are_forgotten() -> None:

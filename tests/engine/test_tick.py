@@ -556,3 +556,25 @@ def test_a_sale_that_is_not_yet_seen_moves_its_stop_before_a_gap_is_crossed(
     monkeypatch.setattr(type(world.risk), "settle", lambda _: settled.append("settled"))
     next_stop(world, end())
     assert settled == ["settled"]
+
+
+def test_the_peak_of_each_side_on_the_way_is_the_best_of_its_own_price(
+    taped: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monitored(taped, side=NO, trail_points=0.3, peak=0.5)
+    asked: list[object] = []
+    told: list[object] = []
+
+    def path(_: World, where: tuple[Venue, Market], span: object) -> Any:
+        asked.append((where[0], where[1].market_id, span))
+        return [(later(1), Prices(mark, mark, 1 - mark)) for mark in (0.4, 0.7, 0.25)]
+
+    def raised(_: object, highest: object, at: Timestamp) -> list[Event]:
+        told.append((highest, at))
+        return []
+
+    monkeypatch.setattr(room, "_path", path)
+    monkeypatch.setattr(room, "raised", raised)
+    assert room._peaks_on_the_way(taped, (later(7), later(70))) == []
+    assert asked == [(SIM, MARKET, (taped.world_at, later(70)))]
+    assert told == [({YES: 0.7, NO: 0.75}, later(7))]

@@ -54,6 +54,21 @@ def test_a_row_under_the_cursor_is_marked_and_read() -> None:
     assert (drawn.reading, drawn.cursor) == ("tide: five lost", 1)
 
 
+def test_the_marked_row_is_the_bar_under_the_cursor_wherever_the_list_begins() -> None:
+    many = replace(
+        ROWS, bars=tuple(ChartBar(f"b{place}", -(10.0**place), "") for place in range(7))
+    )
+    drawn = drawn_bars(many, (40, 4), Window(2, 5), 4.0)
+    lines = text(drawn)
+    assert [line[:4] for line in lines] == ["  b2", "  b3", "▸ b4", "  b5"]
+    # Figures end below one another, however long the others are.
+    widest = len("-1000000")
+    assert [line[-widest:] for line in lines] == [
+        f"{-(10**place)}".rjust(widest) for place in range(2, 6)
+    ]
+    assert {len(line) for line in lines} == {40}
+
+
 @pytest.mark.parametrize("size", [(WIDTH_MIN - 1, 9), (40, HEIGHT_MIN - 1)])
 def test_a_chart_without_room_or_bars_says_what_it_would_show(size: tuple[int, int]) -> None:
     for series in (ROWS, COLUMNS):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from service_tui.console import formats
 from service_tui.console.charts.drawing import (
     Drawn,
     _below_range,
@@ -13,6 +14,7 @@ from service_tui.console.charts.drawing import (
     drawn_time,
 )
 from service_tui.console.charts.series import Below, TimeSeries, Window
+from service_tui.units import Timestamp
 
 POINTS = ((0.0, 1.0), (50.0, 2.0), (100.0, 3.0))
 SERIES = TimeSeries("price", POINTS, "nothing yet")
@@ -41,9 +43,27 @@ def test_a_small_amount_is_seen_and_an_unknown_one_is_a_dot_on_the_ground() -> N
 def test_a_level_that_never_fell_has_an_axis_all_the_same() -> None:
     level = replace(SERIES, below=((0.0, 0.0),), below_is=Below.LEVEL)
     assert _below_range(level, Window(0.0, 100.0)) == (-1.0, 0.0)
+    shallow = replace(level, below=((0.0, 0.0), (50.0, -0.25)))
+    assert _below_range(shallow, Window(0.0, 100.0)) == (-0.25, 0.0)
     fallen = replace(level, below=((0.0, 0.0), (50.0, -4.0)))
     assert _below_range(fallen, Window(0.0, 100.0)) == (-4.0, 0.0)
     assert _below_range(replace(SERIES, below_is=Below.SUM), Window(0.0, 100.0)) == (0.0, 1.0)
+
+
+def test_a_level_is_drawn_from_what_held_at_the_beginning_and_named_at_its_lowest() -> None:
+    def below(*points: tuple[float, float]) -> list[str]:
+        level = replace(
+            SERIES, below=points, below_is=Below.LEVEL, below_title="loss", write_below=str
+        )
+        lines = text(drawn_time(level, (40, 20), Window(0.0, 100.0), None)).splitlines()
+        rule = next(place for place, line in enumerate(lines) if "loss" in line)
+        return lines[rule + 1 : -2]
+
+    rows = below((0.0, -1.0), (50.0, -4.0))
+    assert [line.split()[0] for line in rows if "-" in line] == ["-4.0"]
+    assert "-4.0" in rows[-1]
+    # What came before or after the window has no place in it.
+    assert below((-90.0, -9.0), (-50.0, -1.0), (50.0, -4.0), (150.0, -8.0)) == rows
 
 
 def test_a_lower_part_without_an_amount_yet_is_there() -> None:
@@ -69,3 +89,18 @@ def test_the_sentence_of_an_empty_chart_stands_in_its_middle(height: int, place:
     lines = centered("no trades", (21, height))
     assert [bool(line) for line in lines] == [row == place for row in range(height)]
     assert lines[place][0][0] == "      no trades      "
+
+
+def test_the_figures_of_a_column_are_those_that_hold_there_with_the_amount_of_it_alone() -> None:
+    day = 86_400.0
+    points = ((0.0, 0.25), (day, 0.75))
+    series = replace(
+        SERIES, points=points, below=((0.0, 5.0), (day, 2.0)), below_is=Below.SUM,
+        below_title="volume, $SIM", write_below=str,
+    )  # fmt: skip
+    window = Window(0.0, 4 * day)
+    drawn = drawn_time(series, (60, 20), window, 2 * day)
+    # The datum of the first day holds two days later, and nothing was traded then.
+    assert drawn.reading == f"{formats.moment(Timestamp(day), 4 * day)}  0.750  volume 0.0"
+    first = drawn_time(series, (60, 20), window, 0.0).reading
+    assert first.endswith("0.250  volume 5.0")

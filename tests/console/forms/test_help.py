@@ -10,7 +10,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console.formats import price
 from service_tui.console.forms.explain import WIDTH, Explain, Explanation
 from service_tui.console.forms.help import Help, key_line, moves
-from service_tui.console.keys import KEYS, keys_of, readable, shown_key
+from service_tui.console.keys import KEYS, cap, keys_of, readable, shown_key
 
 STATE = seen_before(sample_state())
 
@@ -33,6 +33,19 @@ async def test_help_shows_every_key_of_the_screen_and_of_the_frame(first: str) -
             assert f"{shown_key(key)} " in text
             assert key.label in text
             assert key.tooltip in text
+
+
+def test_every_group_has_its_own_keys() -> None:
+    shown = Help("markets", "Markets", lambda _: "", (("halt", "stops"),))._groups()
+    groups = {title: [line.plain for line in lines] for title, lines in shown}
+    for title, idents in (
+        ("Markets", ["markets"]), ("lists", ["rows"]), ("everywhere", ["app"]),
+        ("order ticket", ["ticket"]), ("forms", ["form", "price_alert"]), ("halt", ["halt"]),
+    ):  # fmt: skip
+        assert [key_line(key, "").plain for ident in idents for key in keys_of(ident)] == groups[
+            title
+        ][: sum(len(keys_of(ident)) for ident in idents)]
+    assert "stops" in groups[f"commands, after {cap('app.command')}"][0]
 
 
 async def test_what_is_disabled_says_why() -> None:

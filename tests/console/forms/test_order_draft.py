@@ -15,6 +15,7 @@ from service_tui.console.forms.limit_draft import first_limit, stepped
 from service_tui.console.forms.order_draft import (
     Draft,
     _money_of,
+    _shares_of,
     buy_max,
     presets,
     read_order,
@@ -30,7 +31,7 @@ from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import token_shown
 from service_tui.terms import Action, MarketStatus, Mode, OrderType, Side, Venue
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
 STATE = sample_state()
 HELD = STATE.positions[0]
@@ -237,6 +238,14 @@ def test_a_sale_is_sized_in_per_cent_of_the_position(size: str, shares: str) -> 
     order = read_order(state, Draft(MARKET, held.side, Action.SELL, size), NOW)
     assert order.shares == Micros(round(float(shares) * ONE))
     assert order.everything is (size == "100%")
+
+
+@pytest.mark.parametrize("part", ["100%", "33.33%", "99.99 %"])
+def test_a_part_of_a_position_is_exact_however_many_shares_are_held(part: str) -> None:
+    held = Micros(9_007_199_254_740_993 * 10)
+    hundredths = round(float(part.rstrip(" %")) * 100)
+    exact = held * hundredths // 10_000 // SHARE_QUANTUM * SHARE_QUANTUM
+    assert (_shares_of(part, held), exact <= held) == (exact, True)
 
 
 def test_shares_that_cost_less_than_a_cent_are_refused_with_the_fewest_that_do_not() -> None:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from kit.console.doors import running
 from kit.samples.desk import NOW
-from kit.samples.fleet import leash_of
+from kit.samples.fleet import leash_of, result_of
 from kit.samples.report import PASTS, PLAIN, STATE
-from service_tui.console.forms.report import Report, report_text
+from service_tui.console.forms.report import Report, _skill, report_text
 from service_tui.desk.commands.agents import ReadDay
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
@@ -54,6 +54,13 @@ def test_play_money_and_real_money_have_lines_and_sums_of_their_own() -> None:
         "$SIM": ["3", "75.00", "3", "90.00"],
         "USDC.e": ["1", "7.00", "1", "7.00"],
     }
+
+
+def test_a_skill_has_its_trades_its_result_and_the_share_of_those_that_won() -> None:
+    assert _skill(result_of(), masked=False).plain == "143 trades, +61.40, 59% won"
+    none_ended = result_of(trades_count=1, wins=0, losses=0)
+    assert _skill(none_ended, masked=False).plain == "1 trade, +61.40"
+    assert "61.40" not in _skill(result_of(), masked=True).plain
 
 
 def test_amounts_are_masked() -> None:

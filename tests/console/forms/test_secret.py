@@ -1,5 +1,7 @@
 """A secret that is shown once: what it is called, and until when a code is valid."""
 
+from dataclasses import replace
+
 import pytest
 
 from kit.samples.desk import NOW
@@ -30,6 +32,9 @@ def test_a_code_without_an_end_names_none() -> None:
     assert "Valid once.\n" in Secret(CODE).text().plain
     ending = RevealedView("a1", "ebb", is_key=False, secret=SHOWN, expires_at=NOW)
     assert "Valid once, until " in Secret(ending).text().plain
+    # An address that is cut leads nowhere.
+    far = replace(ending, claim_url=f"https://desk.example/claim/{'a' * 90}")
+    assert far.claim_url in Secret(far).text().plain
 
 
 @pytest.mark.parametrize(

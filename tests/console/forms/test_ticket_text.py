@@ -11,7 +11,7 @@ from kit.samples.risk import monitor_of
 from service_tui.console.formats import NOT_KNOWN
 from service_tui.console.forms.order_draft import Draft
 from service_tui.console.forms.quote_text import quote_figures
-from service_tui.console.forms.resting_text import resting_figures
+from service_tui.console.forms.resting_text import resting_figures, resting_lines
 from service_tui.console.forms.ticket_text import (
     TWO_ACROSS,
     TYPE_LABELS,
@@ -369,3 +369,37 @@ def test_the_next_venue_is_one_of_the_market_s_while_real_money_is_on(
     state = replace(STATE, wallet=replace(STATE.wallet, live=live))
     found = next_venue(state, draft(venue=at, market=replace(MARKET, venues=venues)))
     assert found == venue or (isinstance(venue, str) and found.startswith(venue))
+
+
+def test_a_limit_order_says_what_fills_rests_and_costs_at_most_with_its_fee() -> None:
+    held = {"shares": 11, "rests": 22, "money": 4, "fee": 3, "reserved": 40}
+    quote = QuoteView(1, ok=True, **{name: Micros(one * ONE) for name, one in held.items()})
+    buy = PlaceTrade(
+        "m-1", Side.YES, Action.BUY, Venue.EVM, Micros(50 * ONE), price=0.4, rests=True
+    )
+    sale = replace(
+        buy, action=Action.SELL, amount=Micros(0), shares=Micros(60 * ONE), price=0.45,
+        expires_at=Timestamp(NOW),
+    )  # fmt: skip
+
+    def told(order: PlaceTrade, quote: QuoteView | None, *, masked: bool = False) -> dict[str, str]:
+        return {name: text.plain for name, text in resting_lines(order, quote, masked=masked)}
+
+    # What was typed and its fee count where that is more than what is known to fill and rest.
+    assert told(buy, quote) == {
+        "valid": "until cancelled (GTC)",
+        "fills": "about 11.00 now, about 22.00 rest on the book",
+        "fee": "about 3.00 USDC.e now",
+        "total": "at most 53.00 USDC.e",
+    }
+    dearer = replace(quote, reserved=Micros(90 * ONE))
+    assert told(buy, dearer)["total"] == "at most 97.00 USDC.e"
+    assert told(buy, None)["total"] == "at most 50.00 USDC.e"
+    # A refusal has no figures.
+    assert told(buy, replace(quote, ok=False)) == told(buy, None)
+    assert told(sale, quote)["receive"] == "at least 27.00 USDC.e if fully sold, less fees"
+    assert told(sale, quote)["valid"].endswith(" (GTD)")
+    for order in (buy, sale):
+        masked = " ".join(told(order, quote, masked=True).values())
+        for amount in ("11.00", "22.00", "3.00", "53.00", "27.00"):
+            assert amount not in masked

@@ -12,6 +12,7 @@ from kit.samples.reactor import waiting
 from kit.samples.wallet import call_of, row_of, run_of
 from kit.samples.whole import whole_desk
 from service_tui.console import formats
+from service_tui.console.chain_text import fee_text
 from service_tui.console.notifications import QUIET
 from service_tui.console.screens.agents import detail as agent_detail
 from service_tui.console.screens.agents.detail import fleet_bits
@@ -277,6 +278,9 @@ def test_a_transaction_is_titled_by_whether_it_is_signed(state: ChainRunState, t
     call = call_of()
     assert f"{call.chain_id}, nonce {call.nonce}, value 0" in detail.more.plain
     assert "fee" in detail.more.plain
+    assert fee_text(call).plain == "0.01170 POL, about 0.0058 USD"
+    # What POL is worth is not known everywhere: then it is told alone.
+    assert fee_text(replace(call, fee_money=None)).plain == "0.01170 POL"
 
 
 # -- settings -----------------------------------------------------------------------------------
@@ -482,3 +486,28 @@ def test_native_money_that_cannot_be_spent_is_listed_only_if_there_is_some() -> 
     for native, is_listed in ((Micros(0), False), (Micros(ONE), True), (None, False)):
         wallet = replace(STATE.wallet, usdc_native=native)
         assert ("native USDC" in wallet_text(replace(STATE, wallet=wallet)).plain) is is_listed
+
+
+@pytest.mark.parametrize(
+    ("age_s", "period_s", "is_told"), [(1, 5.0, False), (60, 5.0, True), (60, None, False)]
+)
+def test_monitors_older_than_their_period_say_so(
+    age_s: float, period_s: float | None, *, is_told: bool
+) -> None:
+    state = replace(STATE, **seen(Topic.MONITORS, age_s, period_s))
+    assert bool(monitor_detail._freshness(state, NOW).plain) is is_told
+
+
+@pytest.mark.parametrize(
+    ("resets_s", "text"),
+    [
+        (90, "■ breaker open, 1m 30s left. b resets it. 5 failures in a row, 7 signals skipped"),
+        (None, "■ breaker open. b resets it. 5 failures in a row, 7 signals skipped"),
+        (0, ""),
+    ],
+)
+def test_a_breaker_is_told_while_it_holds_signals_back(resets_s: float | None, text: str) -> None:
+    resets_at = None if resets_s is None else Timestamp(NOW + resets_s)
+    breaker = BreakerView(6, 5, Timestamp(NOW - 9), resets_at, 7)
+    reactor = replace(STATE.reactor, breaker=breaker)
+    assert reactor_detail._breaker(reactor, NOW).plain == text

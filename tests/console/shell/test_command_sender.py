@@ -14,6 +14,7 @@ from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed,
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.records import Notice
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -154,6 +155,21 @@ def test_a_decided_trade_waits_no_more_until_it_took_no_effect() -> None:
     ):
         shown = sender.laid_over(state, Timestamp(NOW + later))
         assert shown.supervision.held == left
+
+
+def test_only_a_newer_notice_says_that_a_decision_took_no_effect() -> None:
+    one, (sender, _) = held_of("h1"), opened()
+    command = RefuseHeld("h1", "buy YES", "too thin")
+    said = Notice(4, "bad", f"{command.describe()}: no answer")
+    before = (replace(said, notice_id=2, text="earlier"), said)
+    state = replace(STATE, notices=before, supervision=replace(STATE.supervision, held=(one,)))
+    sender.give(command, state, NOW)
+    # The last time that it failed is no answer to this one.
+    assert sender.laid_over(state, NOW).supervision.held == ()
+    good = replace(said, notice_id=5, tone="good")
+    assert sender.laid_over(replace(state, notices=(*before, good)), NOW).supervision.held == ()
+    failed = replace(state, notices=(*before, replace(said, notice_id=5)))
+    assert sender.laid_over(failed, NOW).supervision.held == (one,)
 
 
 def test_a_refused_order_is_named_without_its_amount_while_amounts_are_masked() -> None:

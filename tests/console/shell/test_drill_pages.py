@@ -55,6 +55,11 @@ def test_the_result_is_shown_once_it_is_there_and_only_once() -> None:
         page.follow(drill)
     ((result, _),) = shell.pushed
     assert isinstance(result, DrillEnd)
+    private, masked = pages(done, preferences={"privacy": "on"})
+    private.show()
+    for drawn, is_masked in ((result, False), (masked.pushed[0][0], True)):
+        assert isinstance(drawn, DrillEnd)
+        assert drawn._masked is is_masked
     # It can be asked for again.
     page.show()
     assert len(shell.pushed) == 2

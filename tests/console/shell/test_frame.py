@@ -36,9 +36,11 @@ from service_tui.console.widgets.top_bar import (
     TopBar,
     approval_bits,
     badge_bits,
+    drill_bits,
     money_bits,
     world_bits,
 )
+from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.records import Phase, ServiceView, Topic
 from service_tui.desk.slices.venues import VenueSumView
@@ -157,6 +159,29 @@ def test_a_label_gives_way_before_its_figure_is_cut() -> None:
     assert shown.plain.endswith("-1,234,567,890.12")
     assert shown.plain.startswith("unrea")
     assert shown.cell_len == 24
+    # A letter of two cells takes both, and a figure that fills its line stands apart from its name.
+    wide = figures((("市場", Text("-12.34")),), across=1, width=14)
+    assert wide.plain == "市場    -12.34"
+    assert figures((("cash", Text("12.34")),), across=1, width=7).plain == "… 12.34"
+
+
+@pytest.mark.parametrize(
+    ("phase", "clock"),
+    [
+        (DrillPhase.BRIEFING, "not started"),
+        (DrillPhase.RUNNING, "1:30 of 8:00"),
+        (DrillPhase.ENDING, "working out the result"),
+        (DrillPhase.OVER, "over"),
+    ],
+)
+def test_a_drill_says_how_far_it_is(phase: DrillPhase, clock: str) -> None:
+    began = None if phase is DrillPhase.BRIEFING else Timestamp(NOW - 90)
+    drill = DrillView("crash", "Crash", "It falls.", 8, phase, began)
+    (bit,) = drill_bits(replace(STATE, drill=drill), NOW)
+    assert bit.text.plain == f" DRILL  Crash {clock}"
+    assert bit.short is not None
+    assert bit.short.plain == f" DRILL  {clock}"
+    assert drill_bits(replace(STATE, drill=None), NOW) == ()
 
 
 def test_a_dry_run_is_called_so() -> None:

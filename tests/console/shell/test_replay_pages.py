@@ -202,6 +202,33 @@ async def test_a_leap_that_leads_nowhere_goes_to_the_next_record(by: int, ago_s:
     assert it.pages.moment == moment(7)
 
 
+@pytest.mark.parametrize("kind", ["minute", "record"])
+async def test_a_moment_that_is_read_while_the_person_returns_stays_away(kind: str) -> None:
+    it = Work((moment(0), "")).front()
+    answer = it.player._next
+
+    def leave_first(*asked: object) -> Any:
+        it.pages.leave()
+        return answer(*asked)
+
+    it.player._next = leave_first  # type: ignore[method-assign]
+    it.pages.step(kind, 1)
+    await it.moves()
+    assert (len(it.player.asked), it.pages.moment, it.lived) == (1, None, 1)
+
+
+async def test_keys_wait_in_their_order_and_those_behind_a_failure_are_forgotten() -> None:
+    it = Work((moment(50), ""), RecordError("damaged"), (moment(9), "")).front()
+    for kind, by in (("record", 1), ("event", -1), ("minute", 1)):
+        it.pages.step(kind, by)
+    await it.moves()
+    assert it.player.asked == [("step", NOW - 60, 1, False), ("step", NOW - 50, -1, True)]
+    it.pages.step("event", -1)
+    await it.moves()
+    assert it.player.asked[2:] == [("step", NOW - 50, -1, True)]
+    assert it.pages.moment == moment(9)
+
+
 @pytest.mark.parametrize(
     ("kind", "by", "problem", "toast"),
     [

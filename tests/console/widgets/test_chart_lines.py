@@ -20,6 +20,17 @@ def test_an_entry_of_nothing_has_its_line() -> None:
     assert dashed[0] is rows[FRAME.row_of(0.0)]
 
 
+def test_an_entry_has_the_tone_of_a_warning_beside_its_line_and_no_dashes_among_candles() -> None:
+    row = FRAME.row_of(0.0)
+    labels = {row: "0.00", 0: "1.00"}
+    for in_candles in (False, True):
+        drawn = replace(PICTURE, entry=0.0, labels=labels, margin=6, in_candles=in_candles)
+        rows = drawn.plot()
+        assert rows[row][0] == (" 0.00 ", "warn")
+        assert rows[0][0] == (" 1.00 ", "muted")
+        assert any("╌" in piece for piece, _ in rows[row]) is not in_candles
+
+
 @pytest.mark.parametrize(("at", "is_seen"), [(-1, False), (0, True), (100, True), (101, False)])
 def test_news_at_either_end_is_seen(at: float, is_seen: bool) -> None:  # noqa: FBT001
     mark = NewsMark(Timestamp(at), "it rains")

@@ -30,6 +30,9 @@ def front(name: str = "markets", *, rewound: bool = False, disabled: str = "") -
 def test_what_needs_the_person_is_counted_up_to_99(needing: int, shown: str) -> None:
     text = key_bar._screen_bit(screen_keys()[0], "markets", needing, 100).text
     assert text.plain.endswith(shown)
+    # The line keeps its width whichever screen is in front.
+    ahead = key_bar._screen_bit(screen_keys()[0], "attention", needing, 100).text
+    assert (ahead.plain, str(ahead.style)) == (text.plain, "bold reverse accent")
 
 
 def test_the_keys_of_a_recorded_state_are_offered_on_one_alone() -> None:

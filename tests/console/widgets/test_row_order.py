@@ -217,6 +217,17 @@ def test_marks_that_all_vanish_do_not_fall_back_to_the_highlighted_row() -> None
     assert order.selected_or_marked() == (B,)
 
 
+def test_a_mark_after_lost_ones_counts_again() -> None:
+    order = order_of(Row("a", 1), Row("b", 2))
+    order.toggle_mark()
+    order.move(1)
+    order.replace((Row("b", 2),))
+    assert order.selected_or_marked() == ()
+    order.toggle_mark()
+    order.toggle_mark()
+    assert order.selected_or_marked() == (Row("b", 2),)
+
+
 def test_cleared_marks_are_gone() -> None:
     order = order_of(A, B)
     order.toggle_mark()

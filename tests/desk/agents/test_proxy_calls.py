@@ -150,3 +150,19 @@ async def test_bytes_that_are_no_call_are_refused_and_answered(name: str) -> Non
     assert isinstance(found, BadCallError)
     assert written.startswith(b"HTTP/1.1 400 ")
     assert written.count(b"HTTP/1.1 ") == 1
+
+
+async def test_who_asks_before_the_body_is_told_to_go_on_once() -> None:
+    reader, answers = asyncio.StreamReader(), Answers()
+    asks = HEAD + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    caller = SkillConnection(reader, cast("Any", answers))
+    async with asyncio.TaskGroup() as tasks:
+        call = tasks.create_task(caller.call())
+        reader.feed_data(asks)
+        for _ in range(4):
+            await asyncio.sleep(0)
+        assert answers.written.startswith(b"HTTP/1.1 100 ")
+        reader.feed_data(b"{}")
+    assert call.result().body == b"{}"
+    await caller.answer((200, b"{}"))
+    assert answers.written.count(b"HTTP/1.1 100 ") == answers.written.count(b"HTTP/1.1 200 ") == 1

@@ -433,12 +433,18 @@ async def test_what_was_not_decided_in_time_expires_and_is_shown() -> None:
         async with asyncio.TaskGroup() as group:
             running = group.create_task(it.ways.run())
             await asyncio.sleep(0)
+            told = len(it.facts)
             await it.clock.advance(2)
             assert len(it.held.held) == 1
+            # Nothing is told again that has not changed, neither before nor after its end.
+            assert len(it.facts) == told
             for _ in range(4):
                 await it.clock.advance(1)
+            told = len(it.facts)
+            assert it.held.held == ()
+            await it.clock.advance(3)
+            assert len(it.facts) == told
             running.cancel()
-        assert it.held.held == ()
         assert [one.status for one in it.held.decided] == [HeldStatus.EXPIRED]
 
 

@@ -175,6 +175,14 @@ def store(folder: Path, view: SkillRunView) -> None:
 # -- the start -------------------------------------------------------------------------------------
 
 
+def test_a_run_of_before_begins_anew_whatever_it_was(hand: Hand) -> None:
+    hand.begin(state=SkillRunState.CRASHED)
+    assert hand.view.state is SkillRunState.STARTING
+    assert hand.started == []
+    hand.runs.look()
+    assert len(hand.started) == 1
+
+
 def test_a_run_is_shown_as_starting_and_then_as_running_with_its_process(hand: Hand) -> None:
     begun = hand.begin()
     log_path = str(hand.folder / "runs" / "run-one" / "output.log")
@@ -441,6 +449,9 @@ async def test_new_output_is_noted_at_most_each_half_minute(hand: Hand) -> None:
     # What does not grow is silent, however long that lasts.
     await hand.later(OUTPUT_EVERY_S * 3)
     assert hand.view.output_at == START + 1 + OUTPUT_EVERY_S
+    # A clock that was set back is no reason to wait until it is there again.
+    hand.clock._now -= 7_200
+    assert await grow(1) == hand.clock.now() < START
 
 
 def test_the_end_of_the_output_is_shown_again_only_when_it_changed(hand: Hand) -> None:
@@ -703,6 +714,11 @@ async def test_a_desk_beside_a_holder_shows_the_holders_runs_now_and_then(hand: 
         assert hand.view == done
         assert hand.runs.folder_of("done") == held / "runs" / "done"
         assert hand.runs.folder_of("other") == hand.folder / "runs" / "other"
+        # Its output can be read here as well.
+        (held / "runs" / "done" / LOG).write_text("last words\n")
+        hand.runs.look_at("done")
+        hand.runs.look()
+        assert hand.tails == [LogTailView("done", ("last words",))]
         # What is shown already is not told again, and what is newer is.
         store(held, replace(done, run_id="next"))
         store(held, replace(done, run_id="mine"))

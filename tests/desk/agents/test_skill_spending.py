@@ -19,6 +19,23 @@ def test_the_spending_of_a_day_is_kept_and_that_of_earlier_days_dropped(tmp_path
     assert (tmp_path / SPENDING).stat().st_mode & 0o777 == 0o600
 
 
+def test_what_is_spent_is_on_the_disk_before_it_takes_the_place_of_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = SkillSpending(tmp_path)
+    file.keep("rain", 7, Micros(5))
+    written: list[str] = []
+    before = (tmp_path / SPENDING).read_text()
+
+    def fsync(_: int) -> None:
+        assert (tmp_path / SPENDING).read_text() == before
+        written.append((tmp_path / f"{SPENDING}.new").read_text())
+
+    monkeypatch.setattr("service_tui.desk.agents.skill_spending.os.fsync", fsync)
+    file.keep("rain", 7, Micros(6))
+    assert written == [(tmp_path / SPENDING).read_text()]
+
+
 @pytest.mark.parametrize(
     "text",
     [

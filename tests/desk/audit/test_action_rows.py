@@ -297,3 +297,5 @@ def test_an_entry_of_an_older_program_shows_what_it_has(tmp_path: Path) -> None:
     assert lost.words == "7 entries not written: the disk refused them"
     assert (lost.at, lost.who, lost.what) == (0.0, "", LogEvent.LOST.value)
     assert (odd.at, odd.words) == (0.0, "")
+    (said,) = log.actions._log.append([{"words": "as it was", "count": 7, "market": "m-1"}])
+    assert (module._view(said).words, module._view(said).market) == ("as it was", "m-1")

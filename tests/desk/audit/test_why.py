@@ -13,7 +13,7 @@ from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.records import TicketState, TradeView
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step, StepView
-from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView
+from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, exit_source
 from service_tui.desk.state import DeskState
 from service_tui.terms import HeldStatus, MarketStatus, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -365,11 +365,18 @@ def test_an_exit_without_a_trade_in_the_history_is_told_and_only_that_of_the_sid
     assert link(alone, "exit").missing == "unknown: no later sale in the list of fills"
 
 
-@pytest.mark.parametrize(("apart_s", "cause"), [(1.0, "take profit"), (1.1, SALE.reasoning)])
+@pytest.mark.parametrize(
+    ("apart_s", "cause"), [(1.0, "take profit"), (1.1, SALE.reasoning), (-1.1, SALE.reasoning)]
+)
 def test_a_sale_has_the_cause_of_the_exit_that_happened_with_it(apart_s: float, cause: str) -> None:
     risk = replace(STATE.risk, exits=(exit_of(at=Timestamp(SALE.at + apart_s)),))
     chain = why_position(replace(with_trades(SALE, BUY), risk=risk), HELD)
     assert told(chain, "exit")["because"] == cause
+    # The source of a sale names its cause as well, and the exit itself is known better.
+    stopped = replace(SALE, source=exit_source("stop loss"), pnl=Micros(0))
+    chain = why_position(replace(with_trades(stopped, BUY), risk=risk), HELD)
+    by_source = "stop loss" if cause == SALE.reasoning else cause
+    assert (told(chain, "exit")["because"], told(chain, "exit")["P&L"]) == (by_source, 0)
 
 
 def monitor_of(**other: object) -> MonitorView:

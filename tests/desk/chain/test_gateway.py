@@ -209,6 +209,25 @@ async def test_a_transaction_is_built_on_its_place_and_within_every_cap() -> Non
     assert node.asked == [("check",), *each, *each], "the chain is checked once"
 
 
+async def test_a_chain_that_was_the_wrong_one_is_checked_until_it_is_right() -> None:
+    node = Node()
+    faults = [ChainError("another chain"), ChainError("no answer")]
+
+    async def check_chain() -> None:
+        node.asked.append(("check",))
+        if faults:
+            raise faults.pop(0)
+
+    node.check_chain = check_chain  # type: ignore[method-assign]
+    made = gateway(node)
+    for _ in range(2):
+        with pytest.raises(ChainError):
+            await made.check()
+    await made.check()
+    await made.check()
+    assert node.asked == [("check",)] * 3
+
+
 async def test_a_wallet_that_cannot_pay_or_a_clock_that_is_off_builds_nothing() -> None:
     policy = SimpleNamespace(transaction=lambda *_, **__: TRANSACTION)
     node = Node(problem=NotEnoughGasError(needed=2, held=1))

@@ -337,6 +337,7 @@ async def test_a_minute_without_a_receipt_is_told_and_is_no_end() -> None:
     await run._unconfirmed(CONFIRM)
     assert (run.step, run.view.state) == (CONFIRM, ChainRunState.UNCONFIRMED)
     assert (run.view.reason, run.view.fix) == (RunProblem.TIMEOUT, Fix.CHECK_HASH)
+    assert run.view.words == "broadcast, not confirmed within 60 seconds; still checking"
     assert on.words == [("warn", "broadcast, unconfirmed: Will it?")]
 
 

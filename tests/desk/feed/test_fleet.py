@@ -52,6 +52,7 @@ class Fleet:
     clock: ManualClock = field(default_factory=ManualClock)
     pnl: float = 1.0
     trades: tuple[str, ...] = ("t1",)
+    shares: float = 3.0
     held: tuple[HeldStatus, ...] = ()
     needs: tuple[str, ...] = ()
     status: int = 200
@@ -66,7 +67,10 @@ class Fleet:
             "held": {"held": [held(one) for one in self.held]},
             "needs": {"needs": [need(one) for one in self.needs]},
             "trades": {"trades": [trade(one) for one in self.trades]},
-            "positions": {"agent_id": "heron", "positions": []},
+            "positions": {
+                "agent_id": "heron",
+                "positions": [{"market_id": "m", "shares_yes": self.shares}],
+            },
             "results": {"agent_id": "heron", "points": [{"at": MOMENT, "pnl": self.pnl}]},
         }
         of_agent = "/agents/" in request.url.path
@@ -110,6 +114,9 @@ async def test_results_are_read_again_once_they_are_old_however_often_trades_are
         await fleet.read()
         assert (fleet.shown, fleet.detail.at) == ([1.0], began)
         assert [one.trade.trade_id for one in fleet.detail.trades] == ["t1", "t0"]
+        # What is held is as new as the trades.
+        assert [one.shares for one in fleet.detail.positions] == [fleet.shares * ONE]
+        fleet.shares += 1.0
     assert fleet.asked["results"] == 1
     await fleet.clock.advance(1.0)
     await fleet.read()

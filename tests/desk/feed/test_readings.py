@@ -473,7 +473,7 @@ async def test_positions_are_told_by_venue_and_state_with_the_cash_beside_them(
         "real": replace(base, market_id="real", venue=Venue.EVM),
         "real over": replace(base, venue=Venue.SOL, status=MarketStatus.RESOLVED),
     }
-    on = desk()
+    on, memory = desk(), PollerMemory()
     given: list[object] = []
 
     def made(body: SimpleNamespace, market: object) -> list[Any]:
@@ -488,14 +488,15 @@ async def test_positions_are_told_by_venue_and_state_with_the_cash_beside_them(
     )
 
     async def pages(read: Callable[[object], Any], ended: object) -> SimpleNamespace:
-        del read, ended
+        assert callable(read)
+        assert ended is memory.ended
         return SimpleNamespace(rows=bodies, dropped=4, answer=answer, latency_s=0.3)
 
     monkeypatch.setattr(pollers, "all_positions", pages)
     monkeypatch.setattr(pollers, "position_views", made)
     known = replace(on.state.markets["m-00001"], market_id="open")
     on.state = replace(on.state, markets={"open": known}, positions=(base,))
-    facts, latency_s = await pollers.read_positions(on.ports, PollerMemory())
+    facts, latency_s = await pollers.read_positions(on.ports, memory)
     assert given[:2] == [("open", known), ("broken", None)]
     assert latency_s == 0.3
     assert facts == [
@@ -507,7 +508,7 @@ async def test_positions_are_told_by_venue_and_state_with_the_cash_beside_them(
     assert on.woken == []
     # Shares that went or came without their money: that is read too.
     on.state = replace(on.state, positions=(replace(base, shares=Micros(base.shares + 1)),))
-    await pollers.read_positions(on.ports, PollerMemory())
+    await pollers.read_positions(on.ports, memory)
     assert on.woken == ([Topic.ACCOUNT] if cash is None else [])
 
 

@@ -500,8 +500,11 @@ def test_what_is_kept_is_read_as_it_was() -> None:
     # A halt of an older program names none, and what is no agent is passed over.
     old = '{"on": true, "at": 1.5, "was_paused": false}'
     assert kept_halt(old) == KeptHalt(on=True, at=1.5)
-    odd = old.replace("}", ', "agents": [["a", "heron", null], ["b", 3, true], 7]}')
-    assert kept_halt(odd).agents == (HaltedAgent("a", "heron"),)
+    odd = old.replace(
+        "}", ', "agents": [["a", "heron", null], ["b", 3, true], 7, ["c", "gull", true]]}'
+    )
+    good = (HaltedAgent("a", "heron"), HaltedAgent("c", "gull", was_paused=True))
+    assert kept_halt(odd).agents == good
     assert HALT == "halt"
 
 

@@ -243,6 +243,26 @@ async def test_a_halt_that_was_kept_is_asked_for_again_at_the_start(
         assert made.kept == [kept]
 
 
+def test_a_halt_names_the_agents_of_skills_and_asks_for_the_pause_of_each(
+    hand: Callable[..., Hand],
+) -> None:
+    made = hand(embedded=False)
+    heron, gull = HaltedAgent("a-2", "heron"), HaltedAgent("a-3", "gull")
+    made.agents.there = (heron,)
+    made.halting.halt()
+    assert made.halt.agents == (heron,)
+    names = [one.name for one in made.halt.acks[2:]]
+    assert names == ["first", "pause:a-2", "skill_orders"]
+    # One that came since is paused by the next halt, and the one known stays named as it is.
+    known = replace(heron, was_paused=True)
+    done = tuple(replace(one, state=AckState.DONE) for one in made.halt.acks)
+    made.on.state = replace(made.on.state, halt=replace(made.halt, acks=done, agents=(known,)))
+    made.agents.there = (heron, gull)
+    made.halting.halt()
+    assert made.halt.agents == (known, gull)
+    assert [one.name for one in made.halt.acks[3:]] == ["pause:a-2", "pause:a-3", "skill_orders"]
+
+
 # -- its end ---------------------------------------------------------------------------------------
 
 
@@ -325,6 +345,62 @@ async def test_a_halt_that_is_asked_for_again_does_not_wait_for_the_pause_of_the
         made.halting.halt()
         await turns()
         assert made.ack("first").state is AckState.DONE
+
+
+async def test_an_end_begins_at_once_while_a_step_waits_and_nothing_is_asked_again(
+    hand: Callable[..., Hand],
+) -> None:
+    made = hand()
+    made.answers["first"] = [AWAY]
+    made.halting.halt()
+    async with made.running(), asyncio.TaskGroup() as tasks:
+        assert made.ack("first").state is AckState.FAILED
+        resuming = tasks.create_task(made.halting.resume(Resume(RESUME_WORD)))
+        await turns()
+        assert resuming.done()
+        assert made.on.state.halt is None
+        assert made.asked.count("first") == 1
+
+
+async def test_an_end_waits_for_the_step_under_way_and_what_that_found_is_kept(
+    hand: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, go_on = hand(), asyncio.Event()
+    found = (HaltedAgent("a-2", "heron", was_paused=True),)
+
+    async def slow(_: Ports) -> str:
+        await go_on.wait()
+        if "slow" not in made.asked:
+            made.on.state = replace(made.on.state, halt=replace(made.halt, agents=found))
+        made.asked.append("slow")
+        return ""
+
+    monkeypatch.setattr(halting, "STEPS", (HaltStep("slow", "what is slow", slow),))
+    made.answers["lift_pause"] = [NotDoneError("it refuses")]
+    made.halting.halt()
+    async with made.running(), asyncio.TaskGroup() as tasks:
+        resuming = tasks.create_task(made.halting.resume(Resume(RESUME_WORD)))
+        await turns()
+        assert "lift_pause" not in made.asked
+        go_on.set()
+        await turns()
+        assert resuming.done()
+        assert made.asked.index("slow") < made.asked.index("lift_pause")
+        assert ("bad", "not resumed, still halted: it refuses") in made.on.words
+        # How an agent was before the halt is not forgotten by an end that failed.
+        assert made.halt.agents == found
+
+
+async def test_a_halt_of_the_service_alone_is_ended_from_here(hand: Callable[..., Hand]) -> None:
+    made = hand()
+    await made.halting.resume(Resume(RESUME_WORD))
+    assert made.on.words == [("warn", "not halted")]
+    assert made.on.state.world is not None
+    halted = replace(made.on.state.world, halted_at=Timestamp(NOW - 9))
+    made.on.state = replace(made.on.state, world=halted)
+    await made.halting.resume(Resume(RESUME_WORD))
+    assert "resume_service" in made.asked
+    assert made.on.words.count(("warn", "not halted")) == 1
 
 
 async def test_a_halt_overtakes_its_own_end(hand: Callable[..., Hand]) -> None:

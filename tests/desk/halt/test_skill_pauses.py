@@ -195,6 +195,7 @@ async def test_an_agent_is_found_as_the_service_says_and_paused_where_it_says_no
 ) -> None:
     service = Service(get=(200, answer))
     agents, asked = agents_at(service)
+    assert SkillAgents(cast("Any", service), str, lambda: (HERON,)).present() == (HERON,)
     found = await agents.as_found(HERON)
     assert found == replace(HERON, was_paused=was_paused, is_unsaid=is_unsaid)
     assert service.sent == [("sk_live_a-7", "GET", SETTINGS, "")]

@@ -289,6 +289,8 @@ async def test_a_mirror_is_written_down_sent_once_reported_and_deleted(
     await made.work()
     ((ticket, order, body),) = made.sent
     assert ticket == ticket_of_mirror(one, NOW)
+    # Its amount counts as spent before anything is waited for.
+    assert made.on.facts[0] == Changed(ticket)
     assert (order, body) == (order_of(one), request_of_mirror(one))
     ((intent, once, budgets),) = made.opened
     assert (intent.ticket_id, intent.amount_micros, once) == (
@@ -627,6 +629,17 @@ async def test_what_is_gone_ended_or_under_way_is_not_dismissed(
     await made.mirrors.dismiss(order)
     assert made.on.words == [("warn", f"{order.describe()}: {how}")]
     assert (made.on.asked, made.signal(one.signal_id)) == ([], one)
+
+
+@pytest.mark.parametrize("fault", [GONE, ValueError("an id that is none")])
+async def test_a_report_that_the_service_never_takes_holds_up_no_end(
+    work: Callable[..., Work], fault: Exception
+) -> None:
+    made = work(ends=[(TicketState.DONE, DONE, None)])
+    made.on.answers[POST_REACTION] = fault
+    await made.work()
+    assert made.mirrors._finished == made.mirrors._reported == {"s-1"}
+    assert [one.endpoint for one in made.on.asked] == [POST_REACTION, DELETE_SIGNAL]
 
 
 @pytest.mark.parametrize("fault", [ReadOnlyError("only looks", CALLED), AWAY])

@@ -535,6 +535,11 @@ async def test_what_is_due_begins_by_itself_confirmed() -> None:
     assert it.line.runs.written == [("open", f"redeem:{KEY}", REQUEST)]
     await it.its._by_itself()
     assert len(it.begun) == 1
+    # All that is due begins, and not the first alone.
+    two = Work()
+    two.set(rows=(ROW, replace(ROW, market_id="another")))
+    await two.its._by_itself()
+    assert [one.run.market_id for one in two.begun] == [ROW.market_id, "another"]
 
 
 @pytest.mark.parametrize("change", ["off", "managed", "read only", "closing", "unread", "other"])
@@ -877,3 +882,28 @@ async def test_the_least_gas_that_is_named_is_above_nothing() -> None:
     assert "a redemption needs 0.0000" in await it.its._held_up()
     it.line.balance_wei = 10**12
     assert await it.its._held_up() == ""
+
+
+async def test_an_end_forgets_its_own_run_alone_and_one_by_hand_pauses_nothing() -> None:
+    it = Work()
+    newer = it.turn(SIGN)
+    run = it.turn(REQUEST)
+
+    async def go() -> None:
+        run.show(state=ChainRunState.REFUSED, reason=RunProblem.NO_GAS, by_itself=False)
+        it.its._turns[KEY] = newer
+
+    run.go = go  # type: ignore[method-assign]
+    it.its._busy.add(KEY)
+    await it.its._go(run)
+    assert it.its._turns == {KEY: newer}
+    assert it.its._busy == set()
+    assert it.on.state.redemption.auto.paused == ""
+    run.show(by_itself=True)
+
+    async def again() -> None:
+        """It has ended already."""
+
+    run.go = again  # type: ignore[method-assign]
+    await it.its._go(run)
+    assert it.on.state.redemption.auto.paused.startswith("gas too low")

@@ -474,6 +474,16 @@ def test_an_alert_that_is_worked_on_is_not_taken_a_second_time(work: Callable[..
     assert [one.alert_id for one in made.exits._idle()] == ["al-8"]
 
 
+async def test_the_end_of_one_exit_leaves_the_others_at_work_and_each_word_counts_once(
+    work: Callable[..., Work],
+) -> None:
+    made = work(Micros(0))
+    made.exits._busy |= {"al-7", "al-8"}
+    await made.turn(alert_of(), by_hand=True)
+    assert made.exits._busy == {"al-8"}
+    assert made.exits._by_hand == set()
+
+
 @pytest.mark.parametrize(
     ("after_s", "skew_s", "is_over"),
     [
@@ -602,6 +612,20 @@ async def test_an_exit_in_doubt_is_neither_sent_again_nor_acknowledged(
         assert (made.sold, made.on.asked, made.is_listed) == ([], [], True)
         assert (made.alert.state, made.alert.ticket_id) == (AlertState.UNKNOWN, f"{NAME}.1")
         assert made.alert.detail == "sent, no answer: being looked up, not resent"
+
+
+@pytest.mark.parametrize("state", [TicketState.UNKNOWN, TicketState.DONE])
+async def test_the_last_of_several_exits_says_where_the_alert_is(
+    work: Callable[..., Work], state: TicketState
+) -> None:
+    failed = ticket_of(state=TicketState.FAILED, settled_at=Timestamp(START - 40))
+    made = with_tickets(work(Micros(0)), failed, ticket_of(2, state=state))
+    await made.turn(alert_of())
+    assert made.sold == []
+    assert (made.alert.ticket_id, made.alert.attempts) == (f"{NAME}.2", 2)
+    is_done = state is TicketState.DONE
+    assert made.alert.state is (AlertState.EXECUTED if is_done else AlertState.UNKNOWN)
+    assert len(made.calls(END_RISK_ALERT)) == is_done
 
 
 async def test_an_exit_that_was_found_on_disk_as_done_is_acknowledged_and_not_sold_again(

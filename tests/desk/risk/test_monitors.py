@@ -198,6 +198,9 @@ def test_a_monitor_of_a_service_that_says_the_least_has_its_entry() -> None:
     assert (view.entry, view.mark, view.exit_value) == (0.5, None, None)
     assert view.stop_price == pytest.approx(0.45)
     assert (view.target_pct, view.key) == (None, "m:no")
+    # What was sold may still have a cost: nothing is divided by no shares.
+    sold = monitor_view(body.model_copy(update={"shares": 0.0}))
+    assert (sold.entry, sold.shares, sold.cost) == (None, 0, 2 * ONE)
 
 
 # -- commands -----------------------------------------------------------------------------------

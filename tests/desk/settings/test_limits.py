@@ -1,6 +1,8 @@
 """What a change of the limits asks of the service or of this desk, and what it tells."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -19,6 +21,7 @@ from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPa
 from service_tui.desk.facts import PreferenceSet
 from service_tui.desk.ports import Memory
 from service_tui.desk.reasons import HALTED, READ_ONLY
+from service_tui.desk.settings import translate
 from service_tui.desk.settings.limits import set_buy_limit, set_defaults, set_paused
 from service_tui.desk.slices.buy_limits import BuyLimit, RiskDefaults
 from service_tui.desk.slices.halt import HaltView
@@ -326,3 +329,17 @@ async def test_during_a_halt_only_a_pause_may_be_set() -> None:
     assert (there.asked, there.woken) == ([], [])
     await set_paused(SetPaused(paused=True), there.ports)
     assert there.words[1:] == [("good", "trading paused: sales only")]
+
+
+def test_a_default_of_nothing_is_none_and_a_cooldown_of_a_strange_side_is_passed_over() -> None:
+    user = UserSettingsBody(default_stop_loss_pct=0.0, default_take_profit_pct=0.3)
+    made = translate.defaults_of(user)
+    assert (made.stop_loss_pct, made.take_profit_pct) == (None, 0.3)
+    until = datetime.fromtimestamp(NOW, UTC)
+    rows = [
+        SimpleNamespace(market_id=f"m-{side}", side=side, until=until, after="a loss")
+        for side in ("maybe", "no")
+    ]
+    limits: Any = SimpleNamespace(cooldowns=rows)
+    (cooldown,) = translate._cooldowns(limits)
+    assert (cooldown.market_id, cooldown.side, cooldown.until) == ("m-no", Side.NO, NOW)

@@ -423,6 +423,15 @@ def test_many_new_signals_are_told_in_one_sentence(wallets: list[str], whose: st
     assert len(news(ReactorView(), listing(*signals[:NOTICES_MAX]))) == NOTICES_MAX
 
 
+def test_a_signal_that_ended_and_waits_again_is_no_news() -> None:
+    ended = ReactorView(signals=(signal("s1", state=SKIPPED),))
+    again = replace(ended, signals=(signal("s1"), signal("s2")))
+    said = [*news_of(ended, again, listing())]
+    assert [text for _, text, kind in said if kind is NoticeKind.SIGNAL] == [
+        f"{SIGNAL.label} bought 120.00 NO at 0.400, Will it?"
+    ]
+
+
 def test_a_signal_that_cannot_be_read_is_told_once() -> None:
     before = ReactorView(broken="no price", dropped=1)
     assert news(before, listing(dropped=2, broken="no price")) == []

@@ -81,8 +81,28 @@ def test_only_the_newest_backtest_is_shown() -> None:
     sample = research_sample()
     asked = reduce_research(sample, BacktestRequested(7))
     assert asked.request_id == 7
-    late = reduce_research(asked, BacktestSeen(6, None, "too late"))
-    assert late is asked
+    for other in (6, 8):
+        assert reduce_research(asked, BacktestSeen(other, None, "too late")) is asked
     failed = reduce_research(asked, BacktestSeen(7, None, "no trades"))
     assert (failed.request_id, failed.problem) == (0, "no trades")
     assert failed.backtest is sample.backtest
+
+
+def test_a_new_request_forgets_the_last_problem() -> None:
+    failed = replace(research_sample(), problem="no trades")
+    assert reduce_research(failed, BacktestRequested(8)).problem == ""
+
+
+def test_what_a_plan_lacks_takes_nothing_away_that_was_read() -> None:
+    read = reduce_research(ResearchView(), ResearchSeen(Source((session_of(),), ROWS)))
+    barred = reduce_research(read, ResearchSeen(Source((), ()), needs_plan=True))
+    assert (barred.needs_plan, barred.experiments) == (True, read.experiments)
+
+
+def test_the_experiments_of_a_session_are_those_of_its_skill_and_its_agent() -> None:
+    session = session_of()
+    other = replace(ROWS[0], agent=f"not {ROWS[0].agent}", number=77)
+    research = ResearchView(experiments=(other, *ROWS))
+    own = tuple(one for one in ROWS if (one.skill, one.agent) == (session.skill, session.agent))
+    assert own
+    assert research.of(session) == own

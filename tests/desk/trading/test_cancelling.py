@@ -197,6 +197,16 @@ async def test_an_order_is_replaced_only_as_the_person_saw_it(
     assert on.woken == AFTER
 
 
+async def test_what_was_filled_since_the_person_decided_counts_though_the_list_knows_it() -> None:
+    on = desk(order())
+    seven = replace(on.state.orders[0], filled=Micros(7 * ONE))
+    on.state = replace(on.state, orders=(seven,))
+    on.answers[TRADES] = rows(tr_o_1=7.0)
+    why = await withdraw("o-1", Micros(5 * ONE), on.ports)
+    more = "Cancelled, but 2.00 more shares filled before"
+    assert why == Reason(more, Fix.ORDER_AGAIN)
+
+
 async def test_an_order_that_is_not_surely_cancelled_is_not_replaced() -> None:
     on = desk(order())
     gone = Reason("The order to amend is no longer open", Fix.LIST_ORDERS)

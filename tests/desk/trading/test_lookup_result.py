@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +27,7 @@ from service_tui.desk.slices.records import (
 )
 from service_tui.desk.trading.lookup import (
     EARLIER_S,
+    FURTHER_S,
     LOOK_MAX_S,
     PAGES_MAX,
     ROUNDED,
@@ -263,6 +265,12 @@ async def test_a_trade_without_a_reference_is_a_doubt_where_it_may_be_the_order(
 ) -> None:
     on = desk(unknown(**LATE), rows=(row(signal_data=None, **listed),), skew_s=0.0)
     left = await looked_up(on)
+    # A trade of the very first moment at which it may have happened counts.
+    edge = datetime.fromtimestamp(LATE["opened_at"] - FURTHER_S, UTC).isoformat()
+    first = desk(
+        unknown(**LATE), rows=(row(signal_data=None, **{"created_at": edge, **listed}),), skew_s=0.0
+    )
+    assert (await looked_up(first)).outcome == left.outcome
     doubt = f"{NOT_FOUND}: a similar trade exists without a reference"
     assert left.outcome == (doubt if is_doubt else NO_TRACE)
     assert left.fix == (Fix.CHECK_POSITIONS if is_doubt else Fix.SEND_AGAIN_YOURSELF)
@@ -289,6 +297,18 @@ async def test_a_service_that_does_not_answer_ends_nothing_and_leaves_a_doubt_la
     assert first == unknown()
     assert second.outcome == f"{NOT_FOUND}: trades unavailable, no connection"
     assert second.fix == Fix.CHECK_POSITIONS
+
+
+async def test_an_order_that_is_on_its_way_again_is_not_settled_by_an_older_look() -> None:
+    on = desk(unknown(state=TicketState.SENT, **LATE), unknown("t2", **LATE))
+    rows = on.state.tickets
+    before = replace(rows[0], state=TicketState.UNKNOWN)
+    await reconcile([before], on.ports)
+    on.answers[TRADES] = UnreachableError("no connection", CALLED)
+    with pytest.raises(UnreachableError):
+        await reconcile([before], on.ports)
+    # Nor is one that nobody asked about.
+    assert on.state.tickets == rows
 
 
 # -- found on the book --------------------------------------------------------------------------

@@ -524,6 +524,12 @@ def test_an_order_that_replaces_another_may_use_what_that_one_keeps() -> None:
     assert without_replaced(state, order()) is state
     left = without_replaced(state, order(replaces="o-1"))
     assert left == replace(state, orders=(resting(order_id="o-2"),))
+    # The money that the former order keeps is that of the new one.
+    held = replace(money(), orders=(resting(money=Micros(95 * ONE)),))
+    new = order(Venue.EVM, amount=Micros(10 * ONE), rests=True, price=0.5, replaces="o-1")
+    assert preflight_size(held, new, NOW) is None
+    above = "above the 5.00 USDC.e in the wallet, less open buys"
+    assert preflight_size(held, replace(new, replaces=""), NOW) == Reason(above, Fix.LOWER_AMOUNT)
 
 
 # -- limit orders ----------------------------------------------------------------------------------
@@ -618,6 +624,12 @@ def test_an_order_with_a_price_passes_while_the_quote_is_not_beyond_it(
     placed = order(venue, action, price=shown + price)
     reasons = list(rules._against_quote(state, placed))
     assert reasons == ([] if passes else [Reason("price moved beyond the quote", Fix.NEW_PRICE)])
+    # The price of NO is the other one, and what differs by its rounding alone is the same.
+    no = replace(placed, side=Side.NO, price=1 - shown - price)
+    by_no = {Action.BUY: Action.SELL, Action.SELL: Action.BUY}[action]
+    assert list(rules._against_quote(state, replace(no, action=by_no))) == reasons
+    near = replace(placed, price=placed.price + (-1e-10 if action is Action.BUY else 1e-10))
+    assert list(rules._against_quote(state, near)) == reasons
     for free in (
         replace(placed, rests=True), replace(placed, price=None),
         replace(placed, market_id="m-9"),

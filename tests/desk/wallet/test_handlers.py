@@ -396,9 +396,10 @@ async def test_approvals_that_cannot_be_read_are_told() -> None:
     it = Work()
     it.on.answers = dict.fromkeys([handlers.ALLOWANCES], SILENT)
     await it.handlers.read_approvals()
+    assert it.on.state.wallet.job is None
     await it.handlers.set_approvals(SetApprovals(("k",), APPROVE_WORD))
     assert it.on.words == [("bad", f"approvals: {SILENT}")] * 2
-    assert it.on.state.wallet.problem == str(SILENT)
+    assert (it.on.state.wallet.problem, it.on.state.wallet.job) == (str(SILENT), None)
     assert [job for job in it.jobs if job[0] is not None] == [
         (WalletJob.APPROVE, "checking approvals"),
         (WalletJob.APPROVE, "signing approvals one by one"),

@@ -208,6 +208,14 @@ def test_a_walk_takes_the_best_first_and_stops_at_its_limit() -> None:
     assert part.taken() == ((asks[0].price, ONE),)
 
 
+@pytest.mark.parametrize(("action", "money"), [(BUY, 1), (SELL, 0)])
+def test_money_is_rounded_against_the_taker_at_each_match(action: Action, money: int) -> None:
+    offers = [Offer(Micros(price), Micros(1), None) for price in (400_000, 400_001)]
+    found = walk(offers, wanted(action=action, shares=Micros(2)), 0)
+    assert [one.money for one in found.matches] == [money] * 2
+    assert (found.shares, found.money, found.is_whole) == (2, 2 * money, True)
+
+
 @pytest.mark.parametrize(
     ("money", "shares", "bought"),
     [(4 * ONE, 100 * ONE, 10), (100 * ONE, 7 * ONE, 7), (4 * ONE, None, 10), (None, 7 * ONE, 7)],

@@ -7,7 +7,7 @@ import pytest
 from kit.engine.bare import AT, HOUR, bare_world, listed
 from service_tui.engine.books import resting
 from service_tui.engine.books.book import Match, Resting
-from service_tui.engine.books.liquidity import PriceLevel, RefreshedQuotes, refresh_at
+from service_tui.engine.books.liquidity import REFRESH_S, PriceLevel, RefreshedQuotes, refresh_at
 from service_tui.engine.books.orders import (
     OPEN_MAX,
     VenueOrder,
@@ -660,3 +660,12 @@ def test_a_days_money_bounds_a_buy_by_what_was_spent() -> None:
         check(world.venues, order(world, size=Micros(21 * ONE + 1)), TIMES)
     next_day = (Timestamp(AT + 86_400), TIMES[1])
     assert check(world.venues, order(world, size=Micros(42 * ONE)), next_day)
+
+
+def test_an_order_that_moves_the_price_tells_it_before_and_after_by_the_tapes_time() -> None:
+    world = traded(Category.POLITICS)
+    late = (AT, Timestamp(TIMES[1] + 3 * REFRESH_S))
+    (placed,) = place(world.venues, order(world, size=Micros(400 * ONE)), late)
+    assert placed.price_before < placed.price_after
+    assert placed.number == refresh_at(world.markets[MARKET].listing, late[1])
+    assert placed.number != refresh_at(world.markets[MARKET].listing, AT)

@@ -494,6 +494,18 @@ def test_a_buy_that_rests_is_no_buy_of_the_day_and_keeps_a_place_in_its_limit() 
     assert (ada.buys_today(world.at), ada.resting_today(world.at)) == (1, 0)
 
 
+def test_a_buy_that_has_shares_gives_back_no_place_of_another() -> None:
+    world = new_world("ada", "bea")
+    ada, market = world.agents["ada"], market_of(world)
+    price = gap_price(world, market)
+    first, _ = (placed(put(world, "ada", market, price=price, order_type=GTC)) for _ in range(2))
+    put(world, "bea", market)
+    put(world, "bea", market, action=SELL, size=Micros(5 * ONE), order_type=FAK)
+    assert (ada.buys_today(world.at), ada.resting_today(world.at)) == (1, 1)
+    cancel(world.venues, ada, times(world), order_id=first.order_id)
+    assert (ada.buys_today(world.at), ada.resting_today(world.at)) == (1, 1)
+
+
 def test_an_open_buy_counts_on_the_day_of_its_first_shares() -> None:
     world = new_world()
     ada = world.agents["ada"]

@@ -15,7 +15,7 @@ from service_tui.engine.chain.block_production import (
     outcome_of,
     produce_blocks,
 )
-from service_tui.engine.chain.chain import GWEI, WEI
+from service_tui.engine.chain.chain import GAS_REDEEM, GWEI, WEI
 from service_tui.engine.chain_events import (
     CallKind,
     ChainCall,
@@ -180,6 +180,7 @@ def test_a_transaction_that_fails_burns_its_gas_alone(
     world, (end,) = mined(planned, gas)
 
     assert (end.status, end.payout, end.why) == (TxStatus.FAILED, 0, why)
+    assert end.gas_used == min(gas, GAS_REDEEM)
     assert end.at == AT + 60
     wallet = world.chain.wallet_of("ada")
     assert wallet is not None

@@ -109,7 +109,10 @@ def test_only_a_side_that_won_and_is_not_redeemed_is_paid(
 
 
 def test_a_redemption_pays_what_the_side_is_worth() -> None:
-    of = venues(Holding())
+    both = Holding()
+    # The other side has cost as well, and is worth nothing.
+    both.position.yes.shares, both.position.yes.cost = Micros(5 * ONE), Micros(4 * ONE)
+    of = venues(both)
     paid = PositionRedeemed(
         "ada", Venue.EVM, "m1", NO, Micros(8 * ONE), Micros(3 * ONE), Micros(8 * ONE), *TIMES
     )

@@ -22,7 +22,7 @@ from service_tui.engine.chain_events import (
     WalletLinked,
 )
 from service_tui.engine.codec import events as codec
-from service_tui.engine.codec.events import JournalError, decode, dumps, encode
+from service_tui.engine.codec.events import JournalError, NewerJournalError, decode, dumps, encode
 from service_tui.engine.events import (
     KINDS,
     AgentChanged,
@@ -494,7 +494,7 @@ def test_a_row_that_cannot_be_read_is_named(kind: str, body: str) -> None:
 
 
 def test_an_unknown_kind_is_named() -> None:
-    with pytest.raises(JournalError, match="'dividend'"):
+    with pytest.raises(NewerJournalError, match="'dividend' rows, which a newer program wrote"):
         decode("dividend", "[]")
 
 

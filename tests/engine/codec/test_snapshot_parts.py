@@ -115,6 +115,21 @@ def test_each_part_comes_back_whole(filled: World) -> None:
     assert read.research.count == filled.research.count
 
 
+def test_a_market_and_its_book_come_back_with_what_was_traded_and_taken() -> None:
+    world = bare_world("ada")
+    market = listed(world, "m1", home=Venue.EVM)
+    market.volumes, market.last_sample_at = {1: 5, 2: 7}, Timestamp(AT + 3)
+    world.venues.book("m1").take(9, [(Micros(400_000), Micros(3))])
+    read = read_back(fields_of(world))
+    assert read.markets["m1"].volumes == {1: 5, 2: 7}
+    assert read.markets["m1"].last_sample_at == AT + 3
+    book = read.venues.book("m1")
+    assert (book.taken_number, book.taken) == (9, {400_000: 3})
+    # A newer refresh forgets it.
+    book.take(10, [])
+    assert book.taken == {}
+
+
 def test_what_was_read_back_is_bounded_as_before(filled: World) -> None:
     read = read_back(fields_of(filled))
     assert read.research.by_agent["ada"].maxlen == KEPT

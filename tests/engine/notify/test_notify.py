@@ -159,7 +159,10 @@ def test_the_price_of_no_is_that_of_no() -> None:
     world = new_world()
     agent, market = joined(world, "ada"), open_markets(world)[0]
     priced(market, 0.5)
-    an_alert(world, agent, market, ABOVE, 0.6, Side.NO)
+    priced(market, 0.8)
+    (placed,) = an_alert(world, agent, market, ABOVE, 0.6, Side.NO)
+    assert isinstance(placed, PriceAlertSet)
+    assert placed.price == pytest.approx(0.2, abs=1e-5)
     priced(market, 0.7)
     assert looked(world) == []
     priced(market, 0.3)
@@ -217,6 +220,23 @@ def test_a_webhook_is_disabled_by_ten_failures_in_a_row_alone() -> None:
     for number in range(WEBHOOK_FAILURES_MAX):
         world.note(WebhookTried("wh1", world.at, f"d{number}", "trade.executed", 6, "no answer"))
     assert not hook.is_active
+
+
+def test_a_delivery_that_arrived_clears_its_failure_and_never_goes_back() -> None:
+    world = new_world()
+    joined(world, "ada")
+    hooks, events = world.webhooks, (WebhookEvent.TRADE_EXECUTED,)
+    world.note(hooks.request("ada", "https://h.example", events, at=world.at, seq=4))
+    hook = hooks.find("ada", "wh1")
+    for seq, detail in ((9, "no answer"), (9, ""), (7, "")):
+        world.note(WebhookTried("wh1", world.at, "d", "trade.executed", seq, detail))
+        assert (hook.detail, hook.seq) == (detail, 4 if detail else 9)
+    # A name is never given a second time: a delivery under way belongs to the one that was.
+    world.note(hooks.request("ada", "https://i.example", events, at=world.at, seq=9))
+    world.note(hooks.delete("ada", "wh1", world.at))
+    for name in ("j", "k"):
+        world.note(hooks.request("ada", f"https://{name}.example", events, at=world.at, seq=9))
+    assert [one.placed.webhook_id for one in hooks.of("ada")] == ["wh2", "wh3", "wh4"]
 
 
 def test_a_replay_makes_the_same_alerts_and_webhooks() -> None:

@@ -278,6 +278,16 @@ def alert(number: int, shares: int) -> RiskAlert:
     )  # fmt: skip
 
 
+def test_an_alert_waits_until_its_last_share_is_sold() -> None:
+    alerts, one = Alerts(), alert(1, 30)
+    alerts.add(one)
+    for shares, is_waiting in ((29, True), (1, False)):
+        sale = Sale("t1", Timestamp(8.0), Micros(shares), Micros(shares), Micros(0))
+        alerts.count_sale(one.watched, sale, is_last=False)
+        assert (alerts.of("ada") == [one]) is is_waiting
+    assert (one.sold, one.status, alerts.history("ada")) == (30, AlertStatus.EXECUTED, [one])
+
+
 def test_a_sale_is_shared_out_among_the_alerts_of_its_side_the_oldest_first() -> None:
     alerts, three = Alerts(), [alert(1, 30), alert(2, 50), alert(3, 40)]
     for one in three:

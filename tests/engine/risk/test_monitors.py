@@ -329,3 +329,11 @@ def test_levels_are_measured_from_the_average_cost_and_the_peak() -> None:
         0.25 if reason is TRAIL else 0.0 for reason in ExitReason
     ]
     assert monitor().floor() is None
+
+
+def test_a_target_of_no_is_met_by_its_own_best_price_alone() -> None:
+    target = monitor("ada", NO, take_profit_pct=0.25)
+    # The mark is beyond it, and what is bid for YES says nothing of it.
+    assert ladder_of(target).reached(Prices(0.25, 0.125, 0.5)) == []
+    (crossed,) = ladder_of(target).reached(Prices(0.25, 0.125, 0.625))
+    assert (crossed.reason, crossed.price) == (TAKE, 0.625)

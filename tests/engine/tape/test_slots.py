@@ -12,6 +12,7 @@ from service_tui.engine.tape.slots import (
     SLOT_BY_INDEX,
     SLOTS,
     Times,
+    _slots,
     delay_of,
     home_of,
     last_resolved,
@@ -41,6 +42,7 @@ def test_slots_are_numbered_by_category_and_share() -> None:
         for share in range(SHARES)
     ]
     assert {slot.event for slot in SLOTS} == {None}
+    assert tuple(_slots()) == SLOTS
 
 
 def test_a_category_has_its_own_mix_of_lengths() -> None:

@@ -476,7 +476,7 @@ def test_the_feed_shows_one_wallet_and_all_again() -> None:
     assert screen.parts[FeedLine].filter_in_force == FeedFilter()
     assert screen.only is None
     sources = on(FOLLOWED)
-    sources.parts[FeedLine].filter_in_force = FeedFilter(2)
+    sources.parts[FeedLine].filter_in_force = FeedFilter(2, WALLETS[1])
     press(sources, "wallet")
     assert sources.parts[FeedLine].filter_in_force == FeedFilter(2, FOLLOWED.address)
     assert sources.calls == [("bring_forward", TABLES.index(FEED)), "filter_rows"]

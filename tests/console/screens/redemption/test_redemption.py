@@ -51,6 +51,7 @@ from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import (
     AutoView,
     ChainRunState,
+    RedemptionRow,
     RunProblem,
     Stage,
     Step,
@@ -138,6 +139,35 @@ def test_a_hash_is_told_by_its_ends_and_masked_with_the_amounts() -> None:
     assert "50.00" not in masked
     assert "▶ " in clear
     assert "▶ " not in steps_text(replace(run, state=ChainRunState.DONE), NOW, masked=False).plain
+
+
+def test_a_redemption_is_masked_in_every_part_and_has_the_transaction_of_its_run() -> None:
+    view = ViewContext.of(READY, NOW, 120)
+    running_ = ViewContext.of(with_run(READY), NOW, 120)
+    old = replace(ONE, tx_hash="0x" + "0d1d" * 16)
+
+    def told(row: RedemptionRow, view: ViewContext) -> str:
+        detail = describe(row, view)
+        return f"{detail.head.plain}\n{detail.body.plain}\n{detail.more.plain}"
+
+    def ends(text: str) -> str:
+        return formats.address(text).plain
+
+    # The transaction of the run under way counts before that of an earlier one.
+    (run,) = running_.state.redemption.runs
+    clear, done = told(old, running_), told(old, view)
+    assert ends(run.tx_hash) in clear
+    assert ends(old.tx_hash) not in clear
+    assert ends(old.tx_hash) in done
+    assert "50.00 USDC.e to the wallet" in done
+    assert "31.00 USDC.e" in done
+    for where in (view, running_):
+        masked = told(old, replace(where, masked=True))
+        for one in ("50.00", "31.00", ends(run.tx_hash), ends(old.tx_hash)):
+            assert one not in masked
+    shown = describe(ONE, replace(view, masked=True)).more.plain
+    assert ends(ONE.condition_id) not in shown
+    assert ends(ONE.condition_id) in describe(ONE, view).more.plain
 
 
 @pytest.mark.parametrize("stage", [Stage.READY, Stage.AWAITING, Stage.REDEEMED])

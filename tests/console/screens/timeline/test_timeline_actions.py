@@ -1,5 +1,6 @@
 """What each key of the timeline does: where it leads, and what is listed."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,9 +8,11 @@ import pytest
 
 from kit.console.acting import StubScreen, perform
 from kit.samples.desk import NOW, sample_state
+from service_tui.console import moments
 from service_tui.console.messages import GoTo
 from service_tui.console.moments import MomentKind, MomentView
 from service_tui.console.screens.timeline.actions import ACTIONS, AWAY, OURS
+from service_tui.units import Timestamp
 
 KINDS = tuple(MomentKind)[:2]
 FIRST = MomentView(
@@ -69,3 +72,24 @@ def test_what_happened_meanwhile_is_shown_and_this_desk_again() -> None:
     screen.only = None
     press(screen, "away")
     assert screen.only is AWAY
+
+
+@pytest.mark.parametrize(
+    ("at_s", "is_away", "wall_s"),
+    [
+        # Ten seconds of the world are one of the wall.
+        (-100, False, -10),
+        (-1_000, False, -200),
+        (-9_000, False, -900),
+        (-1_000, True, -50),
+    ],
+)
+def test_a_moment_of_the_world_has_the_wall_time_at_which_it_could_be_seen(
+    at_s: float, wall_s: float, *, is_away: bool
+) -> None:
+    absence = SimpleNamespace(closed_at=Timestamp(NOW - 200), opened_at=Timestamp(NOW - 50))
+    world: Any = SimpleNamespace(
+        meanwhile=absence, wall_at=NOW, now=Timestamp(NOW + 5_000), speed=10
+    )
+    moment = MomentView("m", Timestamp(NOW + 5_000 + at_s), MomentKind.RESOLVED, "resolved YES")
+    assert moments._wall_of(replace(moment, is_away=is_away), world) == NOW + wall_s
