@@ -62,6 +62,19 @@ def test_time_left_comes_before_money_and_money_decides_within_a_step() -> None:
     ]  # fmt: skip
 
 
+def test_a_step_holds_its_own_end_and_what_has_none_comes_after_the_last() -> None:
+    for tier in TIERS_S:
+        found = ranked((need("within", tier, 9 * ONE), need("before", tier / 2, ONE)))
+        assert [one.key for one in found] == ["within", "before"]
+    later = need("in weeks", 9e6, 0, "muted")
+    assert ranked((need("no end", None, 900 * ONE, "breach"), later))[0] is later
+
+
+def test_a_loss_counts_as_much_as_a_gain() -> None:
+    found = ranked((need("gain", 500, 3 * ONE), need("loss", 500, -9 * ONE)))
+    assert [one.key for one in found] == ["loss", "gain"]
+
+
 def test_with_equal_money_the_nearer_end_comes_first() -> None:
     found = ranked((need("b", 500, ONE), need("a", 100, ONE), need("c", 300, None)))
     assert [one.key for one in found] == ["a", "b", "c"]

@@ -48,6 +48,9 @@ def test_a_level_that_never_fell_has_an_axis_all_the_same() -> None:
     fallen = replace(level, below=((0.0, 0.0), (50.0, -4.0)))
     assert _below_range(fallen, Window(0.0, 100.0)) == (-4.0, 0.0)
     assert _below_range(replace(SERIES, below_is=Below.SUM), Window(0.0, 100.0)) == (0.0, 1.0)
+    # A column holds all that lies below it, and may hold everything.
+    summed = replace(SERIES, below=((10.0, 2.0), (11.0, 3.0)), below_is=Below.SUM)
+    assert _below_range(summed, Window(0.0, 100.0)) == (0.0, 5.0)
 
 
 def test_a_level_is_drawn_from_what_held_at_the_beginning_and_named_at_its_lowest() -> None:

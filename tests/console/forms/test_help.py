@@ -167,6 +167,12 @@ async def test_an_explanation_says_formula_inputs_source_and_age() -> None:
         assert len(seen.app.screen_stack) == 1
 
 
+@pytest.mark.parametrize(("age", "told"), [("3s", "computed here, 3s ago"), ("", "computed here")])
+def test_an_explanation_is_as_old_as_it_says(age: str, told: str) -> None:
+    part = Explanation("mark value", price(0.5), "", (), "computed here", Text(age))
+    assert Explain("Will it?", (part,), NOW).text().plain.split("\n")[-1] == told
+
+
 def test_a_long_input_of_an_explanation_is_no_wider_than_the_page() -> None:
     long = Text("9" * 40)
     part = Explanation(

@@ -324,14 +324,22 @@ async def test_an_end_that_fails_leaves_it_halted_and_every_source_is_asked_agai
         assert made.asked.count("first") == 1
 
 
-def test_a_halt_names_the_agents_whose_skills_trade_at_its_beginning(
+def test_what_an_earlier_round_acknowledged_counts_no_more_and_all_is_told_once(
     hand: Callable[..., Hand],
 ) -> None:
-    made = hand(embedded=False)
-    made.agents.there = (HaltedAgent("a-2", "heron"),)
+    made = hand()
     made.halting.halt()
-    assert made.halt.agents == made.agents.there
-    assert any("heron" in one.what for one in made.halt.acks)
+    number = made.halting._round
+    for name in [one.name for one in made.halt.acks if one.state is not AckState.DONE]:
+        ack = AckView(name, "", AckState.DONE, "done")
+        made.halting._acknowledge(name, number - 1, ack)
+        assert made.ack(name).state is not AckState.DONE
+        made.halting._acknowledge(name, number, ack)
+        assert made.ack(name).state is AckState.DONE
+    told = ("good", "halted: all sources acknowledged")
+    assert made.on.words == [told]
+    made.halting._acknowledge(name, number, replace(ack, detail="done again"))
+    assert made.on.words == [told]
 
 
 async def test_a_halt_that_is_asked_for_again_does_not_wait_for_the_pause_of_the_first(

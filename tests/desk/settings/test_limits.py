@@ -335,6 +335,9 @@ def test_a_default_of_nothing_is_none_and_a_cooldown_of_a_strange_side_is_passed
     user = UserSettingsBody(default_stop_loss_pct=0.0, default_take_profit_pct=0.3)
     made = translate.defaults_of(user)
     assert (made.stop_loss_pct, made.take_profit_pct) == (None, 0.3)
+    other = UserSettingsBody(default_stop_loss_pct=0.3, default_take_profit_pct=0.0)
+    made = translate.defaults_of(other)
+    assert (made.stop_loss_pct, made.take_profit_pct) == (0.3, None)
     until = datetime.fromtimestamp(NOW, UTC)
     rows = [
         SimpleNamespace(market_id=f"m-{side}", side=side, until=until, after="a loss")

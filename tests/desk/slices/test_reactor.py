@@ -204,6 +204,7 @@ def test_a_listing_tells_names_spending_and_what_could_not_be_read() -> None:
         {BEN: "old", ADA: "new"}, breaker, 2 * ONE,
     )  # fmt: skip
     assert (after.dropped, after.broken, after.signals[0].label) == (1, "no price", "new")
+    assert listed(after, day_spent=Micros(0)).day_spent == 0
     again = listed(after)
     assert (again.breaker, again.day_spent, again.dropped, again.broken) == (
         breaker, 2 * ONE, 0, "",
@@ -455,3 +456,12 @@ def test_a_breaker_that_opens_or_closes_and_a_bar_are_told_once() -> None:
     assert [one[:2] for one in news(ReactorView(CONFIG), bar)] == [("bad", "reactor: needs pro")]
     assert news(ReactorView(), bar) == []
     assert news(ReactorView(CONFIG, barred="needs pro"), bar) == []
+
+
+def test_what_is_listed_no_more_was_skipped_by_the_breaker_of_the_same_answer() -> None:
+    paused = BreakerView(3, paused_at=NOW, resets_at=Timestamp(NOW + 60))
+    before = ReactorView(signals=(signal("s1", expires_at=Timestamp(NOW + 30)),))
+    (skipped,) = listed(before, breaker=paused).signals
+    (other,) = listed(before, breaker=BreakerView()).signals
+    assert skipped.detail.startswith("circuit breaker open")
+    assert not other.detail.startswith("circuit breaker open")

@@ -27,3 +27,6 @@ def test_another_leader_is_one_notice_and_the_first_is_none() -> None:
     (notice,) = led.notices[len(state.notices) :]
     assert notice.tone == "warn"
     assert notice.text.startswith("another process leads main: two. Orders")
+    # It may have the name of the one before: what was on its way is looked up all the same.
+    restarted = reduce(led, Changed(replace(TEAM, leader="two", epoch=5)))
+    assert len(restarted.notices) == len(led.notices) + 1

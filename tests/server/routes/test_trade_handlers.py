@@ -330,6 +330,23 @@ async def test_a_bound_of_slippage_refuses_what_is_beyond_it(*, atomic: bool) ->
 
 
 @pytest.mark.parametrize(
+    ("fields", "named", "decimals"),
+    [
+        ({"amount": 1.005}, "amount", 2),
+        ({"action": Action.SELL, "amount": 0.0, "shares": 1.000_001}, "shares", 5),
+    ],
+)
+async def test_a_size_with_too_many_decimals_is_named_with_how_many_there_may_be(
+    fields: dict[str, Any], named: str, decimals: int
+) -> None:
+    with pytest.raises(Denied) as refused:
+        await trades.place(request_to(service(), "ada", body=trade(**fields)))
+    said = str(vars(refused.value))
+    assert f"'body', '{named}'" in said
+    assert f"at most {decimals} decimals" in said
+
+
+@pytest.mark.parametrize(
     ("amount", "kind"), [(1.005, "decimal_max_places"), (0.0000001, "decimal")]
 )
 async def test_an_amount_below_a_cent_is_named_by_its_place(amount: float, kind: str) -> None:

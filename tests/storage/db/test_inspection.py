@@ -140,6 +140,19 @@ def test_a_database_that_another_program_holds_is_not_damaged(path: Path) -> Non
                 look(path)
 
 
+@pytest.mark.parametrize(
+    ("code", "is_damage"), [(0, True), (sqlite3.SQLITE_ERROR, True), (sqlite3.SQLITE_IOERR, False)]
+)
+def test_an_error_of_a_reading_is_damage_or_is_raised_as_it_is(
+    path: Path, code: int, *, is_damage: bool
+) -> None:
+    error = sqlite3.OperationalError("it went wrong")
+    error.sqlite_errorcode = code
+    expected = DamageFound if is_damage else sqlite3.OperationalError
+    with pytest.raises(expected, match="it went wrong"), _reading(path, timeout_s=0):
+        raise error
+
+
 def test_text_that_cannot_be_read_is_damage(path: Path) -> None:
     with pytest.raises(DamageFound, match="not readable"), _reading(path, timeout_s=0):
         b"\xff".decode()

@@ -234,6 +234,17 @@ def test_marked_signals_are_mirrored_oldest_first_after_one_question() -> None:
     assert screen.table.calls == ["clear_marks"]
 
 
+def test_a_wallet_without_a_name_is_masked_among_several_signals() -> None:
+    unnamed = [replace(one, label="") for one in (NEW, OLD)]
+    hidden = replace(STATE, preferences={"privacy": "on"})
+    for state, is_told in ((STATE, True), (hidden, False)):
+        screen = on(*unnamed, marked=tuple(unnamed), state=state)
+        press(screen, "mirror")
+        (dialog,) = screen.opened
+        shown = "".join(one.plain for one in dialog._lines)
+        assert (unnamed[0].wallet[:6] in shown) is is_told
+
+
 def test_what_is_beyond_the_caps_rest_is_told() -> None:
     left = Micros(NEW.amount + OLD.amount)
     for short, is_told in ((1, True), (0, False)):
