@@ -32,6 +32,7 @@ class Row(LenientModel):
 
     name: str
     size: int = 4
+    code: int | str = 9
 
 
 class Page(LenientModel):
@@ -63,6 +64,9 @@ Page.model_rebuild()
          Page(total=1, rows=(Row(name="a"),)), 1),
         ('{"total": 1, "rows": [{"name": "a", "size": null}]}',
          Page(total=1, rows=(Row(name="a"),)), 0),
+        # Of a value that may be of two kinds each kind is a fault below the null itself.
+        ('{"total": 1, "rows": [{"name": "a"}, {"name": "b", "size": null, "code": null}]}',
+         Page(total=1, rows=(Row(name="a"), Row(name="b"))), 0),
         ('{"total": 1, "rows": [{}, {"name": "a"}, {"size": "x", "name": 3}]}',
          Page(total=1, rows=(Row(name="a"),)), 2),
         ('{"total": 1, "part": {"rows": [7, {"name": "a"}]}}',

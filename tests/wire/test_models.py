@@ -94,6 +94,8 @@ def test_an_unknown_setting_is_named_with_the_one_that_was_meant() -> None:
     )
     assert sent.sent() == {"take_profit_pct": None}
     assert sent.changes() == {}
+    (long,) = Settings.model_validate({"z" * 99: 1}).warnings()
+    assert long == f"unknown setting ignored: '{'z' * 80}'"
     named = Settings.model_validate({"stop_loss_pct": 0.0, "take_profit_pct": None})
     assert named.changes() == {"stop_loss_pct": 0.0}
     assert named.unknown() == {}

@@ -239,6 +239,7 @@ def test_a_question_and_an_outcome_may_be_known_by_a_position_alone() -> None:
     assert (seventh.outcome, eighth.outcome) == (False, None)
     world.markets[MARKET].outcome = True
     assert rows(Store(world), placed())[0].outcome is True
+    assert rows(Store(world), redeemed(1))[0].outcome is True
 
 
 def test_the_past_of_a_venue_is_its_own_rows_of_all_pages() -> None:

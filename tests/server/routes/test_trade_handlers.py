@@ -9,6 +9,7 @@ from kit.engine.bare import AT, bare_world, listed
 from kit.service.bare import bare_service, request_to
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.amm.market import Quote
+from service_tui.engine.books.venues import cash_account
 from service_tui.engine.errors import (
     CannotWait,
     MarketNotOpen,
@@ -54,9 +55,32 @@ def order(one: Any, **fields: Any) -> Order:
 )
 def test_a_side_pauses_after_an_order_that_met_too_little(refusal: Any, *, pauses: bool) -> None:
     one = service()
+    # The pause counts from when the order came, whatever the clock of the world says.
+    one.world.at = Timestamp(AT - 50)
     found = trades.failure_of(request_to(one, "ada"), order(one), refusal)
     told = [TradeFailed("ada", AT, "m1", Side.NO, refusal.code)] if pauses else []
     assert found == told
+
+
+@pytest.mark.parametrize(
+    ("venue", "refusal", "fields"),
+    [
+        (Venue.SIM, NoLiquidity("x"), {"balance": 10_000.0, "retryable": True}),
+        (Venue.EVM, MarketNotOpen("x"), {"balance": 1_070.0, "simulated": True}),
+    ],
+)
+def test_a_refused_order_tells_the_money_of_its_venue_and_whether_it_may_be_tried_again(
+    venue: Venue, refusal: Any, fields: dict[str, Any]
+) -> None:
+    one = service()
+    one.world.ledger.transfer("issuer", cash_account("ada", Venue.EVM), dollars(70))
+    for dry in (True, False):
+        sent = trade(venue=venue, dry_run=dry)
+        body = trades.refused_body(request_to(one, "ada"), sent, refusal)
+        assert body == TradeBody(
+            success=False, market_id="m1", side=Side.NO, dry_run=dry, error=refusal.error,
+            error_code=refusal.code, error_hint=refusal.fix, fix=refusal.fix, **fields,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("action", Action)
