@@ -63,6 +63,8 @@ def test_nothing_against_it() -> None:
         (verdict(Venue.EVM, 25.0, who=agent(claimed=False)), "not claimed"),
         (verdict(Venue.EVM, 25.0, who=agent(real=False)), "not enabled"),
         (verdict(Venue.EVM, 25.0, paused=True), "paused"),
+        (verdict(Venue.EVM, 0.5, paused=True), "paused"),
+        (verdict(Venue.EVM, 0.5, cap=40.0), "cap"),
         (verdict(Venue.EVM, 125.0), "insufficient balance"),
         (verdict(Venue.EVM, 25.5, cap=65.0), "cap"),
         (verdict(Venue.EVM, float("nan")), "insufficient balance"),

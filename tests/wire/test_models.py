@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from service_tui.terms import MARKET_IDS_MAX, Venue
+from service_tui.terms import MARKET_IDS_MAX, Side, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import (
     AnyVenue,
@@ -23,7 +23,8 @@ from service_tui.wire.briefing import VERSIONS_MAX, BriefingQuery
 from service_tui.wire.chain import RpcBody, RpcErrorBody
 from service_tui.wire.importing import CheckQuery
 from service_tui.wire.markets import MarketsQuery
-from service_tui.wire.settings import HttpsAddress, SolanaAddress
+from service_tui.wire.monitors import MonitorRequest
+from service_tui.wire.settings import HttpsAddress, SolanaAddress, UserSettingsPatch
 
 READ: Any = {
     kind: TypeAdapter(kind)
@@ -74,6 +75,23 @@ def test_an_answer_passes_over_what_it_does_not_know_and_an_operator_is_refused(
             Money.model_validate(wrong)
     with pytest.raises(ValidationError):
         Money().plain = 5  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_an_address_for_notices_is_kept_as_it_was_written() -> None:
+    address = "https://hook.example/in?x=1"
+    sent = UserSettingsPatch.model_validate({"clawdbot_webhook_url": address})
+    assert sent.changes() == {"clawdbot_webhook_url": address}
+    with pytest.raises(ValidationError, match="not an https address"):
+        UserSettingsPatch.model_validate({"clawdbot_webhook_url": "http://hook.example"})
+
+
+def test_a_monitor_watches_something() -> None:
+    for wrong in ({}, {"stop_loss_pct": None, "take_profit_pct": None}):
+        with pytest.raises(ValidationError, match=r"give stop_loss_pct|both are null"):
+            MonitorRequest.model_validate({"side": Side.YES, **wrong})
+    # One that is null beside one that is not removes that one alone.
+    fields = {"side": Side.YES, "stop_loss_pct": None, "take_profit_pct": 0.5}
+    assert MonitorRequest.model_validate(fields).take_profit_pct == 0.5
 
 
 def test_an_unknown_setting_is_named_with_the_one_that_was_meant() -> None:

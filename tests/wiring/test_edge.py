@@ -27,6 +27,7 @@ from service_tui.wiring.edge import (
     TOO_LARGE,
     WRITE_BROKE,
     Edge,
+    Forwarder,
     Sentence,
     is_copied,
 )
@@ -369,6 +370,20 @@ async def test_the_leader_is_known_by_the_name_of_its_certificate() -> None:
     made, wire = edge(tls=SimpleNamespace(name="desk.example", context=None))  # type: ignore[arg-type]
     await called(made, "GET", HEALTH.path)
     assert wire.sent[0].extensions["sni_hostname"] == "desk.example"
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_a_leader_is_trusted_by_what_was_named_and_each_call_is_sent_once(
+    monkeypatch: pytest.MonkeyPatch, *, is_named: bool
+) -> None:
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(httpx, "AsyncHTTPTransport", lambda **asked: given.append(asked))
+    context: Any = object()
+    Forwarder(lambda: None, LeaderTls(context, "leader") if is_named else None)
+    (asked,) = given
+    assert asked["verify"] is (context if is_named else True)
+    # What was sent may have been carried out: a try of its own would trade twice.
+    assert asked["retries"] == 0
 
 
 async def test_without_a_leader_nothing_is_sent() -> None:

@@ -259,6 +259,7 @@ def test_a_figure_of_a_venue_is_kept_for_a_quarter_of_an_hour() -> None:
     world.venues.accounts["ada", Venue.EVM] = account
     assert reported.of(world, "ada", Venue.EVM, AT) == Reported(AT, Micros(5), Micros(0))
     account.realized = Micros(7)
+    assert reported.of(world, "ada", Venue.EVM, AT).total == 5
     later = Timestamp(AT + 899.9)
     assert reported.of(world, "ada", Venue.EVM, later).total == 5
     assert reported.of(world, "bea", Venue.EVM, later).total == 0

@@ -51,3 +51,15 @@ async def test_an_unknown_link_is_a_404_and_an_unclaimed_agent_waits() -> None:
     assert (await claim.enter(one, "c-ben", "ZZZZ")).status == 404
     assert (claim.show(one, "c-ben").status, claim.show(one, "c-ada").status) == (404, 200)
     assert claim.WAITS in claim.show(one, "c-ada").content.decode()
+
+
+async def test_a_code_is_asked_for_where_one_would_help_and_nowhere_else() -> None:
+    one, code = service()
+    waits, unknown = claim.show(one, "c-ada"), claim.show(one, "c-ben")
+    wrong = await claim.enter(one, "c-ada", "ZZZZ")
+    done = await claim.enter(one, "c-ada", code)
+    assert [b"<form" in each.content for each in (waits, wrong, unknown, done)] == [
+        True, True, False, False
+    ]  # fmt: skip
+    assert b'<p role="status" class="bad">' in wrong.content
+    assert b'<p role="status">' in waits.content

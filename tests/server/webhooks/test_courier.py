@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -12,8 +14,15 @@ from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Event, Fill, MarketListed, Note, kind_of
 from service_tui.engine.notify_events import WebhookSet, WebhookTried
 from service_tui.engine.position import Position
-from service_tui.server.webhooks.courier import BACKOFF_MAX_S, QUEUE_MAX, Courier, MemorySecrets
+from service_tui.server.webhooks.courier import (
+    BACKOFF_MAX_S,
+    QUEUE_MAX,
+    Courier,
+    MemorySecrets,
+    _parcel,
+)
 from service_tui.server.webhooks.post import Parcel
+from service_tui.server.webhooks.reports import WebhookReport
 from service_tui.storage.errors import StorageError
 from service_tui.storage.journal import JournalRow
 from service_tui.terms import WEBHOOK_FAILURES_MAX, Action, Side, WebhookEvent
@@ -399,3 +408,11 @@ async def test_a_running_courier_delivers_what_is_new_and_ends_with_its_task() -
             one.take([(number + 1, fill(number + 1))])
         running.cancel()
     assert one._tasks is None
+
+
+def test_what_is_no_number_in_json_is_never_sent() -> None:
+    report = WebhookReport("ada", TRADE, "k", 1, AT, {"price": 0.5})
+    content = json.loads(_parcel(report, "d-1", "trade_executed").body)
+    assert content["data"] == {"price": 0.5}
+    with pytest.raises(ValueError, match="JSON compliant"):
+        _parcel(replace(report, data={"price": math.nan}), "d-1", "trade_executed")
