@@ -63,8 +63,6 @@ def test_nothing_against_it() -> None:
         (verdict(Venue.EVM, 25.0, who=agent(claimed=False)), "not claimed"),
         (verdict(Venue.EVM, 25.0, who=agent(real=False)), "not enabled"),
         (verdict(Venue.EVM, 25.0, paused=True), "paused"),
-        (verdict(Venue.EVM, 0.5, paused=True), "paused"),
-        (verdict(Venue.EVM, 0.5, cap=40.0), "cap"),
         (verdict(Venue.EVM, 125.0), "insufficient balance"),
         (verdict(Venue.EVM, 25.5, cap=65.0), "cap"),
         (verdict(Venue.EVM, float("nan")), "insufficient balance"),
@@ -73,6 +71,16 @@ def test_nothing_against_it() -> None:
 def test_each_reason_stops_it(found: Preflight, said: str) -> None:
     assert not found.ok
     assert said in found.reasons[0]
+
+
+def test_the_smallest_buy_is_held_back_as_well() -> None:
+    for found, said in (
+        (verdict(Venue.EVM, 0.01, paused=True), "paused"),
+        (verdict(Venue.EVM, 0.01, cap=40.0), "cap"),
+        (verdict(Venue.EVM, 0.01, cash=0.0), "insufficient balance"),
+    ):
+        assert len(found.reasons) == 1
+        assert said in found.reasons[0]
 
 
 def test_a_sale_is_never_held_back_by_money() -> None:

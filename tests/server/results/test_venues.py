@@ -278,3 +278,14 @@ def test_a_redemption_asks_for_the_figure_anew() -> None:
     account.realized, position.paid = Micros(8), Micros(3)
     found = reported.of(world, "ada", Venue.EVM, Timestamp(AT + 1))
     assert found == Reported(Timestamp(AT + 1), Micros(8), Micros(0), Micros(3))
+
+
+def test_what_is_open_is_priced_by_both_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = world_of_one()
+    world.world_at = Timestamp(AT + 50)
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        type(world.venues), "unrealized", lambda _, __, times: asked.append(times) or Micros(3)
+    )
+    ReportedPnl().of(world, "ada", Venue.EVM, Timestamp(AT + 7))
+    assert asked == [(AT + 7, AT + 50)]

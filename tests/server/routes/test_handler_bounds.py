@@ -9,6 +9,7 @@ import pytest
 from kit.engine.bare import AT, HOUR, bare_world, listed
 from kit.service.bare import bare_service, request_to
 from service_tui.engine.books.catalogue import CatalogueMatch, condition_of
+from service_tui.engine.events import LeashSet
 from service_tui.engine.limits import PLANS
 from service_tui.server.http.refusals import Denied
 from service_tui.server.past.outcomes import Closing
@@ -23,7 +24,8 @@ from service_tui.server.routes import (
     settings,
     troubleshoot,
 )
-from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
+from service_tui.storage.invitations import InvitationRecord
+from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.advice import TroubleshootRequest, TurnBody, VersionQuery
 from service_tui.wire.agents import RegisterRequest
@@ -135,6 +137,19 @@ async def test_a_version_is_told_whether_it_is_good_enough(
     asked = request_to(bare_service(), "ada", query=VersionQuery(sdk_version=version))
     body = await troubleshoot.check_version(asked)
     assert (body.status, (body.message or "")[: len(said)]) == (status, said)
+
+
+@pytest.mark.parametrize("budget", [None, 0, 7_000_000])
+def test_an_invited_agent_is_its_persons_and_bound_by_the_budget(budget: int | None) -> None:
+    one = bare_service()
+    invitation = InvitationRecord("i1", "s", "h", 5, None, budget, "zoe", AT, "owner", AT + 60)
+    events = agents._invited(request_to(one, "ada"), "ada", invitation)
+    settings_of = one.world.agents["ada"].settings
+    assert (settings_of.invitation, settings_of.owner) == ("i1", "zoe")
+    leashes = [one for one in events if isinstance(one, LeashSet)]
+    assert [(one.mode, one.threshold, one.budget) for one in leashes] == (
+        [] if budget is None else [(LeashMode.AUTO, 0, budget)]
+    )
 
 
 @pytest.mark.parametrize("in_process", [True, False])

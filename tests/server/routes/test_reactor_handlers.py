@@ -11,6 +11,7 @@ from service_tui.engine.events import Reacted, ReactorChanged, Settlement, Signa
 from service_tui.engine.reactor.reactor import FAILED, Signal
 from service_tui.engine.reactor.wallet_records import WalletRecord
 from service_tui.engine.reactor.wallets import ROSTER, address_of
+from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import reactor as room
 from service_tui.terms import BREAKER_S, FAILURES_MAX, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -129,3 +130,14 @@ async def test_a_signal_is_taken_out_once_by_its_id_or_its_transaction() -> None
     assert one.world_store.written == [
         SignalDismissed("ada", AT, "0x1:a"), SignalDismissed("ada", AT, "0x1:b")
     ]  # fmt: skip
+
+
+def test_amounts_are_micros_and_what_is_finer_is_refused() -> None:
+    assert room._engine_value("daily_cap", 2.5) == 2_500_000
+    assert room._engine_value("min_size", 0.0) == 0
+    assert room._engine_value("mirror_fraction", 0.5) == 0.5
+    assert room._engine_value("enabled", True) is True  # noqa: FBT003 - a value
+    for tiny in (1e-9, 0.1234567):
+        with pytest.raises(Denied) as refused:
+            room._engine_value("max_size", tiny)
+        assert refused.value.status == 422

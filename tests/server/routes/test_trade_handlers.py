@@ -17,13 +17,13 @@ from service_tui.engine.errors import (
     NotFilledWhole,
     SlippageBeyond,
 )
-from service_tui.engine.events import Fill, Note, OrderPlaced, TradeFailed
+from service_tui.engine.events import Fill, Note, OrderPlaced, TradeFailed, TradeHeld
 from service_tui.server.http.refusals import Denied
 from service_tui.server.past.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.routes import batch, trades
 from service_tui.storage.errors import StorageFullError
 from service_tui.storage.journal import History
-from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.terms import Action, OrderType, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.batch import BatchRequest, LegBody, LegRequest
@@ -181,6 +181,26 @@ async def test_a_signed_order_does_not_wait_for_the_operator() -> None:
     body = await trades._wait(request_to(one, "ada"), signed, order(one))
     assert (body.success, body.error_code) == (False, CannotWait("x").code)
     assert (one.world_store.written, len(one.world.pending_trades.waiting)) == ([], 0)
+
+
+async def test_an_order_that_waits_is_kept_with_all_that_bounds_it() -> None:
+    one = service()
+    bound = trade(price=0.45, order_type=OrderType.GTD, expiration=AT + 900, venue=Venue.EVM)
+    asked = order(one, venue=Venue.EVM, note=Note(source="sdk:rain"))
+    body = await trades._wait(request_to(one, "ada"), bound, asked)
+    (held,) = one.world_store.written
+    assert held == TradeHeld(
+        "h1", "ada", AT, AT, Venue.EVM, "m1", Side.NO, Action.BUY, dollars(5), OrderType.GTD, 0.45,
+        AT + 900, Note(source="sdk:rain"),
+    )  # fmt: skip
+    assert list(one.world.pending_trades.waiting.values()) == [held]
+    assert (body.success, body.trade_id, body.status) == (True, "h1", "submitted")
+    assert (body.error, body.error_code, body.fix, body.shares) == (None, None, None, 0.0)
+    # While the disk refuses nothing waits that would be forgotten.
+    one.world_store.refuses = StorageFullError("full")
+    with pytest.raises(StorageFullError):
+        await trades._wait(request_to(one, "ada"), bound, asked)
+    assert len(one.world.pending_trades.waiting) == 1
 
 
 # -- batches --------------------------------------------------------------------------------

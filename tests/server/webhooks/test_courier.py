@@ -173,6 +173,17 @@ async def test_a_fault_of_the_post_is_a_failure_of_this_delivery_alone() -> None
     assert made.failures == 0
 
 
+async def test_a_fault_of_the_post_is_told_by_its_kind_alone() -> None:
+    desk = Desk()
+
+    async def post(*_: object, **__: object) -> str:
+        raise ValueError("https://hook.example/in?token=secret")
+
+    desk.post = post  # type: ignore[method-assign]
+    parcel = Parcel("d-1", "trade_executed", b"{}")
+    assert await courier(desk)._send(hook(desk), parcel, URL) == "failed (ValueError)"
+
+
 async def test_a_webhook_gets_what_it_asked_for_of_its_own_agent_and_nothing_twice() -> None:
     desk = Desk()
     hook(desk)

@@ -1,4 +1,5 @@
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Generator
@@ -336,3 +337,15 @@ def test_a_writer_that_is_closed_or_has_too_much_waiting_takes_nothing_more(
     writer.close()
     with pytest.raises(StorageError, match="the database is closed"):
         writer.submit(lambda _: None)
+
+
+async def test_a_waker_that_is_closed_holds_no_descriptor_and_gives_what_came() -> None:
+    waker, given = writer_room.LoopWaker(asyncio.get_running_loop()), list[str]()
+    ends = (waker._ear, waker._rope)
+    waker.wake([lambda: given.append("late")])
+    waker.close()
+    await asyncio.sleep(0)
+    assert given == ["late"]
+    for end in ends:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(end)
