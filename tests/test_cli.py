@@ -22,6 +22,7 @@ from service_tui import __main__, __version__, version
 from service_tui.cli import main as cli
 from service_tui.cli.parser import USAGE_ERROR, check, parse, parser_of
 from service_tui.config import read_environment
+from service_tui.wiring import output
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.drills import command
 from service_tui.wiring.options import Options
@@ -857,6 +858,17 @@ def test_a_signal_that_is_ignored_stays_ignored_and_a_gone_terminal_keeps_the_co
         __main__.main()
     assert left.value.args == (7,)
     assert taken == [signal.SIGTERM, signal.SIGQUIT, signal.SIGINT]
+
+
+def test_a_version_that_nobody_reads_is_no_success(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: str) -> None:
+        raise output.OutputError("the output is closed")
+
+    monkeypatch.setattr(output, "print_lines", refuse)
+    assert __main__._run(["--version"]) == 1
+    assert capsys.readouterr().err == "service-tui: the output is closed\n"
 
 
 def test_a_drill_is_played_with_the_collector_on(

@@ -129,3 +129,42 @@ async def test_a_world_is_written_before_it_is_opened_and_closed_after_its_use(
         ("service", courses.options_of(tmp_path), "database"),
         ("set up", "scenario", "sim", "keys"), "service closed", "data closed",
     ]  # fmt: skip
+
+
+async def test_a_course_is_played_with_the_events_of_its_scenario_by_their_seconds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    leaps: list[Any] = []
+    clock: list[ManualClock] = []
+
+    @asynccontextmanager
+    async def open_world(_: object, folder: Path, given: ManualClock) -> AsyncGenerator[Any]:
+        assert folder == tmp_path
+        clock.append(given)
+        yield SimpleNamespace(stage="stage", sim=SimpleNamespace(transport="line"))
+
+    class Director:
+        """Leaps from one second to the next."""
+
+        def __init__(self, stage: str, _: object, rows: tuple[Any, ...]) -> None:
+            self.rows = rows
+            self.lines = [SimpleNamespace(text=text) for text in ("buy (at 40c)", "other")]
+            self.undone = [(rows[-1], "no money"), (rows[0], "of the scenario")]
+
+        def busy_seconds(self) -> list[int]:
+            return [0, 7, 9]
+
+        async def leap_to(self, second: int) -> None:
+            leaps.append((second, clock[0].now() - courses.START))
+
+    monkeypatch.setattr(courses, "open_world", open_world)
+    monkeypatch.setattr(courses, "BrokenLine", lambda *_: "broken line")
+    monkeypatch.setattr(courses, "Director", Director)
+    monkeypatch.setattr(courses, "figure_of", lambda stage: {"stage": 41}[stage])
+    event: Any = SimpleNamespace(describe=lambda: "news")
+    row: Any = SimpleNamespace(describe=lambda: "buy (twice)")
+    scenario: Any = SimpleNamespace(events=(event,))
+    found = await courses.play_course(scenario, [row], tmp_path)
+    assert leaps == [(0, 0.0), (7, 7.0), (9, 9.0)]
+    assert (found.figure, [one.text for one in found.lines]) == (41, ["buy (at 40c)"])
+    assert found.undone == ((row, "no money"),)

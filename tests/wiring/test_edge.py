@@ -29,6 +29,7 @@ from service_tui.wiring.edge import (
     Edge,
     Forwarder,
     Sentence,
+    _without_body,
     is_copied,
 )
 from service_tui.wiring.network import LeaderTls
@@ -521,3 +522,13 @@ async def test_the_connections_end_with_the_port() -> None:
     made, wire = edge()
     await made.aclose()
     assert wire.is_closed
+
+
+async def test_an_empty_body_that_was_taken_is_given_once_more_and_then_the_rest() -> None:
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    received = _without_body(receive)
+    assert [(await received())["type"] for _ in range(3)] == [
+        "http.request", "http.disconnect", "http.disconnect"
+    ]  # fmt: skip

@@ -289,3 +289,18 @@ def test_what_is_open_is_priced_by_both_clocks(monkeypatch: pytest.MonkeyPatch) 
     )
     ReportedPnl().of(world, "ada", Venue.EVM, Timestamp(AT + 7))
     assert asked == [(AT + 7, AT + 50)]
+
+
+def test_rows_are_made_of_the_world_as_it_is_after_the_reading() -> None:
+    after = world_of_one()
+    after.markets[MARKET].outcome = True
+
+    class Moving(Store):
+        """A store whose world is read back meanwhile."""
+
+        async def heads(self, markets: set[str]) -> dict[str, EndedHead]:
+            self.world = after
+            return await super().heads(markets)
+
+    (row,) = rows(Moving(world_of_one()), placed())
+    assert row.outcome is True

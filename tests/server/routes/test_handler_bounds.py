@@ -28,7 +28,7 @@ from service_tui.storage.invitations import InvitationRecord
 from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.advice import TroubleshootRequest, TurnBody, VersionQuery
-from service_tui.wire.agents import RegisterRequest
+from service_tui.wire.agents import AgentSettingsPatch, RegisterRequest
 from service_tui.wire.importing import CheckQuery, ImportableQuery
 from service_tui.wire.monitors import RiskAlertsQuery
 from service_tui.wire.outcomes import OutcomesQuery
@@ -137,6 +137,17 @@ async def test_a_version_is_told_whether_it_is_good_enough(
     asked = request_to(bare_service(), "ada", query=VersionQuery(sdk_version=version))
     body = await troubleshoot.check_version(asked)
     assert (body.status, (body.message or "")[: len(said)]) == (status, said)
+
+
+async def test_an_agents_own_change_is_on_disk_and_names_what_was_not_read() -> None:
+    one = bare_service()
+    patch = AgentSettingsPatch.model_validate({"name": "fox", "nam": "x"})
+    answer = await agents.patch_me(request_to(one, "ada", body=patch))
+    assert [change.changes for change in one.world_store.written] == [{"name": "fox"}]
+    assert (answer.name, answer.warnings) == ("fox", patch.warnings())
+    assert len(answer.warnings) == 1
+    await agents.patch_me(request_to(one, "ada", body=AgentSettingsPatch()))
+    assert len(one.world_store.written) == 1
 
 
 @pytest.mark.parametrize("budget", [None, 0, 7_000_000])

@@ -234,6 +234,8 @@ def test_frames_of_a_log_are_put_where_sqlite_would_move_them(tmp_path: Path) ->
     # The sizes, and that the file needs no log.
     assert mine.read_bytes()[16:24] == moved.read_bytes()[16:24]
     assert not log_of(mine).exists()
+    # Nobody else reads it, not even before it has its name.
+    assert mine.stat().st_mode & 0o777 == 0o600
 
 
 def test_what_is_no_database_is_put_together_as_it_is(tmp_path: Path) -> None:
