@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from service_tui import __main__, __version__, version
 from service_tui.cli import main as cli
 from service_tui.cli.parser import USAGE_ERROR, check, parse, parser_of
 from service_tui.config import read_environment
+from service_tui.wiring import output
 from service_tui.wiring.address import AddressError, check_url, folder_of
 from service_tui.wiring.drills import command
 from service_tui.wiring.options import Options
@@ -828,6 +830,45 @@ def test_the_end_looks_for_no_more_garbage(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(SystemExit) as ended:
         __main__.main()
     assert (ended.value.code, frozen) == (0, ["all"])
+
+
+def test_a_signal_that_is_ignored_stays_ignored_and_a_gone_terminal_keeps_the_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Left(BaseException):
+        """The process is gone."""
+
+    def leave(code: int) -> None:
+        raise Left(code)
+
+    def gone() -> None:
+        raise OSError("no terminal")
+
+    taken: list[int] = []
+    ignored = signal.SIGHUP
+    monkeypatch.setattr(
+        __main__.signal, "getsignal",
+        lambda number: signal.SIG_IGN if number == ignored else signal.default_int_handler,
+    )  # fmt: skip
+    monkeypatch.setattr(__main__.signal, "signal", lambda number, _: taken.append(number))
+    monkeypatch.setattr(__main__, "_run", lambda _: 7)
+    monkeypatch.setattr(__main__, "os", SimpleNamespace(name="posix", _exit=leave))
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(flush=gone))
+    with pytest.raises(Left) as left:
+        __main__.main()
+    assert left.value.args == (7,)
+    assert taken == [signal.SIGTERM, signal.SIGQUIT, signal.SIGINT]
+
+
+def test_a_version_that_nobody_reads_is_no_success(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: str) -> None:
+        raise output.OutputError("the output is closed")
+
+    monkeypatch.setattr(output, "print_lines", refuse)
+    assert __main__._run(["--version"]) == 1
+    assert capsys.readouterr().err == "service-tui: the output is closed\n"
 
 
 def test_a_drill_is_played_with_the_collector_on(

@@ -234,6 +234,13 @@ def test_a_flag_goes_before_a_variable_before_the_file_before_the_default() -> N
     assert (default.value, shown(default), default.source) == (None, "info", "default")
 
 
+def test_a_switch_is_shown_as_it_is_written() -> None:
+    setting = Setting("k", bool, "a")
+    assert [shown(EffectiveSetting(setting, one, "file")) for one in (True, False)] == [
+        "true", "false"
+    ]  # fmt: skip
+
+
 def test_a_secret_is_shown_nowhere() -> None:
     settled = EffectiveSetting(Setting("k", str, "a", is_secret=True), SECRET, "file")
     assert shown(settled) == "(not shown)"

@@ -318,3 +318,17 @@ def test_orphans_come_to_us(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [(36, 1, 0, 0, 0)]
     monkeypatch.setattr(runner.ctypes, "CDLL", lambda _: SimpleNamespace())
     runner._adopt_orphans()
+
+
+def test_of_a_large_part_the_end_is_kept_and_all_is_counted() -> None:
+    output = Output()
+    output.take(b"first\n")
+    output.take(b"x" * KEPT_BYTES + b"\nthe end")
+    assert output.size == 6 + KEPT_BYTES + 8
+    assert output.tail().endswith("\nthe end")
+    assert "first" not in output.tail()
+    for _ in range(3):
+        output.take(b"y" * (KEPT_BYTES // 2))
+    assert output.size == 14 + KEPT_BYTES + 3 * (KEPT_BYTES // 2)
+    assert sum(map(len, output._parts)) <= 2 * KEPT_BYTES
+    assert "the end" not in output.tail()

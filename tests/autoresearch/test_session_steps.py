@@ -662,3 +662,30 @@ async def test_a_command_of_a_server_that_was_killed_is_ended_and_told(
     assert session._begun.run() is None
     said = await session.run(RunArguments(command="true"))
     assert said["warnings"] == []
+
+
+@pytest.mark.parametrize("status", list(ExperimentStatus))
+async def test_a_result_is_carried_out_and_noted_as_done(status: ExperimentStatus) -> None:
+    steps: list[Any] = []
+
+    class Tree:
+        """A worktree that notes what becomes of it."""
+
+        async def advance(self, commit: str) -> None:
+            steps.append(("advance", commit))
+
+        async def revert(self, name: str) -> str:
+            steps.append(("revert", name))
+            return f"ref of {name}"
+
+    made: Any = SimpleNamespace(status=status, commit="c0ffee", run=3)
+    noted: Any = SimpleNamespace(
+        _begun=SimpleNamespace(
+            note=lambda one, *, is_done: steps.append(("noted", one is made, is_done))
+        )
+    )
+    tree: Any = Tree()
+    backup = await sessions.Session._carry_out(noted, tree, made)
+    keeps = status is ExperimentStatus.KEEP
+    did = ("advance", "c0ffee") if keeps else ("revert", "3")
+    assert (steps, backup) == ([did, ("noted", True, True)], "" if keeps else "ref of 3")

@@ -1,7 +1,7 @@
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -119,6 +119,51 @@ async def test_a_call_carries_the_key_in_one_header_and_asks_for_no_compression(
     assert app.header("user-agent") == f"service-tui/{__version__}"
     assert app.header("accept-encoding") == "identity"
     assert not app.header("x-api-key")
+
+
+class Stream(httpx.AsyncByteStream):
+    """A body that notes its closing."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw, self.closes = raw, 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self.raw
+
+    async def aclose(self) -> None:
+        self.closes += 1
+
+
+class Wire(httpx.AsyncBaseTransport):
+    """Answers every request alike, and keeps it."""
+
+    def __init__(self, raw: bytes, kind: str) -> None:
+        self.stream, self.kind = Stream(raw), kind
+        self.requests: list[httpx.Request] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        return httpx.Response(200, stream=self.stream, headers={"content-type": self.kind})
+
+
+async def test_an_answer_is_closed_and_a_line_is_waited_for_no_longer_than_its_opening() -> None:
+    wire = Wire(json.dumps(HEALTHY).encode(), "application/json")
+    client = Client(wire, BASE, KEYS, clock=HastyClock(), rng=random.Random(7), allow_insecure=True)
+    assert (await client.call(on.HEALTH)).answer.status == "ok"
+    assert wire.stream.closes == 1
+    waits = wire.requests[0].extensions["timeout"]
+    # Only what fails before the deadline surely was not sent.
+    assert waits["pool"] == waits["connect"] <= waits["read"] / 2
+
+
+@pytest.mark.parametrize(("after", "sent"), [(None, None), (0, "0"), (41, "41")])
+async def test_a_stream_goes_on_behind_the_last_event(after: int | None, sent: str | None) -> None:
+    wire = Wire(b"", "text/event-stream")
+    client = Client(wire, BASE, KEYS, clock=HastyClock(), rng=random.Random(7), allow_insecure=True)
+    assert [event async for event in client.listen(on_desk.EVENTS, after=after)] == []
+    assert wire.requests[0].headers.get("last-event-id") == sent
+    assert wire.requests[0].headers["authorization"] == "Bearer operator-key-0816"
+    assert wire.stream.closes == 1
 
 
 async def test_a_body_is_sent_without_what_is_not_known() -> None:

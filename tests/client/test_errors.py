@@ -20,6 +20,7 @@ from kit.examples import examples
 from kit.service.scripted import HastyClock, Step, said, scripted
 from service_tui.client.client import BODY_MAX, Client
 from service_tui.client.errors import (
+    Called,
     InvalidError,
     MalformedError,
     NotFoundError,
@@ -31,6 +32,7 @@ from service_tui.client.errors import (
     ServiceFaultError,
     UnauthenticatedError,
     UnreachableError,
+    unanswered,
 )
 from service_tui.client.keys import Key, Keys
 from service_tui.client.retry import TRIES
@@ -218,6 +220,14 @@ async def test_a_strange_answer_is_named(step: Step, why: str) -> None:
     error, _ = await failure_of(step, MARKETS)
     assert why in str(error)
     assert "GET /api/sdk/markets" in str(error)
+
+
+def test_only_a_read_without_an_answer_is_harmless_and_says_when_to_come_back() -> None:
+    error = unanswered("no answer", Called("GET", "/api/x"), status=503, retry_after_s=7.0)
+    assert isinstance(error, ServiceFaultError)
+    assert (error.status, error.retry_after_s) == (503, 7.0)
+    open_end = unanswered("no answer", Called("POST", "/api/x"), status=503, retry_after_s=7.0)
+    assert type(open_end) is OutcomeUnknownError
 
 
 async def test_nobody_listening_is_unreachable_and_nothing_was_sent() -> None:

@@ -1,14 +1,16 @@
 """Answers as they are read: what is left out, what is refused, and whose clock is ahead."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
 from service_tui.client import reply
+from service_tui.client.client import _event_of
 from service_tui.client.errors import Called, MalformedError, RefusalReason, UnreachableError
 from service_tui.client.http_request import called_of, pairs_of, request_of
-from service_tui.client.keys import MASK, Key, Keys, RefusedKeys, origin
+from service_tui.client.keys import MASK, Key, Keys, RefusedKeys, origin, service_address
 from service_tui.client.reply import (
     SAME_LEAST,
     SAME_MOST,
@@ -32,6 +34,7 @@ class Row(LenientModel):
 
     name: str
     size: int = 4
+    code: int | str = 9
 
 
 class Page(LenientModel):
@@ -63,6 +66,9 @@ Page.model_rebuild()
          Page(total=1, rows=(Row(name="a"),)), 1),
         ('{"total": 1, "rows": [{"name": "a", "size": null}]}',
          Page(total=1, rows=(Row(name="a"),)), 0),
+        # Of a value that may be of two kinds each kind is a fault below the null itself.
+        ('{"total": 1, "rows": [{"name": "a"}, {"name": "b", "size": null, "code": null}]}',
+         Page(total=1, rows=(Row(name="a"), Row(name="b"))), 0),
         ('{"total": 1, "rows": [{}, {"name": "a"}, {"size": "x", "name": 3}]}',
          Page(total=1, rows=(Row(name="a"),)), 2),
         ('{"total": 1, "part": {"rows": [7, {"name": "a"}]}}',
@@ -162,6 +168,24 @@ def test_an_event_is_taken_up_to_its_bound_and_no_further() -> None:
 
     with pytest.raises(NotProtocolError, match="an event of the stream does not end"):
         frames.feed(half + rest + b"data:x\n")
+
+
+def test_an_event_that_cannot_be_believed_costs_only_itself() -> None:
+    endpoint: Any = SimpleNamespace(answers=Page)
+    assert _event_of(endpoint, '{"total": 1, "note": "é"}'.encode()) == Page(total=1, note="é")
+    assert _event_of(endpoint, b"{}") is None
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        (" https://api.example// ", "https://api.example"),
+        ("https://api.example:65535/v/", "https://api.example:65535/v"),
+        ("http://localhost//", "http://localhost"),
+    ],
+)
+def test_an_address_ends_without_slashes(written: str, address: str) -> None:
+    assert str(service_address(written, may_be_plain=False)) == address
 
 
 def test_a_line_is_taken_up_to_its_bound_and_no_further() -> None:

@@ -37,7 +37,9 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[DrillResult]:
 
 
 def test_below_each_drill_are_its_last_results(kept: list[DrillResult]) -> None:
-    kept += [result("r1"), result("r2", score=None), result("r3", "own")]
+    kept += [
+        result("r1"), result("r2", score=None), result("r3", "own"), result("r4", "own", score=0)
+    ]  # fmt: skip
 
     assert command.listed(Path("/d")) == [
         "dam                 9 min  The dam",
@@ -45,6 +47,7 @@ def test_below_each_drill_are_its_last_results(kept: list[DrillResult]) -> None:
         "    score   -  cost    1,250.00 $SIM  r2",
         "own                        a file of your own",
         "    score  53  cost    1,250.00 $SIM  r3",
+        "    score   0  cost    1,250.00 $SIM  r4",
     ]
 
 
@@ -56,6 +59,9 @@ def test_of_many_results_the_older_ones_are_counted(kept: list[DrillResult]) -> 
     lines = command.listed(Path("/d"))
 
     assert len(lines) == 2 + SHOWN_MAX
+    assert [line.split()[-1] for line in lines[1:-1]] == [
+        f"r{number}" for number in range(SHOWN_MAX)
+    ]
     assert lines[-1] == "    2 older"
 
 

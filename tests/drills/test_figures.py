@@ -1,12 +1,16 @@
 """The figure that a scenario measures: cash or equity, on its venue, of one or of all."""
 
 import random
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kit.engine.bare import bare_world
+from service_tui.clock import ManualClock
 from service_tui.engine.books.venues import VenueAccount
 from service_tui.engine.world import World
 from service_tui.terms import MONEY_OF, Plan, Venue
@@ -14,6 +18,7 @@ from service_tui.units import ONE, Micros
 from service_tui.wiring.drills import courses
 from service_tui.wiring.drills.kinds import YOU
 from service_tui.wiring.drills.stage import Actor, DrillStage
+from service_tui.wiring.options import Options
 
 
 class Score:
@@ -88,3 +93,78 @@ def test_a_drill_has_its_own_data_no_other_service_and_no_key(tmp_path: Any) -> 
     assert (options.plan, options.scripted, options.url, options.api_key) == (
         Plan.ELITE, True, None, None,
     )  # fmt: skip
+
+
+async def test_a_world_is_written_before_it_is_opened_and_closed_after_its_use(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    steps: list[Any] = []
+
+    @asynccontextmanager
+    async def open_data(folder: Path, _: object) -> AsyncGenerator[Any]:
+        steps.append(("data", folder))
+        yield SimpleNamespace(database="database")
+        steps.append("data closed")
+
+    @asynccontextmanager
+    async def open_embedded(options: Options, database: str, _: object) -> AsyncGenerator[Any]:
+        steps.append(("service", options, database))
+        yield "sim", "keys"
+        steps.append("service closed")
+
+    async def write_world(*given: object) -> None:
+        steps.append(("written", *given))
+
+    async def set_up(*given: object) -> str:
+        steps.append(("set up", *given[:3]))
+        return "stage"
+
+    for step in (open_data, open_embedded, write_world, set_up):
+        monkeypatch.setattr(courses, step.__name__, step)
+    scenario: Any = "scenario"
+    async with courses.open_world(scenario, tmp_path, ManualClock(5.0)) as world:
+        assert world == ("stage", "database", "keys")
+    assert steps == [
+        ("data", tmp_path), ("written", "database", "scenario", 5.0),
+        ("service", courses.options_of(tmp_path), "database"),
+        ("set up", "scenario", "sim", "keys"), "service closed", "data closed",
+    ]  # fmt: skip
+
+
+async def test_a_course_is_played_with_the_events_of_its_scenario_by_their_seconds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    leaps: list[Any] = []
+    clock: list[ManualClock] = []
+
+    @asynccontextmanager
+    async def open_world(_: object, folder: Path, given: ManualClock) -> AsyncGenerator[Any]:
+        assert folder == tmp_path
+        clock.append(given)
+        yield SimpleNamespace(stage="stage", sim=SimpleNamespace(transport="line"))
+
+    class Director:
+        """Leaps from one second to the next."""
+
+        def __init__(self, _: str, __: object, rows: tuple[Any, ...]) -> None:
+            self.rows = rows
+            self.lines = [SimpleNamespace(text=text) for text in ("buy (at 40c)", "other")]
+            self.undone = [(rows[-1], "no money"), (rows[0], "of the scenario")]
+
+        def busy_seconds(self) -> list[int]:
+            return [0, 7, 9]
+
+        async def leap_to(self, second: int) -> None:
+            leaps.append((second, clock[0].now() - courses.START))
+
+    monkeypatch.setattr(courses, "open_world", open_world)
+    monkeypatch.setattr(courses, "BrokenLine", lambda *_: "broken line")
+    monkeypatch.setattr(courses, "Director", Director)
+    monkeypatch.setattr(courses, "figure_of", lambda stage: {"stage": 41}[stage])
+    event: Any = SimpleNamespace(describe=lambda: "news")
+    row: Any = SimpleNamespace(describe=lambda: "buy (twice)")
+    scenario: Any = SimpleNamespace(events=(event,))
+    found = await courses.play_course(scenario, [row], tmp_path)
+    assert leaps == [(0, 0.0), (7, 7.0), (9, 9.0)]
+    assert (found.figure, [one.text for one in found.lines]) == (41, ["buy (at 40c)"])
+    assert found.undone == ((row, "no money"),)

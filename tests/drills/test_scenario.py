@@ -109,6 +109,10 @@ BROKEN = {
         {"advice": '[[advice]]\nnever = "hold"\nsay = "x"\n'},
         "line 28: never: no command hold",
     ),
+    "a time of no command": (
+        {"advice": '[[advice]]\nbefore = "0:10"\nsay = "x"\n'},
+        "line 27: before and after need did",
+    ),
     "an interval of nothing": (
         {"event": f'{EVENT}every = "0:00"\nkind = "halt"\n'},
         "line 16: every is 0:00: an interval is longer",

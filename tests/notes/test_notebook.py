@@ -68,6 +68,8 @@ def logged(run: int, config: notebook.Config = CONFIG, **fields: Any) -> noteboo
 
 def test_a_session_and_its_results_come_back_with_every_field(tmp_path: Path) -> None:
     path = tmp_path / notebook.FILE
+    # What was said of nothing was said.
+    assert logged(2, asi={}).line()["asi"] == {}
     bare = logged(2, metric=None, metrics={}, asi=None)
     for one in (CONFIG.line(), logged(1).line(), bare.line()):
         notebook.append(path, one)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from service_tui.client.errors import (
     ServiceFaultError,
     UnauthenticatedError,
 )
+from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
+from service_tui.sdk import transport
 from service_tui.sdk.result import TradeUnknownError
 from service_tui.sdk.transport import ClosedError
 from service_tui.wire.trades import CLIENT_REF
@@ -504,3 +507,80 @@ async def test_a_program_that_never_closes_ends_in_silence() -> None:
     async with scripted(said(NOTHING_HELD)) as service:
         done = await off(script, service.url)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+
+
+class Waited:
+    """A lock that notes what is waited for."""
+
+    def __init__(self, steps: list[Any]) -> None:
+        self.steps = steps
+
+    def __enter__(self) -> None:
+        """Nobody else is there."""
+
+    def __exit__(self, *_: object) -> None:
+        """It is free again."""
+
+    def wait_for(self, is_so: Callable[[], bool], seconds: float) -> None:
+        self.steps.append(("waits", is_so(), seconds))
+
+
+@pytest.mark.parametrize("is_forked", [False, True])
+def test_calls_on_their_way_end_before_the_thread_and_a_fork_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch, *, is_forked: bool
+) -> None:
+    steps: list[Any] = []
+
+    class Ending:
+        """The last work, done at once."""
+
+        def add_done_callback(self, done: Callable[[object], None]) -> None:
+            done(self)
+
+    def submit(work: Any, loop: object) -> Ending:
+        work.close()
+        steps.append("last")
+        assert loop is background._loop
+        return Ending()
+
+    async def last() -> None:
+        """Close the connections."""
+
+    monkeypatch.setattr(transport.asyncio, "run_coroutine_threadsafe", submit)
+    background: Any = transport.Background()
+    background._lock = Waited(steps)
+    background._loop = SimpleNamespace(
+        call_soon_threadsafe=lambda call: call(), stop=lambda: steps.append("stops")
+    )
+    background._thread = SimpleNamespace(join=lambda seconds: steps.append(("joins", seconds)))
+    background._in_flight = 1
+    if is_forked:
+        background._pid -= 1
+    for _ in range(2):
+        background.close(last())
+    wait_s = transport.CLOSE_S
+    ended = [("waits", False, wait_s), "last", "stops", ("joins", wait_s)]
+    assert steps == ([] if is_forked else ended)
+
+
+@pytest.mark.parametrize("key", [None, "sk_test_0815_0816"])
+def test_a_line_sends_nothing_twice_and_may_be_without_a_key(
+    monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    made: list[Any] = []
+    monkeypatch.setattr(transport.httpx, "AsyncHTTPTransport", lambda **given: made.append(given))
+
+    class Noted(transport.Client):
+        """A client that notes its keys."""
+
+        def __init__(self, line: object, base_url: str, keys: Keys, **_: object) -> None:
+            del line, base_url
+            made.append(keys)
+
+    monkeypatch.setattr(transport, "Client", Noted)
+    line = transport.SyncTransport("https://api.example", key, clock=ManualClock())
+    given, keys = made
+    assert given["retries"] == 0
+    assert given["limits"].max_connections == transport.CONNECTIONS_MAX
+    assert keys == Keys(None if key is None else Key(key, "https://api.example"))
+    line._ending.detach()

@@ -1,5 +1,7 @@
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -7,14 +9,21 @@ from kit.service.line import change, line_to
 from kit.service.scripted import said, scripted
 from kit.service.served import Served, open_served
 from service_tui import ServiceClient
+from service_tui.client.errors import (
+    Called,
+    NotFoundError,
+    RefusalReason,
+    ServiceError,
+    UnreachableError,
+)
 from service_tui.clock import SystemClock
 from service_tui.engine.risk.monitors import MonitoredSide
-from service_tui.sdk.exits import sell_for
+from service_tui.sdk.exits import _acknowledge, sell_for
 from service_tui.sdk.result import TradeResult
 from service_tui.sdk.transport import SyncTransport
 from service_tui.terms import Side, Venue, WalletKind
 from service_tui.units import Timestamp
-from service_tui.wire.endpoints.public import PLACE_TRADE, SET_MONITOR
+from service_tui.wire.endpoints.public import END_RISK_ALERT, PLACE_TRADE, SET_MONITOR
 from service_tui.wire.monitors import RiskAlertBody
 
 SIGNS = "11" * 32
@@ -143,3 +152,29 @@ async def test_an_exit_that_sold_nothing_leaves_its_alert_there() -> None:
         await asyncio.to_thread(script, service.url)
     assert [head.split()[0] for head in service.heads] == ["POST"]
     assert [(one.success, one.shares_sold) for one in made] == [(True, 0.0)]
+
+
+@pytest.mark.parametrize("venue", [Venue.SOL, Venue.EVM])
+def test_an_alert_is_ended_by_its_own_name_and_what_else_goes_wrong_is_told(venue: Venue) -> None:
+    asked: list[Any] = []
+    called = Called("DELETE", "/api/sdk/risk-alerts/m/no")
+    gone = NotFoundError(RefusalReason("gone", "", ""), called, status=404)
+    answers: list[ServiceError | None] = [None, gone, UnreachableError("no line", called)]
+
+    def call(endpoint: object, **given: Any) -> None:
+        asked.append((endpoint, given["path"], given["query"].model_dump(exclude_none=True)))
+        answer = answers.pop(0)
+        if answer is not None:
+            raise answer
+
+    alert = RiskAlertBody(
+        id="7", market_id="m", side=Side.NO, venue=venue, shares=3.0, exit_reason="stop_loss"
+    )
+    line: Any = SimpleNamespace(call=call)
+    _acknowledge(line, alert)
+    _acknowledge(line, alert)
+    # Nobody has ended it: the exit is not confirmed.
+    with pytest.raises(UnreachableError):
+        _acknowledge(line, alert)
+    named = {"venue": venue, "alert_id": "7"}
+    assert asked == [(END_RISK_ALERT, {"market_id": "m", "side": "no"}, named)] * 3

@@ -47,6 +47,8 @@ def test_key_and_address_come_from_the_environment(monkeypatch: pytest.MonkeyPat
         (KEY, "ftp://127.0.0.1", "https"),
         (KEY, "http://example.org", "unencrypted"),
         (KEY, "http://10.0.0.1:8000", "unencrypted"),
+        (KEY, "http://notlocalhost", "unencrypted"),
+        (KEY, "https://:word@example.org", "more than scheme, host, port and path"),
     ],
 )
 def test_what_is_missing_or_wrong_is_named(key: str | None, url: str | None, said: str) -> None:
@@ -55,7 +57,19 @@ def test_what_is_missing_or_wrong_is_named(key: str | None, url: str | None, sai
     assert KEY not in str(raised.value)
 
 
-@pytest.mark.parametrize("url", ["http://localhost:1", "http://[::1]:1", "http://a.localhost:1/"])
+def test_an_empty_key_is_none() -> None:
+    for key in (None, ""):
+        with pytest.raises(ValueError, match="no API key: pass api_key or set SERVICE_API_KEY"):
+            opening_of(key, URL, {"SERVICE_API_KEY": ""})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:1", "http://[::1]:1", "http://a.localhost:1/", "http://localhost:1//",
+        "http://localhost:65535",
+    ],
+)  # fmt: skip
 def test_plain_http_goes_to_loopback(url: str) -> None:
     ServiceClient(KEY, url).close()
 

@@ -73,6 +73,16 @@ def test_each_reason_stops_it(found: Preflight, said: str) -> None:
     assert said in found.reasons[0]
 
 
+def test_the_smallest_buy_is_held_back_as_well() -> None:
+    for found, said in (
+        (verdict(Venue.EVM, 0.01, paused=True), "paused"),
+        (verdict(Venue.EVM, 0.01, cap=40.0), "cap"),
+        (verdict(Venue.EVM, 0.01, cash=0.0), "insufficient balance"),
+    ):
+        assert len(found.reasons) == 1
+        assert said in found.reasons[0]
+
+
 def test_a_sale_is_never_held_back_by_money() -> None:
     assert verdict(Venue.EVM, 0.0, paused=True, cap=1.0, cash=0.0).ok
 

@@ -51,6 +51,10 @@ def test_an_order_that_was_held_back_says_why(action: Action, shares: float) -> 
     assert (result.success, result.market_id, result.side) == (False, "m1", Side.NO)
     assert (result.shares_requested, result.venue) == (shares, Venue.EVM)
     assert (result.skip_reason, result.error_code) == ("already held", "ALREADY_HELD")
+    rehearsed = sale(action).model_copy(update={"dry_run": True})
+    assert [skipped(one, "x", "y", "z").dry_run for one in (sale(action), rehearsed)] == [
+        False, True
+    ]  # fmt: skip
     assert (result.error, result.fix, result.error_hint) == (
         "it is held",
         "sell it first",

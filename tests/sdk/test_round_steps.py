@@ -236,6 +236,7 @@ def test_pages_that_overlap_count_a_trade_once_and_end_with_nothing_new() -> Non
 
 def test_what_is_reserved_is_the_skills_own() -> None:
     waiting = [("tides", 1.0), ("sdk:tides", 2.0), ("rain", 4.0), ("", 8.0)]
+    waiting += [("highttides", 16.0), ("sdk:tidesman", 32.0)]
     client: Any = Row(waiting_buys=lambda: waiting)
     assert reserved_on(client, "tides") == 3.0
 

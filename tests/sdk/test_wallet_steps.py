@@ -13,6 +13,7 @@ from service_tui.client.errors import MalformedError as AnswerError
 from service_tui.client.errors import UnreachableError
 from service_tui.client.http_request import called_of
 from service_tui.clock import ManualClock
+from service_tui.sdk import wallets as wallets_room
 from service_tui.sdk.opening import Opening
 from service_tui.sdk.wallets import (
     Approvals,
@@ -270,6 +271,24 @@ def test_a_days_transactions_count_together_and_a_new_day_begins_anew() -> None:
     asyncio.run(line.clock.advance(86_400))
     made._signed(judged)
     assert made._spent == (int(NOW // 86_400) + 1, cost)
+
+
+def test_what_was_spent_counts_on_its_own_day_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wallets_room, "sign_transaction", lambda *given: given)
+    made, line = wallet()
+    made.__dict__["_chain"] = Chain(gas=1_500_000)
+    judged = made._policy.approval(NEEDED[0])
+    cost, day = 1_500_000 * 100 * GWEI, int(NOW // 86_400)
+    spent: list[tuple[int, int]] = []
+    for passes_s in (0, 0, 86_400):
+        asyncio.run(line.clock.advance(passes_s))
+        made._signed(judged)
+        spent.append(made._spent)
+    assert spent == [(day, cost), (day, 2 * cost), (day + 1, cost)]
+    # Of a day of which nothing is left nothing is signed.
+    made._spent = (day + 1, 13 * cost)
+    with pytest.raises(PolicyRefusedError, match="the day may cost"):
+        made._signed(judged)
 
 
 # -- orders --------------------------------------------------------------------------------

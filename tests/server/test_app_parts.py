@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from kit.engine.bare import AT
 from kit.service.bare import ANN, bare_service, request_to
+from service_tui.engine.errors import NotFound
 from service_tui.engine.events import ClientSeen, OperatorActed
 from service_tui.server import app
 from service_tui.server.claim.page import HEADERS
@@ -629,3 +630,159 @@ def test_who_calls_is_asked_again_only_after_a_body() -> None:
     before, after = (None, None), (ANN, None)
     assert app._after(None, before, lambda: after) is before
     assert app._after(ErrorBody(error="x", fix=""), before, lambda: after) is after
+
+
+# -- the whole way of a call --------------------------------------------------------------------
+
+
+class Way:
+    """The way of one call, with every step of it noted."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.steps: list[str] = []
+        self.contexts: list[Any] = []
+        self.promises: list[Promise] = []
+        self.fault: Exception | None = None
+        self.service = bare_service()
+        self.service.world_store.written_seq = 41
+        self.agent: Any = self.service.world.agents["ada"]
+        self.who: tuple[Any, Any] = (None, self.agent)
+        entrance = SimpleNamespace(is_local=True)
+        monkeypatch.setattr(app, "_entered", lambda _: entrance)
+        monkeypatch.setattr(app, "_who_calls", lambda *_: self.who)
+        for name, answer in (
+            ("admitted", {"X-Rate": "9"}), ("charged", {"X-Paid": "1"}), ("_note_client", None),
+            ("_read", (ErrorBody(error="read"), 77)), ("_write", (ErrorBody(error="wrote"), 78)),
+        ):  # fmt: skip
+            monkeypatch.setattr(app, name, self._step(name, answer))
+        monkeypatch.setattr(app, "_answer_once", self._once)
+
+    def _step(self, name: str, answer: Any) -> Any:
+        async def step(first: Any, *rest: Any) -> Any:
+            self.steps.append(name)
+            if name in {"_read", "_write"}:
+                self.contexts.append(first)
+                if self.fault is not None:
+                    raise self.fault
+            if name in {"admitted", "charged"}:
+                caller = rest[-2][1]
+                assert (caller.agent, caller.path) == (self.who[1], "/api/x")
+            return answer
+
+        return step
+
+    async def _once(self, context: Any, promise: Promise, *_: Any) -> str:
+        self.steps.append("once")
+        self.contexts.append(context)
+        self.promises.append(promise)
+        return "answered once"
+
+    async def go(self, endpoint: Any, body: bytes = b"", query: bytes = b"", **sent: str) -> Any:
+        self.steps.clear()
+        given = {"content-type": "application/json", "host": "Desk.example:80"} | {
+            name.replace("_", "-"): value for name, value in sent.items()
+        }
+        headers = [(name.encode(), value.encode()) for name, value in given.items()]
+        answer = app._answering(self.service, ACCESS, endpoint, handled)
+        return await answer(call(body, query=query, headers=headers, path_params={"a": "b"}))
+
+
+@pytest.fixture
+def way(monkeypatch: pytest.MonkeyPatch) -> Way:
+    return Way(monkeypatch)
+
+
+async def test_a_trade_is_counted_carried_out_and_answered_with_its_row(way: Way) -> None:
+    answer = await way.go(PLACE_TRADE, TRADE, b"colour=red", if_none_match="e7")
+    assert way.steps == ["admitted", "_note_client", "_write", "charged"]
+    assert (answer.status_code, answer.headers[app.WORLD_SEQ]) == (200, "78")
+    assert (answer.headers["X-Rate"], answer.headers["X-Paid"]) == ("9", "1")
+    (context,) = way.contexts
+    assert (context.caller, context.person, context.act, context.now) == (way.agent, None, None, AT)
+    assert (context.body.market_id, context.path, context.host) == (
+        "m1", {"a": "b"}, "desk.example"
+    )  # fmt: skip
+    assert (context.unknown, context.known) == (("colour",), "e7")
+    assert not context.in_process
+
+
+async def test_a_rehearsal_is_not_counted_and_nothing_of_it_is_kept(way: Way) -> None:
+    quote = TRADE[:-1] + b',"dry_run":true}'
+    for headers in ({}, {"idempotency_key": "k-1"}):
+        answer = await way.go(PLACE_TRADE, quote, **headers)
+        assert way.steps == ["_note_client", "_read", "charged"]
+        assert answer.headers[app.WORLD_SEQ] == "77"
+    # A key that is none is refused all the same.
+    assert (await way.go(PLACE_TRADE, quote, idempotency_key="k" * 999)).status_code == 422
+    assert way.steps == ["_note_client"]
+
+
+async def test_a_trade_with_a_key_is_promised_to_its_agent_alone(way: Way) -> None:
+    assert await way.go(PLACE_TRADE, TRADE, idempotency_key="k-1") == "answered once"
+    assert way.steps == ["admitted", "_note_client", "once"]
+    hashed = idempotency.hash_of(TradeRequest.model_validate_json(TRADE))
+    (promise,) = way.promises
+    assert (promise.agent_id, promise.key, promise.path) == ("ada", "k-1", "/api/x")
+    assert (promise.body_hash, promise.at) == (hashed, AT)
+    # Where nothing moves money a key means nothing.
+    await way.go(MARKETS, idempotency_key="k-1")
+    assert way.steps[-2:] == ["_read", "charged"]
+
+
+async def test_a_reading_is_counted_before_it_is_looked_at_and_health_needs_no_disk(
+    way: Way,
+) -> None:
+    assert (await way.go(MARKETS, query=b"limit=0")).status_code == 422
+    assert way.steps == ["admitted"]
+    await way.go(MARKETS, query=b"limit=7")
+    assert way.steps == ["admitted", "_note_client", "_read", "charged"]
+    assert way.contexts[-1].query == MarketsQuery(limit=7)
+    await way.go(HEALTH)
+    assert way.steps == ["admitted", "_note_client", "_write", "charged"]
+
+
+async def test_a_persons_change_is_noted_with_the_call(way: Way) -> None:
+    way.who = (ANN, None)
+    await way.go(DESK_PATCH_AGENT, b'{"name":"fox"}')
+    (context,) = way.contexts
+    assert (context.person, context.caller) == (ANN, None)
+    assert context.act == app._act_of(DESK_PATCH_AGENT, context)
+    assert context.act.person == "ann"
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "seq"),
+    [
+        (NotFound("gone"), 404, "41"),
+        (denied(403, "no", "ask"), 403, "41"),
+        (StorageFullError("full"), 503, None),
+    ],
+)
+async def test_a_refusal_on_the_way_is_answered_with_the_row_that_it_was_made_from(
+    way: Way, fault: Exception, code: int, seq: str | None
+) -> None:
+    way.fault = fault
+    answer = await way.go(MARKETS)
+    assert (answer.status_code, answer.headers.get(app.WORLD_SEQ)) == (code, seq)
+    assert way.steps == ["admitted", "_note_client", "_read"]
+
+
+async def test_streams_end_and_what_runs_beside_is_cancelled_with_the_app(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[str] = []
+
+    async def work(_: object) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            done.append("cancelled")
+
+    monkeypatch.setattr(app, "_works", lambda _: (work, work))
+    one = bare_service()
+    one.world_store.events = SimpleNamespace(close=lambda: done.append("streams"))
+    made = app.create_app(one, ACCESS)
+    async with made.router.lifespan_context(made):
+        await asyncio.sleep(0)
+        assert done == []
+    assert done == ["streams", "cancelled", "cancelled"]

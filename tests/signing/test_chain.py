@@ -66,6 +66,8 @@ async def test_the_price_has_gas_to_spare_and_the_fees_of_the_reference() -> Non
     price = await chain().price(JUDGED, OWN)
     assert (price.nonce, price.gas) == (7, 65_000)
     assert (price.max_fee, price.max_priority_fee) == (200 * GWEI, 30 * GWEI)
+    # A transaction takes whole gas.
+    assert repr((await chain(eth_estimateGas=hex(50_001)).price(JUDGED, OWN)).gas) == "65001"
     dear = await chain(eth_gasPrice=hex(400 * GWEI)).price(JUDGED, OWN)
     assert (dear.max_fee, dear.max_priority_fee) == (800 * GWEI, 100 * GWEI)
 

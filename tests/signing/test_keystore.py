@@ -244,6 +244,33 @@ def test_nobody_is_told_to_lay_one_file_over_the_other(tmp_path: Path) -> None:
     assert [key.address for key in keys.stored()] == [good.address]
 
 
+NO_NAME = {k: v for k, v in SEALED.items() if k != "address"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("copy.json", SEALED, f"is not named after its key; rename it to {ADDRESS.lower()}.json"),
+        (f"{ADDRESS}.json", SEALED, f"is not named after its key; rename it to {ADDRESS.lower()}"),
+        (
+            f"{ADDRESS.lower()}.json", {**SEALED, "version": 2},
+            "cannot be opened: that is no key file of version 3; repair it or move it away",
+        ),
+        ("nobody.json", NO_NAME, "names no address; move it away, and import its key"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_a_key_is_none_and_says_what_to_do(
+    tmp_path: Path, name: str, content: object, sentence: str
+) -> None:
+    keys, folder = WalletKeys(tmp_path, work=LIGHT), tmp_path / "wallets"
+    folder.mkdir(mode=0o700)
+    (folder / name).write_text(json.dumps(content))
+    (folder / name).chmod(0o600)
+    assert keys.stored() == ()
+    (told,) = keys.passed_over()
+    assert told.startswith(f"{folder / name} {sentence}")
+
+
 @pytest.mark.parametrize("name", BAD_FILES)
 @pytest.mark.process
 def test_a_bad_file_among_the_keys_is_named_and_hides_no_good_one(

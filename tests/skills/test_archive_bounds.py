@@ -1,6 +1,7 @@
 """Archives that do not end, or are of nothing that can be installed."""
 
 import io
+import stat
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -78,6 +79,25 @@ def test_an_archive_without_a_document_is_refused(tmp_path: Path) -> None:
         with pytest.raises(SkillRefusedError, match=r"no SKILL\.md at the top of the archive"):
             install(source, tmp_path / "in")
     assert list((tmp_path / "in").iterdir()) == []
+
+
+def test_each_member_of_a_zip_is_read_as_itself_and_a_link_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        for name in ("a.txt", "b.txt"):
+            made.writestr(name, f"of {name}")
+    with zipfile.ZipFile(path) as opened:
+        # Read behind the listing, as the files are written.
+        members = list(installing._of_zip(opened))
+        assert [(one.name, one.opened().read().decode()) for one in members] == [
+            ("a.txt", "of a.txt"), ("b.txt", "of b.txt")
+        ]  # fmt: skip
+    link = zipfile.ZipInfo("link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(link, "/etc/passwd")
+    with zipfile.ZipFile(path) as opened, pytest.raises(SkillRefusedError, match="link is a link"):
+        list(installing._of_zip(opened))
 
 
 def test_a_zip_of_too_many_members_is_refused(

@@ -112,6 +112,17 @@ def test_the_line_of_a_script_that_is_wrong_is_named(tmp_path: Path) -> None:
     assert found == ["run.py: line 2: invalid syntax"]
 
 
+def test_a_script_that_no_memory_holds_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> ast.Module:
+        raise MemoryError("too deep")
+
+    monkeypatch.setattr(checking.ast, "parse", fail)
+    (problem,) = problems_of(skill(tmp_path, WHOLE))
+    assert problem.startswith("run.py: too deep")
+
+
 def test_a_script_that_cannot_be_parsed_at_all_is_tried_three_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

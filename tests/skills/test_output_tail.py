@@ -21,6 +21,10 @@ def test_a_line_that_begins_further_back_is_left_out(tmp_path: Path) -> None:
     assert found == tuple(line for line in lines)[-TAIL_LINES:]
     cut = written(tmp_path, b"x" * (TAIL_BYTES + 1) + b"\nwhole\n")
     assert cut == ("whole",)
+    # An output that just fits has its first line.
+    last = b"\nlast\n"
+    fits = written(tmp_path, b"x" * (TAIL_BYTES - len(last)) + last)
+    assert [line[:4] for line in fits] == ["xxxx", "last"]
 
 
 def test_a_line_is_bounded(tmp_path: Path) -> None:

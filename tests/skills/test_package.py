@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from service_tui.skills import package
 from service_tui.skills.package import (
     FILE_MAX,
     NotASkillError,
@@ -135,8 +136,37 @@ def test_what_is_no_skill_is_passed_over(tmp_path: Path) -> None:
     skill(second, "hail", "---\n" + "a" * FILE_MAX)
     (second / "empty").mkdir()
     (second / "file").write_text("", encoding="utf-8")
-    found = installed([first, second, tmp_path / "nowhere", second / "file"])
+    folders = [tmp_path / "nowhere", second / "file", first, second]
+    found = installed(folders)
     assert [(one.slug, one.description) for one in found] == [("rain", "Buys rain.")]
+    # What is of a person may change while the desk runs; they are listed by their names.
+    (first / "rain" / "SKILL.md").write_text(PLAIN.replace("rain.", "less."), encoding="utf-8")
+    skill(second, "fog", PLAIN.replace("name: rain", "name: fog"))
+    found = installed(folders)
+    assert [(one.slug, one.description) for one in found] == [
+        ("fog", "Buys rain."), ("rain", "Buys less.")
+    ]  # fmt: skip
+
+
+def test_of_too_many_folders_the_first_by_name_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(package, "PACKAGES_MAX", 2)
+    # In the order of a list, and of its reverse: a disk has an order of its own.
+    for folder, names in ((tmp_path / "up", "abc"), (tmp_path / "down", "cba")):
+        for name in names:
+            skill(folder, name, PLAIN.replace("name: rain", f"name: {name}"))
+        assert [one.slug for one in installed([folder])] == ["a", "b"]
+
+
+def test_a_skill_that_comes_with_the_program_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(package, "BUNDLED", tmp_path)
+    skill(tmp_path, "rain")
+    (first,) = installed([tmp_path])
+    (again,) = installed([tmp_path])
+    assert again is first
 
 
 MANIFESTS: Final = (
@@ -161,8 +191,8 @@ def test_a_manifest_leads_nowhere_else(tmp_path: Path, manifest: str) -> None:
     (path / "link.py").symlink_to(tmp_path / "secret.py")
     (path / "two.py").write_text("", encoding="utf-8")
     (path / "clawhub.json").write_text(manifest, encoding="utf-8")
-    package = read_package(path)
-    assert (package.requires, package.content_hash) == ((), None)
+    found = read_package(path)
+    assert (found.requires, found.content_hash) == ((), None)
 
 
 def test_the_only_script_is_the_one_that_runs(tmp_path: Path) -> None:
@@ -200,9 +230,9 @@ def test_the_fields_of_a_package_are_those_of_its_document(tmp_path: Path) -> No
         "  displayName: Heavy rain\n  version: '2'\n---\n"
     )
     path = skill(tmp_path, "rain", document)
-    package = read_package(path)
-    assert (package.slug, package.name, package.version) == ("rain", "Heavy rain", "2")
-    assert package.description == "Buys rain."
+    found = read_package(path)
+    assert (found.slug, found.name, found.version) == ("rain", "Heavy rain", "2")
+    assert found.description == "Buys rain."
     plain = read_package(skill(tmp_path / "other", "rain", PLAIN))
     assert (plain.name, plain.version, plain.metadata) == ("rain", None, {})
 

@@ -358,3 +358,11 @@ async def test_a_budget_takes_a_buy_that_fills_it_and_none_beyond(database: Data
     # What costs nothing passes whatever is reserved.
     await blotter.open_ticket(buy("d", 0), budget=Budget(max_micros=1, since=NOW - 5))
     assert ids(blotter) == ["d", "c", "a"]
+
+
+def test_a_row_of_another_console_that_makes_no_sense_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for row in (("too", "short"), (object(),) * len(blotter_room.TICKET_COLUMNS)):
+        monkeypatch.setattr(blotter_room, "read_tickets", lambda *_, row=row: [row])
+        assert recent_elsewhere(tmp_path, 9) == []

@@ -24,7 +24,7 @@ from service_tui.wire.chain import RpcBody, RpcErrorBody
 from service_tui.wire.importing import CheckQuery
 from service_tui.wire.markets import MarketsQuery
 from service_tui.wire.monitors import MonitorRequest
-from service_tui.wire.settings import HttpsAddress, SolanaAddress
+from service_tui.wire.settings import HttpsAddress, SolanaAddress, UserSettingsPatch
 
 READ: Any = {
     kind: TypeAdapter(kind)
@@ -77,6 +77,23 @@ def test_an_answer_passes_over_what_it_does_not_know_and_an_operator_is_refused(
         Money().plain = 5  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def test_an_address_for_notices_is_kept_as_it_was_written() -> None:
+    address = "https://hook.example/in?x=1"
+    sent = UserSettingsPatch.model_validate({"clawdbot_webhook_url": address})
+    assert sent.changes() == {"clawdbot_webhook_url": address}
+    with pytest.raises(ValidationError, match="not an https address"):
+        UserSettingsPatch.model_validate({"clawdbot_webhook_url": "http://hook.example"})
+
+
+def test_a_monitor_watches_something() -> None:
+    for wrong in ({}, {"stop_loss_pct": None, "take_profit_pct": None}):
+        with pytest.raises(ValidationError, match=r"give stop_loss_pct|both are null"):
+            MonitorRequest.model_validate({"side": Side.YES, **wrong})
+    # One that is null beside one that is not removes that one alone.
+    fields = {"side": Side.YES, "stop_loss_pct": None, "take_profit_pct": 0.5}
+    assert MonitorRequest.model_validate(fields).take_profit_pct == 0.5
+
+
 def test_an_unknown_setting_is_named_with_the_one_that_was_meant() -> None:
     sent = Settings.model_validate({
         "stop_loss_pc": 1,
@@ -95,6 +112,8 @@ def test_an_unknown_setting_is_named_with_the_one_that_was_meant() -> None:
     )
     assert sent.sent() == {"take_profit_pct": None}
     assert sent.changes() == {}
+    (long,) = Settings.model_validate({"z" * 99: 1}).warnings()
+    assert long == f"unknown setting ignored: '{'z' * 80}'"
     named = Settings.model_validate({"stop_loss_pct": 0.0, "take_profit_pct": None})
     assert named.changes() == {"stop_loss_pct": 0.0}
     assert named.unknown() == {}

@@ -27,7 +27,9 @@ from service_tui.wiring.edge import (
     TOO_LARGE,
     WRITE_BROKE,
     Edge,
+    Forwarder,
     Sentence,
+    _without_body,
     is_copied,
 )
 from service_tui.wiring.network import LeaderTls
@@ -371,6 +373,20 @@ async def test_the_leader_is_known_by_the_name_of_its_certificate() -> None:
     assert wire.sent[0].extensions["sni_hostname"] == "desk.example"
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_a_leader_is_trusted_by_what_was_named_and_each_call_is_sent_once(
+    monkeypatch: pytest.MonkeyPatch, *, is_named: bool
+) -> None:
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(httpx, "AsyncHTTPTransport", lambda **asked: given.append(asked))
+    context: Any = object()
+    Forwarder(lambda: None, LeaderTls(context, "leader") if is_named else None)
+    (asked,) = given
+    assert asked["verify"] is (context if is_named else True)
+    # What was sent may have been carried out: a try of its own would trade twice.
+    assert asked["retries"] == 0
+
+
 async def test_without_a_leader_nothing_is_sent() -> None:
     made, wire = edge(at=None)
     assert sentence(await called(made, "POST", PLACE_TRADE.path), NO_LEADER)
@@ -506,3 +522,13 @@ async def test_the_connections_end_with_the_port() -> None:
     made, wire = edge()
     await made.aclose()
     assert wire.is_closed
+
+
+async def test_an_empty_body_that_was_taken_is_given_once_more_and_then_the_rest() -> None:
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    received = _without_body(receive)
+    assert [(await received())["type"] for _ in range(3)] == [
+        "http.request", "http.disconnect", "http.disconnect"
+    ]  # fmt: skip

@@ -5,6 +5,7 @@ import json
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 
@@ -122,3 +123,26 @@ async def test_where_nobody_serves_the_caller_is_told_so(target: str | None) -> 
     assert f"content-length: {len(body)}".encode() in head
     said = json.loads(body)
     assert (said["retryable"], "nothing was sent" in said["error"]) == (True, True)
+
+
+async def test_the_far_line_is_closed_with_the_copying(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+
+    async def pump(source: object, _: object) -> None:
+        if source == "near":
+            await asyncio.Event().wait()
+
+    class Line:
+        """A line that notes its closing."""
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def close(self) -> None:
+            closed.append(self.name)
+
+    monkeypatch.setattr(forward, "_pump", pump)
+    near: Any = ("near", Line("near"))
+    far: Any = ("far", Line("far"))
+    await forward._copy_both(near, far)
+    assert closed == ["far"]

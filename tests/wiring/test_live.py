@@ -5,11 +5,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from pathlib import Path
 from random import Random
 from sqlite3 import connect
 from stat import S_IMODE
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -586,3 +588,26 @@ async def test_without_a_key_only_the_missing_key_is_the_problem(tmp_path: Path)
         state = await refused_state(asked)
         assert "no key" in state.service.problem
         assert service.requests == []
+
+
+@pytest.mark.parametrize("listen", [None, 0, 8_080])
+async def test_a_desk_is_served_on_the_port_that_was_named_or_not_at_all(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listen: int | None
+) -> None:
+    asked: list[Any] = []
+
+    def serving(*given: object, after: object) -> AbstractAsyncContextManager[None]:
+        del after
+        asked.append(given)
+        return nullcontext()
+
+    def emit(_: object) -> None:
+        """Nobody is told."""
+
+    monkeypatch.setattr(live, "serving", serving)
+    desk: Any = SimpleNamespace(ports=SimpleNamespace(emit=emit))
+    sim: Any = "sim"
+    data: Any = "data"
+    async with live._served(options(tmp_path, listen=listen), sim, data, desk):
+        # Port 0 is one too: any that is free.
+        assert asked == ([] if listen is None else [("sim", "data", listen, emit)])

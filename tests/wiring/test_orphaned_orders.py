@@ -5,12 +5,18 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+from kit.service.memory import MemoryDatabase
 from service_tui.clock import ManualClock
 from service_tui.storage.blotter import TAKEN_OVER, Blotter, Intent, StoredState, StoredTicket
+from service_tui.storage.db.tables import Once, Tickets
 from service_tui.wiring.data import Data, open_data
 from service_tui.wiring.options import BESIDE, Options
-from service_tui.wiring.orphaned_orders import take_over
+from service_tui.wiring.orphaned_orders import _copy, take_over
 
 CLOCK = ManualClock()
 
@@ -65,6 +71,23 @@ async def states(folder: Path) -> dict[str, tuple[str, str | None]]:
     async with open_data(folder, CLOCK) as data:
         rows = await asyncio.to_thread(Blotter(data.database).recent, 9)
         return {one.ticket_id: (one.state.value, one.outcome) for one in rows}
+
+
+@pytest.mark.parametrize("state", [StoredState.SENT, StoredState.UNKNOWN])
+async def test_a_copy_has_all_that_its_order_was_made_of(state: StoredState) -> None:
+    database: Any = MemoryDatabase(Tickets, Once)
+    own, sent = Blotter(database), intent("sent", 5)
+    fields = {name: getattr(sent, name) for name in Intent.__slots__}
+    outcome = '{"outcome": "no answer"}' if state is StoredState.UNKNOWN else None
+    ticket: Any = SimpleNamespace(**fields, state=state, outcome=outcome)
+    for _ in range(2):
+        # Once more, after a kill right behind it, changes nothing.
+        await _copy(ticket, own, CLOCK)
+    (found,) = own.recent(9)
+    assert {name: getattr(found, name) for name in Intent.__slots__} == fields
+    assert (found.state is StoredState.UNKNOWN) is (state is StoredState.UNKNOWN)
+    assert found.outcome == outcome
+    database.close()
 
 
 async def test_an_open_order_goes_on_here_and_ends_there(tmp_path: Path) -> None:

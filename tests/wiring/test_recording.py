@@ -22,6 +22,7 @@ from service_tui.desk.recording.recorder import Recorder
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import RECORDING_FILE, RecordingError, Recordings, RecordRow
 from service_tui.units import Timestamp
+from service_tui.wiring import replay
 from service_tui.wiring.live import open_desk_of
 from service_tui.wiring.options import BESIDE, Options
 from service_tui.wiring.recording import KEPT_S, RecordWriter, recording
@@ -223,6 +224,33 @@ def test_the_shell_takes_the_recording_closest_before_the_time(tmp_path: Path) -
         moment = player_of(tmp_path, Timestamp(at)).moment(Timestamp(at))
         assert moment is not None
         assert moment.state.stars == {name}
+
+
+@pytest.mark.parametrize(
+    ("at", "name"), [(1_500.0, "a"), (2_500.0, "b"), (2_000.0, "b"), (9_000.0, "c"), (10.0, "a")]
+)
+def test_of_several_recordings_the_closest_before_a_time_is_shown(
+    monkeypatch: pytest.MonkeyPatch, at: float, name: str
+) -> None:
+    class Recorded:
+        """A recording with one record."""
+
+        def __init__(self, store: tuple[str, float | None]) -> None:
+            self.name, self._at = store
+
+        def span(self) -> tuple[float, float] | None:
+            return None if self._at is None else (self._at, self._at)
+
+        def neighbour(self, before: float, by: int) -> float | None:
+            assert by == -1
+            return self._at if self._at is not None and self._at < before else None
+
+    found = (("none", None), ("a", 1_000.0), ("c", 3_000.0), ("b", 2_000.0))
+    monkeypatch.setattr(replay, "_folders", lambda _: found)
+    monkeypatch.setattr(replay, "Recordings", lambda one: one)
+    monkeypatch.setattr(replay, "Player", Recorded)
+    shown: Any = player_of(Path("d"), Timestamp(at))
+    assert shown.name == name
 
 
 def test_a_damaged_recording_hides_no_other(tmp_path: Path) -> None:

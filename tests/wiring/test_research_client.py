@@ -73,3 +73,46 @@ async def test_else_it_is_the_service_of_the_directory(
     served, succeeds, (given, _) = made
     assert (served, succeeds) == (("served", Path("d")), ("succeeds", 0))
     assert given == (("line", Path("d")), research_opening.HOLDER_URL, "its keys")
+
+
+@pytest.mark.parametrize("allows", [True, False])
+async def test_a_session_runs_commands_only_where_a_person_allowed_it_and_is_closed(
+    made: list[Any], monkeypatch: pytest.MonkeyPatch, *, allows: bool
+) -> None:
+    steps: list[Any] = []
+
+    class Session:
+        """A session that notes what it was made of."""
+
+        def __init__(self, means: Any) -> None:
+            self.means = means
+
+        async def open(self) -> None:
+            steps.append("opened")
+
+        def close(self) -> None:
+            steps.append("closed")
+
+    async def repository_at(folder: Path) -> str:
+        return f"repository of {folder}"
+
+    monkeypatch.setattr(research_opening, "Session", Session)
+    monkeypatch.setattr(research_opening, "repository_at", repository_at)
+    monkeypatch.setattr(research_opening, "Remote", lambda client: ("remote", client))
+    request = ResearchRequest(Path("r"), api_key=KEY, api_url="http://there:80")
+    request = replace(request, allows_shell=allows, cap=7)
+    means: list[Any] = []
+
+    async def broken_off() -> None:
+        async with research_opening._opened(OPTIONS, request, ManualClock()) as session:
+            means.append(session.means)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await broken_off()
+    (given,) = means
+    assert (given.allows_shell, given.cap) == (allows, 7)
+    assert (given.repository, given.remote) == ("repository of r", ("remote", "client"))
+    assert given.data_dir == OPTIONS.data_dir
+    assert steps == ["opened", "closed"]
+    assert made

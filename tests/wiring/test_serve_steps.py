@@ -134,8 +134,10 @@ class Owner:
 
         @asynccontextmanager
         async def own_directory(
-            *_: object, listener: object, around: object
+            given: object, clock: object, *, listener: object, around: object
         ) -> AsyncGenerator[Owner]:
+            assert isinstance(given, Options)
+            assert isinstance(clock, ManualClock)
             self.near, self.around = [listener], [around]
             yield self
 

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -16,8 +18,8 @@ from service_tui.desk.ports import DeskContext
 from service_tui.desk.state import DeskState
 from service_tui.loading import imported
 from service_tui.storage.db.lock import LOCK_FILE, holder_of
-from service_tui.storage.errors import DirectoryLockedError, Holder
-from service_tui.wiring import attached, exits_desk, serve
+from service_tui.storage.errors import DirectoryLockedError, Holder, StorageError
+from service_tui.wiring import attached, exits_desk, serve, succession
 from service_tui.wiring.keys import DESK_FILE
 from service_tui.wiring.options import Options
 from service_tui.wiring.succession import AGAIN_S, CHECK_S, GRACE_S, succeeding
@@ -164,3 +166,27 @@ async def test_whoever_takes_over_without_a_desk_follows_what_was_signed(
         # One desk signs, and only one: the holder's own where no console was told.
         assert [desk.state.redemption.executes for desk in desks] == [not has_desk]
     assert handed == ([False, True, False] if has_desk else [])
+
+
+@pytest.mark.parametrize("error", [True, False])
+async def test_only_what_keeps_this_console_from_taking_over_is_told(
+    tmp_path: Path, *, error: bool
+) -> None:
+    told: list[Any] = []
+    clock = ManualClock()
+    waited: list[float] = []
+
+    async def own() -> None:
+        if error:
+            raise StorageError("no room")
+        raise DirectoryLockedError(tmp_path, Holder(1, 5.0, None))
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    noted: Any = SimpleNamespace(
+        _own=own, _emit=told.append, _clock=SimpleNamespace(sleep=sleep, now=clock.now)
+    )
+    await succession.Succession._try_to_own(noted)
+    text = "cannot take over this directory: no room"
+    assert (told, waited) == (([Noticed("bad", text)], [AGAIN_S]) if error else ([], []))

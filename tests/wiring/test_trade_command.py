@@ -331,6 +331,27 @@ async def test_the_result_is_that_of_the_command_s_own_order() -> None:
     assert report == HaltReport(is_done=False, lines=("refused: not enough cash",))
 
 
+@pytest.mark.parametrize("is_interrupted", [True, False])
+async def test_an_order_without_an_end_is_not_told_as_done(
+    monkeypatch: pytest.MonkeyPatch, *, is_interrupted: bool
+) -> None:
+    async def waits(*_: object) -> bool:
+        if is_interrupted:
+            raise asyncio.CancelledError
+        return False
+
+    monkeypatch.setattr(trade_command, "until", waits)
+    monkeypatch.setattr(trade_command, "_interrupted", lambda text: ("interrupted", text))
+    order = PlaceTrade("m-00001", Side.YES, Action.BUY, Venue.SIM, amount=Micros(25 * ONE))
+    own = replace(
+        sample_state().tickets[0], ticket_id="own", market_id="m-00001", state=TicketState.SENT
+    )
+    report = await placed(cast("Desk", _Desk(replace(own, ticket_id="other"), own)), order)
+    unsettled = trade_command.UNSETTLED
+    expected = HaltReport(is_done=False, lines=(unsettled,))
+    assert report == (("interrupted", unsettled) if is_interrupted else expected)
+
+
 MARKETS = sample_state(40).markets
 
 

@@ -81,6 +81,12 @@ def refused(world: World, text: str, agent_id: str = "ada") -> Refused:
     return found
 
 
+def test_a_wallet_is_known_in_whatever_letters_it_was_linked() -> None:
+    world, wallet = linked()
+    wallet.address = wallet.address.lower()
+    assert taken(world, signed()).nonce == 4
+
+
 def test_a_fair_transaction_waits_for_its_block_with_all_that_was_signed() -> None:
     world, _ = linked()
     pace = {"block_s": 5.0, "base_at": Timestamp(AT - 50), "base_block": 900, "delay_blocks": 3}

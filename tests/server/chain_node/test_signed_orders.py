@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from service_tui.engine.errors import (
     WalletRestricted,
 )
 from service_tui.engine.world import World
+from service_tui.server.chain_node import signed_orders as room
 from service_tui.server.chain_node.relay import order_keys
 from service_tui.server.chain_node.signed_orders import VerifiedOrder, check_ready, verified
 from service_tui.signing.book import ExchangeVersion
@@ -258,3 +260,25 @@ def test_an_order_of_the_first_generation_has_no_age() -> None:
     world, _ = ready()
     later = Timestamp(AT + 5 * HOUR)
     assert verified(world, world.agents["ada"], request(FIRST), later) is not None
+
+
+@pytest.mark.parametrize(
+    ("exchange", "age_s", "is_taken"),
+    [
+        (V2, 0, True), (V2, room.AGE_MAX_S, True),
+        (V2, room.AGE_MAX_S + 1, False),
+        (V2, -room.AHEAD_MAX_S, True),
+        (V2, -room.AHEAD_MAX_S - 1, False), (V2, None, False),
+        (V1, None, True),
+    ],
+)  # fmt: skip
+def test_only_an_order_of_version_1_has_no_time(
+    exchange: ExchangeVersion, age_s: float | None, *, is_taken: bool
+) -> None:
+    at_ms = 0 if age_s is None else int((AT - age_s) * 1_000)
+    order: Any = SimpleNamespace(exchange=exchange, at_ms=at_ms)
+    if is_taken:
+        room._check_time(order, AT)
+    else:
+        with pytest.raises(OrderNotAsSigned, match="its time is wrong"):
+            room._check_time(order, AT)

@@ -207,6 +207,16 @@ async def test_only_the_last_events_are_kept() -> None:
     assert len(one._kept) == KEPT_MAX
 
 
+async def test_a_listener_of_a_new_world_hears_its_first_row() -> None:
+    one = hub()
+    one.start_over(0, AT)
+    one.publish(speeds(1, 2))
+    assert kinds(one.subscribe(AT, 0)) == ["ready", "speed", "speed"]
+    assert kinds(one.subscribe(AT)) == ["ready"]
+    # A row that is still to come is not one of this world.
+    assert kinds(one.subscribe(AT, 3)) == ["reset"]
+
+
 async def test_a_slow_listener_is_told_so_and_let_go_while_others_hear_on() -> None:
     one = hub()
     slow, quick = one.subscribe(AT), one.subscribe(AT)

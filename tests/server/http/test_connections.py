@@ -5,7 +5,7 @@ import logging
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import uvicorn
@@ -327,3 +327,43 @@ async def test_requests_sent_together_are_answered_whole_and_in_their_order(
         writer.close()
     statuses = re.findall(rb"HTTP/1\.1 (\d+)", said)
     assert statuses == [b"200", b"404", b"405", b"200", b"200"]
+
+
+class Closing:
+    """Notes that it was closed."""
+
+    def __init__(self, done: list[str], name: str) -> None:
+        self._done = done
+        self._name = name
+
+    def close(self) -> None:
+        self._done.append(self._name)
+
+
+@pytest.mark.parametrize("where", ["connections", "tasks", "accepted"])
+async def test_whoever_is_still_there_is_waited_for_and_the_port_closed_once(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    done: list[str] = []
+
+    async def waits(*_: object) -> None:
+        done.append("waited")
+
+    monkeypatch.setattr(uvicorn.Server, "shutdown", waits)
+    server = connections.PortServer(uvicorn.Config(_no_app))
+    one: Any = Closing(done, "closed")
+    port: Any = Closing(done, "port")
+    server.servers = [port]
+    if where == "connections":
+        server.server_state.connections.add(one)
+    elif where == "tasks":
+        server.server_state.tasks.add(one)
+    else:
+        # A connection of this turn of the loop is known in the next.
+        asyncio.get_running_loop().call_soon(server.server_state.connections.add, one)
+    await server.shutdown([one])
+    assert done == ["port", "waited"]
+
+
+async def _no_app(*_: object) -> None:
+    """Answer nobody."""

@@ -49,6 +49,9 @@ async def test_a_body_is_read_to_its_end_and_no_further_than_its_limit() -> None
     assert await request_of(part(b"abc", more=True), part(b"de", more=True)).body(4) is None
     assert await request_of(part(b"abc", more=True), part(b"", more=False)).body(3) == b"abc"
     assert await request_of({"type": "http.request"}).body(3) == b""
+    # A part may be empty and others follow.
+    parts = [part(b"", more=True), part(b"ab", more=True), part(b"", more=True)]
+    assert await request_of(*parts, part(b"c", more=False)).body(3) == b"abc"
 
 
 async def test_a_body_that_breaks_off_is_no_body() -> None:

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 from kit.service.stage import open_stage
 from service_tui.server import document as described
 from service_tui.server.embedded import BASE_URL
+from service_tui.server.http import openapi
 from service_tui.server.http.openapi import schema_of
+from service_tui.terms import Plan
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.public import ALL, PLACE_TRADE
@@ -126,3 +129,25 @@ def test_references_of_a_body_are_written_out() -> None:
     assert schema["properties"]["action"]["default"] == "buy"
     assert schema["properties"]["order_type"]["anyOf"][0]["enum"] == ["GTC", "GTD", "FOK", "FAK"]
     assert schema["required"] == ["market_id", "side"]
+
+
+def test_an_operation_tells_its_parameters_its_stream_and_who_may_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schema = {"properties": {"limit": {}, "since": {}}, "required": ["since"]}
+    monkeypatch.setattr(openapi, "schema_of", lambda _: schema)
+    one = replace(
+        PLACE_TRADE, path="/api/sdk/things/{thing_id}", query=WireModel, once=True, plan=Plan.PRO
+    )
+    described: Any = openapi.description_of(one)
+    assert [(each["in"], each["name"], each["required"]) for each in described["parameters"]] == [
+        ("path", "thing_id", True), ("query", "limit", False), ("query", "since", True),
+        ("header", "Idempotency-Key", False),
+    ]  # fmt: skip
+    assert (described["x-plan"], described["tags"]) == ("pro", ["thing"])
+    assert described["security"] == [{"bearer": []}, {"header": []}]
+    assert described["requestBody"]["content"] == {"application/json": {"schema": schema}}
+    plain = openapi.description_of(replace(one, query=None, once=False, path="/health"))
+    assert "parameters" not in plain
+    item: Any = openapi.stream_of(one)["itemSchema"]
+    assert item["properties"]["data"]["contentSchema"] == {"$ref": "#/components/schemas/TradeBody"}

@@ -36,6 +36,7 @@ KNOWN = {
     "/api/sdk/trade",
     "/api/sdk/trades",
     "/health",
+    "/api/sdk/health",
 }
 
 
@@ -217,6 +218,12 @@ def test_words_of_the_validator_become_words_of_the_wire(message: str, told: str
         ("/api/sdk/trade/history", "/api/sdk/trades"),
         ("/api/sdk/marketz", "/api/sdk/markets"),
         ("/api/sdk/redeemed", None),
+        ("/api/sdk/markets/7/", "/api/sdk/markets/7"),
+        ("/health/", "/health"),
+        # What another service has is no advice here.
+        ("/api/sdk/register", None),
+        # It only begins like one of ours.
+        ("/api/sdk/tradegoods/list", None),
         ("/zzz", None),
         ("/api/sdk/markets" + "s" * PATH_MAX, None),
     ],

@@ -64,6 +64,8 @@ def test_an_agent_belongs_to_its_owner_and_the_desks_own_to_the_owner_of_the_des
     one = service()
     owners = {name: one.owner_of(name) for name in ("own", "ada", "bens", "cyds")}
     assert owners == {"own": OWNER, "ada": "ann", "bens": "", "cyds": "cyd"}
+    one.world.agents["own"].change({"owner": "zoe"})
+    assert one.owner_of("own") == "zoe"
     with pytest.raises(AgentNotFound):
         one.owner_of("nobody")
 

@@ -129,6 +129,11 @@ async def test_a_buy_is_an_entry_with_all_that_a_backtest_asks_for(kept: Kept) -
     assert kept.takes == [(["t1"], [], 1)]
 
 
+async def test_an_entry_was_made_when_its_row_was_written(kept: Kept) -> None:
+    await digested(kept, fill(1, Action.BUY, 1, 1, at=Timestamp(AT - 9), world_at=Timestamp(5)))
+    assert [one.at for one in kept.stored.values()] == [AT]
+
+
 async def test_an_entry_without_a_signal_has_none(kept: Kept) -> None:
     await digested(kept, fill(1, Action.BUY, 20, 12))
     assert kept.stored[1].signal is None

@@ -237,6 +237,36 @@ async def test_a_resting_order_is_a_buy_from_its_first_part_on(kept: Kept) -> No
     assert fields == json.loads(codec.dumps(["m1", AT + 9, True, "evm_venue", made]))
 
 
+async def test_the_part_of_a_resting_order_that_was_met_at_once_counts_with_the_later_ones(
+    kept: Kept,
+) -> None:
+    world = bare_world("ben")
+    ended_in(world, "m1")
+    sale = placed("m1", action=Action.SELL, order_id="o2", realized=Micros(5), rests=ONE)
+    met = OrderFilled(
+        "o2", "ben", "m1", ONE, ONE, Micros(2), Timestamp(AT + 9), AT, 4, (), None, None, "", None
+    )
+    kept.rows = [row(1, placed("m1", rests=ONE)), row(2, sale), row(3, met)]
+    assert await filled_in(world) == 41
+    ((rows, _),) = kept.written
+    made = Payout("ben", Side.NO, NONE, NONE, NONE, Micros(7), Timestamp(AT + 3), ("desk",))
+    assert [json.loads(one.body)[4] for one in rows] == [json.loads(codec.dumps(made))]
+
+
+async def test_an_end_on_one_venue_is_none_on_another(kept: Kept) -> None:
+    world = bare_world("ben")
+    ended_in(world, "m1")
+    gone = Payout("ben", Side.NO, NONE, NONE, NONE, NONE, AT)
+    ends = codec.dumps(["m1", AT, True, Venue.EVM, gone])
+    mine = fill("m1", Action.BUY, agent_id="ben", side=Side.NO)
+    kept.rows = [
+        row(1, placed("m1")), row(2, mine), JournalRow(3, AT, "sold_out", "ben", "m1", ends)
+    ]  # fmt: skip
+    assert await filled_in(world) == 41
+    ((rows, _),) = kept.written
+    assert [one.venue for one in rows] == ["sim"]
+
+
 async def test_a_market_that_memory_forgot_is_told_by_the_tape_as_it_was_paid(kept: Kept) -> None:
     world = bare_world("ada")
     listing = world.tape.listing_of(3, 108)

@@ -95,6 +95,9 @@ def test_a_fill_is_told_with_all_its_figures() -> None:
     assert (bought.pnl, bought.source, bought.reasoning) == (None, None, None)
     market.resolved_at = AT
     assert trade_row(fill(), world).resolved
+    # Of dust a share may cost a hair more than it can pay.
+    dust = trade_row(fill(shares=Micros(2), money=Micros(3)), world)
+    assert dust.avg_price == 1.0
 
 
 def test_a_fill_of_a_market_that_is_forgotten_is_told_by_its_head() -> None:

@@ -470,6 +470,16 @@ def test_a_position_is_told_with_both_sides() -> None:
     ]
 
 
+def test_a_position_is_told_as_of_the_time_of_its_world() -> None:
+    world = bare_world()
+    listed(world, "m1")
+    agent = holding(world, "m1", side(10_000_000, 3_000_000, 0, -30), side(0, 0, 0, 0))
+    world.world_at = Timestamp(AT + HOUR)
+    assert position_body(world, agent, "m1").status == "closed"
+    world.at, world.world_at = world.world_at, AT
+    assert position_body(world, agent, "m1").status == "active"
+
+
 def test_a_side_that_was_sold_whole_has_a_row_of_its_own() -> None:
     world = bare_world()
     market = listed(world)

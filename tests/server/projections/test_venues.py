@@ -16,6 +16,7 @@ from service_tui.engine.events import Note, OrderPlaced
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.server.projections import venues as venues_room
 from service_tui.server.projections.present import market_body
 from service_tui.server.projections.venues import (
     NO_IDS,
@@ -572,3 +573,17 @@ def test_an_ended_market_of_the_journal_is_told_as_of_its_venue(
     assert ended_body(closed, SOL).condition_id is None
     on_sim = ended_body(closed, Venue.SIM)
     assert (on_sim.lifecycle, on_sim.simulated) == (None, False)
+
+
+def test_what_an_exit_would_bring_is_asked_of_the_book_by_both_clocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, _ = traded()
+    world.at, world.world_at = Timestamp(AT + 3), Timestamp(AT + 70)
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        venues_room, "exit_value", lambda _, held, times: asked.append((held.side, times))
+    )
+    holding = held(world, side(1_000_000, 1))
+    venue_exit_value(world, world.agents["ada"], holding, YES)
+    assert asked == [(YES, (AT + 3, AT + 70))]

@@ -223,4 +223,11 @@ def test_rows_are_added_up_once_and_go_on_from_the_last_one() -> None:
     assert (past.seq, past.resting, store.waits) == (5, {}, 1)
     store.rows = (*store.rows, row(6, "fill", fill(SELL, "news")))
     store.seq = 6
+    # What is held counts beside the past.
+    market = listed(store.world, MARKET)
+    agent = store.world.agents["ada"]
+    agent.positions[MARKET], agent.sources[MARKET] = position(8), ("dips",)
+    assert asyncio.run(asked())[0]["dips"].positions == 1
+    assert market.outcome is None
+    del agent.positions[MARKET]
     assert asyncio.run(asked())[0] == {"news": SourceSums(trades=2)}

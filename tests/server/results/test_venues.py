@@ -239,6 +239,7 @@ def test_a_question_and_an_outcome_may_be_known_by_a_position_alone() -> None:
     assert (seventh.outcome, eighth.outcome) == (False, None)
     world.markets[MARKET].outcome = True
     assert rows(Store(world), placed())[0].outcome is True
+    assert rows(Store(world), redeemed(1))[0].outcome is True
 
 
 def test_the_past_of_a_venue_is_its_own_rows_of_all_pages() -> None:
@@ -258,6 +259,7 @@ def test_a_figure_of_a_venue_is_kept_for_a_quarter_of_an_hour() -> None:
     world.venues.accounts["ada", Venue.EVM] = account
     assert reported.of(world, "ada", Venue.EVM, AT) == Reported(AT, Micros(5), Micros(0))
     account.realized = Micros(7)
+    assert reported.of(world, "ada", Venue.EVM, AT).total == 5
     later = Timestamp(AT + 899.9)
     assert reported.of(world, "ada", Venue.EVM, later).total == 5
     assert reported.of(world, "bea", Venue.EVM, later).total == 0
@@ -276,3 +278,29 @@ def test_a_redemption_asks_for_the_figure_anew() -> None:
     account.realized, position.paid = Micros(8), Micros(3)
     found = reported.of(world, "ada", Venue.EVM, Timestamp(AT + 1))
     assert found == Reported(Timestamp(AT + 1), Micros(8), Micros(0), Micros(3))
+
+
+def test_what_is_open_is_priced_by_both_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = world_of_one()
+    world.world_at = Timestamp(AT + 50)
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        type(world.venues), "unrealized", lambda _, __, times: asked.append(times) or Micros(3)
+    )
+    ReportedPnl().of(world, "ada", Venue.EVM, Timestamp(AT + 7))
+    assert asked == [(AT + 7, AT + 50)]
+
+
+def test_rows_are_made_of_the_world_as_it_is_after_the_reading() -> None:
+    after = world_of_one()
+    after.markets[MARKET].outcome = True
+
+    class Moving(Store):
+        """A store whose world is read back meanwhile."""
+
+        async def heads(self, markets: set[str]) -> dict[str, EndedHead]:
+            self.world = after
+            return await super().heads(markets)
+
+    (row,) = rows(Moving(world_of_one()), placed())
+    assert row.outcome is True

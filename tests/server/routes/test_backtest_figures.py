@@ -12,7 +12,7 @@ from service_tui.server.routes import research
 from service_tui.server.routes.research import BacktestData
 from service_tui.storage.entries import Bound, EntryQuery, Sums
 from service_tui.terms import Direction, ExperimentStatus, Venue
-from service_tui.units import ONE
+from service_tui.units import ONE, Timestamp
 from service_tui.wire.research import (
     BacktestBody,
     BacktestRequest,
@@ -229,14 +229,13 @@ def test_a_share_is_worth_its_price_or_what_its_market_ended_with() -> None:
     assert prices["open"] == pytest.approx(0.4, abs=0.01)
 
 
-def test_what_is_held_on_a_book_is_worth_the_price_of_its_venue(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world = bare_world("ada")
-    listed(world, "m1")
-    monkeypatch.setattr(research, "mark_of", lambda *given: given)
-    prices = research.prices_of(world, data(HELD), Venue.EVM)
-    assert prices == {"m1": (world, Venue.EVM, "m1", (world.at, world.world_at))}
+def test_what_is_held_still_is_priced_by_both_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = bare_world()
+    listed(world, "open")
+    world.at, world.world_at = Timestamp(AT + 3), Timestamp(AT + 70)
+    monkeypatch.setattr(research, "mark_of", lambda *given: given[1:])
+    prices = research.prices_of(world, data(HELD._replace(market_id="open")), Venue.SIM)
+    assert prices == {"open": (Venue.SIM, "open", (AT + 3, AT + 70))}
 
 
 async def test_a_grid_that_is_too_large_is_refused() -> None:

@@ -1,5 +1,6 @@
 """Bodies of people, invitations, price alerts and results of skills, field by field."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
@@ -61,6 +62,10 @@ def test_an_invitation_is_told_with_its_uses_and_without_its_code() -> None:
         "expires_at": at(60),
         "ended_at": at(9),
     }
+    # A budget of nothing is a budget; none is none.
+    for budget, told in ((0, 0.0), (None, None)):
+        body = people._invitation_body(asked(world), replace(record, budget=budget))
+        assert body.daily_budget == told
 
 
 def alert(market_id: str = "m1", **fields: Any) -> PriceAlert:

@@ -83,6 +83,17 @@ async def link(service: Any, nonce: str, agent_id: str = "ada", **more: Any) -> 
     return await wallet.link(request_to(service, agent_id, body=body))
 
 
+async def test_no_wallet_is_linked_while_the_disk_refuses(service: Any, world: World) -> None:
+    nonce = await asked(service)
+    service.world_store.refuses = StorageError("no room")
+    with pytest.raises(StorageError):
+        await link(service, nonce)
+    assert world.chain.wallet_of("ada") is None
+    # The challenge is not used up by what came to nothing.
+    service.world_store.refuses = None
+    assert (await link(service, nonce)).success
+
+
 async def test_a_challenge_names_the_address_as_it_is_written_and_where_it_is(
     service: Any,
 ) -> None:

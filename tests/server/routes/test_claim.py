@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from kit.engine.bare import AT, bare_world
-from kit.service.bare import bare_service
+from kit.service.bare import bare_service, request_to
+from service_tui.engine.agents.agents import status_of
 from service_tui.engine.events import OperatorActed
 from service_tui.server.routes import claim
+from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import CLAIM_PAGE
 
 BITS = 0x12345
@@ -51,3 +53,30 @@ async def test_an_unknown_link_is_a_404_and_an_unclaimed_agent_waits() -> None:
     assert (await claim.enter(one, "c-ben", "ZZZZ")).status == 404
     assert (claim.show(one, "c-ben").status, claim.show(one, "c-ada").status) == (404, 200)
     assert claim.WAITS in claim.show(one, "c-ada").content.decode()
+
+
+async def test_a_code_is_asked_for_where_one_would_help_and_nowhere_else() -> None:
+    one, code = service()
+    waits, unknown = claim.show(one, "c-ada"), claim.show(one, "c-ben")
+    wrong = await claim.enter(one, "c-ada", "ZZZZ")
+    done = await claim.enter(one, "c-ada", code)
+    assert [b"<form" in each.content for each in (waits, wrong, unknown, done)] == [
+        True, True, False, False
+    ]  # fmt: skip
+    assert b'<p role="status" class="bad">' in wrong.content
+    assert b'<p role="status">' in waits.content
+
+
+async def test_the_link_tells_how_its_agent_stands() -> None:
+    one, _ = service()
+    told = []
+    for cash in (10_000, 0):
+        agent = one.world.agents["ada"]
+        have = one.world.cash(agent)
+        if not cash:
+            one.world.ledger.transfer(agent.cash_account, "issuer", have)
+        told.append(await claim.look(request_to(one, path={"claim_code": "c-ada"})))
+    with_money, without = told
+    assert with_money.status == status_of(agent, Micros(10_000 * ONE))
+    assert without.status == status_of(agent, Micros(0)) != with_money.status
+    assert (with_money.name, with_money.claimed) == ("ada", False)

@@ -9,10 +9,12 @@ import pytest
 from kit.engine.bare import AT, HOUR, bare_world, listed
 from kit.service.bare import bare_service, request_to
 from service_tui.engine.books.catalogue import CatalogueMatch, condition_of
+from service_tui.engine.events import LeashSet
 from service_tui.engine.limits import PLANS
 from service_tui.server.http.refusals import Denied
 from service_tui.server.past.outcomes import Closing
 from service_tui.server.routes import (
+    agents,
     browse,
     importing,
     market_context,
@@ -22,14 +24,16 @@ from service_tui.server.routes import (
     settings,
     troubleshoot,
 )
-from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
+from service_tui.storage.invitations import InvitationRecord
+from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.advice import TroubleshootRequest, TurnBody
+from service_tui.wire.advice import TroubleshootRequest, TurnBody, VersionQuery
+from service_tui.wire.agents import AgentSettingsPatch, RegisterRequest
 from service_tui.wire.importing import CheckQuery, ImportableQuery
 from service_tui.wire.monitors import RiskAlertsQuery
 from service_tui.wire.outcomes import OutcomesQuery
 from service_tui.wire.research import BacktestRequest, StateQuery
-from service_tui.wire.settings import SettingsPatch
+from service_tui.wire.settings import RemovedMonitorBody, SettingsPatch, UserSettingsPatch
 
 # -- settings -------------------------------------------------------------------------------
 
@@ -102,6 +106,78 @@ async def test_a_change_answers_with_every_setting_and_with_what_was_not_read() 
     assert len(answer.warnings) == 1
     names = type(answer).model_fields
     assert set(names) == set(answer.model_dump())
+
+
+async def test_changed_risk_defaults_name_what_was_removed_and_what_was_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def change(*_: object) -> tuple[Any, ...]:
+        return (gone,)
+
+    gone = RemovedMonitorBody.model_construct(market_id="m1")
+    monkeypatch.setattr(settings, "_change", change)
+    patch = UserSettingsPatch.model_validate({"auto_risk_monitor_enabledd": False})
+    answer = await settings.write_user(request_to(bare_service(), "ada", body=patch))
+    assert answer.monitors_removed == (gone,)
+    assert answer.warnings == patch.warnings()
+    assert len(answer.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "status", "said"),
+    [
+        (None, "ok", "name a version to have it checked"),
+        ("99.0.0", "ok", "99.0.0 is good for everything here"),
+        ("0.0.1", "deprecated", "0.0.1 is old: "),
+    ],
+)
+async def test_a_version_is_told_whether_it_is_good_enough(
+    version: str | None, status: str, said: str
+) -> None:
+    asked = request_to(bare_service(), "ada", query=VersionQuery(sdk_version=version))
+    body = await troubleshoot.check_version(asked)
+    assert (body.status, (body.message or "")[: len(said)]) == (status, said)
+
+
+async def test_an_agents_own_change_is_on_disk_and_names_what_was_not_read() -> None:
+    one = bare_service()
+    patch = AgentSettingsPatch.model_validate({"name": "fox", "nam": "x"})
+    answer = await agents.patch_me(request_to(one, "ada", body=patch))
+    assert [change.changes for change in one.world_store.written] == [{"name": "fox"}]
+    assert (answer.name, answer.warnings) == ("fox", patch.warnings())
+    assert len(answer.warnings) == 1
+    await agents.patch_me(request_to(one, "ada", body=AgentSettingsPatch()))
+    assert len(one.world_store.written) == 1
+
+
+@pytest.mark.parametrize("budget", [None, 0, 7_000_000])
+def test_an_invited_agent_is_its_persons_and_bound_by_the_budget(budget: int | None) -> None:
+    one = bare_service()
+    invitation = InvitationRecord("i1", "s", "h", 5, None, budget, "zoe", AT, "owner", AT + 60)
+    events = agents._invited(request_to(one, "ada"), "ada", invitation)
+    settings_of = one.world.agents["ada"].settings
+    assert (settings_of.invitation, settings_of.owner) == ("i1", "zoe")
+    leashes = [one for one in events if isinstance(one, LeashSet)]
+    assert [(one.mode, one.threshold, one.budget) for one in leashes] == (
+        [] if budget is None else [(LeashMode.AUTO, 0, budget)]
+    )
+
+
+@pytest.mark.parametrize("in_process", [True, False])
+async def test_only_the_consoles_own_agent_registers_without_an_invitation(
+    *, in_process: bool
+) -> None:
+    one = bare_service(needs_invitation=True)
+    body = RegisterRequest(name="fox")
+    asked = request_to(one, "ada", body=body, in_process=in_process)
+    if in_process:
+        assert agents._invitation_of(asked, body) is None
+    else:
+        with pytest.raises(Denied) as denied:
+            agents._invitation_of(asked, body)
+        assert denied.value.status == 403
+    one.needs_invitation = False
+    assert agents._invitation_of(asked, body) is None
 
 
 # -- outcomes -------------------------------------------------------------------------------

@@ -408,6 +408,11 @@ async def test_one_market_is_told_with_its_line_and_its_criteria() -> None:
     assert (body.market.id, body.agent_id) == (id_of("rain"), "ada")
     assert body.market.sparkline
     assert body.market.resolution_criteria == "YES if it ends well."
+    # Its world may be ahead of the clock on the wall.
+    one.world.world_at = one.world.markets[id_of("rain")].listing.resolves_at
+    assert (body.market.status, body.market.is_live_now) == ("active", True)
+    later = (await markets.read_market(asked)).market
+    assert (later.status, later.is_live_now) == ("closed", False)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Positions, portfolio and what ends soon: which rows, in which order, and what they come to."""
 
+import asyncio
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -167,6 +168,19 @@ async def test_the_journal_is_read_again_where_markets_ended_meanwhile(
     book.moves_on = moves
     await book.names(status="all")
     assert len(book.reads) == 3 * reads
+
+
+async def test_rows_of_what_ended_are_all_there_and_others_have_their_turn_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room, "AT_ONCE", 2)
+    monkeypatch.setattr(room, "ended_body", lambda one, venue: (one, venue))
+    seen: list[str] = []
+    asyncio.get_running_loop().call_soon(seen.append, "another")
+    past: Any = [1, 2, 3, 4, 5]
+    assert await room._closed_bodies(past, SOL) == [(number, SOL) for number in past]
+    assert seen == ["another"]
+    assert await room._closed_bodies((), SOL) == []
 
 
 def test_what_a_venue_still_knows_of_ended_markets_is_sorted_by_their_end(book: Book) -> None:

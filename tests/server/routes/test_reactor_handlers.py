@@ -7,12 +7,16 @@ import pytest
 from kit.engine.bare import AT, bare_world, listed
 from kit.service.bare import bare_service, request_to
 from service_tui.engine.books.catalogue import condition_of, token_of
-from service_tui.engine.events import Reacted, Settlement
+from service_tui.engine.events import Reacted, ReactorChanged, Settlement, SignalDismissed
 from service_tui.engine.reactor.reactor import FAILED, Signal
+from service_tui.engine.reactor.wallet_records import WalletRecord
+from service_tui.engine.reactor.wallets import ROSTER, address_of
+from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import reactor as room
 from service_tui.terms import BREAKER_S, FAILURES_MAX, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
+from service_tui.wire.reactor import KnownWalletBody, ReactorConfigPatch, SignalGoneBody
 
 BUY: Final = Settlement(
     "0x1", "0xAnn", "Ann", Venue.EVM, "m1", 4, 11, Side.NO, Action.BUY, Micros(100 * ONE), 0.4,
@@ -73,3 +77,67 @@ def test_a_signal_names_the_trade_that_it_follows_and_its_own_money(
         assert (whale.token in tokens, whale.condition_id) == (True, condition_of("m1"))
     else:
         assert (whale.token, whale.condition_id) == ("", "")
+
+
+async def test_a_known_wallet_is_told_with_its_own_record() -> None:
+    one = bare_service()
+    first, second = ROSTER[:2]
+    one.world.reactor.records.by_address[address_of(one.world.seed, second)] = WalletRecord(
+        trades_count=9, bought=Micros(30 * ONE), win_count=3, loss_count=2,
+        realized=Micros(-4 * ONE), last_at=Timestamp(AT - 6),
+    )  # fmt: skip
+    found = (await room.wallets(request_to(one))).wallets
+    assert [body.label for body in found] == [wallet.label for wallet in ROSTER]
+    assert found[0] == KnownWalletBody(
+        address=address_of(one.world.seed, first), label=first.label, venue=first.venue,
+        trades_count=0, bought=0.0, win_count=0, loss_count=0, realized_pnl=0.0,
+        last_trade_at=None,
+    )  # fmt: skip
+    assert found[1] == KnownWalletBody(
+        address=address_of(one.world.seed, second), label=second.label, venue=second.venue,
+        trades_count=9, bought=30.0, win_count=3, loss_count=2, realized_pnl=-4.0,
+        last_trade_at=moment(Timestamp(AT - 6)),
+    )  # fmt: skip
+
+
+async def test_a_changed_config_is_written_down_once_in_the_engines_own_units() -> None:
+    one = bare_service()
+    sent = ReactorConfigPatch.model_validate({
+        "min_size": 2.5,
+        "max_size": 100.0,
+        "enabled": True,
+        "daily_capp": 3,
+    })
+    asked = request_to(one, "ada", body=sent)
+    body = await room.patch(asked)
+    assert (body.min_size, body.enabled, body.daily_cap) == (2.5, True, 100.0)
+    (warning,) = body.warnings
+    assert "'daily_capp'" in warning
+    changed = ReactorChanged("ada", AT, {"min_size": Micros(2_500_000), "enabled": True})
+    assert one.world_store.written == [changed]
+    # What is so already leaves no trace.
+    assert (await room.patch(asked)).min_size == 2.5
+    assert one.world_store.written == [changed]
+
+
+async def test_a_signal_is_taken_out_once_by_its_id_or_its_transaction() -> None:
+    one = bare_service()
+    recent = {key: (BUY._replace(tx_hash="0x1"), None) for key in ("0x1:a", "0x1:b")}
+    one.world.reactor.recent.update({**recent, "0x2:c": (BUY._replace(tx_hash="0x2"), None)})
+    for name in ("0x1:A", "0x1", "0x1"):
+        asked = request_to(one, "ada", path={"signal_id": name})
+        assert await room.delete(asked) == SignalGoneBody()
+    assert one.world_store.written == [
+        SignalDismissed("ada", AT, "0x1:a"), SignalDismissed("ada", AT, "0x1:b")
+    ]  # fmt: skip
+
+
+def test_amounts_are_micros_and_what_is_finer_is_refused() -> None:
+    assert room._engine_value("daily_cap", 2.5) == 2_500_000
+    assert room._engine_value("min_size", 0.0) == 0
+    assert room._engine_value("mirror_fraction", 0.5) == 0.5
+    assert room._engine_value("enabled", True) is True  # noqa: FBT003 - a value
+    for tiny in (1e-9, 0.1234567):
+        with pytest.raises(Denied) as refused:
+            room._engine_value("max_size", tiny)
+        assert refused.value.status == 422

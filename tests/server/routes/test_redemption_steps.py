@@ -19,7 +19,7 @@ from service_tui.engine.chain_events import (
     TxStatus,
     WalletLinked,
 )
-from service_tui.engine.errors import ApprovalMissing, InsufficientGas
+from service_tui.engine.errors import ApprovalMissing, InsufficientGas, NotFinalized
 from service_tui.engine.events import Claimed, Event
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.transitions import PositionState
@@ -344,6 +344,11 @@ def test_a_refusal_is_an_answer_with_the_state_of_the_position(
     told, written, _ = asked_of(monkeypatch, world, **other)
     assert (told.success, told.error_code, told.simulated, written) == (False, code, True, [])
     assert told.fix == told.error_hint
+    refusal = NotFinalized("x")
+    assert refusal.retryable
+    request, _ = request_of(world, body=RedeemRequest(market_id="m1", side=YES))
+    again = redemption._refused(request, RedeemRequest(market_id="m1", side=YES), refusal)
+    assert (again.retryable, told.retryable) == (True, False)
     is_held = "market_id" not in other
     assert told.lifecycle == (redemption.STATES[found.holding.state] if is_held else None)
 

@@ -9,6 +9,7 @@ from kit.engine.bare import AT, bare_world, listed
 from kit.service.bare import bare_service, request_to
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.amm.market import Quote
+from service_tui.engine.books.venues import cash_account
 from service_tui.engine.errors import (
     CannotWait,
     MarketNotOpen,
@@ -16,13 +17,13 @@ from service_tui.engine.errors import (
     NotFilledWhole,
     SlippageBeyond,
 )
-from service_tui.engine.events import Fill, Note, OrderPlaced, TradeFailed
+from service_tui.engine.events import Fill, Note, OrderPlaced, TradeFailed, TradeHeld
 from service_tui.server.http.refusals import Denied
 from service_tui.server.past.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.routes import batch, trades
 from service_tui.storage.errors import StorageFullError
 from service_tui.storage.journal import History
-from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.terms import Action, OrderType, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.batch import BatchRequest, LegBody, LegRequest
@@ -54,9 +55,32 @@ def order(one: Any, **fields: Any) -> Order:
 )
 def test_a_side_pauses_after_an_order_that_met_too_little(refusal: Any, *, pauses: bool) -> None:
     one = service()
+    # The pause counts from when the order came, whatever the clock of the world says.
+    one.world.at = Timestamp(AT - 50)
     found = trades.failure_of(request_to(one, "ada"), order(one), refusal)
     told = [TradeFailed("ada", AT, "m1", Side.NO, refusal.code)] if pauses else []
     assert found == told
+
+
+@pytest.mark.parametrize(
+    ("venue", "refusal", "fields"),
+    [
+        (Venue.SIM, NoLiquidity("x"), {"balance": 10_000.0, "retryable": True}),
+        (Venue.EVM, MarketNotOpen("x"), {"balance": 1_070.0, "simulated": True}),
+    ],
+)
+def test_a_refused_order_tells_the_money_of_its_venue_and_whether_it_may_be_tried_again(
+    venue: Venue, refusal: Any, fields: dict[str, Any]
+) -> None:
+    one = service()
+    one.world.ledger.transfer("issuer", cash_account("ada", Venue.EVM), dollars(70))
+    for dry in (True, False):
+        sent = trade(venue=venue, dry_run=dry)
+        body = trades.refused_body(request_to(one, "ada"), sent, refusal)
+        assert body == TradeBody(
+            success=False, market_id="m1", side=Side.NO, dry_run=dry, error=refusal.error,
+            error_code=refusal.code, error_hint=refusal.fix, fix=refusal.fix, **fields,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("action", Action)
@@ -181,6 +205,26 @@ async def test_a_signed_order_does_not_wait_for_the_operator() -> None:
     body = await trades._wait(request_to(one, "ada"), signed, order(one))
     assert (body.success, body.error_code) == (False, CannotWait("x").code)
     assert (one.world_store.written, len(one.world.pending_trades.waiting)) == ([], 0)
+
+
+async def test_an_order_that_waits_is_kept_with_all_that_bounds_it() -> None:
+    one = service()
+    bound = trade(price=0.45, order_type=OrderType.GTD, expiration=AT + 900, venue=Venue.EVM)
+    asked = order(one, venue=Venue.EVM, note=Note(source="sdk:rain"))
+    body = await trades._wait(request_to(one, "ada"), bound, asked)
+    (held,) = one.world_store.written
+    assert held == TradeHeld(
+        "h1", "ada", AT, AT, Venue.EVM, "m1", Side.NO, Action.BUY, dollars(5), OrderType.GTD, 0.45,
+        AT + 900, Note(source="sdk:rain"),
+    )  # fmt: skip
+    assert list(one.world.pending_trades.waiting.values()) == [held]
+    assert (body.success, body.trade_id, body.status) == (True, "h1", "submitted")
+    assert (body.error, body.error_code, body.fix, body.shares) == (None, None, None, 0.0)
+    # While the disk refuses nothing waits that would be forgotten.
+    one.world_store.refuses = StorageFullError("full")
+    with pytest.raises(StorageFullError):
+        await trades._wait(request_to(one, "ada"), bound, asked)
+    assert len(one.world.pending_trades.waiting) == 1
 
 
 # -- batches --------------------------------------------------------------------------------

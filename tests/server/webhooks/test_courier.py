@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -12,8 +14,15 @@ from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Event, Fill, MarketListed, Note, kind_of
 from service_tui.engine.notify_events import WebhookSet, WebhookTried
 from service_tui.engine.position import Position
-from service_tui.server.webhooks.courier import BACKOFF_MAX_S, QUEUE_MAX, Courier, MemorySecrets
+from service_tui.server.webhooks.courier import (
+    BACKOFF_MAX_S,
+    QUEUE_MAX,
+    Courier,
+    MemorySecrets,
+    _parcel,
+)
 from service_tui.server.webhooks.post import Parcel
+from service_tui.server.webhooks.reports import WebhookReport
 from service_tui.storage.errors import StorageError
 from service_tui.storage.journal import JournalRow
 from service_tui.terms import WEBHOOK_FAILURES_MAX, Action, Side, WebhookEvent
@@ -162,6 +171,17 @@ async def test_a_fault_of_the_post_is_a_failure_of_this_delivery_alone() -> None
     await deliver(courier(desk))
     assert len(desk.posted) == 2
     assert made.failures == 0
+
+
+async def test_a_fault_of_the_post_is_told_by_its_kind_alone() -> None:
+    desk = Desk()
+
+    async def post(*_: object, **__: object) -> str:
+        raise ValueError("https://hook.example/in?token=secret")
+
+    desk.post = post  # type: ignore[method-assign]
+    parcel = Parcel("d-1", "trade_executed", b"{}")
+    assert await courier(desk)._send(hook(desk), parcel, URL) == "failed (ValueError)"
 
 
 async def test_a_webhook_gets_what_it_asked_for_of_its_own_agent_and_nothing_twice() -> None:
@@ -399,3 +419,11 @@ async def test_a_running_courier_delivers_what_is_new_and_ends_with_its_task() -
             one.take([(number + 1, fill(number + 1))])
         running.cancel()
     assert one._tasks is None
+
+
+def test_what_is_no_number_in_json_is_never_sent() -> None:
+    report = WebhookReport("ada", TRADE, "k", 1, AT, {"price": 0.5})
+    content = json.loads(_parcel(report, "d-1", "trade_executed").body)
+    assert content["data"] == {"price": 0.5}
+    with pytest.raises(ValueError, match="JSON compliant"):
+        _parcel(replace(report, data={"price": math.nan}), "d-1", "trade_executed")

@@ -26,6 +26,7 @@ from service_tui.server.events.stream import STATE, OpenStreams
 from service_tui.server.http.loopback import listen
 from service_tui.server.webhooks.address import (
     AddressRefusedError,
+    _inner,
     check_number,
     parsed,
     reachable,
@@ -627,6 +628,24 @@ def test_a_number_that_is_not_public_is_refused_inside_another_one(inner: str) -
     ):
         with pytest.raises(AddressRefusedError):
             check_number(ipaddress.IPv6Address(number), allows_loopback=True)
+
+
+async def test_a_number_is_reached_as_it_stands_and_a_port_is_any_above_zero() -> None:
+    async def lookup(*_: object) -> list[str]:
+        raise AssertionError("a number needs no name server")
+
+    address = parsed("https://93.184.216.34:1/in", allows_loopback=False)
+    number = await reachable(address, lookup, allows_loopback=False)
+    assert (str(number), address.port) == ("93.184.216.34", 1)
+    with pytest.raises(AddressRefusedError, match="not a port"):
+        parsed("https://hook.example:0/", allows_loopback=False)
+
+
+def test_a_number_inside_a_tunnel_is_looked_at() -> None:
+    # Source: RFC 4380, 4: the client's number stands in the last 32 bits, each bit turned.
+    inner = ipaddress.IPv4Address("10.0.0.1")
+    number = ipaddress.IPv6Address((0x2001_0000 << 96) | (0xFFFF_FFFF ^ int(inner)))
+    assert _inner(number) == inner
 
 
 def test_public_numbers_pass() -> None:

@@ -247,3 +247,28 @@ def test_a_file_put_in_the_place_of_a_failed_one_is_not_written(path: Path) -> N
     other.replace(path)
     database.close(AT)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("with_wal", [True, False])
+def test_after_a_failure_it_is_written_again_in_the_same_way(path: Path, *, with_wal: bool) -> None:
+    database = failed(path, with_wal=with_wal)
+    old = database._writing()
+    database._reopen()
+    new = database._writing()
+    assert (database.failure, old is new, old._is_closed) == (None, False, True)
+    # The line that a later look is about is the one that is written on.
+    assert database._port is new._port
+    # Without a failure nothing is opened anew.
+    database._reopen()
+    assert database._writing() is new
+    write_preference_of(database)
+    mode = database.rows("PRAGMA journal_mode", {})
+    assert mode == [("wal" if with_wal else "delete",)]
+    database.close(AT)
+    assert closed_at(path) == [(AT,)]
+
+
+def write_preference_of(database: Database) -> None:
+    query = "INSERT INTO preferences VALUES ('theme', 'dark')"
+    database.submit(lambda connection: connection.execute(query)).result(10)
+    assert database.rows("SELECT value FROM preferences", {}) == [("dark",)]

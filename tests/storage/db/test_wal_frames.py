@@ -1,6 +1,7 @@
 """What a log holds, told from its bytes and its index: frame by frame, up to what is not whole."""
 
 import shutil
+import struct
 from contextlib import closing
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from kit.service.small import small_database, write_journal
 from service_tui.storage.db.connection import COMPANIONS, connect_to_write
-from service_tui.storage.db.wal import WalContent, frames_of, log_of, look, page_size_of
+from service_tui.storage.db.wal import WalContent, _summed, frames_of, log_of, look, page_size_of
 
 HEADER, FRAME = 32, 4096 + 24
 
@@ -240,3 +241,13 @@ def test_a_log_of_other_pages_belongs_to_another_database(killed: Path) -> None:
 )
 def test_the_size_of_a_page_stands_in_the_header(head: bytes, size: int | None) -> None:
     assert page_size_of(head) == size
+
+
+def test_a_sum_goes_on_over_numbers_of_either_order() -> None:
+    # Source: SQLite, "Database File Format", 4.2: s0 += x0 + s1, then s1 += x1 + s0.
+    numbers = (1, 2, 2**32 - 1, 7)
+    expected = (3, 13)
+    for order in ("<", ">"):
+        raw = struct.pack(f"{order}4I", *numbers)
+        assert _summed(raw, order, (0, 0)) == expected
+        assert _summed(raw[8:], order, _summed(raw[:8], order, (0, 0))) == expected

@@ -1,4 +1,5 @@
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Generator
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from service_tui.storage.db import database as database_room
+from service_tui.storage.db import writer as writer_room
 from service_tui.storage.db.connection import connect_to_read, connect_to_write
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
@@ -302,3 +304,48 @@ async def test_a_session_reads_one_moment_and_cannot_write(database: Database) -
     ):
         session.connection().exec_driver_sql("DELETE FROM preferences")
     assert keys(database) == {"a", "b"}
+
+
+class QuietPort:
+    """A connection that takes everything."""
+
+    connection: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: None
+
+
+def test_a_writer_that_is_closed_or_has_too_much_waiting_takes_nothing_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writer_room, "WAITING_MAX", 2)
+    port: Any = QuietPort()
+    writer = writer_room.Writer(port)
+    entered, released = threading.Event(), threading.Event()
+
+    def holds(_: object) -> None:
+        entered.set()
+        released.wait(10)
+
+    writer.submit(holds)
+    entered.wait(10)
+    for _ in range(2):
+        writer.submit(lambda _: None)
+    with pytest.raises(StorageBusyError, match="2 writes wait for the disk"):
+        writer.submit(lambda _: None)
+    released.set()
+    writer.close()
+    with pytest.raises(StorageError, match="the database is closed"):
+        writer.submit(lambda _: None)
+
+
+async def test_a_waker_that_is_closed_holds_no_descriptor_and_gives_what_came() -> None:
+    waker, given = writer_room.LoopWaker(asyncio.get_running_loop()), list[str]()
+    ends = (waker._ear, waker._rope)
+    waker.wake([lambda: given.append("late")])
+    waker.close()
+    await asyncio.sleep(0)
+    assert given == ["late"]
+    for end in ends:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(end)

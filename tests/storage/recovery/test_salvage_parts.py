@@ -138,6 +138,8 @@ CARRIED = [
     Carried("more snapshots than are kept", range(1, 6), [0, 1, 3], range(1, 6), [1, 3], 5),
     Carried("a row without sense", range(1, 10), [0, 3, 6], range(1, 4), [0, 3], 9, before=4),
     Carried("no row makes sense", range(1, 6), [0, 3], [], [0], 5, before=1),
+    Carried("a snapshot of the row without sense", range(1, 6), [0, 1], [], [0], 5, before=1),
+    Carried("no snapshot that can be read", range(1, 6), [3], [], [], 5, spoiled=[3]),
     Carried("a row without sense at a snapshot", range(1, 10), [0, 3], [1, 2], [0], 9, before=3),
     Carried(
         "a snapshot that cannot be read", range(1, 6), [0, 3], range(1, 6), [0], 5, spoiled=[3]
@@ -251,6 +253,8 @@ def test_frames_of_a_log_are_put_where_sqlite_would_move_them(tmp_path: Path) ->
     # The sizes, and that the file needs no log.
     assert mine.read_bytes()[16:24] == moved.read_bytes()[16:24]
     assert not log_of(mine).exists()
+    # Nobody else reads it, not even before it has its name.
+    assert mine.stat().st_mode & 0o777 == 0o600
 
 
 def test_what_is_no_database_is_put_together_as_it_is(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ def test_an_invitation_keeps_its_terms_and_not_its_code() -> None:
     bare, _ = book(InvitationTerms(1, Timestamp(AT + 1)))
     (plain,) = bare.records
     assert (plain.plan, plain.budget, plain.person) == (None, None, "")
+    nothing, _ = book(InvitationTerms(1, Timestamp(AT + 1), budget=Micros(0)))
+    assert [each.budget for each in nothing.records] == [0]
 
 
 def test_an_invitation_is_good_until_its_hour_and_for_its_uses() -> None:
