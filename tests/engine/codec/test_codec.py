@@ -493,6 +493,11 @@ def test_a_row_that_cannot_be_read_is_named(kind: str, body: str) -> None:
         decode(kind, body)
 
 
+def test_a_row_of_endless_depth_cannot_be_read_either() -> None:
+    with pytest.raises(JournalError, match="a 'fill' row of the journal cannot be read"):
+        decode("fill", "[" * 100_000)
+
+
 def test_an_unknown_kind_is_named() -> None:
     with pytest.raises(NewerJournalError, match="'dividend' rows, which a newer program wrote"):
         decode("dividend", "[]")

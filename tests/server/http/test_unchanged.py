@@ -3,13 +3,17 @@
 import random
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from kit.engine.bare import bare_world
+from kit.service.bare import bare_service, request_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.http.unchanged import OF_THE_WORLD
+from service_tui.server.http.unchanged import OF_THE_WORLD, UNCHANGED, unless_unchanged
+from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.desk import SET_SPEED, TAPE
@@ -96,3 +100,36 @@ async def test_a_key_that_is_refused_learns_nothing(tmp_path: Path) -> None:
         tag = (await ask(http, MARKETS, "")).headers["ETag"]
         http.headers["Authorization"] = "Bearer sk_live_nobody"
         assert (await ask(http, MARKETS, "", tag)).status_code == 401
+
+
+@pytest.mark.parametrize("change", ["", "opened", "seq", "world_at", "caller"])
+async def test_an_answer_is_the_same_of_one_opening_row_moment_and_caller_alone(
+    change: str,
+) -> None:
+    answer: Any = object()
+
+    async def handler(_: object) -> Any:
+        return answer
+
+    async def asked(opened: float, request: Any) -> tuple[Any, str]:
+        given = await unless_unchanged(handler, Timestamp(opened))(request)
+        return given, request.headers["ETag"]
+
+    def request(known: str = "") -> Any:
+        return request_to(service, "ada", known=known)
+
+    service = bare_service(bare_world("ada", "bea"))
+    given, tag = await asked(1.0, request())
+    assert given is answer
+    known = request(tag)
+    match change:
+        case "seq":
+            service.world_store.seq += 1
+        case "world_at":
+            service.world.world_at = Timestamp(service.world.world_at + 1.0)
+        case "caller":
+            known = request_to(service, "bea", known=tag)
+        case _:
+            pass
+    given, _ = await asked(2.0 if change == "opened" else 1.0, known)
+    assert given is (answer if change else UNCHANGED)

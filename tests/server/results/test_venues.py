@@ -263,6 +263,7 @@ def test_a_figure_of_a_venue_is_kept_for_a_quarter_of_an_hour() -> None:
     later = Timestamp(AT + 899.9)
     assert reported.of(world, "ada", Venue.EVM, later).total == 5
     assert reported.of(world, "bea", Venue.EVM, later).total == 0
+    assert reported.of(world, "ada", Venue.SOL, later).total == 0
     assert reported.of(world, "ada", Venue.EVM, Timestamp(AT + 900)).total == 7
     account.realized = Micros(9)
     # A clock that was set back keeps no figure of the future.

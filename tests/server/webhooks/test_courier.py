@@ -292,6 +292,18 @@ async def test_a_held_price_is_reported_when_it_has_moved_by_more_than_five_perc
         assert delivery.parcel.delivery_id == f"wh1-moved-m1-no-{int(AT)}"
 
 
+async def test_only_what_is_held_by_who_wants_to_hear_of_it_is_looked_at() -> None:
+    desk = Desk()
+    hook(desk, events=(MOVED,))
+    hook(desk, "wh2", "ben", events=(TRADE,))
+    for name in ("ada", "ben"):
+        position = desk.world.agents[name].positions["m1"] = Position(name, "m1")
+        position.no.shares = Micros(ONE)
+    one = courier(desk)
+    one._report_movements()
+    assert {agent_id for agent_id, *_ in one._prices} == {"ada"}
+
+
 async def test_a_test_is_one_attempt_that_counts_for_nothing() -> None:
     desk = Desk()
     made = hook(desk, "wh2", "ben", url="https://other.example")
