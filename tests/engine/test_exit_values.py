@@ -54,4 +54,5 @@ def test_the_mark_is_the_price_on_sim_and_the_middle_of_a_book() -> None:
     world = bare_world()
     market = listed(world)
     assert mark_of(world, Venue.SIM, "m1", TIMES) == market.price()
-    assert mark_of(world_with(0.4, 0.5), Venue.EVM, "m1", TIMES) == 0.45
+    for venue in (Venue.EVM, Venue.SOL):
+        assert mark_of(world_with(0.4, 0.5), venue, "m1", TIMES) == 0.45

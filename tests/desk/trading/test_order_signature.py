@@ -147,7 +147,16 @@ async def test_the_first_exchange_is_signed_the_fee_and_the_second_is_not() -> N
 
 @pytest.mark.parametrize(
     ("shown", "known", "is_ok"),
-    [(40, None, True), (39, None, False), (None, 40, True), (None, 39, False), (None, None, True)],
+    [
+        (40, None, True),
+        (39, None, False),
+        (None, 40, True),
+        (None, 39, False),
+        (None, None, True),
+        # What was confirmed counts, whatever has been listed since.
+        (39, 40, False),
+        (40, 39, True),
+    ],
 )
 async def test_a_fee_above_the_one_that_was_shown_is_not_signed(
     shown: int | None, known: int | None, *, is_ok: bool

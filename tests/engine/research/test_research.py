@@ -81,6 +81,14 @@ def test_what_is_not_kept_or_has_no_metric_is_no_best() -> None:
     assert research.best_before(experiment(6, metric=4.0)) == 3.0
 
 
+def test_a_result_that_recovers_from_a_worse_one_is_no_new_best() -> None:
+    research = posted(
+        experiment(1, metric=5.0), experiment(2, metric=2.0), experiment(3, metric=4.0),
+        experiment(4, metric=5.0), experiment(5, metric=5.5),
+    )  # fmt: skip
+    assert research.new_bests("ada") == {"x1", "x5"}
+
+
 def test_a_result_that_is_sent_again_is_found_behind_those_of_others() -> None:
     first = experiment(1, ref="")
     research = posted(
