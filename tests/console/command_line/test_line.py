@@ -95,6 +95,10 @@ def test_it_begins_with_what_was_typed_and_lists_what_follows(found: list[str]) 
     assert verb is not None
     assert it.hint == f"{verb.usage}   {verb.help}   2 more"
     assert it._target.row == "row-1"
+    for count, more in ((1, "   1 more"), (0, "")):
+        del found[IN_SIGHT_MAX + count :]
+        it._look_up()
+        assert it.hint == f"{verb.usage}   {verb.help}{more}"
 
 
 def test_without_a_command_the_keys_are_named(found: list[str]) -> None:
