@@ -48,6 +48,16 @@ def built(wish: OrderTerms, signer: CountingSigner, exchange: ExchangeVersion) -
             replace(BUY, price=335_000, spend=10_009_000, is_immediate=True),
             (10_000_000, 30_303_000),
         ),
+        # At once on fine ticks: never more than two decimals given, four received.
+        (
+            replace(BUY, price=985_000, spend=9_980_000, tick=1_000, is_immediate=True),
+            (9_980_000, 10_131_900),
+        ),
+        (
+            replace(SELL, price=985_000, shares=16_910_000, tick=1_000, is_immediate=True),
+            (16_910_000, 16_656_400),
+        ),
+        (replace(SELL, price=985_000, shares=16_910_000, tick=1_000), (16_910_000, 16_656_350)),
         # Shares are cut to two decimals, never rounded up.
         (replace(SELL, shares=20_019_999), (20_010_000, 10_005_000)),
         (replace(BUY, spend=None, shares=7_000_000), (3_500_000, 7_000_000)),
@@ -65,34 +75,36 @@ TABLE = {
     "0.001": (3, 2, 5),
     "0.0001": (4, 2, 6),
 }
-"""Decimals of price, size and amount. Source: wire reference, 6.2."""
+"""Decimals of price, size and amount of a resting order. Source: wire reference, 6.2."""
 
 
-def cut(number: Decimal, places: int) -> Decimal:
-    return number.quantize(Decimal(1).scaleb(-places), rounding=ROUND_DOWN)
+def at_places(number: Decimal, places: int, rounding: str = ROUND_DOWN) -> Decimal:
+    return number.quantize(Decimal(1).scaleb(-places), rounding=rounding)
 
 
 def reference(wish: OrderTerms, tick: str) -> tuple[int, int]:
-    """The same in decimals, by the table of the reference."""
+    """The same in decimals: the table, and at once two decimals given and four received."""
     _, size_places, amount_places = TABLE[tick]
     million = Decimal(1_000_000)
     is_buy = wish.action is OrderAction.BUY
     steps = Decimal(wish.price) / million / Decimal(tick)
-    is_cut = is_buy and wish.is_immediate
     price = steps.quantize(Decimal(1), ROUND_DOWN if is_buy else ROUND_CEILING) * Decimal(tick)
-    if is_cut:
-        money = cut(Decimal(wish.spend or 0) / million, 2)
-        shares = cut(money / price, amount_places)
+    spend, size = Decimal(wish.spend or 0) / million, Decimal(wish.shares or 0) / million
+    if wish.is_immediate and is_buy:
+        money = at_places(spend, 2)
+        shares = at_places(money / price, 4)
+    elif wish.is_immediate:
+        shares = at_places(size, 2)
+        money = at_places(shares * price, 4, ROUND_CEILING)
     else:
-        wanted = Decimal(wish.spend or 0) / million / price if is_buy else None
-        shares = cut(wanted or Decimal(wish.shares or 0) / million, size_places)
+        shares = at_places(spend / price if is_buy else size, size_places)
         money = shares * price
-        assert money == cut(money, amount_places)
+        assert money == at_places(money, amount_places)
     pair = (int(money * million), int(shares * million))
     return pair if is_buy else (pair[1], pair[0])
 
 
-def test_two_thousand_random_amounts_follow_the_table() -> None:
+def test_two_thousand_random_amounts_follow_the_rules_of_the_venue() -> None:
     rng = random.Random(4)
     for _ in range(2_000):
         tick = rng.choice(list(TABLE))
@@ -110,6 +122,8 @@ def test_two_thousand_random_amounts_follow_the_table() -> None:
         maker, taker = amounts(wish)
         assert (maker, taker) == reference(wish, tick)
         assert maker <= (wish.spend or wish.shares or 0)
+        if not is_buy:
+            assert taker * 1_000_000 >= maker * wish.price
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,13 @@ TICK: Final = 10_000
 FEE_MAX_BPS: Final = 1_000
 """ours: the highest fee that is signed, basis points; the venue's own highest."""
 
-AMOUNT_QUANTA: Final = {100_000: 1_000, 10_000: 100, 5_000: 10, 2_500: 1, 1_000: 10, 100: 1}
-"""Tick, and what the other amount is a multiple of; millionths. Source: wire reference, 6.2."""
+TICKS: Final = frozenset({100_000, 10_000, 5_000, 2_500, 1_000, 100})
+"""Ticks that the venue has, millionths. Source: wire reference, 6.2."""
+
+AT_ONCE_QUANTUM: Final = 100
+"""What the amount received by a FAK or FOK order is a multiple of, at any tick, millionths: the
+shares of a buy, the money of a sale. What it gives, and the shares of a resting order, are
+multiples of `CENT`. Source: decisions, "At-once orders"."""
 
 SALT_BITS: Final = 53
 """ours: the salt travels as a JSON number, which every reader keeps exactly below 2^53."""
@@ -121,14 +126,16 @@ def amounts(terms: OrderTerms) -> tuple[int, int]:
     """Maker's amounts given and taken, millionths: (USD, shares) of a buy, the reverse of a sale.
 
     Returns:
-        Maker amount, taker amount; never more than was wished.
+        Maker amount, taker amount. What is given is never more than was wished. At once: at most
+        two decimals given and four received (decisions, "At-once orders"); a sale's money is
+        rounded up, so that no share is sold below the confirmed price.
 
     Raises:
         PolicyRefusedError: a tick that is not in the table, a price outside of the market, nothing
             left, or below five shares.
     """
     tick = terms.tick
-    if tick not in AMOUNT_QUANTA:
+    if tick not in TICKS:
         raise PolicyRefusedError(Rule.TICK, f"the venue has no tick of {tick / MILLION:f}")
     is_buy = terms.action is OrderAction.BUY
     # ours: never across the price that was confirmed, where the reference rounds half up.
@@ -137,10 +144,11 @@ def amounts(terms: OrderTerms) -> tuple[int, int]:
         raise PolicyRefusedError(Rule.PRICE, "the price lies outside of the market's ticks")
     if is_buy and terms.is_immediate:
         money = _spend(terms, price) // CENT * CENT
-        shares = money * MILLION // price // AMOUNT_QUANTA[tick] * AMOUNT_QUANTA[tick]
+        shares = money * MILLION // price // AT_ONCE_QUANTUM * AT_ONCE_QUANTUM
     else:
         shares = (terms.shares or _spend(terms, price) * MILLION // price) // CENT * CENT
-        money = shares * price // MILLION
+        quantum = AT_ONCE_QUANTUM if terms.is_immediate else 1
+        money = -(-shares * price // MILLION // quantum) * quantum
     if shares < SHARES_MIN or money <= 0:
         raise PolicyRefusedError(Rule.TOTAL, "Order too small: the venue takes 5 shares or more")
     return (money, shares) if is_buy else (shares, money)

@@ -106,6 +106,33 @@ def test_an_order_that_dies_holds_with_its_hour() -> None:
 
 
 @pytest.mark.parametrize(
+    ("order", "kind", "is_taken"),
+    [
+        (replace(FAIR, taker_amount=25_000_100), "FAK", True),
+        (replace(FAIR, taker_amount=25_000_010), "FAK", False),
+        (replace(FAIR, taker_amount=25_000_010), None, False),
+        (replace(FAIR, maker_amount=9_999_000, taker_amount=24_997_500), "FOK", False),
+        (replace(SALE, taker_amount=10_000_100), "FAK", True),
+        (replace(SALE, taker_amount=10_000_010), "FOK", False),
+        (replace(SALE, maker_amount=24_999_000, taker_amount=9_999_600), "FAK", False),
+        (replace(SALE, maker_amount=24_999_000, taker_amount=9_999_600), None, False),
+        (replace(FAIR, maker_amount=9_996_000, taker_amount=24_990_000), "GTC", True),
+        (replace(FAIR, taker_amount=25_000_100), "GTC", False),
+    ],
+)
+def test_amounts_with_more_decimals_than_the_venue_takes_are_refused(
+    order: SignableOrder, kind: str | None, *, is_taken: bool
+) -> None:
+    world, _ = ready()
+    wish = request(order, order_type=kind)
+    if is_taken:
+        assert verified(world, world.agents["ada"], wish, AT) is not None
+    else:
+        with pytest.raises(OrderNotAsSigned, match="invalid amounts"):
+            verified(world, world.agents["ada"], wish, AT)
+
+
+@pytest.mark.parametrize(
     ("agent_id", "fields"),
     [("bea", {}), ("ada", {"venue": "sol_venue"}), ("ada", {"venue": "sim"})],
 )

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import has_event, token_of
+from service_tui.engine.books.orders import RESTING
 from service_tui.engine.chain.chain import Wallet
 from service_tui.engine.errors import (
     ApprovalMissing,
@@ -21,6 +22,8 @@ from service_tui.server.chain_node.relay import order_keys
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.errors import MalformedError
 from service_tui.signing.orders import (
+    AT_ONCE_QUANTUM,
+    CENT,
     SignableOrder,
     SignedOrder,
     order_signer,
@@ -38,8 +41,6 @@ no memory of used orders has to reach back further."""
 
 LEFT_MAX: Final = 20_000
 """Micros that the venue's rounding may take off what was requested."""
-
-CENT: Final = 10_000
 
 
 class VerifiedOrder(NamedTuple):
@@ -86,6 +87,7 @@ def verified(
         raise OrderNotAsSigned(f"signed order refused: {error}") from error
     _check_time(signed.order, at)
     _check_expiration(signed.order, request)
+    _check_decimals(signed.order, request)
     order_hash = digest.hex()
     if order_hash in world.chain.hashes.get(agent.agent_id, {}):
         raise OrderReplayed("this signed order was sent before: its salt is used")
@@ -146,6 +148,21 @@ def _check_expiration(order: SignableOrder, request: TradeRequest) -> None:
     expiration = request.expiration
     if expiration is not None and int(expiration) != order.expires_s:
         raise OrderNotAsSigned("signed order refused: its expiration is not that of the request")
+
+
+def _check_decimals(order: SignableOrder, request: TradeRequest) -> None:
+    """Refuse amounts finer than the venue takes. Source: decisions, "At-once orders"."""
+    buys = request.action is Action.BUY
+    kind = request.order_type or (OrderType.FAK if buys else OrderType.GTC)
+    if kind in RESTING:
+        is_fine = (order.taker_amount if buys else order.maker_amount) % CENT == 0
+    else:
+        is_fine = order.maker_amount % CENT == 0 and order.taker_amount % AT_ONCE_QUANTUM == 0
+    if not is_fine:
+        raise OrderNotAsSigned(
+            "signed order refused: invalid amounts, a market order gives at most 2 decimals and "
+            "receives at most 4, a resting one is for shares of at most 2"
+        )
 
 
 def _as_requested(
