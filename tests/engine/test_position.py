@@ -75,6 +75,19 @@ def test_the_average_entry_is_the_cost_of_a_share() -> None:
     assert position.on(Side.NO).average_entry() is None
 
 
+@pytest.mark.parametrize(("mark", "reference"), [(0.4, 0.4), (0.6, 0.5), (0.5, 0.5), (0.0, 0.5)])
+def test_a_stop_is_measured_from_the_lower_of_entry_and_mark_after_the_buy(
+    mark: float, reference: float
+) -> None:
+    position = bought(2 * ONE, ONE)
+    assert position.yes.reference() == 0.5
+    position.buy(Side.YES, Micros(2 * ONE), Micros(ONE), LATER, mark=mark)
+    assert position.yes.reference() == reference
+    position.sell(Side.YES, Micros(ONE), Micros(ONE))
+    assert position.yes.reference() == reference
+    assert position.no.reference() is None
+
+
 def test_a_sale_takes_its_part_of_the_cost_rounded_against_the_holder() -> None:
     position = bought(3, 10)
     assert position.yes.cost_of(Micros(1)) == 4

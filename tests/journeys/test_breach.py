@@ -11,6 +11,7 @@ from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
 from service_tui.console.exit_estimate import exit_at
 from service_tui.console.needs import needs
+from service_tui.desk.commands.settings import SetSpeed
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.risk import AlertState, MonitorView
@@ -141,12 +142,15 @@ async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
         desk = walk.desk
         # As if the console closed in this very moment: it begins no exit any more.
         desk._exits.close()
-        # The middle of a book is below what was paid: so near a stop is reached at once.
+        # So near that any fall of the middle of the book reaches it.
         hair = MonitorRequest(side=Side.YES, stop_loss_pct=0.0001)
         path = {"market_id": guarded.market_id}
         await desk.ports.client.call(SET_MONITOR, path=path, body=hair)
+        desk.submit(SetSpeed(1))
         await walk.press("3")
         state = await walk.until(lambda s: s.risk.open_alerts)
+        desk.submit(SetSpeed(0))
+        await walk.until(lambda s: s.world.speed == 0)
         alert = state.risk.open_alerts[0]
         assert alert.state is AlertState.PENDING
         assert state.risk.exits == ()

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck
 
 from kit.examples import DEPTH, examples
+from kit.service.line import sink_on
 from kit.service.stage import OPERATOR, open_stage
 from kit.service.threaded import Threaded
 from service_tui.engine.chain_events import WalletLinked
@@ -171,7 +172,7 @@ class Running(Threaded):
         ]
         market_id = max(markets, key=lambda one: one.listing.resolves_at).market_id
         order = {"market_id": market_id, "side": "yes", "amount": 5, "venue": venue.value}
-        # Levels so near are passed at once: on a book a buy costs more than the middle.
+        # A level so near is passed by any fall.
         near = {"take_profit_pct": 0.0001, "stop_loss_pct": 0.0001}
         watch = {
             "side": "yes",
@@ -187,6 +188,7 @@ class Running(Threaded):
                 assert (await line.post(path, json=watch)).status_code == 200
                 if not breached:
                     return market_id
+                await sink_on(self.stage, market_id)
                 await self.stage.clock.advance(1.0)
                 await self.stage.sim.service.world_store.advance(self.stage.clock.now())
                 alerts = self.stage.world.risk.alerts.of(self.stage.agent_id)

@@ -49,8 +49,20 @@ def breached(scene: Scene, who: Caller, *, venue: str = "sim") -> str:
         assert who.trade(market_id, "no", 100)["success"]
     wanted = {"side": "yes", "stop_loss_pct": HAIR}
     who.ok("POST", f"positions/{market_id}/monitor", json=wanted)
+    if venue != "sim":
+        # Others sell on the book until its middle has fallen.
+        start = mark_of(who)
+        while not mark_of(who) < start:
+            other = scene.stranger(claimed=True, real=True)
+            assert other.trade(market_id, "no", 100, venue=venue)["success"]
     tick(scene)
     return market_id
+
+
+def mark_of(who: Caller) -> float:
+    """The mark of the one side that is watched."""
+    (monitor,) = who.get("positions/monitors")["monitors"]
+    return monitor["current_price"]
 
 
 def external(scene: Scene) -> Caller:

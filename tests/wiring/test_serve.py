@@ -248,7 +248,7 @@ async def test_a_breach_below_a_serve_is_exited_by_it_and_by_no_attached_desk(
 ) -> None:
     asked = options(tmp_path)
     async with (
-        served(tmp_path, "--speed", "1", "--limits", "off"),
+        served(tmp_path, "--speed", "10", "--limits", "off"),
         live.local_desk(asked, first_state(asked)) as one,
         live.local_desk(asked, first_state(asked)) as other,
     ):
@@ -264,7 +264,7 @@ async def test_a_breach_below_a_serve_is_exited_by_it_and_by_no_attached_desk(
         order = TradeRequest(market_id=market.market_id, side=Side.YES, amount=10, venue=Venue.SOL)
         bought = (await client.call(PLACE_TRADE, body=order)).answer
         assert bought.success, bought.error
-        # The middle of its book is below what was paid: so near a stop is reached at once.
+        # So near that any fall of the middle of its book reaches it.
         hair = MonitorRequest(side=Side.YES, stop_loss_pct=0.0001)
         await client.call(SET_MONITOR, path={"market_id": market.market_id}, body=hair)
         for desk in (one, other):

@@ -344,7 +344,8 @@ class OrderPlaced(NamedTuple):
     `size` is money of a buy and shares of a sale; `price` is its limit, of its own side, 0 for
     none; `asked` the shares it wanted, `rests` those that rest and `reserved` the money kept for
     them. `taken` are prices of YES and shares that it took from the simulated quotes of the
-    refresh `number`. `expires_at` is 0 for never.
+    refresh `number`. `expires_at` is 0 for never. `mark` is that of the side at a buy, without
+    the buy's own impact (`Book.mark_of_buy`); 0 for a sale, and in rows of older programs.
     """
 
     order_id: str
@@ -371,12 +372,14 @@ class OrderPlaced(NamedTuple):
     number: int
     taken: tuple[tuple[Micros, Micros], ...]
     note: Note
+    mark: float = 0.0
 
 
 class OrderFilled(NamedTuple):
     """A part of a resting order was met, at its own price or better; makers pay no fee.
 
-    What was traded, where, and for whom is None or empty in rows of older programs.
+    What was traded, where, and for whom is None or empty in rows of older programs. `mark` as in
+    `OrderPlaced`.
     """
 
     order_id: str
@@ -394,6 +397,7 @@ class OrderFilled(NamedTuple):
     source: str = ""
     venue: Venue | None = None
     skill_slug: str = ""
+    mark: float = 0.0
 
 
 class OrderEnded(NamedTuple):

@@ -24,7 +24,7 @@ class SidePosition:
     """Open shares of one side and what they cost; P&L of all that were given away since.
 
     `opened_at` is the first fill since the side was last flat, `bought_at` the last buy; 0 before
-    any.
+    any. `bought_mark` is the mark of the side right after the last buy; 0 where it is not known.
     """
 
     shares: Micros = _NONE
@@ -32,6 +32,7 @@ class SidePosition:
     realized: Micros = _NONE
     opened_at: Timestamp = Timestamp(0.0)
     bought_at: Timestamp = Timestamp(0.0)
+    bought_mark: float = 0.0
 
     def cost_of(self, shares: Micros) -> Micros:
         """Cost that a sale of so many shares takes off.
@@ -51,6 +52,16 @@ class SidePosition:
     def average_entry(self) -> float | None:
         """Cost of a share; None when flat. Dust may lie outside (0, 1), by its rounding."""
         return self.cost / self.shares if self.shares else None
+
+    def reference(self) -> float | None:
+        """Price that a stop is measured from; None when flat.
+
+        The lower of the average entry and the mark right after the last buy: a spread, or what the
+        buy itself paid for its size, is no fall of the price.
+        Source: decisions, "A stop after a buy".
+        """
+        entry = self.average_entry()
+        return min(entry, self.bought_mark) if entry and self.bought_mark else entry
 
     def mark_value(self, price: float) -> Micros:
         """Shares times the price of this side, rounded down."""
@@ -90,8 +101,10 @@ class Position:
         """Cost of the open shares of both sides."""
         return self.yes.cost + self.no.cost
 
-    def buy(self, side: Side, shares: Micros, spend: Micros, at: Timestamp) -> None:
-        """Add shares and what they cost.
+    def buy(
+        self, side: Side, shares: Micros, spend: Micros, at: Timestamp, *, mark: float = 0.0
+    ) -> None:
+        """Add shares and what they cost; `mark` is that of the side right after, 0 if not known.
 
         Raises:
             NotHeldError: shares are not above zero, or the spend is below.
@@ -102,6 +115,7 @@ class Position:
         if held.shares == 0:
             held.opened_at = at
         held.bought_at = at
+        held.bought_mark = mark
         held.shares += shares
         held.cost += spend
 

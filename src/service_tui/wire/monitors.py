@@ -125,6 +125,8 @@ class MonitorBody(LenientModel):
     # Above 1 where no price can reach it.
     take_profit_price: float | None = None
     entry_price: float | None = None
+    # What the stop is measured from: the entry, or the mark right after the buy if that was lower.
+    reference_price: float | None = None
     current_price: float | None = None
     current_value: Amount = 0.0
     exit_value: Amount = 0.0

@@ -18,16 +18,16 @@ from service_tui.console.forms.limit_draft import (
 from service_tui.console.forms.order_draft import Draft, read_order
 from service_tui.desk.trading.preflight import why_too_small
 from service_tui.signing.errors import PolicyRefusedError
-from service_tui.signing.orders import AMOUNT_QUANTA, OrderAction, OrderTerms, amounts
+from service_tui.signing.orders import TICKS, OrderAction, OrderTerms, amounts
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 
-TICKS = st.sampled_from(sorted(AMOUNT_QUANTA)).map(Micros)
+ticks = st.sampled_from(sorted(TICKS)).map(Micros)
 BUY = Draft(replace(MARKET, venues=BOTH), Side.YES, Action.BUY, "10", venue=Venue.EVM, rests=True)
 SALE = replace(BUY, action=Action.SELL, amount="40", limit="0.5")
 
 
-@given(TICKS, st.integers(1, ONE - 1))
+@given(ticks, st.integers(1, ONE - 1))
 def test_a_price_is_taken_exactly_where_it_lies_on_a_tick(tick: Micros, price: int) -> None:
     text = limit_price_text(Micros(price))
     below, above = ticks_around(Micros(price), tick)
@@ -65,7 +65,7 @@ def test_no_other_number_is_a_limit(text: str) -> None:
         read_limit(text, Micros(10_000))
 
 
-@given(TICKS, st.integers(1, 9_999), st.integers(1, 100_000))
+@given(ticks, st.integers(1, 9_999), st.integers(1, 100_000))
 def test_what_the_draft_lets_rest_the_signer_signs(tick: Micros, part: int, cents: int) -> None:
     price = Micros(max(tick, part * ONE // 10_000 // tick * tick))
     spend = Micros(cents * 10_000)
@@ -140,7 +140,7 @@ def test_what_stands_in_open_orders_is_neither_sold_nor_spent_again() -> None:
 
 
 def test_the_lowest_and_the_highest_price_are_one_tick_from_the_ends() -> None:
-    for tick in sorted(AMOUNT_QUANTA):
+    for tick in sorted(TICKS):
         least, most = Micros(tick), Micros(ONE - tick)
         for price in (least, most):
             assert read_limit(limit_price_text(price), least) == price

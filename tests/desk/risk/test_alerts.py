@@ -21,7 +21,7 @@ from kit.desk.faults import (
     until,
     world_holds,
 )
-from kit.service.line import change, line_to
+from kit.service.line import change, line_to, sink_on
 from kit.service.stage import (
     Stage,
     client_of,
@@ -96,9 +96,10 @@ async def hold(stage: Stage, amount: float = 50.0, venue: Venue = Venue.SIM) -> 
 
 
 async def breach(stage: Stage, market_id: str) -> None:
-    """The stop is moved so near that the middle of the book is below it."""
+    """The stop is moved near, and others sell on the book."""
     body = MonitorRequest(side=Side.YES, stop_loss_pct=HAIR)
     await stage.client.call(SET_MONITOR, path={"market_id": market_id}, body=body)
+    await sink_on(stage, market_id)
     await stage.clock.advance(1.0)
     query = RiskAlertsQuery(include_history=True)
     listed = await stage.client.call(RISK_ALERTS, query=query)

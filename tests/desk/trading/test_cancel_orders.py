@@ -10,6 +10,7 @@ from kit.desk.faults import Dated, breaking, until
 from kit.desk.live_orders import live, placed
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.desk.resting_orders import Work, above, owned, sell_at, work
+from kit.service.line import sink_on
 from kit.service.stage import Stage, first_state, open_stage
 from kit.service.wallets import market_on_chain, operate, ready
 from service_tui.desk.commands.halt import ExitAll, Halt
@@ -67,6 +68,7 @@ async def breached(path: Path, venue: Venue) -> AsyncGenerator[Work]:
                 path={"market_id": on.market.market_id},
                 body=MonitorRequest(side=Side.YES, stop_loss_pct=0.0001, venue=venue),
             )
+            await sink_on(stage, on.market.market_id)
         await operate(stage, SET_SPEED, json={"speed": 1})
         yield on
 

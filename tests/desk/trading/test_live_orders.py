@@ -11,6 +11,7 @@ from kit.desk.live_orders import live, placed
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import wallet_of
+from kit.service.line import sink_on
 from kit.service.stage import OPERATOR, Stage, open_stage
 from kit.service.wallets import market_on_chain, operate, ready
 from service_tui.client.client import Client
@@ -208,6 +209,7 @@ async def test_an_exit_sells_what_the_ticks_allow_and_the_dust_goes_along(tmp_pa
                 path={"market_id": market.market_id},
                 body=MonitorRequest(side=Side.YES, stop_loss_pct=0.0001, venue=Venue.EVM),
             )
+            await sink_on(stage, market.market_id)
             await operate(stage, SET_SPEED, json={"speed": 1})
             await until(
                 desk,
@@ -242,6 +244,7 @@ async def test_an_alert_of_less_than_the_venue_takes_sends_nothing(tmp_path: Pat
                 path={"market_id": market.market_id},
                 body=MonitorRequest(side=Side.YES, stop_loss_pct=0.0001, venue=Venue.EVM),
             )
+            await sink_on(stage, market.market_id)
             await operate(stage, SET_SPEED, json={"speed": 1})
             await until(desk, dust(AlertState.ENDED), stage)
             await stage.clock.advance(60)

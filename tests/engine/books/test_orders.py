@@ -499,6 +499,7 @@ def test_a_maker_is_filled_at_its_own_price_and_ended_when_whole() -> None:
     assert filled == OrderFilled(
         "o1", "bea", MARKET, Micros(60 * ONE), Micros(24_600_000), Micros(0), AT, TIMES[1],
         refresh_at(world.markets[MARKET].listing, TIMES[1]), (), YES, BUY, "", Venue.EVM, "",
+        0.41,
     )  # fmt: skip
     *_, ended = place(world.venues, taker._replace(size=Micros(40 * ONE)), TIMES)
     assert ended == OrderEnded(

@@ -252,6 +252,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         number=micros,
         taken=st.lists(st.tuples(micros, micros), max_size=3).map(tuple),
         note=notes,
+        mark=prices,
     ),
     "order_fill": st.builds(
         OrderFilled,
@@ -270,6 +271,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         source=texts,
         venue=st.none() | st.sampled_from(Venue),
         skill_slug=texts,
+        mark=prices,
     ),
     "order_end": st.builds(
         OrderEnded,

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from kit.engine.falling import sink
 from kit.engine.full_scan import Driver
 from kit.engine.guarded import (
     HOUR,
@@ -149,7 +150,7 @@ def order_on(
 
 
 HAIR: Final = 0.0001
-"""On a book a buy costs more than the middle: such a stop is reached at the next tick."""
+"""A stop so near that it is reached by any fall of the middle of a book."""
 
 
 def waiting() -> tuple[World, Market]:
@@ -161,6 +162,7 @@ def waiting() -> tuple[World, Market]:
     set_monitor(
         world, world.agents["ada"], ThresholdRequest(spot, stop_and_target(HAIR, None)), world.at
     )
+    sink(world, market.market_id)
     return world, market
 
 
@@ -254,6 +256,7 @@ def test_a_later_breach_of_the_same_side_is_another_alert() -> None:
         ThresholdRequest(Spot(market.market_id, YES), stop_and_target(HAIR, None)),
         world.at,
     )
+    sink(world, market.market_id)
     tick(world)
     first, second = world.risk.alerts_of("ada")
     # The client sells for the first one, and says so; then for the other.
@@ -325,6 +328,7 @@ def test_alerts_that_ended_are_listed_newest_first() -> None:
         tick(world, HOUR)
         ask = ThresholdRequest(Spot(market.market_id, YES), stop_and_target(HAIR, None))
         set_monitor(world, world.agents["ada"], ask, world.at)
+        sink(world, market.market_id)
     ended = [one.ended_at or 0.0 for one in world.risk.history_of("ada")]
     assert len(set(ended)) == len(ended) == 3
     assert ended == sorted(ended, reverse=True)
@@ -443,13 +447,13 @@ def test_on_a_book_the_mid_decides_and_the_exit_takes_what_there_is(venue: Venue
     half = placed.shares // 2 // SHARE_QUANTUM * SHARE_QUANTUM / ONE
     order_on(world, market, Action.SELL, half, order_type=OrderType.GTC, price=Micros(990_000))
     mid = world.venues.book(market.market_id).mid(times)
-    # So near that the middle of the book is there already, which is below what was paid.
-    wanted = ThresholdRequest(
-        Spot(market.market_id, YES), stop_and_target(1.0 - mid / monitor.entry - 1e-9, None)
-    )
+    assert monitor.reference == min(monitor.entry, mid)
+    wanted = ThresholdRequest(Spot(market.market_id, YES), stop_and_target(HAIR, None))
     event, _ = set_monitor(world, world.agents["ada"], wanted, world.at)
     assert event.venue is venue
-    events = tick(world)
+    assert not of(tick(world, 0.1), Breached)
+    sink(world, market.market_id)
+    events = tick(world, 0.1)
     (breach,) = of(events, Breached)
     assert breach.venue is venue
     assert len(of(events, OrderEnded)) == 1
@@ -480,6 +484,7 @@ def test_an_alert_over_a_remainder_ends_and_says_so(wallet: WalletKind) -> None:
         ThresholdRequest(Spot(market.market_id, YES), stop_and_target(HAIR, None)),
         world.at,
     )
+    sink(world, market.market_id)
     breach, ended = tick(world)
     assert isinstance(breach, Breached)
     assert isinstance(ended, AlertEnded)
@@ -882,3 +887,35 @@ def test_an_order_that_rests_sets_its_stop_with_its_first_fill_alone() -> None:
     assert fills > 1, "one fill proves nothing about the second"
     (monitor,) = world.risk.monitors_of("ada")
     assert (monitor.stop_loss_pct, monitor.take_profit_pct) == (0.9, None)
+
+
+@pytest.mark.parametrize("size", [10, 100])
+def test_a_default_stop_sells_no_fresh_buy_whose_price_did_not_fall(size: int) -> None:
+    """Neither a wide spread nor what the buy took from the book counts as a fall."""
+    world = new_world(
+        *(f"a{number}" for number in range(40)),
+        speed=1,
+        **RICH | {"auto_risk_monitor_enabled": True},
+    )
+    found: dict[MonitoredSide, float] = {}
+    books = [one for one in world.markets.values() if one.listing.home is not Venue.SIM]
+    for number, market in enumerate(books):
+        for side in Side:
+            agent = world.agents[f"a{2 * number % 40 + (side is YES)}"]
+            home = market.listing.home
+            mid = world.venues.book(market.market_id).mid((world.at, world.world_at))
+            order = VenueOrder(
+                agent, market.market_id, side, Action.BUY, Micros(size * ONE), home
+            )  # fmt: skip
+            try:
+                place(world.venues, order, (world.at, world.world_at))
+            except Refusal:
+                continue
+            watched_side = MonitoredSide(agent.agent_id, home, market.market_id, side)
+            found[watched_side] = mid if side is YES else 1.0 - mid
+    assert len(found) > 80
+    breaches = [one for _ in range(5) for one in of(tick(world), Breached)]
+    for one in breaches:
+        place_of = MonitoredSide(one.agent_id, one.venue, one.market_id, one.side)
+        assert one.price <= 0.8 * found[place_of] + 1e-9
+    assert len(breaches) < len(found) / 50

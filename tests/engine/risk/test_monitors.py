@@ -315,7 +315,7 @@ def test_the_end_of_a_market_ends_its_monitors_on_every_venue() -> None:
 
 
 def test_levels_are_measured_from_the_average_cost_and_the_peak() -> None:
-    one = monitor(stop_loss_pct=0.25, take_profit_pct=0.5, entry=0.5, peak=0.75)
+    one = monitor(stop_loss_pct=0.25, take_profit_pct=0.5, entry=0.5, reference=0.5, peak=0.75)
     assert (one.stop_price(), one.target_price(), one.trail_price()) == (0.375, 0.75, None)
     assert one.floor() == (0.375, STOP)
     assert [one.distance(reason) for reason in (STOP, TAKE, TRAIL)] == [0.25, 0.5, 0.0]
@@ -329,6 +329,9 @@ def test_levels_are_measured_from_the_average_cost_and_the_peak() -> None:
         0.25 if reason is TRAIL else 0.0 for reason in ExitReason
     ]
     assert monitor().floor() is None
+    # A target is measured from what was paid, a stop from the lower mark after the buy.
+    wide = monitor(stop_loss_pct=0.25, take_profit_pct=0.5, entry=0.5, reference=0.4)
+    assert (wide.stop_price(), wide.target_price()) == (pytest.approx(0.3), 0.75)
 
 
 def test_a_target_of_no_is_met_by_its_own_best_price_alone() -> None:

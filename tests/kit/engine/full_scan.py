@@ -72,8 +72,11 @@ class Reference:
 
     monitors: dict[Key, tuple[float | None, float | None, bool]] = field(default_factory=dict)
     alerts: list[Waiting] = field(default_factory=list)
+    marks: dict[Key, float] = field(default_factory=dict)
+    """Of each side, right after it was bought last."""
 
-    def bought(self, agent: Agent, key: Key) -> None:
+    def bought(self, agent: Agent, key: Key, mark: float) -> None:
+        self.marks[key] = mark
         settings = agent.settings
         thresholds = settings.stop_loss_pct, settings.take_profit_pct
         if settings.auto_risk_monitor_enabled and any(thresholds) and key not in self.monitors:
@@ -112,7 +115,8 @@ class Reference:
             brings = market.exit_value(side, held.shares) / held.shares
             if take is not None and brings >= entry * (1.0 + take):
                 found[key] = ExitReason.TAKE_PROFIT
-            if stop is not None and price <= entry * (1.0 - stop):
+            start = min(entry, self.marks[key])
+            if stop is not None and price <= start * (1.0 - stop):
                 found[key] = ExitReason.STOP_LOSS
         return found
 
@@ -198,8 +202,9 @@ class Driver:  # noqa: PLR0904  (an act each)
         name, market_id, side = self.spot()
         size = Micros(self.rng.randrange(100, 5_000) * 10_000)
         agent = self.world.agents[name]
-        self.did(self.world.place(Order(agent, market_id, side, Action.BUY, size), self.at()))
-        self.reference.bought(agent, (name, market_id, side))
+        fill = self.world.place(Order(agent, market_id, side, Action.BUY, size), self.at())
+        self.did(fill)
+        self.reference.bought(agent, (name, market_id, side), fill.price_after)
 
     def sell(self) -> None:
         name, market_id, side = self.spot()

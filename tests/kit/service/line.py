@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 
 from kit.clock import STRIDE_S, leap
+from kit.engine.falling import sink
 from kit.service.stage import Stage
 from service_tui.server.embedded import BASE_URL
 from service_tui.wire.base import WireModel
@@ -65,6 +66,12 @@ class Line:
 
 def line_to(stage: Stage) -> Line:
     return Line(stage, stage.key)
+
+
+async def sink_on(stage: Stage, market_id: str) -> None:
+    """Let other agents sell YES on a market's book until its price has fallen."""
+    events = sink(stage.world, market_id, stage.clock.now())
+    await stage.sim.service.world_store.commit(events)
 
 
 async def change(stage: Stage, **changes: object) -> None:

@@ -50,7 +50,7 @@ def holding(venue: Venue, shares: int = 10_000_000, **changes: object) -> World:
 def monitor(venue: Venue, **fields: Any) -> Monitor:
     known: dict[str, Any] = {
         "stop_loss_pct": 0.2, "take_profit_pct": 0.5, "automatic": True,
-        "set_at": Timestamp(AT - 7), "entry": 0.3, "peak": 0.45,
+        "set_at": Timestamp(AT - 7), "entry": 0.3, "reference": 0.3, "peak": 0.45,
     }  # fmt: skip
     return Monitor(watched(venue), **(known | fields))
 
@@ -74,6 +74,7 @@ def test_a_monitor_is_told_with_the_figures_of_its_side() -> None:
         "stop_price": 0.24,
         "take_profit_price": 0.45,
         "entry_price": 0.3,
+        "reference_price": 0.3,
         "current_price": round(price, 9),
         "current_value": int(10_000_000 * price) / 1e6,
         "exit_value": exit_value(world, watched(SIM), TIMES) / 1e6,

@@ -112,7 +112,7 @@ class Change:
     def exits_at_once(self) -> str:
         """The threshold that the mark has passed already; empty if none."""
         about = self.monitor
-        stop = stop_price(about.entry, self.thresholds.stop_pct)
+        stop = stop_price(about.stop_from, self.thresholds.stop_pct)
         target = target_price(about.entry, self.thresholds.target_pct)
         if about.mark is not None and stop is not None and about.mark <= stop:
             return "stop"
@@ -130,8 +130,8 @@ def monitor_command(about: MonitorView, wanted: Thresholds) -> SetMonitor:
     return SetMonitor(about.market_id, about.side, about.venue, wanted, about.question)
 
 
-def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
-    """Parse a stop.
+def read_stop(typed: TypedThreshold, start: float | None) -> float | None:
+    """Parse a stop; `start` is the price that it is measured from (`MonitorView.stop_from`).
 
     Returns:
         A fraction in (0, 1]; None when it is off.
@@ -146,11 +146,11 @@ def read_stop(typed: TypedThreshold, entry: float | None) -> float | None:
     if not typed.is_price:
         return parse_percent(typed.text, STOP_RULE)
     price = parse_number(typed.text, _STOP_PRICE) / ONE
-    if entry is None:
+    if start is None:
         raise FieldError("stop price: entry unknown, enter a percentage")
-    if not price < entry:
-        raise FieldError(f"stop price: must be below the entry, {entry:.4f}")
-    return 1.0 - price / entry
+    if not price < start:
+        raise FieldError(f"stop price: must be below {start:.4f}, the price at the buy")
+    return 1.0 - price / start
 
 
 def read_target(typed: TypedThreshold, entry: float | None) -> float | None:
@@ -249,7 +249,7 @@ def read_change(
         raise FieldError(why)
     thresholds = replace(
         _exits(exits, now),
-        stop_pct=read_stop(stop, monitor.entry),
+        stop_pct=read_stop(stop, monitor.stop_from),
         target_pct=read_target(target, monitor.entry),
     )
     change = Change(monitor, thresholds)

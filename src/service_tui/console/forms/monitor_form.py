@@ -128,8 +128,10 @@ class MonitorForm(Form[Change]):
         if self._by_price[name]:
             self.write(f"{name}-percent", percent_text(value))
         else:
-            of = stop_price if name == "stop" else target_price
-            self.write(f"{name}-price", price_text(of(self._monitor.entry, value)))
+            about = self._monitor
+            is_stop = name == "stop"
+            price = stop_price(about.stop_from, value) if is_stop else self._target()
+            self.write(f"{name}-price", price_text(price))
 
     def _typed_line(self, name: str) -> TypedThreshold:
         is_price = self._by_price[name]
@@ -139,7 +141,7 @@ class MonitorForm(Form[Change]):
 
     def _stop_pct(self) -> float | None:
         try:
-            return read_stop(self._typed_line("stop"), self._monitor.entry)
+            return read_stop(self._typed_line("stop"), self._monitor.stop_from)
         except FieldError:
             return None
 
@@ -211,7 +213,7 @@ def _floor(change: Change) -> float | None:
     """The higher one of the stop and of where the trailing stop begins."""
     about = change.monitor
     floors = (
-        stop_price(about.entry, change.thresholds.stop_pct),
+        stop_price(about.stop_from, change.thresholds.stop_pct),
         change.thresholds.trail_price(peak_of(about)),
     )
     return max((price for price in floors if price is not None), default=None)

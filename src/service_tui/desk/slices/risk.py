@@ -167,7 +167,8 @@ class MonitorView:
     """Thresholds of one position, with its mark and exit price between them.
 
     `stop_pct` is a fraction down in (0, 1], `target_pct` a fraction up above 0; None is off.
-    `entry` is the average price paid, None where it is not known; `mark` the price now.
+    `entry` is the average price paid, None where it is not known; `reference` the price that its
+    stop is measured from, None where that is the entry; `mark` the price now.
     `exit_value` is what selling all of it would bring now. `automatic`: a buy enrolled it, else it
     was set by hand. A trailing stop is `trail_pct` of the `peak`, the highest mark seen since it
     was set, or `trail_points`, below it: at `trail_price` now. `exit_at` is the wall time of a time
@@ -194,6 +195,7 @@ class MonitorView:
     trail_price: float | None = None
     peak: float | None = None
     exit_at: Timestamp | None = None
+    reference: float | None = None
 
     @property
     def key(self) -> str:
@@ -208,7 +210,12 @@ class MonitorView:
     @property
     def stop_price(self) -> float | None:
         """Price of the side at or below which its stop breaches; None without a stop."""
-        return stop_price(self.entry, self.stop_pct)
+        return stop_price(self.stop_from, self.stop_pct)
+
+    @property
+    def stop_from(self) -> float | None:
+        """The price that its stop is measured from; None where it is not known."""
+        return self.entry if self.reference is None else self.reference
 
     @property
     def floor_price(self) -> float | None:
@@ -232,7 +239,7 @@ class MonitorView:
 
         To a trailing stop: 1 at the peak, 0 at the stop or below.
         """
-        start = self.peak if self.is_trailing else self.entry
+        start = self.peak if self.is_trailing else self.stop_from
         return _distance(self.mark, start, self.floor_price)
 
     @property

@@ -192,7 +192,7 @@ class Exchange:
             action = "buy"
             self.ledger.transfer(agent.cash_account, market.account, money)
             market.move(side, shares)
-            position.buy(side, shares, money, at)
+            position.buy(side, shares, money, at, mark=fill.price_after)
             agent.count_buy(at, money)
             note = fill.note
             if note.source:

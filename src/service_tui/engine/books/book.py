@@ -40,6 +40,11 @@ def own_price(side: Side, price: Micros) -> Micros:
     return price if side is Side.YES else Micros(ONE - price)
 
 
+def own_chance(side: Side, price: float) -> float:
+    """The price of a side at a price of YES, as fractions of 1."""
+    return price if side is Side.YES else 1.0 - price
+
+
 def money_of(shares: Micros, price: Micros, *, up: bool) -> Micros:
     """Shares times price, rounded to a micro."""
     exact = shares * price
@@ -202,6 +207,16 @@ class Book:
         if bid is None or ask is None:
             return self.quotes(times[1]).external
         return (bid.price + ask.price) / (2 * ONE)
+
+    def mark_of_buy(self, side: Side, times: Times) -> float:
+        """The mark of a side that a stop of a buy is measured from, without the buy's own impact.
+
+        Source: decisions, "A stop after a buy". # ours: what the buys of a refresh took stands
+        there again at the next one, so that a mark which they lifted falls though no price moved.
+        """
+        bids, asks = self.quotes(times[1]).bids, self.quotes(times[1]).asks
+        whole = self.mid_of(bids[0] if bids else None, asks[0] if asks else None, times)
+        return min(own_chance(side, whole), own_chance(side, self.mid(times)))
 
     def take(self, number: int, levels: Iterable[tuple[Micros, Micros]]) -> None:
         """Deduct what was taken from a refresh; a newer refresh forgets the older one."""

@@ -17,6 +17,7 @@ from service_tui.engine.books.book import (
     is_bid,
     maker_money,
     money_of,
+    own_chance,
     own_price,
     shares_for,
     walk,
@@ -147,8 +148,7 @@ def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
     if not buys and walked.shares and not walked.money > walked.fee:
         raise BelowMinimum("the sale brings less than its fee", "sell more shares")
     rests = _rest(order, price, walked) if rests_too and price is not None else Micros(0)
-    mid = book.mid(times)
-    before = mid if order.side is Side.YES else 1.0 - mid
+    before = own_chance(order.side, book.mid(times))
     return VenueQuote(
         order_type=kind,
         price=price,
@@ -438,8 +438,11 @@ def _placed(
 ) -> OrderPlaced:
     (at, world_at), expires_at = when
     walked = quoted.walked
-    realized = 0
-    if order.action is Action.SELL and walked.shares:
+    book = venues.book(order.market_id)
+    realized, mark = 0, 0.0
+    if order.action is Action.BUY:
+        mark = book.mark_of_buy(order.side, (at, world_at))
+    elif walked.shares:
         holding = venues.account(order.agent.agent_id, order.venue).holdings[order.market_id]
         cost = holding.position.on(order.side).cost_of(walked.shares)
         realized = quoted.net(Action.SELL) - cost
@@ -465,7 +468,8 @@ def _placed(
         world_at=world_at,
         realized=Micros(realized),
         expires_at=expires_at,
-        number=venues.book(order.market_id).quotes(world_at).number,
+        number=book.quotes(world_at).number,
         taken=tuple((price, shares) for price, shares in walked.taken()),
         note=order.note,
+        mark=mark,
     )

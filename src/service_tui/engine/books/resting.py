@@ -27,8 +27,10 @@ def meet(venues: Venues, order: Resting, part: Part, times: Times) -> list[Event
     """Fill a part of a resting order, and end it when nothing is left."""
     at, world_at = times
     book = venues.book(order.market_id)
-    realized = 0
-    if order.action is Action.SELL:
+    realized, mark = 0, 0.0
+    if order.action is Action.BUY:
+        mark = book.mark_of_buy(order.side, times)
+    else:
         holding = venues.account(order.agent_id, order.venue).holdings[order.market_id]
         realized = part.money - holding.position.on(order.side).cost_of(part.shares)
     filled = OrderFilled(
@@ -47,6 +49,7 @@ def meet(venues: Venues, order: Resting, part: Part, times: Times) -> list[Event
         order.note.source,
         order.venue,
         order.note.skill_slug,
+        mark,
     )
     venues.apply(filled)
     return [filled] if order.left else [filled, _end(venues, order, OrderEnd.FILLED, times)]

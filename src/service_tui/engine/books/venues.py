@@ -366,7 +366,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         if action is Action.BUY:
             self._move(giver, pool, event.money)
             position = self._holding(account, event.market_id).position
-            position.buy(side, event.shares, Micros(event.money + fee), event.at)
+            spend = Micros(event.money + fee)
+            position.buy(side, event.shares, spend, event.at, mark=event.mark)
         else:
             self._move(pool, giver, event.money)
             position = account.holdings[event.market_id].position

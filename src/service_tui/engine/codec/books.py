@@ -107,7 +107,14 @@ def position_fields(position: Position) -> list[object]:
         position.agent_id,
         position.market_id,
         *(
-            [side.shares, side.cost, side.realized, side.opened_at, side.bought_at]
+            [
+                side.shares,
+                side.cost,
+                side.realized,
+                side.opened_at,
+                side.bought_at,
+                side.bought_mark,
+            ]
             for side in sides
         ),
     ]

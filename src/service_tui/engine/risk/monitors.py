@@ -43,10 +43,11 @@ class MonitoredSide(NamedTuple):
 class Monitor:
     """Thresholds of one held side. `entry` is its average cost when last put on the ladder.
 
-    `reach` is the price at which its target may be met: where the ladder has it. `turn` counts how
-    often it was put there: older rungs are void. A trailing stop is `trail_pct` of the `peak` below
-    it, or `trail_points`; the peak is the highest mark seen since it was set. `exit_at` is the wall
-    time of a time stop.
+    `reference` is the price that its stop is measured from (`SidePosition.reference`), `reach` the
+    price at which its target may be met: where the ladder has it. `turn` counts how often it was
+    put there: older rungs are void. A trailing stop is `trail_pct` of the `peak` below it, or
+    `trail_points`; the peak is the highest mark seen since it was set. `exit_at` is the wall time
+    of a time stop.
     """
 
     watched: MonitoredSide
@@ -55,6 +56,7 @@ class Monitor:
     automatic: bool
     set_at: Timestamp
     entry: float = 0.0
+    reference: float = 0.0
     turn: int = 0
     reach: float | None = None
     trail_pct: float | None = None
@@ -96,7 +98,7 @@ class Monitor:
 
     def stop_price(self) -> float | None:
         """The price at or below which to close."""
-        return None if self.stop_loss_pct is None else self.entry * (1.0 - self.stop_loss_pct)
+        return None if self.stop_loss_pct is None else self.reference * (1.0 - self.stop_loss_pct)
 
     def target_price(self) -> float | None:
         """The exit value a share at or above which to close; above 1 where none reaches it."""
@@ -158,16 +160,25 @@ class Ladder:
         self._numbers = count()
         self._nearest: Nearest | None = None
 
-    def put(self, monitor: Monitor, entry: float, reach: float | None) -> None:
+    def put(
+        self,
+        monitor: Monitor,
+        entry: float,
+        reach: float | None,
+        *,
+        reference: float | None = None,
+    ) -> None:
         """Put a monitor on its rungs; those from before are void.
 
         Args:
             monitor: the monitor.
             entry: average cost of what it watches.
             reach: price of its side at which its target may be met; None without a target.
+            reference: the price that its stop is measured from; the entry where none is given.
         """
         self._nearest = None
         monitor.entry = entry
+        monitor.reference = entry if reference is None else reference
         monitor.reach = reach
         monitor.turn += 1
         side = monitor.watched.side

@@ -175,6 +175,7 @@ class Risk:
                 automatic=False,
                 set_at=at,
                 entry=0.0,
+                reference=0.0,
                 turn=0,
                 reach=None,
             )
@@ -185,20 +186,28 @@ class Risk:
         monitor = self.monitors.get(watched)
         if monitor is None:
             return
-        entry = self.position_of(watched).average_entry()
-        if entry is None:
+        if not self.position_of(watched).shares:
             self.monitors.drop(watched)
             return
-        reach = self._reach_of(monitor)
-        if entry != monitor.entry or reach != monitor.reach:
-            self.monitors.ladder_of(watched).put(monitor, entry, reach)
+        self.put_back(monitor, only_moved=True)
 
-    def put_back(self, monitor: Monitor) -> None:
-        """Put a monitor on its rungs again, from which it was taken, or for the first time."""
-        entry = self.position_of(monitor.watched).average_entry()
-        if entry is not None:
-            reach = self._reach_of(monitor)
-            self.monitors.ladder_of(monitor.watched).put(monitor, entry, reach)
+    def put_back(self, monitor: Monitor, *, only_moved: bool = False) -> None:
+        """Put a monitor on its rungs again, from which it was taken, or for the first time.
+
+        Args:
+            monitor: the monitor.
+            only_moved: leave one that is there already and whose rungs stay where they are.
+        """
+        position = self.position_of(monitor.watched)
+        entry, reference = position.average_entry(), position.reference()
+        if entry is None or reference is None:
+            return
+        reach = self._reach_of(monitor)
+        levels = entry, reference, reach
+        if only_moved and levels == (monitor.entry, monitor.reference, monitor.reach):
+            return
+        ladder = self.monitors.ladder_of(monitor.watched)
+        ladder.put(monitor, entry, reach, reference=reference)
 
     def _reach_of(self, monitor: Monitor) -> float | None:
         """The price of its side at which a target may be met, a hair low; None without a target."""

@@ -56,6 +56,7 @@ def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
         stop_price=_price(monitor.stop_price()),
         take_profit_price=_price(monitor.target_price()),
         entry_price=_price(monitor.entry),
+        reference_price=_price(monitor.reference),
         current_price=_price(price),
         current_value=decimal(position.mark_value(price)),
         exit_value=decimal(exit_value(world, watched, times)),

@@ -317,7 +317,7 @@ async def test_bad_input_is_refused_in_words_and_orders_nothing() -> None:
         ("stop-percent", "nan", "not a number"),
         ("stop-percent", "inf", "not a number"),
         ("stop-percent", "12.34567", "decimals"),
-        ("stop-price", "0.9", "below the entry"),
+        ("stop-price", "0.9", "the price at the buy"),
         ("target-percent", "0", "above 0"),
         ("target-price", "0.01", "above the entry"),
     )

@@ -303,8 +303,13 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
         Explanation(
             "stop price",
             formats.price(row.stop_price),
-            "entry x (1 - stop); sells all at or below",
-            (entry, ("stop", formats.percent(row.stop_pct, 2))),
+            "reference x (1 - stop), which is the lower of entry and mark after the buy; sells all "
+            "at or below",
+            (
+                entry,
+                ("reference", formats.price(row.stop_from)),
+                ("stop", formats.percent(row.stop_pct, 2)),
+            ),
             "computed here from service data (monitors)",
             age,
         ),
