@@ -148,8 +148,8 @@ def test_an_expiry_is_told_with_how_long_it_is() -> None:
 @pytest.mark.parametrize(
     ("stop", "target", "auto", "words"),
     [
-        (0.2, 0.35, True, "empty: stop 20 %, target 35 %"),
-        (0.125, None, True, "empty: stop 12.5 %"),
+        (0.2, 0.35, True, "empty: stop 20 %{}, target 35 %"),
+        (0.125, None, True, "empty: stop 12.5 %{}"),
         (None, 0.5, True, "empty: target 50 %"),
         (None, None, True, "empty: no stop"),
         (0.2, 0.35, False, "empty: no stop"),
@@ -161,11 +161,34 @@ def test_a_buy_without_a_stop_gets_that_of_the_settings(
     assert STATE.buy_limits is not None
     defaults = RiskDefaults(stop, target, auto_monitor=auto)
     state = replace(STATE, buy_limits=replace(STATE.buy_limits, defaults=defaults))
-    for placed in (None, order()):
-        assert exits_text(state, draft(), placed).plain == words
+    assert exits_text(state, draft(), None).plain == words.format("")
+    loss = f" (-{20 * (stop or 0):.2f})"
+    assert exits_text(state, draft(), order()).plain == words.format(loss)
     assert (
         exits_text(replace(state, buy_limits=None), draft(), None).plain == "empty: as in Settings"
     )
+
+
+@pytest.mark.parametrize(
+    ("price", "quotes", "venue", "words"),
+    [
+        (0.3, (None, None), SIM, "empty: stop 20 % (-4.00)"),
+        # The stop is measured from the mark of 0.35, below the ask of 0.4: 20 buys 50 shares.
+        (0.35, (0.3, 0.4), EVM, "empty: stop 20 % (-6.00)"),
+        (
+            0.25, (None, None), SIM,
+            "empty: stop 20 % (-4.00); below 0.30 a small move reaches the stop",
+        ),
+    ],
+)  # fmt: skip
+def test_the_loss_at_the_default_stop_is_shown_in_money(
+    price: float, quotes: tuple[float | None, float | None], venue: Venue, words: str
+) -> None:
+    assert STATE.buy_limits is not None
+    defaults = RiskDefaults(0.2, None, auto_monitor=True)
+    state = replace(STATE, buy_limits=replace(STATE.buy_limits, defaults=defaults))
+    market = replace(MARKET, price=price, bid=quotes[0], ask=quotes[1])
+    assert exits_text(state, draft(market=market, venue=venue), order(venue=venue)).plain == words
 
 
 def test_a_stop_says_what_it_costs_and_what_it_replaces() -> None:

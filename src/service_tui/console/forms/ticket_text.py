@@ -35,6 +35,9 @@ WORDS_FROM: Final = 70
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
 
+LOW_PRICE: Final = 0.3
+"""Below this price the ticket warns of a stop. Source: decisions, "A stop after a buy"."""
+
 _WIDE_ONLY: Final = frozenset({"slippage", "notional"})
 """Labels that a narrow ticket leaves out for the fee: they follow from the rest."""
 
@@ -114,20 +117,42 @@ def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text
     """What stop and target mean for this buy, or what protects the position without them."""
     known = state.risk.monitor(position_key(draft.market.market_id, draft.side, draft.venue))
     if order is None or (order.stop_pct is None and order.target_pct is None):
-        return Text("empty: the present monitor stays" if known else f"empty: {_by_default(state)}")
+        return (
+            Text("empty: the present monitor stays")
+            if known
+            else _default_exits(state, draft, order)
+        )
     parts: list[Text] = []
     if order.target_pct is not None and _cost(draft, order) * (1.0 + order.target_pct) > 1.0:
         parts.append(Text("target never reached: above 1", "warn"))
     if order.stop_pct is None:
         parts.append(Text("no stop", "warn"))
     else:
-        amount = Micros(round(order.amount * order.stop_pct))
-        loss = formats.money(amount, masked=is_private(state))
-        loses = Text.assemble("loss at the stop ", loss, f" {MONEY_OF[draft.venue]}")
-        parts.append(loses.append(", slippage and fees extra"))
+        loss = formats.money(_loss_at(draft, order, order.stop_pct), masked=is_private(state))
+        unit = MONEY_OF[draft.venue]
+        parts.append(Text.assemble("loss at the stop ", loss, f" {unit}, slippage and fees extra"))
     if known:
         parts.append(Text("replaces the present one"))
+    parts += _near_stop(draft, order, order.stop_pct)
     return Text("; ").join(parts)
+
+
+def _loss_at(draft: Draft, order: PlaceTrade, stop_pct: float) -> Micros:
+    """What a sale at the stop's price loses.
+
+    The stop is measured from the mark where that is below the price paid (`SidePosition.reference`
+    of the engine).
+    """
+    cost = _cost(draft, order)
+    start = cost if order.rests else min(cost, draft.market.price_of(draft.side))
+    return Micros(round(order.amount * (1.0 - start * (1.0 - stop_pct) / cost)))
+
+
+def _near_stop(draft: Draft, order: PlaceTrade, stop_pct: float | None) -> list[Text]:
+    """The warning that a small move reaches the stop. Source: decisions, "A stop after a buy"."""
+    if stop_pct is None or not _cost(draft, order) < LOW_PRICE:
+        return []
+    return [Text(f"below {LOW_PRICE:.2f} a small move reaches the stop", "warn")]
 
 
 def _cost(draft: Draft, order: PlaceTrade) -> float:
@@ -138,15 +163,24 @@ def _cost(draft: Draft, order: PlaceTrade) -> float:
     return draft.market.price_of(draft.side) if ask is None else ask
 
 
-def _by_default(state: DeskState) -> str:
-    """Stop and target that a buy gets automatically."""
+def _default_exits(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text:
+    """Stop and target that a buy gets automatically, and what the stop loses."""
     if state.buy_limits is None:
-        return "as in Settings"
+        return Text("empty: as in Settings")
     defaults = state.buy_limits.defaults
     stop, target = defaults.stop_loss_pct, defaults.take_profit_pct
-    named = (("stop", stop), ("target", target))
-    parts = [f"{name} {percent_text(one)} %" for name, one in named if one is not None]
-    return ", ".join(parts) if parts and defaults.auto_monitor else "no stop"
+    if not defaults.auto_monitor or (stop is None and target is None):
+        return Text("empty: no stop")
+    parts, warning = list[Text](), list[Text]()
+    if stop is not None:
+        parts.append(Text(f"stop {percent_text(stop)} %"))
+        if order is not None:
+            loss = formats.money(_loss_at(draft, order, stop), masked=is_private(state)).plain
+            warning = _near_stop(draft, order, stop)
+            parts[0].append(f" (-{loss})", "warn" if warning else "")
+    if target is not None:
+        parts.append(Text(f"target {percent_text(target)} %"))
+    return Text("; ").join([Text("empty: ").append_text(Text(", ").join(parts)), *warning])
 
 
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
