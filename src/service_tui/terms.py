@@ -26,6 +26,9 @@ VENUE_ALIASES: Final = {
 """Names of the public wire for the same venues. Source: wire reference, section 0."""
 
 
+VENUE_NAMES: Final = {**{venue.value: venue for venue in Venue}, **VENUE_ALIASES}
+"""Every name of a venue, ours and those of the public wire."""
+
 PUBLIC_VENUES: Final = {
     venue: name for name, venue in VENUE_ALIASES.items() if venue is not Venue.SIM
 }

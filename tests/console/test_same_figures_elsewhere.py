@@ -105,7 +105,7 @@ MADE_OF: dict[str, tuple[tuple[Explanation, ...], dict[str, tuple[str, ...]]]] =
     "a monitor": (
         explain_monitor(TRAILING, ViewContext.of(GUARDED, NOW)),
         {
-            "stop price": ("0.128", "entry 0.160", "stop 20.00%"),
+            "stop price": ("0.128", "entry 0.160", "reference 0.160", "stop 20.00%"),
             "trailing stop price": ("0.120", "highest mark 0.150", "distance 3pt"),
             "time stop": ("15 Jan 10:01 UTC", "time left 2h 01m"),
             "target price": ("0.240", "entry 0.160", "target 50.00%"),

@@ -86,13 +86,13 @@ async def test_what_was_sold_on_a_venue_is_closed_and_its_loss_stays_in_sight(
             )
             (sold,) = state.on_venues
             assert (sold.venue, sold.is_closed, sold.outcome) == (Venue.EVM, True, None)
-            assert sold.made == sold.realized < 0
+            assert sold.realized < 0
             assert sold.unrealized == sold.shares == 0
             (evm,) = (one for one in state.venue_sums if one.is_used)
             assert (evm.venue, evm.positions, evm.trades) == (Venue.EVM, 0, 2)
             rows = [row for row in position_rows(state, {}) if row["venue"] == "evm_venue"]
             assert [(row["status"], row["realized"]) for row in rows] == [
-                ("sold", decimal(sold.made))
+                ("sold", decimal(sold.realized))
             ]
 
 
@@ -140,7 +140,7 @@ def test_a_position_on_a_venue_makes_what_its_payout_will_bring(
     )
     (view,) = position_views(body, None)
     assert (view.is_closed, view.outcome) == (is_closed, outcome)
-    assert view.made == view.pnl == made * ONE
+    assert (view.realized if is_closed else view.unrealized) == view.pnl == made * ONE
 
 
 @pytest.mark.parametrize("waits", [True, False])
@@ -164,10 +164,11 @@ def test_what_was_redeemed_is_realized_and_counts_for_no_value(*, waits: bool) -
     state = replace(sample_state(6), positions=(), closed=(), on_venues=held)
     won, lost = position_rows(state, {})
     told = (won["mark_value"], won["exit_value"], won["unrealized"], won["realized"])
-    assert told == ((20.04, 20.04, 0.04, 0.0) if waits else (0.0, 0.0, 0.0, 0.04))
+    assert told == ((20.04, 20.04, 0.0, 0.04) if waits else (0.0, 0.0, 0.0, 0.04))
+    assert won["to_redeem"] == (20.04 if waits else 0.0)
     # A side that lost has nothing to wait for.
     assert (lost["mark_value"], lost["unrealized"], lost["realized"]) == (0.0, 0.0, -3.0)
-    assert [view.made for view in held] == [40_000, -3 * ONE]
+    assert [view.realized for view in held] == [40_000, -3 * ONE]
 
 
 def side_of(side: str, shares: float, cost: float, price: float) -> PositionSideBody:

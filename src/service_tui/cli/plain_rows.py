@@ -86,12 +86,19 @@ class RowCommand:
 
 
 def _positions(state: DeskState, view: ViewContext) -> list[NumberedRow]:
-    held = (*state.positions, *(one for one in state.on_venues if not one.is_closed))
+    waits = (one for one in state.on_venues if not one.is_closed or one.to_redeem)
+    held = (*state.positions, *waits)
     return [NumberedRow(one.key, _position(one, view)) for one in held]
 
 
 def _position(one: PositionView, view: ViewContext) -> str:
     money = MONEY_OF[one.venue]
+    if one.is_closed:
+        return (
+            f"{_question(one.question)} {one.side.value.upper()}, won: "
+            f"{view.money(one.to_redeem).plain} {money} to redeem; realized P&L "
+            f"{view.pnl(one.realized).plain} {money}"
+        )
     return (
         f"{_question(one.question)} {one.side.value.upper()}, {view.shares(one.shares).plain} "
         f"shares; average {formats.price(one.average).plain}, now "

@@ -40,7 +40,7 @@ from service_tui.desk.slices.records import (
 from service_tui.terms import (
     MONEY_OF,
     SIM_TRADE_MAX,
-    VENUE_ALIASES,
+    VENUE_NAMES,
     Action,
     AgentStatus,
     MarketStatus,
@@ -123,12 +123,9 @@ def market_view(body: MarketBody) -> MarketView:
     )
 
 
-_HOMES = {venue.value: venue for venue in Venue} | VENUE_ALIASES
-
-
 def _venues_of(source: str | None) -> tuple[Venue, ...]:
     """Venues of a market: always sim, and the book that its quotes come from."""
-    home = _HOMES.get(source or "")
+    home = VENUE_NAMES.get(source or "")
     return () if home is None else tuple(dict.fromkeys((Venue.SIM, home)))
 
 
@@ -169,16 +166,17 @@ def _position_view(
     value, cost = amount(side.current_value), amount(side.cost_basis)
     closed = body.status not in {"active", "closed"}
     realized = amount(side.realized_pnl)
-    unrealized_reported = _amount_or_none(side.unrealized_pnl)
+    reported = _amount_or_none(side.unrealized_pnl)
     unrealized = Micros(0 if closed and body.venue is Venue.SIM else value - cost)
     left = _amount_or_none(side.exit_value)
-    if unrealized_reported is not None:
-        unrealized = unrealized_reported
-    elif closed and not _waits(body, side):
-        # Nothing is left to come: what was paid is cash by now, and no value beside it.
+    if reported is not None:
+        unrealized = reported
+    if closed and not _waits(body, side) and body.venue is not Venue.SIM:
+        # What was paid is cash by now, and no value beside it.
+        value, left = Micros(0), None if left is None else Micros(0)
+    if closed:
+        # Nothing can change any more. Source: decisions, "Won, not redeemed".
         realized, unrealized = Micros(realized + unrealized), Micros(0)
-        if body.venue is not Venue.SIM:
-            value, left = Micros(0), None if left is None else Micros(0)
     return PositionView(
         market_id=body.market_id,
         question=body.question,
@@ -494,6 +492,7 @@ def _agent_view(body: DeskAgentBody) -> AgentView:
                 total_pnl=amount(row.pnl),
                 positions_count=row.positions_count,
                 orders_count=row.orders_count,
+                to_redeem=amount(row.to_redeem),
             )
             for row in body.venues
         ),

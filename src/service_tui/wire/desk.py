@@ -23,7 +23,10 @@ from service_tui.wire.buy_limits import BuyLimitsBody
 
 
 class DeskVenueBody(WireModel):
-    """What an agent has on a real venue: play USDC. `reserved` is kept by open buys."""
+    """What an agent has on a real venue: play USDC. `reserved` is kept by open buys.
+
+    `to_redeem` is won and not paid out yet; the P&L counts it as realized.
+    """
 
     venue: AnyVenue
     cash: Amount
@@ -32,6 +35,7 @@ class DeskVenueBody(WireModel):
     pnl: Money
     positions_count: Count
     orders_count: Count
+    to_redeem: Amount = 0.0
 
 
 class DeskAgentBody(WireModel):

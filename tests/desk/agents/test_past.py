@@ -17,7 +17,12 @@ from service_tui.desk.agents.translate import reasoned_trade_view
 from service_tui.desk.slices.fleet import AgentDetailView
 from service_tui.desk.translate import position_views
 from service_tui.terms import TRADES_PAGE_MAX
-from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_AGENT_TRADES
+from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_TRADES,
+)
+from service_tui.wire.outcomes import OutcomesBody
 from service_tui.wire.positions import PositionsBody
 from service_tui.wire.trades import TradeRow, TradesQuery
 
@@ -25,6 +30,7 @@ STATE = sample_state(6)
 assert STATE.fleet is not None
 TWO = replace(STATE, fleet=replace(STATE.fleet, agents=STATE.fleet.agents[:2]))
 SILENT = UnreachableError("no connection", Called("GET", "/x"))
+OUTCOMES = filled(OutcomesBody, 1, by_venue={})
 NO_POSITIONS = filled(PositionsBody, 1, positions=())
 
 
@@ -50,6 +56,8 @@ class Service:
     async def call(self, endpoint: Any, *, path: Any, query: Any) -> Reply[Any]:
         if endpoint is DESK_AGENT_POSITIONS:
             return Reply(NO_POSITIONS, 0, 0.01, 0.0)  # type: ignore[arg-type]
+        if endpoint is DESK_AGENT_OUTCOMES:
+            return Reply(OUTCOMES, 0, 0.01, 0.0)  # type: ignore[arg-type]
         assert endpoint is DESK_AGENT_TRADES
         self.asked.append((path["agent_id"], query))
         answer = self.pages[path["agent_id"]].pop(0)

@@ -22,7 +22,7 @@ from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.records import PositionView
 from service_tui.desk.slices.risk import AlertView
 from service_tui.terms import MONEY_OF, MarketStatus, Venue
-from service_tui.units import decimal
+from service_tui.units import Micros, decimal
 
 BASE = sample_state(8)
 SEEDS = pytest.mark.parametrize("seed", range(4))
@@ -88,6 +88,7 @@ def test_a_position_is_exported_with_every_field_of_its_own(seed: int) -> None:
         "average": one.average, "mark_price": one.mark_price,
         "mark_value": money(one.mark_value), "exit_value": money(one.exit_value),
         "unrealized": money(one.unrealized), "realized": money(one.realized),
+        "to_redeem": money(one.to_redeem),
         "outcome": None if one.outcome is None else str(one.outcome),
     }  # fmt: skip
 
@@ -97,15 +98,16 @@ def held(market_id: str, seed: int, **other: Any) -> PositionView:
     return filled(PositionView, seed, **given)
 
 
-def test_open_positions_are_the_own_ones_of_every_venue_that_are_not_over() -> None:
-    over = held("over", 3, status=MarketStatus.RESOLVED, venue=Venue.EVM)
+def test_open_positions_are_the_own_ones_of_every_venue_that_are_not_paid_out() -> None:
+    over = held("over", 3, status=MarketStatus.RESOLVED, venue=Venue.EVM, mark_value=Micros(0))
+    won = held("won", 4, status=MarketStatus.RESOLVED, venue=Venue.EVM, mark_value=Micros(9))
     state = replace(
         BASE, positions=(held("a", 1, venue=Venue.SIM),),
-        on_venues=(over, held("b", 2, venue=Venue.EVM)),
+        on_venues=(over, held("b", 2, venue=Venue.EVM), won),
     )  # fmt: skip
     rows = open_positions(state)
     assert [(row["agent"], row["market"]) for row in rows] == [
-        (own_id(state), "a"), (own_id(state), "b"),
+        (own_id(state), "a"), (own_id(state), "b"), (own_id(state), "won"),
     ]  # fmt: skip
 
 

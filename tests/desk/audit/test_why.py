@@ -570,10 +570,10 @@ def test_the_outcome_is_told_by_which_side_won_and_on_which_clock() -> None:
     assert (ending.at, texts(ending)) == (
         NOW - 3, [("outcome", "NO", "text"), ("realized", -4 * ONE, "pnl")],
     )  # fmt: skip
-    real = replace(lost, venue=Venue.EVM, unrealized=Micros(ONE))
+    real = replace(lost, venue=Venue.EVM)
     bought = replace(BUY, venue=Venue.EVM)
     state = replace(state, trades=(bought,), closed=(), on_venues=(real,))
-    assert told(why_position(state, real), "exit")["realized"] == -3 * ONE
+    assert told(why_position(state, real), "exit")["realized"] == -4 * ONE
 
 
 RUN = RunView(

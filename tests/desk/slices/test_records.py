@@ -98,8 +98,22 @@ def test_the_result_of_a_position_is_what_was_made_and_what_is_open() -> None:
     assert HELD.pnl == 37 * ONE
     assert HELD.pnl_pct == 1.5
     assert replace(HELD, cost=Micros(0)).pnl_pct is None
-    # On a venue the payout is still to be redeemed.
-    assert [replace(HELD, venue=one).made // ONE for one in (Venue.SIM, Venue.EVM)] == [7, 37]
+
+
+@pytest.mark.parametrize(
+    ("venue", "status", "waits"),
+    [
+        (Venue.EVM, MarketStatus.RESOLVED, True),
+        (Venue.EVM, MarketStatus.CLOSED, False),
+        # On sim a win is paid at once.
+        (Venue.SIM, MarketStatus.RESOLVED, False),
+    ],
+)
+def test_a_win_on_a_real_venue_waits_for_its_redemption(
+    venue: Venue, status: MarketStatus, *, waits: bool
+) -> None:
+    held = replace(HELD, venue=venue, status=status, mark_value=Micros(9 * ONE))
+    assert held.to_redeem == (9 * ONE if waits else 0)
 
 
 @pytest.mark.parametrize(("side", "price"), [(Side.YES, 0.4), (Side.NO, 0.6)])

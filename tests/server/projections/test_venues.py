@@ -482,11 +482,11 @@ def test_what_a_side_is_worth_adds_up_to_the_micro() -> None:
     open_one = held(world, side(10_000_001, 3_000_000, 500_000))
     assert worth_of(open_one, YES, 0.25) == Worth(2_500_000, 500_000, -500_000)
     won = settled(world, outcome=True)
-    assert worth_of(won, YES, 0.25) == Worth(10_000_000, 500_000, 7_000_000)
+    assert worth_of(won, YES, 0.25) == Worth(10_000_000, 7_500_000, 0)
     assert worth_of(won, NO, 0.25) == Worth(0, -4_000_000, 0)
     # Part of the payout was taken on the chain: only the rest still waits.
     won.burned_yes = Micros(4_000_000)
-    assert worth_of(won, YES, 0.25) == Worth(6_000_000, 500_000 + 2_800_000, 4_200_000)
+    assert worth_of(won, YES, 0.25) == Worth(6_000_000, 7_500_000, 0)
     won.state = PositionState.REDEEMED
     assert worth_of(won, YES, 0.25) == Worth(0, 7_500_000, 0)
 

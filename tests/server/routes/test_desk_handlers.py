@@ -330,7 +330,9 @@ def test_a_real_venue_is_shown_where_an_agent_was_ever_active(
     account = VenueAccount("ada", Venue.EVM, trades_count=0, realized=Micros(2 * ONE))
     states = list(desk.UNSETTLED)
     account.holdings = {
-        str(number): SimpleNamespace(is_held=lambda held=held: held, state=state)
+        str(number): SimpleNamespace(
+            is_held=lambda held=held: held, state=state, payout=lambda: Micros(3 * ONE)
+        )
         for number, (held, state) in enumerate([
             (True, states[0]),
             (True, states[-1]),
@@ -359,4 +361,4 @@ def test_a_real_venue_is_shown_where_an_agent_was_ever_active(
     assert (row.venue, row.cash, row.reserved, row.equity, row.pnl) == (
         Venue.EVM, 30.0, 4.0, 50.0, 3.0,
     )  # fmt: skip
-    assert (row.positions_count, row.orders_count) == (2, 1)
+    assert (row.positions_count, row.orders_count, row.to_redeem) == (2, 1, 12.0)

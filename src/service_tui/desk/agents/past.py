@@ -6,12 +6,20 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.client.reply import Reply
 from service_tui.desk.agents.translate import reasoned_trade_view
+from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.ports import Ports
 from service_tui.desk.position_pages import EndedRows, all_positions
 from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.translate import position_views
-from service_tui.terms import TRADES_PAGE_MAX
-from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_AGENT_TRADES
+from service_tui.desk.translate import amount, position_views
+from service_tui.terms import TRADES_PAGE_MAX, VENUE_NAMES, Venue
+from service_tui.units import Micros, Timestamp
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_POSITIONS,
+    DESK_AGENT_TRADES,
+)
+from service_tui.wire.outcomes import OutcomesQuery
 from service_tui.wire.positions import PositionsBody, PositionsQuery
 from service_tui.wire.trades import TradeRow, TradesQuery
 
@@ -53,4 +61,17 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
 
     held = await all_positions(read_page, EndedRows(), whole=True)
     positions = tuple(view for row in held.rows for view in position_views(row, None))
-    return AgentDetailView(agent_id, trades, (), positions=positions)
+    realized = await _realized_today(ports, agent_id)
+    return AgentDetailView(agent_id, trades, (), positions=positions, realized_today=realized)
+
+
+async def _realized_today(ports: Ports, agent_id: str) -> tuple[tuple[Venue, Micros], ...]:
+    """P&L that became final since midnight UTC, by venue: a payout counts from the outcome on."""
+    midnight = Timestamp(next_midnight(ports.clock.now()) - DAY_S)
+    path, query = {"agent_id": agent_id}, OutcomesQuery(since=moment(midnight))
+    answer = (await ports.client.call(DESK_AGENT_OUTCOMES, path=path, query=query)).answer
+    return tuple(
+        (venue, amount(one.pnl))
+        for name, one in answer.by_venue.items()
+        if (venue := VENUE_NAMES.get(name)) is not None
+    )

@@ -139,6 +139,7 @@ def position_row(agent_id: str, position: PositionView) -> Row:
         "exit_value": _money(position.exit_value),
         "unrealized": _money(position.unrealized),
         "realized": _money(position.realized),
+        "to_redeem": _money(position.to_redeem),
         "outcome": None if position.outcome is None else str(position.outcome),
     }
 

@@ -109,10 +109,10 @@ def market_rows(state: DeskState) -> Rows:
 
 
 def open_positions(state: DeskState) -> Rows:
-    """The own open positions, on every venue; each in the money of its venue."""
+    """The own positions that are open or wait for their payout, each in the money of its venue."""
     own = own_id(state)
-    held = (*state.positions, *(one for one in state.on_venues if not one.is_closed))
-    return [position_row(own, one) for one in held]
+    waits = (one for one in state.on_venues if not one.is_closed or one.to_redeem)
+    return [position_row(own, one) for one in (*state.positions, *waits)]
 
 
 def order_rows(state: DeskState) -> Rows:
@@ -161,8 +161,8 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
     "positions": ScriptList(
         (Topic.MARKETS, Topic.ACCOUNT, Topic.POSITIONS),
         lambda state, _pasts, _now: open_positions(state),
-        ("market", "side", "shares", "average", "mark_price", "exit_value", "unrealized", "money",
-         "question"),
+        ("market", "side", "shares", "average", "mark_price", "exit_value", "unrealized",
+         "realized", "to_redeem", "money", "question"),
     ),
     "orders": ScriptList(
         (Topic.ORDERS,),

@@ -36,7 +36,8 @@ class MoneyDay:
     """A day in the money of one venue, micros of it; of one agent, or of several in sum.
 
     `bought` is what the buys cost, `sold` what the sales brought, `paid` what payouts did;
-    `realized` is the P&L of both, as far as it is known. An order without a fill counts nowhere.
+    `realized` is the P&L that became final: of sales, and of outcomes, redeemed or not (`to_redeem`
+    is won and not paid out yet). An order without a fill counts nowhere.
     `equity` and `total_pnl` are as of now; `day_pnl` is None where the service
     does not report it.
     """
@@ -56,6 +57,7 @@ class MoneyDay:
     skills: tuple[SkillResultView, ...] = ()
     payouts: int = 0
     paid: Micros = Micros(0)
+    to_redeem: Micros = Micros(0)
 
     @property
     def money(self) -> str:
@@ -139,6 +141,7 @@ def _sum_of(venue: Venue, days: Sequence[MoneyDay]) -> MoneyDay:
         realized=sum_of(day.realized for day in days),
         payouts=sum(day.payouts for day in days),
         paid=sum_of(day.paid for day in days),
+        to_redeem=sum_of(day.to_redeem for day in days),
     )
 
 
@@ -150,7 +153,7 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
         agent=agent,
         since=since,
         trades=trades,
-        monies=_monies(agent, trades, known),
+        monies=_monies(agent, trades, past),
         decisions=_decisions(view.decided, agent.agent_id, since),
         waiting=sum(held.agent_id == agent.agent_id for held in view.held),
         leash=strictest_leash(agent, view),
@@ -167,8 +170,11 @@ _Owners = Mapping[tuple[str, Deal], str]
 """Skill of each trade, by its id and type."""
 
 
-def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay, ...]:
+def _monies(
+    agent: AgentView, trades: _Trades, past: AgentDetailView | None
+) -> tuple[MoneyDay, ...]:
     """Figures of the day by currency; play money is always present."""
+    realized = dict(past.realized_today) if past is not None else {}
     shown = {
         # A trade of today whose venue the service leaves out has figures of its own.
         **{one.trade.venue: _nothing(one.trade.venue) for one in trades},
@@ -180,8 +186,8 @@ def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay
             positions_count=agent.positions_count,
         ),
     }
-    owners = _owners_of(known)
-    return tuple(
+    owners = _owners_of(() if past is None else past.trades)
+    days = (
         _money_day(
             shown[venue],
             agent.day_pnl if venue is Venue.SIM else None,
@@ -195,6 +201,7 @@ def _monies(agent: AgentView, trades: _Trades, known: _Trades) -> tuple[MoneyDay
         for venue in Venue
         if venue in shown
     )
+    return tuple(replace(day, realized=realized.get(day.venue, day.realized)) for day in days)
 
 
 def _nothing(venue: Venue) -> VenueMoneyView:
@@ -227,6 +234,7 @@ def _money_day(
         skills=_skills(trades, owners),
         payouts=len(payouts),
         paid=sum_of(one.trade.cost for one in payouts),
+        to_redeem=has.to_redeem,
     )
 
 

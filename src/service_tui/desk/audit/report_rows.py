@@ -74,6 +74,7 @@ def _figures(day: MoneyDay, *, is_read: bool) -> Mapping[str, Cell]:
         "day_pnl": None if day.day_pnl is None else decimal(day.day_pnl),
         "total_pnl": decimal(day.total_pnl),
         "positions": day.positions,
+        "to_redeem": decimal(day.to_redeem),
         **(traded if is_read else dict.fromkeys(traded)),
     }
 
@@ -93,6 +94,7 @@ _COLUMNS: Final = (
     "day_pnl",
     "total_pnl",
     "positions",
+    "to_redeem",
     "buys",
     "bought",
     "sales",

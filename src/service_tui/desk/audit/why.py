@@ -494,7 +494,7 @@ def _exits(known: _Known) -> Iterator[Link]:
     if closed is not None and payout is None:
         values = (
             _outcome(closed),
-            LabelledValue("realized", int(closed.made), Unit.PNL),
+            LabelledValue("realized", int(closed.realized), Unit.PNL),
         )
         if known.state.service.embedded:
             # All other links have wall time.

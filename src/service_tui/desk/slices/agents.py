@@ -9,7 +9,10 @@ from service_tui.units import Micros, Timestamp
 
 @dataclass(frozen=True, slots=True)
 class VenueMoneyView:
-    """An agent's money on a real venue: USDC in micros; `reserved` is for open buys."""
+    """An agent's money on a real venue: USDC in micros; `reserved` is for open buys.
+
+    `to_redeem` is won and not paid out yet.
+    """
 
     venue: Venue
     cash: Micros
@@ -18,6 +21,7 @@ class VenueMoneyView:
     total_pnl: Micros
     positions_count: int
     orders_count: int
+    to_redeem: Micros = Micros(0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,6 +225,7 @@ class AgentDetailView:
     """The agent in focus: what it traded and why, newest first, and each skill's results.
 
     `points` are its P&L on sim over time, oldest first; they and the results are as of `at`.
+    `realized_today` is the P&L that became final since midnight UTC, by venue; empty if not read.
     """
 
     agent_id: str
@@ -234,6 +235,7 @@ class AgentDetailView:
     points: tuple[tuple[Timestamp, Micros], ...] = ()
     at: Timestamp = Timestamp(0.0)
     positions: tuple[PositionView, ...] = ()
+    realized_today: tuple[tuple[Venue, Micros], ...] = ()
 
 
 class AgentNeedKind(StrEnum):

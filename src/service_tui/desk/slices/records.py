@@ -178,9 +178,10 @@ class PositionView:
         return Micros(self.realized + self.unrealized)
 
     @property
-    def made(self) -> Micros:
-        """P&L of a closed position; on a venue its payout may still need redeeming."""
-        return self.realized if self.venue is Venue.SIM else self.pnl
+    def to_redeem(self) -> Micros:
+        """What it won and is not paid yet; 0 before the outcome, and on sim, which pays at once."""
+        waits = self.is_closed and self.venue is not Venue.SIM
+        return self.mark_value if waits else Micros(0)
 
     @property
     def pnl_pct(self) -> float | None:

@@ -264,16 +264,18 @@ class Worth(NamedTuple):
 
 
 def worth_of(holding: VenuePosition, side: Side, price: float) -> Worth:
-    """Value and P&L of a side at a price; after the outcome the value is the open payout."""
+    """Value and P&L of a side at a price; after the outcome the value is the open payout.
+
+    From the outcome on nothing can change: all P&L is realized. Source: decisions, "Won, not
+    redeemed".
+    """
     held = holding.position.on(side)
     if holding.outcome is None:
         value = held.mark_value(price)
         return Worth(value, held.realized, Micros(value - held.cost))
     won = holding.winner() is side
-    waits = holding.payout() if won else Micros(0)
     total = held.realized + (held.shares if won else 0) - held.cost
-    floating = waits - held.cost_of(waits) if waits else 0
-    return Worth(waits, Micros(total - floating), Micros(floating))
+    return Worth(holding.payout() if won else Micros(0), Micros(total), Micros(0))
 
 
 def _side_body(world: World, agent: Agent, holding: VenuePosition, side: Side) -> PositionSideBody:

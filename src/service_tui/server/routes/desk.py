@@ -22,7 +22,7 @@ from service_tui.server.routes.positions import UNSETTLED
 from service_tui.server.routes.wallet import unlinked
 from service_tui.storage.errors import StorageError
 from service_tui.terms import PersonRole, Venue, WalletKind
-from service_tui.units import Micros, decimal
+from service_tui.units import Micros, decimal, sum_of
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.desk import (
     AccountBody,
@@ -112,6 +112,7 @@ def _venue_row(request: RequestContext, agent: Agent, venue: Venue) -> DeskVenue
             one.is_held() and one.state in UNSETTLED for one in account.holdings.values()
         ),
         orders_count=len(open_orders),
+        to_redeem=decimal(sum_of(one.payout() for one in account.holdings.values())),
     )
 
 

@@ -9,7 +9,7 @@ from service_tui.engine.reactor.wallets import ROSTER, address_of
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import FIRST_CASH, agent_pnl
-from service_tui.terms import VENUE_ALIASES, Venue, win_rate
+from service_tui.terms import VENUE_NAMES, Venue, win_rate
 from service_tui.units import Micros, decimal, sum_of
 from service_tui.wire.endpoints.public import FLEET_SUMMARY, LEADERS, SDK_LEADERS, VENUE_LEADERS
 from service_tui.wire.leaderboard import (
@@ -137,7 +137,7 @@ async def of_venue(request: RequestContext) -> VenueLeadersBody:
         Denied: 404 for a venue that there is not.
     """
     name = request.path["venue"]
-    venue = VENUE_ALIASES.get(name) or _VENUES.get(name)
+    venue = VENUE_NAMES.get(name)
     if venue is None:
         raise denied(404, f"there is no venue {name}", f"use one of {', '.join(_VENUES)}")
     query = request.query_as(VenueLeadersQuery)

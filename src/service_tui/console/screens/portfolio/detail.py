@@ -167,16 +167,14 @@ def closed_body(position: PositionView, view: ViewContext) -> Text:
         ended = (f"sold{on_wall(view.state)}", formats.date_time(at))
     shown: tuple[Figure, ...] = (
         ("ended" if position.is_sold else "outcome", outcome(position)),
-        (_made(position), view.pnl(position.made)),
+        (f"realized {formats.unit(position.venue)}", view.pnl(position.realized)),
         ("average", formats.price(position.average)),
         ended,
     )
+    if position.to_redeem:
+        unit = MONEY_OF[position.venue]
+        shown = (*shown, ("to redeem", Text.assemble(view.money(position.to_redeem), f" {unit}")))
     return Text.assemble("\n", figures(shown, across=2, width=view.width))
-
-
-def _made(position: PositionView) -> str:
-    """The label of a closed position's result: on a venue it may wait to be redeemed."""
-    return "realized $" if position.venue is Venue.SIM else f"result {MONEY_OF[position.venue]}"
 
 
 def own_trades(position: PositionView, view: ViewContext) -> Text:

@@ -181,7 +181,7 @@ def totals(rows: Iterable[object], view: ViewContext) -> tuple[Bit, ...]:
     for currency in dict.fromkeys(MONEY_OF[held.venue] for held in listed):
         own = [held for held in listed if MONEY_OF[held.venue] == currency]
         if all(held.is_closed for held in own):
-            sums = [("realized", view.pnl(_sum(held.made for held in own)))]
+            sums = [("realized", view.pnl(_sum(held.realized for held in own)))]
         else:
             sums = [
                 ("value", view.money(_sum(held.mark_value for held in own))),
@@ -252,7 +252,7 @@ CLOSED: Final = TableSpec[PositionView](
             sort_key=lambda row, _: outcome(row).plain,
         ),
         _MONEY,
-        amount_column("realized", "realized $", 10, lambda row: row.made, formats.pnl),
+        amount_column("realized", "realized $", 10, lambda row: row.realized, formats.pnl),
         _WORLD_END,
     ),
     search_text=_search_text,

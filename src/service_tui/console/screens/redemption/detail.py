@@ -21,6 +21,7 @@ from service_tui.desk.slices.redemption import (
     CallView,
     ChainRunState,
     RedemptionRow,
+    RedemptionView,
     RunView,
     Stage,
     Step,
@@ -87,6 +88,7 @@ def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
                 sums_text(ready, view),
             )
         ),
+        *_manual_bits(queue, view),
         *([Bit(Text(f"{under_way} pending", "warn"), 2)] if under_way else []),
         Bit(Text(f"{counts[Stage.AWAITING]} awaiting", "muted"), 4),
         Bit(Text(f"{counts[Stage.ACTIVE]} active", "muted"), 5),
@@ -94,6 +96,13 @@ def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
         Bit(Text.assemble(("auto ", "muted"), (label, tone)), 1),
     ]
     return (*bits, *_wallet_bits(view))
+
+
+def _manual_bits(queue: RedemptionView, view: ViewContext) -> list[Bit]:
+    """Won positions that are redeemed elsewhere, if there are any."""
+    manual = [row for row in queue.rows if row.manual and row.stage is Stage.READY and not row.lost]
+    text = Text.assemble((f"{len(manual)} ready elsewhere  ", "warn"), sums_text(manual, view))
+    return [Bit(text, 1)] if manual else []
 
 
 def _wallet_bits(view: ViewContext) -> tuple[Bit, ...]:
