@@ -228,8 +228,8 @@ def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
 
 def test_the_value_of_the_positions_is_one_figure_in_list_head_explanation_and_export() -> None:
     value = Micros(sum(held.mark_value for held in STATE.positions))
-    assert STATE.account.equity == STATE.account.cash + value
-    equity = next(one for one in account_numbers(STATE, NOW) if one.name == "equity, $SIM")
+    assert STATE.account.mark_equity == STATE.account.cash + value
+    equity = next(one for one in account_numbers(STATE, NOW) if one.name == "at mark, $SIM")
     inputs = {label: str(shown) for label, shown in equity.inputs}
     assert inputs["cash, $SIM"] == formats.money(STATE.account.cash).plain == ACCOUNT["cash $"]
     assert inputs["mark value, $SIM"] == formats.money(value).plain

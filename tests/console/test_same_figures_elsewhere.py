@@ -148,16 +148,21 @@ MADE_OF: dict[str, tuple[tuple[Explanation, ...], dict[str, tuple[str, ...]]]] =
     "the account": (
         account_numbers(GUARDED, NOW),
         {
-            "equity, $SIM": ("8,983.99", "cash, $SIM 8,214.33", "mark value, $SIM 769.66"),
-            "exit value, $SIM": ("8,952.99", "cash, $SIM 8,214.33"),
-            "total P&L, $SIM": ("-118.40", "realized, $SIM -90.00", "unrealized, $SIM -28.40"),
+            "equity, $SIM": ("8,960.90", "cash, $SIM 8,214.33", "exit value, $SIM 746.57"),
+            "at mark, $SIM": ("8,983.99", "cash, $SIM 8,214.33", "mark value, $SIM 769.66"),
+            "total P&L, $SIM": (
+                "-118.40",
+                "realized, $SIM -66.91",
+                "unrealized, $SIM -28.40",
+                "selling, $SIM -23.09",
+            ),
             "day P&L, $SIM": ("+41.20",),
             "win rate": ("54.0%", "with a gain 0", "with a loss 0"),
         },
     ),
     "an agent": (
         explain_agent(AGENT, VIEW),
-        {"P&L, $SIM": ("-50.00", "equity 8,343.99", "cash 6,904.33")},
+        {"P&L, $SIM": ("-50.00", "equity 8,320.90", "cash 6,904.33")},
     ),
     "an order": (
         explain_ticket(TICKET, VIEW),

@@ -413,15 +413,16 @@ def assert_sums(state: DeskState) -> None:
     if account.equity is None:
         # Cash alone is no equity: nothing that is made of positions is known before they are.
         assert state.awaited is not None or not (state.positions_read or state.positions)
-        made = (account.total_pnl, account.realized, account.unrealized, account.exit_equity)
+        made = (account.total_pnl, account.realized, account.unrealized, account.mark_equity)
         assert made == (None,) * 4
         return
-    assert account.equity == account.cash + sum(view.mark_value for view in state.positions)
+    assert account.mark_equity == account.cash + sum(view.mark_value for view in state.positions)
     assert account.unrealized == sum(view.unrealized for view in state.positions)
-    assert account.total_pnl == account.realized + account.unrealized
+    assert account.realized + account.unrealized == account.mark_equity - account.start
     assert account.total_pnl == account.equity - account.start
     exits = [view.exit_value for view in state.positions]
-    assert None in exits or account.exit_equity == account.cash + sum(exits)
+    assert account.is_at_mark is (None in exits)
+    assert account.equity == (account.mark_equity if None in exits else account.cash + sum(exits))
 
 
 def assert_lists(before: DeskState, after: DeskState, fact: Fact) -> None:
@@ -471,12 +472,15 @@ def test_a_price_move_marks_positions_and_moves_the_sums_with_them() -> None:
     after = reduce(STATE, MarketsSeen((moved,), complete=False))
     marked = after.position(one.key)
     gain = marked.mark_value - one.mark_value
+    sold = marked.exit_value - one.exit_value
     assert marked.mark_price == moved.price_of(one.side)
     assert marked.mark_value == int(one.shares * marked.mark_price)
     assert marked.unrealized == marked.mark_value - one.cost
-    assert after.account.equity - STATE.account.equity == gain
-    assert after.account.day_pnl - STATE.account.day_pnl == gain
-    assert after.account.total_pnl - STATE.account.total_pnl == gain
+    assert after.account.mark_equity - STATE.account.mark_equity == gain
+    # The position is no longer sold at the price of before: what selling brings moves, too.
+    assert after.account.equity - STATE.account.equity == sold
+    assert after.account.day_pnl - STATE.account.day_pnl == sold
+    assert after.account.total_pnl - STATE.account.total_pnl == sold
 
 
 def test_cash_and_positions_of_one_answer_are_taken_in_together() -> None:

@@ -268,14 +268,16 @@ def agent(**fields: Any) -> AgentBody:
 def test_the_figures_of_an_account_fit_each_other() -> None:
     holdings = views(sides=(SIDE,))
     portfolio = PortfolioBody(
-        sim={"balance": 950.0, "total_exposure": 40.0}, pnl_24h=7.0, pnl_total=-10.0
-    )
+        sim={"balance": 950.0, "total_exposure": 40.0}, pnl_24h=99.0, pnl_total=-10.0,
+        exit_equity=989.0, pnl_today=7.0,
+    )  # fmt: skip
     account = account_view(agent(), portfolio, holdings)
     assert account.cash == 950 * ONE
-    assert account.equity == account.cash + 40 * ONE
-    assert (account.total_pnl, account.day_pnl) == (-10 * ONE, 7 * ONE)
-    assert account.realized + account.unrealized == account.total_pnl
-    assert account.exit_equity == account.cash + 39 * ONE
+    assert account.mark_equity == account.cash + 40 * ONE
+    assert account.equity == account.cash + 39 * ONE
+    # What selling brings is one less than the mark.
+    assert (account.total_pnl, account.day_pnl) == (-11 * ONE, 7 * ONE)
+    assert account.realized + account.unrealized == -10 * ONE
     assert account.plan is Plan.FREE
 
 
@@ -283,12 +285,14 @@ def test_a_service_that_tells_little_gets_an_account_all_the_same() -> None:
     account = account_view(agent(), PortfolioBody(), ())
     assert (account.cash, account.equity, account.total_pnl) == (900 * ONE, 900 * ONE, -20 * ONE)
     assert account.day_pnl is None
-    assert account.exit_equity == 900 * ONE
+    assert (account.mark_equity, account.is_at_mark) == (900 * ONE, False)
 
 
-def test_an_exit_value_that_is_not_known_makes_the_sum_unknown() -> None:
+def test_without_an_exit_value_the_equity_is_by_the_mark_and_says_so() -> None:
     holdings = views(shares_yes=1.0)
-    assert account_view(agent(), PortfolioBody(), holdings).exit_equity is None
+    account = account_view(agent(), PortfolioBody(), holdings)
+    assert account.is_at_mark
+    assert account.equity == account.mark_equity
 
 
 @pytest.mark.parametrize("account_paused", [True, False])

@@ -58,7 +58,7 @@ async def test_what_is_held_on_a_venue_is_told_apart_from_play_money(tmp_path: P
             assert 0 < evm.value < AMOUNT * ONE
             # No sum of play money has seen it.
             assert state.account is not None
-            assert state.account.equity == state.account.cash + play.mark_value
+            assert state.account.mark_equity == state.account.cash + play.mark_value
 
             kept = load_state(dump_state(state), first_state())
             assert (kept.on_venues, kept.venue_sums) == (state.on_venues, state.venue_sums)

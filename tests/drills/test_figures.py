@@ -52,7 +52,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
     monkeypatch.setattr(of, "cash", lambda _, agent_id, venue: cash[agent_id] if venue else 0)
     monkeypatch.setattr(of, "equity", equity)
-    monkeypatch.setattr(type(world), "equity", lambda *_: Micros(10_001 * ONE))
+    monkeypatch.setattr(type(world), "exit_equity", lambda *_: Micros(10_001 * ONE))
     return world
 
 

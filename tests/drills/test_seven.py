@@ -121,13 +121,13 @@ async def resume_nothing(drill: Drilling) -> None:
 
 
 SEVEN: dict[str, tuple[Play, int, Play, int]] = {
-    "silent-service": (order_once, 100, order_again, 69),
+    "silent-service": (order_once, 100, order_again, 63),
     "flash-crash": (buy_the_hole, 100, panic, 0),
     "runaway-agent": (pause_hare, 100, pause_tortoise, 0),
-    "lying-feed": (mirror_the_truth, 100, mirror_the_lies, 18),
+    "lying-feed": (mirror_the_truth, 100, mirror_the_lies, 19),
     "oracle-reversal": (sell_the_proposal, 100, buy_the_proposal, 10),
     "empty-wallet": (largest_first, 100, smallest_first, 0),
-    "two-supervisors": (pause_magpie, 100, resume_nothing, 18),
+    "two-supervisors": (pause_magpie, 100, resume_nothing, 19),
 }
 
 

@@ -303,7 +303,7 @@ def test_the_world_tells_what_happened_meanwhile() -> None:
     agent = joined(world)
     market = next_to_end(world)
     buy(world, agent, market)
-    before = world.equity(agent)
+    before = world.exit_equity(agent)
     assert world.meanwhile is None
     events = advance(world, Timestamp(AT + NIGHT_S))
     gone = world.meanwhile
@@ -473,7 +473,7 @@ def test_the_day_begins_with_the_equity_of_its_first_tick() -> None:
     midnight = Timestamp((day_of(AT) + 1) * DAY_S)
     advance(world, Timestamp(midnight - 1))
     assert agent.day_equity == FIRST_CASH
-    before = world.equity(agent)
+    before = world.exit_equity(agent)
     advance(world, midnight)
     assert (agent.equity_day, agent.day_equity) == (day_of(midnight), before)
     assert before != FIRST_CASH

@@ -112,7 +112,7 @@ def test_the_first_event_of_a_day_notes_the_equity_before_it(*, by_journal: bool
     noted = agent.day_equity
     world.place(order, Timestamp(midnight - 1))
     assert agent.day_equity == noted == 10_000 * ONE
-    before = world.equity(agent)
+    before = world.exit_equity(agent)
     fill = world.exchange.check(order, "t3", (midnight, AT))
     if by_journal:
         world.apply(fill)
@@ -120,7 +120,7 @@ def test_the_first_event_of_a_day_notes_the_equity_before_it(*, by_journal: bool
         world.place(order, midnight)
     assert (agent.equity_day, agent.day_equity) == (int(midnight // 86_400), before)
     assert world.agents["bea"].equity_day == int(midnight // 86_400)
-    assert world.equity(agent) != before
+    assert world.exit_equity(agent) != before
 
 
 def test_news_are_those_of_markets_that_go_on_the_newest_first() -> None:

@@ -25,12 +25,15 @@ HELD = {"positions": 4, "orders": 1, "monitors": 4, "experiments": 3, "trades": 
 async def test_every_figure_of_yesterday_is_shown_as_it_was(tmp_path: Path) -> None:
     async with yesterday.opened(tmp_path) as (stage, known):
         now = json.loads(json.dumps(await yesterday.figures(stage, known["keys"])))
-    for agent in ("first agent", "second agent"):
-        _without_new_paths(now[agent][1], known["figures"][agent][1])
+    for agent in ("first", "second"):
+        _without_new_paths(now[f"{agent} agent"][1], known["figures"][f"{agent} agent"][1])
+        _without_today(now[f"{agent} portfolio"][1], known["figures"][f"{agent} portfolio"][1])
     for monitors in ("first monitors", "second monitors"):
         for row in (*now[monitors][1]["monitors"], *now[monitors][1]["settings"]):
             # Yesterday's version had neither trailing nor time stops: its rows have none.
             assert {row.pop(name) for name in NEWER} == {None}
+            # Of no buy it knew the mark: stops are measured from the entry, as they were.
+            assert row.pop("reference_price") == row["entry_price"]
     for orders in ("first orders", "second orders"):
         for row in now[orders][1]["orders"]:
             assert {row.pop(name) for name in ("stop_loss_pct", "take_profit_pct")} == {None}
@@ -38,10 +41,18 @@ async def test_every_figure_of_yesterday_is_shown_as_it_was(tmp_path: Path) -> N
         for row in now[redemptions][1]["redemptions"]:
             # Nor did it note when a position became ready, by the wall's clock.
             assert row.pop("ready_at") is None
-    _without_owners(now["operator agents"][1]["agents"])
+    _without_owners(now["operator agents"][1]["agents"], known["figures"]["operator agents"][1])
     assert now == known["figures"]
     assert {what: len(now[f"second {what}"][1][what]) for what in HELD} == HELD
     assert sum(now["ledger"].values()) == 0
+
+
+def _without_today(portfolio: dict[str, Any], before: dict[str, Any]) -> None:
+    """Leave out what selling brings, and the day, which was that since midnight."""
+    value = portfolio["sim_balance"] + portfolio["sim"]["total_exposure"]
+    assert portfolio.pop("exit_equity") <= value
+    portfolio.pop("pnl_today")
+    before["pnl_24h"] = portfolio["pnl_24h"]
 
 
 def _without_new_paths(agent: dict[str, Any], before: dict[str, Any]) -> None:
@@ -51,10 +62,15 @@ def _without_new_paths(agent: dict[str, Any], before: dict[str, Any]) -> None:
         del rates[path]
 
 
-def _without_owners(agents: list[dict[str, Any]]) -> None:
+def _without_owners(agents: list[dict[str, Any]], before: dict[str, Any]) -> None:
     """Leave out whose an agent is: the console's the owner's, the other nobody's."""
-    for row in agents:
+    for row, old in zip(agents, before["agents"], strict=True):
+        # The day is of what selling brings, which yesterday's version did not say.
+        assert row.pop("exit_equity") <= row["equity"]
+        old["pnl_today"] = row["pnl_today"]
         assert row.pop("owner") == ("owner" if row["is_own"] else "")
+        # What waits for its redemption stood in the P&L and the equity alone.
+        assert all(venue.pop("to_redeem") >= 0 for venue in row["venues"])
 
 
 async def test_a_redemption_that_was_under_way_yesterday_comes_to_its_end(tmp_path: Path) -> None:

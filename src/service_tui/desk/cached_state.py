@@ -96,7 +96,7 @@ def _loaded(fields: Fields, state: DeskState) -> DeskState:
     return replace(
         state,
         service=replace(state.service, last_ok_at=_last_seen(fields["seen"])),
-        account=_made_or_none(AccountView, fields["account"]),
+        account=_made_or_none(AccountView, _without_older_names(fields["account"])),
         limits=_made_or_none(LimitsView, fields["limits"]),
         markets={market.market_id: market for market in markets},
         positions=tuple(_made(PositionView, row) for row in fields["positions"]),
@@ -117,6 +117,20 @@ def _loaded(fields: Fields, state: DeskState) -> DeskState:
 def _last_seen(seen: Fields) -> Timestamp | None:
     """Time of the latest answer to any topic."""
     return Timestamp(max(_number(at) for at in seen.values())) if seen else None
+
+
+def _without_older_names(account: Fields | None) -> Fields | None:
+    """The account without what an older program kept: there `equity` was by the mark."""
+    if account is None or "exit_equity" not in account:
+        return account
+    known = {name: value for name, value in account.items() if name != "exit_equity"}
+    sold = account["exit_equity"]
+    return {
+        **known,
+        "equity": known["equity"] if sold is None else sold,
+        "mark_equity": known["equity"],
+        "is_at_mark": sold is None,
+    }
 
 
 def _made_or_none(kind: type[Record], fields: Fields | None) -> Record | None:

@@ -108,6 +108,7 @@ def _with_own_row(state: DeskState) -> DeskState:
         # Without an equity of that moment its cash would be of another one than the row's.
         cash=own.cash if account.equity is None else account.cash,
         equity=own.equity if account.equity is None else account.equity,
+        mark_equity=own.mark_equity if account.mark_equity is None else account.mark_equity,
         total_pnl=own.total_pnl if account.total_pnl is None else account.total_pnl,
         day_pnl=own.day_pnl if account.day_pnl is None else account.day_pnl,
         positions_count=len(state.positions) if state.positions_read else own.positions_count,

@@ -232,7 +232,7 @@ def account_view(
     # The service's own equity, of the same moment as its P&L: their difference never moves.
     equity = cash + amount(sim.total_exposure if sim else portfolio.total_exposure)
     total = portfolio.pnl_total if portfolio.pnl_total is not None else agent.total_pnl
-    day = portfolio.pnl_24h
+    sold, day = portfolio.exit_equity, portfolio.pnl_today
     none = Micros(0)
     rate = win_rate(agent.win_count, agent.loss_count)
     account = AccountView(
@@ -243,13 +243,13 @@ def account_view(
         claimed=agent.claimed,
         cash=cash,
         start=Micros(equity - amount(total)),
-        day_open=None if day is None else Micros(equity - amount(day)),
+        # "Today" begins at midnight UTC: the published `pnl_24h` is another figure.
+        day_open=None if day is None or sold is None else Micros(amount(sold) - amount(day)),
         equity=Micros(equity),
         day_pnl=none,
         total_pnl=none,
         realized=none,
         unrealized=none,
-        exit_equity=None,
         trades_count=agent.trades_count,
         win_rate=agent.win_rate if rate is None else rate,
         wins=agent.win_count,
@@ -463,6 +463,8 @@ def _limits_view(body: BuyLimitsBody) -> AgentLimitsView:
 
 
 def _agent_view(body: DeskAgentBody) -> AgentView:
+    marked = amount(body.equity)
+    sold = marked if body.exit_equity is None else amount(body.exit_equity)
     return AgentView(
         agent_id=body.agent_id,
         name=body.name,
@@ -474,8 +476,8 @@ def _agent_view(body: DeskAgentBody) -> AgentView:
         paused=body.trading_paused,
         suspended=body.suspended,
         cash=amount(body.cash),
-        equity=amount(body.equity),
-        total_pnl=amount(body.pnl_total),
+        equity=sold,
+        total_pnl=Micros(amount(body.pnl_total) - marked + sold),
         day_pnl=amount(body.pnl_today),
         positions_count=body.positions_count,
         trades_count=body.trades_count,
@@ -483,6 +485,7 @@ def _agent_view(body: DeskAgentBody) -> AgentView:
         created_at=timestamp(body.created_at),
         is_own=body.is_own,
         retired=body.retired,
+        mark_equity=marked,
         venues=tuple(
             VenueMoneyView(
                 venue=row.venue,

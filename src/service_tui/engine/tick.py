@@ -248,7 +248,9 @@ def advance(world: World, at: Timestamp) -> list[Event]:
     before, world_at = world.world_at, Timestamp(world.world_at + max(0.0, gap_s) * pace)
     is_away = gap_s > AWAY_MIN_S
     # Of every agent and all that it holds: not for an ordinary tick.
-    equity = {key: world.equity(agent) for key, agent in world.agents.items()} if is_away else {}
+    equity = (
+        {key: world.exit_equity(agent) for key, agent in world.agents.items()} if is_away else {}
+    )
     events: list[Event] = []
     until = (at, world_at)
     while True:

@@ -9,6 +9,7 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition, question_before
 from service_tui.engine.agents.halt import HaltState
+from service_tui.engine.agents.marks import MINUTE_S, Mark
 from service_tui.engine.agents.pending_trades import PendingTrades
 from service_tui.engine.amm.exchange import Exchange, Order
 from service_tui.engine.amm.ledger import Ledger
@@ -39,7 +40,7 @@ from service_tui.engine.events import (
     TradeFailed,
     VenueEvent,
 )
-from service_tui.engine.limits import DAY_S, day_of
+from service_tui.engine.limits import day_of
 from service_tui.engine.notify.price_alerts import PriceAlertBook
 from service_tui.engine.notify.webhooks import Webhooks
 from service_tui.engine.notify_events import (
@@ -57,7 +58,7 @@ from service_tui.engine.tape.absence import Absence, count_unseen
 from service_tui.engine.tape.belief import first_beliefs
 from service_tui.engine.tape.feed import NewsItem, tape_of
 from service_tui.engine.tape.topics import Topics
-from service_tui.terms import Plan
+from service_tui.terms import Plan, Side
 from service_tui.units import Micros, Timestamp, sum_of
 
 ISSUER: Final = "issuer"
@@ -123,7 +124,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.tick_count = self.trade_count = 0
         self.listed_count = self.resolved_count = 0
         self._by_key_hash: dict[str, Agent] = {}
-        self._midnight = 0.0
+        # Until when what agents are worth is noted: the end of the minute of the last event.
+        self.marked_until = 0.0
         self.meanwhile: Absence | None = None
 
     # -- commands: check, then events ------------------------------------------------------
@@ -154,8 +156,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             Refusal: nothing changed.
         """
         fill = self.exchange.check(order, f"t{self.trade_count + 1}", (at, self.world_at))
-        if at >= self._midnight:
-            self._mark_day(at)
+        if at >= self.marked_until:
+            self._mark(at)
         self.exchange.apply(fill)
         self.trade_count += 1
         unseen = self._unseen
@@ -190,6 +192,34 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             for market_id, position in agent.positions.items()
         )
         return Micros(self.cash(agent) + value)
+
+    def exit_equity(self, agent: Agent) -> Micros:
+        """Cash plus what selling all that is held would bring: no own price impact is in it."""
+        value = sum_of(
+            self.markets[market_id].exit_value(side, position.shares(side))
+            for market_id, position in agent.positions.items()
+            for side in Side
+            if position.shares(side)
+        )
+        return Micros(self.cash(agent) + value)
+
+    def gained_today(self, agent: Agent, at: Timestamp) -> Micros:
+        """Change of the exit equity since midnight UTC.
+
+        Source: decisions, "Hours and days": by the service's clock, also while the world is paused.
+        """
+        if agent.equity_day != day_of(at):
+            # Nothing has happened since midnight.
+            return Micros(0)
+        return Micros(self.exit_equity(agent) - agent.day_equity)
+
+    def gained_since(self, agent: Agent, since: Timestamp, start: Micros) -> Micros:
+        """Change of the equity since a moment; of an agent that is younger, since its `start`."""
+        equity = self.equity(agent)
+        if agent.created_at >= since:
+            return Micros(equity - start)
+        known = agent.marks.worth_at(since)
+        return Micros(0 if known is None else equity - known.equity)
 
     def news(self, since: Timestamp, limit: int) -> list[NewsItem]:
         """News of the open markets, newest first."""
@@ -245,8 +275,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if isinstance(event, NotifyEvent):
             self.price_alerts.apply(event)
             return
-        if event.at >= self._midnight:
-            self._mark_day(event.at)
+        if event.at >= self.marked_until:
+            self._mark(event.at)
         match event:
             case Fill():
                 self.exchange.apply(event)
@@ -355,14 +385,16 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             if market.resolved_at is None:
                 market.sample(event.world_at)
 
-    def _mark_day(self, at: Timestamp) -> None:
-        """Note every agent's equity at the first event of a UTC day, before anything moves."""
+    def _mark(self, at: Timestamp) -> None:
+        """Note what every agent is worth at the first event of a minute, before anything moves."""
+        self.marked_until = (at // MINUTE_S + 1) * MINUTE_S
         day = day_of(at)
-        self._midnight = float((day + 1) * DAY_S)
         for agent in self.agents.values():
             if agent.equity_day != day:
                 agent.equity_day = day
-                agent.day_equity = self.equity(agent)
+                agent.day_equity = self.exit_equity(agent)
+            if agent.trades_count:
+                agent.marks.add(Mark(at, self.equity(agent), self.exit_equity(agent)))
 
     def _apply_resolution(self, event: MarketResolved) -> None:
         self.risk.take_outcome(event.market_id, event.at)

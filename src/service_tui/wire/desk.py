@@ -31,7 +31,7 @@ class DeskVenueBody(WireModel):
     venue: AnyVenue
     cash: Amount
     reserved: Amount
-    equity: Money
+    equity: Amount
     pnl: Money
     positions_count: Count
     orders_count: Count
@@ -40,6 +40,9 @@ class DeskVenueBody(WireModel):
 
 class DeskAgentBody(WireModel):
     """One agent as its operator sees it. Money in $SIM; today begins at midnight UTC.
+
+    `equity` and `pnl_total` are by the mark, `exit_equity` and `pnl_today` by what selling all
+    would bring now: one's own price impact is no gain.
 
     `venues` are the real ones on which it has traded or has orders.
     """
@@ -55,6 +58,7 @@ class DeskAgentBody(WireModel):
     suspended: bool
     cash: Amount
     equity: Amount
+    exit_equity: Amount | None = None
     pnl_total: Money
     pnl_today: Money
     positions_count: Count

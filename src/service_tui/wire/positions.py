@@ -174,7 +174,10 @@ class SourceBody(WireModel):
 
 
 class PortfolioBody(WireModel):
-    """Answer of `GET /api/sdk/portfolio`."""
+    """Answer of `GET /api/sdk/portfolio`.
+
+    `pnl_24h` is the change of the mark equity on sim in the last 24 hours.
+    """
 
     sim: PortfolioVenue | None = None
     polymarket: PortfolioVenue | None = None
@@ -191,6 +194,9 @@ class PortfolioBody(WireModel):
     concentration: Concentration = Concentration()
     by_source: dict[str, SourceBody] = Field(default_factory=dict[str, SourceBody])
     warnings: tuple[Line, ...] = ()
+    # ours: what selling all on sim would leave, and its change since midnight UTC.
+    exit_equity: Money | None = None
+    pnl_today: Money | None = None
 
 
 class ExpiringQuery(WireModel):

@@ -68,7 +68,7 @@ def lasting(state: DeskState, now: float = NOW, closed: str = "") -> tuple[Lasti
 
 def test_the_top_bar_says_mode_money_and_connection_in_words() -> None:
     told = line(money_bits(STATE, Timestamp(NOW + 3)))
-    for part in ("SIM", "simulated", "venue sim", "plan pro", "equity 8,983.99", "▲ +41.20 today"):
+    for part in ("SIM", "simulated", "venue sim", "plan pro", "equity 8,960.90", "▲ +41.20 today"):
         assert part in told
     assert told.endswith("● online 3s")
 
@@ -116,7 +116,7 @@ def test_cash_stands_beside_ten_approvals_and_notices(width: int) -> None:
     held = tuple(held_of(f"h{at}") for at in range(10))
     state = replace(STATE, supervision=replace(STATE.supervision, held=held))
     shown = line((*money_bits(state, NOW), *approval_bits(state, NOW), *badge_bits(3)), width)
-    for part in ("equity 8,983.99", "+41.20", "cash 8,214.33", "online 0s"):
+    for part in ("equity 8,960.90", "+41.20", "cash 8,214.33", "online 0s"):
         assert part in shown
     assert ("& 10 approvals" if width > 100 else "&10") in shown
     assert any(words in shown for words in (" 3 notices ", " 3 new "))
@@ -223,7 +223,7 @@ def test_a_cached_world_shows_no_time_of_its_own() -> None:
 def test_privacy_masks_the_bar() -> None:
     private = replace(STATE, preferences={"privacy": "on"})
     told = line(money_bits(private, NOW)) + line(world_bits(private, NOW))
-    assert "8,983.99" not in told
+    assert "8,960.90" not in told
     assert "41.20" not in told
 
 

@@ -166,18 +166,18 @@ ACCOUNT = replace(
 def test_the_sums_of_an_account_fit_its_cash_and_its_positions() -> None:
     assert summed(ACCOUNT, (HELD, OTHER)) == replace(
         ACCOUNT,
-        equity=Micros(1_061 * ONE),
-        day_pnl=Micros(21 * ONE),
-        total_pnl=Micros(161 * ONE),
+        equity=Micros(1_054 * ONE),
+        day_pnl=Micros(14 * ONE),
+        total_pnl=Micros(154 * ONE),
         unrealized=Micros(26 * ONE),
         realized=Micros(135 * ONE),
-        exit_equity=Micros(1_054 * ONE),
+        mark_equity=Micros(1_061 * ONE),
     )
 
 
 def test_cash_that_is_newer_than_the_account_counts() -> None:
     known = summed(ACCOUNT, (HELD,), Micros(500 * ONE))
-    assert (known.cash, known.equity, known.exit_equity) == (500 * ONE, 550 * ONE, 545 * ONE)
+    assert (known.cash, known.mark_equity, known.equity) == (500 * ONE, 550 * ONE, 545 * ONE)
     assert summed(ACCOUNT, None, Micros(500 * ONE)).cash == 500 * ONE
 
 
@@ -189,11 +189,13 @@ def test_a_sum_of_which_a_part_is_unknown_is_unknown() -> None:
         total_pnl=None,
         unrealized=None,
         realized=None,
-        exit_equity=None,
+        mark_equity=None,
     )
     assert summed(replace(ACCOUNT, day_open=None), (HELD,)).day_pnl is None
-    assert summed(ACCOUNT, (HELD, replace(OTHER, exit_value=None))).exit_equity is None
-    assert summed(ACCOUNT, ()).exit_equity == 1_000 * ONE
+    partly = summed(ACCOUNT, (HELD, replace(OTHER, exit_value=None)))
+    assert (partly.is_at_mark, partly.equity) == (True, partly.mark_equity)
+    none = summed(ACCOUNT, ())
+    assert (none.is_at_mark, none.equity) == (False, 1_000 * ONE)
 
 
 # -- trades and tickets -------------------------------------------------------------------------

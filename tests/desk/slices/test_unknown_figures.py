@@ -26,7 +26,7 @@ async def test_without_positions_there_is_no_equity(tmp_path: Path) -> None:
             assert account.cash > 0
             derived = (account.equity, account.unrealized, account.realized, account.total_pnl)
             assert derived == (None,) * 4
-            assert (account.day_pnl, account.exit_equity) == (None, None)
+            assert (account.day_pnl, account.mark_equity) == (None, None)
             assert state.equity == ()
             async with running(seen_before(state), first="portfolio", size=(140, 40)) as seen:
                 top = seen.lines[0]

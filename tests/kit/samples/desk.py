@@ -243,7 +243,8 @@ def _drawn(count: int, held: int, seed: int) -> DeskState:
         for i in range(min(held, count))
     )
     cash = Micros(8_214_330_000)
-    equity = Micros(cash + sum(p.mark_value for p in positions))
+    marked = Micros(cash + sum(p.mark_value for p in positions))
+    equity = Micros(cash + sum(p.exit_value or 0 for p in positions))
     news = tuple(
         NewsView(
             at=Timestamp(NOW - 60 * i),
@@ -348,9 +349,9 @@ def _drawn(count: int, held: int, seed: int) -> DeskState:
             equity=equity,
             day_pnl=Micros(41_200_000),
             total_pnl=Micros(-118_400_000),
-            realized=Micros(-90_000_000),
+            realized=Micros(marked - equity - 90_000_000),
             unrealized=Micros(-28_400_000),
-            exit_equity=Micros(equity - 31_000_000),
+            mark_equity=marked,
             trades_count=len(trades),
             win_rate=0.54,
         ),

@@ -1,15 +1,14 @@
 """What an agent's past came to: figures worked out by hand, and the same from a running service."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from kit.engine.bare import AT, bare_world, listed
-from kit.service.bare import bare_service, request_to
-from kit.service.stage import open_stage
-from service_tui.server.http.service import RequestContext
+from kit.service.line import Line, line_to
+from kit.service.stage import OPERATOR, open_stage
+from service_tui.clock import ManualClock
 from service_tui.server.past.agent_past import AgentFill, AgentPayout
-from service_tui.server.routes import agent_results, outcomes
 from service_tui.server.routes.agent_results import (
     POINTS_MAX,
     Bucket,
@@ -116,7 +115,7 @@ def test_the_curve_follows_money_and_the_price_after_each_trade() -> None:
         paid(40, won=False),
         paid(40, won=True, side=Side.NO),
     ]
-    curve = pnl_curve(past, Timestamp(50), Micros(8 * ONE))
+    curve = pnl_curve(past, (), Timestamp(50), Micros(8 * ONE))
     # After the first: 10 shares at 0.52, less 5. After the second YES is at 0.58, NO at 0.42.
     assert [(at, pnl / ONE) for at, pnl in curve] == [
         (10, 0.0),
@@ -130,13 +129,15 @@ def test_the_curve_follows_money_and_the_price_after_each_trade() -> None:
 
 
 def test_what_was_traded_with_other_money_is_not_added() -> None:
-    assert pnl_curve([fill(1, Action.BUY, 1, 1, venue=Venue.EVM)], Timestamp(2), Micros(0)) == ()
+    assert (
+        pnl_curve([fill(1, Action.BUY, 1, 1, venue=Venue.EVM)], (), Timestamp(2), Micros(0)) == ()
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2, POINTS_MAX - 2, POINTS_MAX - 1, POINTS_MAX, 3_000])
 def test_a_long_life_has_a_short_curve_with_both_its_ends(count: int) -> None:
     past = [fill(at, Action.BUY, 1, 0.5) for at in range(1, count + 1)]
-    curve = pnl_curve(past, Timestamp(9_999), Micros(7))
+    curve = pnl_curve(past, (), Timestamp(9_999), Micros(7))
     assert 2 <= len(curve) <= POINTS_MAX
     assert (curve[0], curve[-1]) == ((1.0, 0), (9_999, 7))
     assert curve[-2][0] == count
@@ -257,40 +258,33 @@ def test_a_sale_says_nothing_of_how_sure_a_skill_was() -> None:
     assert (one.trades, one.edge, one.confidence) == (1, None, None)
 
 
-async def test_the_results_are_those_of_the_agent_of_the_path(
-    monkeypatch: pytest.MonkeyPatch,
+async def test_the_curve_is_what_the_agent_was_worth_each_minute_over_a_restart(
+    tmp_path: Path,
 ) -> None:
-    world = bare_world("ada", "bea")
-    world.world_at = Timestamp(AT + 600)
-    listed(world, "m1")
-    asked: list[object] = []
-
-    async def past_of(request: RequestContext) -> list[object]:
-        asked.append(request.agent.agent_id)
-        return ["row"]
-
-    def body(*given: object) -> str:
-        asked.append(given)
-        return "body"
-
-    monkeypatch.setattr(outcomes, "past_of", past_of)
-    monkeypatch.setattr(agent_results, "_results_body", body)
-    monkeypatch.setattr(agent_results, "agent_pnl", lambda _, agent: f"P&L of {agent.agent_id}")
-    request = request_to(bare_service(world), path={"agent_id": "bea"})
-    assert await agent_results.results(request) == "body"
-    assert asked == ["bea", ("bea", ["row"], {"m1": None}, (AT, "P&L of bea"))]
-
-
-def test_the_body_has_the_curve_and_the_skills_of_one_past(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    past = [fill(1, Action.BUY, 10, 5, signals={"confidence": 0.9}), paid(2, won=True)]
-    monkeypatch.setattr(agent_results, "in_one_form", lambda found: {"rows": past}[found])
-    told = agent_results._results_body(
-        "ada", "rows", {"m": True}, (Timestamp(9.0), Micros(7 * ONE))
-    )
-    assert told.agent_id == "ada"
-    assert [(one.at.timestamp(), one.pnl) for one in told.points] == [
-        (1.0, 0.0), (1.0, pytest.approx(0.2)), (2.0, 5.0), (9.0, 7.0),
-    ]  # fmt: skip
-    assert [(one.skill_slug, one.hit_rate) for one in told.skills] == [("gauge", 1.0)]
+    """By hand: its exit equity read in the last second of a minute, in which nothing follows."""
+    clock = ManualClock()
+    by_hand: dict[float, float] = {}
+    known: dict[str, str] = {}
+    for _ in range(2):
+        async with open_stage(tmp_path, clock, speed=10, **known) as stage:
+            known = {"key": stage.key, "agent_id": stage.agent_id}
+            line, operator = line_to(stage), Line(stage, OPERATOR)
+            path = {"agent_id": stage.agent_id}
+            market = max(stage.open_markets(), key=lambda one: one.listing.resolves_at)
+            order = {"market_id": market.market_id, "side": "yes", "amount": 50}
+            assert (await line.said(PLACE_TRADE, json=order))["success"]
+            for _ in range(3):
+                await line.wait(59.5 - clock.now() % 60, 0.5)
+                (row,) = (await operator.said(DESK_AGENTS))["agents"]
+                by_hand[clock.now() // 60 * 60 + 60] = row["exit_equity"]
+                await line.wait(5, 0.5)
+            told = await operator.said(DESK_AGENT_RESULTS, path=path)
+            (row,) = (await operator.said(DESK_AGENTS))["agents"]
+    points = {
+        datetime.fromisoformat(one["at"]).timestamp() // 60 * 60: one["pnl"]
+        for one in told["points"][1:-1]
+    }
+    assert len(by_hand) == 6
+    for minute, worth in by_hand.items():
+        assert points[minute] == pytest.approx(worth - 10_000, abs=1e-6)
+    assert told["points"][-1]["pnl"] == pytest.approx(row["exit_equity"] - 10_000, abs=1e-6)

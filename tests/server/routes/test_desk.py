@@ -86,8 +86,9 @@ async def test_the_desk_sees_every_agent_with_its_figures(tmp_path: Path) -> Non
         agent = stage.world.agents[row["agent_id"]]
         assert row["equity"] == pytest.approx(stage.world.equity(agent) / ONE)
         # A round trip's loss is today's and all there is so far.
-        assert row["pnl_today"] == pytest.approx(row["equity"] - 10_000)
-        assert row["pnl_total"] == pytest.approx(row["pnl_today"], abs=1e-6)
+        assert row["exit_equity"] == pytest.approx(stage.world.exit_equity(stage.agent) / ONE)
+        assert row["pnl_today"] == pytest.approx(row["exit_equity"] - 10_000)
+        assert row["pnl_total"] == pytest.approx(row["equity"] - 10_000, abs=1e-6)
         assert row["claim_url"] == second["claim_url"]
         assert body["account"] == {"plan": "pro", "agents_count": 1, "agents_max": 10}
         text = json.dumps(body)

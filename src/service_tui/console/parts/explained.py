@@ -111,36 +111,42 @@ def position_numbers(
 def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
     """Worth and results of the account; none before it has loaded."""
     account, masked = state.account, is_private(state)
-    if account is None or account.equity is None:
+    if account is None or account.equity is None or account.mark_equity is None:
         # Without the positions the sum cannot be explained.
         return ()
     age, message = _age(state, Topic.ACCOUNT, now), _SERVICE.format(topic="account")
     cash = ("cash, $SIM", formats.money(account.cash, masked=masked))
     realized = ("realized, $SIM", formats.pnl(account.realized, masked=masked))
     unrealized = ("unrealized, $SIM", formats.pnl(account.unrealized, masked=masked))
-    marked = Micros(account.equity - account.cash)
+    sold, marked = account.equity - account.cash, account.mark_equity - account.cash
+    value = "mark value" if account.is_at_mark else "exit value"
+    own_impact = Micros(account.equity - account.mark_equity)
     return (
         Explanation(
             "equity, $SIM",
             formats.money(account.equity, masked=masked),
-            "cash + mark value of every open position",
-            (cash, ("mark value, $SIM", formats.money(marked, masked=masked))),
+            f"cash + {value} of every open position",
+            (cash, (f"{value}, $SIM", formats.money(Micros(sold), masked=masked))),
             message,
             age,
         ),
         Explanation(
-            "exit value, $SIM",
-            formats.money(account.exit_equity, masked=masked),
-            "cash + exit value of every open position",
-            (cash,),
+            "at mark, $SIM",
+            formats.money(account.mark_equity, masked=masked),
+            "cash + mark value of every open position",
+            (cash, ("mark value, $SIM", formats.money(Micros(marked), masked=masked))),
             message,
             age,
         ),
         Explanation(
             "total P&L, $SIM",
             formats.pnl(account.total_pnl, masked=masked),
-            "realized + unrealized",
-            (realized, unrealized),
+            "realized + unrealized + what selling brings more or less than the mark",
+            (
+                realized,
+                unrealized,
+                ("selling, $SIM", formats.pnl(own_impact, masked=masked)),
+            ),
             message,
             age,
         ),

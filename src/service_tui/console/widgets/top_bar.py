@@ -192,14 +192,11 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     ]
     if account is not None:
         today = formats.pnl(account.day_pnl, masked=masked, arrow=True)
+        equity = formats.money(account.equity, masked=masked)
+        label = "equity at mark" if account.is_at_mark else "equity"
         bits += [
             Bit(_labelled("plan", Text(account.plan.value)), 19),
-            Bit(
-                _labelled("equity", formats.money(account.equity, masked=masked)),
-                11,
-                formats.money(account.equity, masked=masked),
-                3,
-            ),
+            Bit(_labelled(label, equity), 11, equity, 3),
             Bit(Text.assemble(today, (" today", "muted")), 12, today, 5),
             Bit(_labelled("cash", formats.money(account.cash, masked=masked)), 10),
         ]

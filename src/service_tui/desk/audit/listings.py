@@ -70,7 +70,7 @@ def _account(account: AccountView | None) -> Row:
         "plan": account.plan.value,
         "cash": decimal(account.cash),
         "equity": _money(account.equity),
-        "exit_equity": _money(account.exit_equity),
+        "mark_equity": _money(account.mark_equity),
         "day_pnl": _money(account.day_pnl),
         "total_pnl": _money(account.total_pnl),
         "realized": _money(account.realized),
@@ -79,7 +79,7 @@ def _account(account: AccountView | None) -> Row:
 
 
 _ACCOUNT: Final = (
-    "agent", "plan", "cash", "equity", "exit_equity", "day_pnl", "total_pnl", "realized",
+    "agent", "plan", "cash", "equity", "mark_equity", "day_pnl", "total_pnl", "realized",
     "unrealized",
 )  # fmt: skip
 

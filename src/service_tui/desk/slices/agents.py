@@ -52,8 +52,9 @@ class AgentView:
     """One agent as its operator sees it. Money in micros; today begins at midnight UTC.
 
     `paused` blocks its buys, `suspended` everything it does, `retired` for good. `is_own` is the
-    agent by which the person at the console trades. `wins` and `losses` are of what is closed on
-    sim; `spent_today` is the money of all its buys.
+    agent by which the person at the console trades. `equity` and both P&Ls are of what selling all
+    would bring now; `mark_equity` is by the mark, None where it is not known. `wins` and `losses`
+    are of what is closed on sim; `spent_today` is the money of all its buys.
     """
 
     agent_id: str
@@ -80,6 +81,7 @@ class AgentView:
     spent_today: Micros = Micros(0)
     limits: AgentLimitsView | None = None
     retired: bool = False
+    mark_equity: Micros | None = None
 
     @property
     def win_rate(self) -> float | None:

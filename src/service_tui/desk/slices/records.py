@@ -311,11 +311,13 @@ class TicketView:
 
 @dataclass(frozen=True, slots=True)
 class AccountView:
-    """The desk's own agent. Money in micros; `equity` is cash plus mark value.
+    """The desk's own agent. Money in micros; `equity` is cash plus what selling all would bring.
 
-    `start` is the equity without any P&L, `day_open` the equity at midnight UTC; the P&L of all
-    time and of the day are the equity less these, so that every figure fits the others. What
-    is made of the positions is None as long as they were never read. `wins` and `losses` count
+    A service that does not say what selling brings has the mark value in its place
+    (`is_at_mark`). `mark_equity` is cash plus mark value in any case. `start` is the equity
+    without any P&L, `day_open` the equity at midnight UTC; the P&L of all time and of the day are
+    the equity less these, realized and unrealized P&L add up to the mark equity less the start.
+    What is made of the positions is None as long as they were never read. `wins` and `losses` count
     sales and payouts on sim that gained or lost.
     """
 
@@ -332,11 +334,12 @@ class AccountView:
     total_pnl: Micros | None
     realized: Micros | None
     unrealized: Micros | None
-    exit_equity: Micros | None
     trades_count: int
     win_rate: float | None
     wins: int = 0
     losses: int = 0
+    mark_equity: Micros | None = None
+    is_at_mark: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -574,21 +577,23 @@ def summed(
             total_pnl=None,
             unrealized=None,
             realized=None,
-            exit_equity=None,
+            mark_equity=None,
         )
-    equity = Micros(own + sum_of(held.mark_value for held in positions))
+    marked = Micros(own + sum_of(held.mark_value for held in positions))
     exits = [held.exit_value for held in positions if held.exit_value is not None]
+    is_at_mark = len(exits) != len(positions)
+    equity = marked if is_at_mark else Micros(own + sum_of(exits))
     unrealized = sum_of(held.unrealized for held in positions)
-    total = Micros(equity - account.start)
     return replace(
         account,
         cash=own,
         equity=equity,
         day_pnl=None if account.day_open is None else Micros(equity - account.day_open),
-        total_pnl=total,
+        total_pnl=Micros(equity - account.start),
         unrealized=unrealized,
-        realized=Micros(total - unrealized),
-        exit_equity=Micros(own + sum_of(exits)) if len(exits) == len(positions) else None,
+        realized=Micros(marked - account.start - unrealized),
+        mark_equity=marked,
+        is_at_mark=is_at_mark,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from service_tui.engine.agents.leash import Leash, Leashes
+from service_tui.engine.agents.marks import Marks
 from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
 from service_tui.engine.events import AgentChanged, ClientSeen, TradeFailed
 from service_tui.engine.limits import (
@@ -85,7 +86,8 @@ class Agent:
 
     `day_buys` are the buys of the UTC day `buys_day` that have got shares, `day_resting` the open
     ones of that day that have got none and keep their place in the limit; `day_imports` to
-    `imports_day`; `day_equity` is the equity at the first tick of the UTC day `equity_day`.
+    `imports_day`; `day_equity` is what selling all would have brought, with
+    the cash, at the first event of the UTC day `equity_day`; `marks` are its worth over time.
     `sources` are the trade sources by market: clients guard their rebuys by them. `failed` is
     when an order last failed on a real venue, by market and side. `skills_spent` is the money of
     the day's buys by skill, in `skills_day`; `day_spent` that of all of them, in `buys_day`.
@@ -121,6 +123,7 @@ class Agent:
     skills_spent: dict[str, Micros] = field(default_factory=dict[str, Micros])
     day_spent: Micros = Micros(0)
     leashes: Leashes = field(default_factory=dict[str, Leash])
+    marks: Marks = field(default_factory=Marks)
 
     def trades_per_day(self) -> int | None:
         """Buys allowed a day; None is no limit."""

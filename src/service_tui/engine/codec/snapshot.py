@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition
+from service_tui.engine.agents.marks import Mark, Marks
 from service_tui.engine.amm.market import Market
 from service_tui.engine.codec.agents import pending_fields, restore_pending
 from service_tui.engine.codec.books import (
@@ -79,6 +80,7 @@ def fields_of(world: World) -> Named:
         # Left out until it is chosen, as in the snapshots of before there was a choice.
         **({} if world.plan is None else {"plan": world.plan}),
         **({} if world.halt.since is None else {"halted_at": world.halt.since}),
+        **({"marked_until": world.marked_until} if world.marked_until else {}),
         **{name: getattr(world, name) for name in _WORLD_PLAIN},
         "ledger": {name: held for name, held in world.ledger.balances().items() if held},
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
@@ -110,6 +112,7 @@ def world_of(fields: Named, topics: Topics) -> World:
         plan = fields.get("plan")
         world.plan = None if plan is None else Plan(plan)
         world.halt.since = fields.get("halted_at")
+        world.marked_until = fields.get("marked_until", 0.0)
         for row in fields["markets"]:
             market = market_of(row)
             world.markets[market.market_id] = market
@@ -171,6 +174,8 @@ def _agent_fields(agent: Agent) -> Named:
         "positions": [position_fields(position) for position in agent.positions.values()],
         "closed": [asdict(closed) for closed in agent.closed],
         "sources": agent.sources,
+        # Left out where there are none, as in the snapshots of before.
+        **({"marks": agent.marks.tiers} if any(agent.marks.tiers) else {}),
     }
 
 
@@ -195,4 +200,7 @@ def _agent_of(row: Named) -> Agent:
         positions={one[1]: position_of(one) for one in row["positions"]},
         closed=[ClosedPosition(**(closed | _closed_texts(closed))) for closed in row["closed"]],
         sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
+        marks=Marks(tuple([Mark(*one) for one in tier] for tier in row["marks"]))
+        if "marks" in row
+        else Marks(),
     )

@@ -121,6 +121,11 @@ def agent_pnl(world: World, agent: Agent) -> Micros:
     return Micros(agent.realized + unrealized(world, agent))
 
 
+def exit_pnl(world: World, agent: Agent) -> Micros:
+    """P&L on sim if all were sold now: the figure where one stands alone."""
+    return Micros(agent_pnl(world, agent) - world.equity(agent) + world.exit_equity(agent))
+
+
 def unrealized(world: World, agent: Agent) -> Micros:
     """Unrealized P&L of all open positions."""
     return sum_of(

@@ -10,7 +10,7 @@ from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Past
 from service_tui.server.past.outcomes import Closing, books_of
-from service_tui.server.projections.present import agent_pnl
+from service_tui.server.projections.present import exit_pnl
 from service_tui.server.routes import outcomes
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal, sum_of
@@ -192,18 +192,33 @@ class _Book:
 
 
 def pnl_curve(
-    past: Sequence[AgentFill | AgentPayout], now: Timestamp, total: Micros
+    past: Sequence[AgentFill | AgentPayout],
+    marks: Sequence[Point],
+    now: Timestamp,
+    total: Micros,
 ) -> tuple[Point, ...]:
-    """P&L on sim over time: after each trade and payout, what is held at the last price seen.
+    """P&L on sim over time, if all were sold then: by the marks of every minute.
+
+    Of the time before the first mark, which an older program did not note: after each trade and
+    payout, what was held at the last price seen.
 
     Args:
         past: oldest first.
+        marks: P&L of each mark, oldest first.
         now: time of the last point.
         total: P&L now, which is the last point.
 
     Returns:
         At most `POINTS_MAX` points, the first one 0 at the first trade; none before any trade.
     """
+    first = marks[0][0] if marks else now
+    early = [one for one in _by_trades(past) if one[0] < first]
+    points = [*early, *marks]
+    return (*_thinned(points), (now, total)) if points else ()
+
+
+def _by_trades(past: Sequence[AgentFill | AgentPayout]) -> Sequence[Point]:
+    """P&L on sim after each trade and payout, what is held at the last price seen."""
     books: dict[str, _Book] = {}
     pnl = 0.0
     points: list[Point] = []
@@ -217,9 +232,7 @@ def pnl_curve(
         book.take(one)
         pnl += book.worth
         points.append((one.at, Micros(round(pnl))))
-    if not points:
-        return ()
-    return (*_thinned(points), (now, total))
+    return points
 
 
 def _thinned(points: Sequence[Point]) -> Sequence[Point]:
@@ -236,10 +249,12 @@ async def results(request: RequestContext) -> AgentResultsBody:
     agent = world.agent(request.path["agent_id"])
     found = await outcomes.past_of(replace(request, caller=agent))
     ended = {one.market_id: one.outcome for one in world.markets.values()}
-    total = agent_pnl(world, agent)
+    total = exit_pnl(world, agent)
+    start = world.exit_equity(agent) - total
+    marks = [(one.at, Micros(one.exit_equity - start)) for one in agent.marks.all()]
     # In a thread: a long life is a matter of seconds.
     return await asyncio.to_thread(
-        _results_body, agent.agent_id, found, ended, (request.now, total)
+        _results_body, agent.agent_id, found, ended, (marks, request.now, total)
     )
 
 
@@ -247,13 +262,13 @@ def _results_body(
     agent_id: str,
     found: Sequence[Past],
     ended: Mapping[str, bool | None],
-    last: tuple[Timestamp, Micros],
+    worth: tuple[Sequence[Point], Timestamp, Micros],
 ) -> AgentResultsBody:
     past = in_one_form(found)
     return AgentResultsBody(
         agent_id=agent_id,
         points=tuple(
-            PnlPoint(at=moment(at), pnl=decimal(pnl)) for at, pnl in pnl_curve(past, *last)
+            PnlPoint(at=moment(at), pnl=decimal(pnl)) for at, pnl in pnl_curve(past, *worth)
         ),
         skills=tuple(_skill_body(one) for one in skill_results(past, ended.get)),
     )

@@ -72,8 +72,9 @@ def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
         suspended=settings.suspended,
         cash=decimal(cash),
         equity=decimal(equity),
+        exit_equity=decimal(world.exit_equity(agent)),
         pnl_total=decimal(agent_pnl(world, agent)),
-        pnl_today=decimal(Micros(equity - agent.day_equity)),
+        pnl_today=decimal(world.gained_today(agent, request.now)),
         # Both sides of a market are two positions, as in every list of them.
         positions_count=sum(
             bool(one.yes.shares) + bool(one.no.shares) for one in agent.open_positions()

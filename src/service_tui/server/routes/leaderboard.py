@@ -8,7 +8,7 @@ from service_tui.engine.limits import PLANS
 from service_tui.engine.reactor.wallets import ROSTER, address_of
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.projections.present import FIRST_CASH, agent_pnl
+from service_tui.server.projections.present import FIRST_CASH, exit_pnl
 from service_tui.terms import VENUE_NAMES, Venue, win_rate
 from service_tui.units import Micros, decimal, sum_of
 from service_tui.wire.endpoints.public import FLEET_SUMMARY, LEADERS, SDK_LEADERS, VENUE_LEADERS
@@ -55,7 +55,7 @@ def _leaders(request: RequestContext, limit: int) -> tuple[LeaderBody, ...]:
     """The best agents; of equals who has been here longer comes first, and they share a rank."""
     world = request.world
     ranked = sorted(
-        ((agent_pnl(world, agent), agent) for agent in world.agents.values()),
+        ((exit_pnl(world, agent), agent) for agent in world.agents.values()),
         key=lambda row: -row[0],
     )
     gains = [pnl for pnl, _ in ranked]
@@ -79,7 +79,7 @@ def _agents_on(request: RequestContext, venue: Venue) -> list[VenueLeaderBody]:
     rows: list[VenueLeaderBody] = []
     for agent in world.agents.values():
         if venue is Venue.SIM:
-            pnl, trades = agent_pnl(world, agent), agent.trades_count
+            pnl, trades = exit_pnl(world, agent), agent.trades_count
             wins, losses = agent.win_count, agent.loss_count
         else:
             account = world.venues.account(agent.agent_id, venue)
@@ -155,7 +155,7 @@ async def fleet_summary(request: RequestContext) -> FleetSummaryBody:
     """The agents of the account: the caller, the best of them, and sums on sim."""
     world, own = request.world, request.agent
     agents = list(world.agents.values())
-    pnl_by_id = {agent.agent_id: agent_pnl(world, agent) for agent in agents}
+    pnl_by_id = {agent.agent_id: exit_pnl(world, agent) for agent in agents}
     own_pnl = pnl_by_id[own.agent_id]
     rank = sum(pnl > own_pnl for pnl in pnl_by_id.values()) + 1
     return FleetSummaryBody(

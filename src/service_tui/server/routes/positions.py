@@ -44,6 +44,7 @@ from service_tui.wire.positions import (
 )
 
 HOUR_S: Final = 3_600.0
+DAY_S: Final = 86_400.0
 READ_MAX: Final = 5
 """How often the past is read again because markets ended meanwhile."""
 
@@ -284,7 +285,15 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
         # The flat count means positions on the EVM venue. Source: wire reference, 3.6.
         positions_count=0 if evm is None else evm.positions_count,
         redeemable_count=sum(redeemable),
-        pnl_24h=decimal(Micros(world.equity(agent) - agent.day_equity)),
+        pnl_24h=decimal(
+            world.gained_since(
+                agent,
+                Timestamp(request.now - DAY_S),
+                Micros(world.equity(agent) - agent_pnl(world, agent)),
+            )
+        ),
+        pnl_today=decimal(world.gained_today(agent, request.now)),
+        exit_equity=decimal(world.exit_equity(agent)),
         pnl_total=total,
         concentration=Concentration(
             top_market_pct=values[0] / exposure if exposure else 0.0,

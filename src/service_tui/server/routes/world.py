@@ -66,7 +66,7 @@ def _absence(request: RequestContext) -> AbsenceBody | None:
             if item.at <= gone.opened_at
         ),
         equity_before=None if before is None else decimal(before),
-        equity_after=None if agent is None else decimal(world.equity(agent)),
+        equity_after=None if agent is None else decimal(world.exit_equity(agent)),
     )
 
 

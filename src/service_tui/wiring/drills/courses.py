@@ -114,7 +114,7 @@ def _figure(stage: DrillStage, agent_id: str, venue: Venue, figure: str) -> Micr
     world = stage.world
     if venue is Venue.SIM:
         agent = world.agents[agent_id]
-        return world.cash(agent) if figure == "cash" else world.equity(agent)
+        return world.cash(agent) if figure == "cash" else world.exit_equity(agent)
     venues = world.venues
     if figure == "cash":
         return venues.cash(agent_id, venue)

@@ -92,7 +92,7 @@ async def test_the_account_and_its_positions_are_there_the_largest_first() -> No
         assert values == sorted(values, reverse=True)
         assert len(values) == 12
         figures = view.part("#portfolio-figures")
-        for words in ("cash $", "8,214.33", "exit value $", "+41.20", "-118.40", "54.0%"):
+        for words in ("cash $", "8,214.33", "at mark $", "+41.20", "-118.40", "54.0%"):
             assert words in figures
         assert view.screen._curve._points
 

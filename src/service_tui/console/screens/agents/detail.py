@@ -188,6 +188,7 @@ def _money(agent: AgentView, view: ViewContext) -> tuple[Figure, ...]:
     )
     return (
         ("equity", view.money(agent.equity)),
+        ("at mark", view.money(agent.mark_equity)),
         ("cash", view.money(agent.cash)),
         ("P&L", view.pnl(agent.total_pnl)),
         ("P&L today", view.pnl(agent.day_pnl)),
@@ -206,6 +207,7 @@ def _venue_money(money: VenueMoneyView, view: ViewContext) -> tuple[Figure, ...]
         ("cash", view.money(money.cash)),
         *kept,
         ("P&L", view.pnl(money.total_pnl)),
+        *((("to redeem", view.money(money.to_redeem)),) if money.to_redeem else ()),
         ("held", formats.count(money.positions_count)),
         ("open orders", formats.count(money.orders_count)),
     )
@@ -378,6 +380,6 @@ def explain_agent(agent: AgentView, view: ViewContext) -> tuple[Explanation, ...
     """Inputs of an agent's P&L."""
     inputs = (("equity", view.money(agent.equity)), ("cash", view.money(agent.cash)))
     age = formats.age(agent.last_trade_at, view.now)
-    formula = "equity - funds given; equity = cash + positions at market price"
+    formula = "equity - funds given; equity = cash + what selling every position would bring"
     pnl = view.pnl(agent.total_pnl)
     return (Explanation("P&L, $SIM", pnl, formula, inputs, "service data", age),)

@@ -27,7 +27,7 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
     return (
         ("cash $", formats.money(account.cash, masked=masked)),
         ("equity $", formats.money(account.equity, masked=masked)),
-        ("exit value $", formats.money(account.exit_equity, masked=masked)),
+        ("at mark $", formats.money(account.mark_equity, masked=masked)),
         ("day P&L $", formats.pnl(account.day_pnl, masked=masked)),
         ("total P&L $", formats.pnl(account.total_pnl, masked=masked)),
         ("realized $", formats.pnl(account.realized, masked=masked)),
