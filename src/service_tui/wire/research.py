@@ -182,6 +182,9 @@ class StateBody(LenientModel):
     consecutive_crashes: Count = 0
     baseline_metric: Figure | None = None
     best_number: Count | None = None
+    kept_count: Count | None = None
+    discarded_count: Count | None = None
+    crashed_count: Count | None = None
     last_at: Moment | None = None
     agent_id: Line = ""
     agent_name: Line = ""

@@ -380,6 +380,9 @@ def _state(world: World, agent: Agent, skill: str) -> StateBody:
         consecutive_crashes=standing.crashes_in_row,
         baseline_metric=standing.baseline,
         best_number=found.best_number,
+        kept_count=standing.kept,
+        discarded_count=standing.discarded,
+        crashed_count=standing.crashed,
         agent_id=agent.agent_id,
         agent_name=agent.settings.name,
     )
