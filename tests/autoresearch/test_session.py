@@ -24,8 +24,8 @@ from service_tui.client.errors import Called, UnreachableError
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config
 from service_tui.terms import Direction, ExperimentStatus, Plan
-from service_tui.wire.endpoints.research import EXPERIMENTS
-from service_tui.wire.research import BacktestRequest, StateBody
+from service_tui.wire.endpoints.research import EXPERIMENTS, RESEARCH_STATE
+from service_tui.wire.research import BacktestRequest, StateBody, StateQuery
 from service_tui.wire.research_tools import (
     BacktestArguments,
     InitArguments,
@@ -540,6 +540,33 @@ async def test_a_person_turns_off_what_a_server_is_working_at(tmp_path: Path) ->
         assert not (tree_of(repository) / "never").exists()
         again = await session.init(InitArguments(name="b", skill_slug=SKILL, metric_name="score"))
         assert (again["state"], again["experiments"], again["next_experiment"]) == ("running", 0, 2)
+
+
+@pytest.mark.process
+async def test_a_new_session_runs_at_once_on_the_service_too(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+
+        async def state() -> StateBody:
+            query = StateQuery(skill_slug=SKILL)
+            return (await stage.client.call(RESEARCH_STATE, query=query)).answer
+
+        await session.init(FIRST)
+        assert (await state()).session == "first"
+        await session.log(result("crash", 0.0))
+        assert (await state()).state == "paused"
+        await session.init(FIRST.model_copy(update={"name": "second"}))
+        found = await state()
+        assert (found.state, found.session, found.experiment_count) == ("running", "second", 0)
+        await session.log(result("crash", 0.0))
+        # One that a person begins beside the server is known with the next command.
+        begin_beside(await repository_at(repository), fresh(session.notes, "", 5), 50, 5)
+        await session.run(RunArguments(command="true"))
+        found = await state()
+        assert (found.state, found.session) == ("running", "second @5")
 
 
 @pytest.mark.process

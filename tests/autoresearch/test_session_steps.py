@@ -35,6 +35,7 @@ from service_tui.terms import Direction, ExperimentStatus
 from service_tui.wire.endpoints.public import AGENT
 from service_tui.wire.endpoints.research import (
     BACKTEST,
+    BEGIN_SESSION,
     EXPERIMENTS,
     POST_EXPERIMENT,
     RESEARCH_STATE,
@@ -70,6 +71,8 @@ class World:
 
     async def call(self, endpoint: Any, *, query: Any = None, body: Any = None) -> Any:
         """The service."""
+        if endpoint is BEGIN_SESSION:
+            return SimpleNamespace(answer=self.state)
         name = {
             AGENT: "agent", RESEARCH_STATE: "state", EXPERIMENTS: "known",
             POST_EXPERIMENT: "post", BACKTEST: "backtest",

@@ -251,6 +251,7 @@ class Session:
         self._config = config
         self._offset[config.skill] = 0 if state is None else state.last_experiment_number
         await self._sender.sync()
+        await self._sender.begin(config)
         self._show(worktree)
         return self._description({
             "session": config.name,
@@ -291,6 +292,7 @@ class Session:
         if not self._means.allows_shell:
             raise ToolError("shell commands are not allowed on this server", ALLOW_FIX)
         await self._sender.check_plan()
+        await self._sender.begin(config)
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
         await worktree.check_branch()

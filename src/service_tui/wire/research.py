@@ -190,6 +190,18 @@ class StateBody(LenientModel):
     agent_name: Line = ""
 
 
+class SessionRequest(WireModel):
+    """ours: a session begins; the service knows so before the first result, and clears a pause."""
+
+    skill_slug: Slug
+    session: SentLine
+    segment: Count = 0
+    metric_name: SentLine = "pnl"
+    metric_unit: SentLine = ""
+    best_direction: Direction = Direction.HIGHER
+    max_experiments: Count = CAP_DEFAULT
+
+
 class ResearchBody(LenientModel):
     """ours: the newest results of all agents, and their sessions, newest first."""
 
