@@ -13,7 +13,7 @@ from textual.app import App
 from textual.message import Message
 
 from service_tui.console.shell import terminal
-from service_tui.console.shell.terminal import Terminal
+from service_tui.console.shell.terminal import KeyParser, Terminal
 
 BROKEN: Final = {
     "half a letter": b"\xe2\x98",
@@ -114,6 +114,68 @@ async def test_an_escape_that_nothing_follows_is_a_key(
     finally:
         reading.close()
     assert told == keys
+
+
+PASTE: Final = "\x1b[200~"
+END: Final = "\x1b[201~"
+PASTES: dict[str, tuple[list[tuple[float, str]], list[str]]] = {
+    # What comes and how long after the last, and what the app is told.
+    "a whole one": ([(0, f"{PASTE}two\nlines{END}a")], ["paste two\nlines", "a"]),
+    "one in pieces": (
+        [(0, "\x1b[2"), (0.05, "00~on"), (0.9, "e"), (0.9, "\x1b[20"), (0.05, "1~a")],
+        ["paste one", "a"],
+    ),
+    "two": ([(0, f"{PASTE}a{END}{PASTE}b{END}c")], ["paste a", "paste b", "c"]),
+    "an empty one": ([(0, f"{PASTE}{END}a")], ["a"]),
+    "zero bytes": ([(0, f"{PASTE}a\0b{END}")], ["paste ab"]),
+    "a lost end": ([(0, f"{PASTE}x"), (1.0, ""), (0, "q")], ["paste x", "q"]),
+    "a lost end, nothing yet": ([(0, f"{PASTE}x"), (0.9, ""), (0, "q"), (0.9, "")], []),
+    "half an end": ([(0, f"{PASTE}x\x1b[20"), (1.0, ""), (0, "q")], ["paste x", "q"]),
+    "a lost end, nothing pasted": ([(0, PASTE), (1.0, ""), (0, "q")], ["q"]),
+    "a function key": ([(0, f"{PASTE}x"), (0.1, "\x1b[20~"), (0, "q")], ["paste x", "f9", "q"]),
+    "another function key": ([(0, f"{PASTE}x\x1bOP")], ["paste x", "f1"]),
+    "a function key in pieces": (
+        [(0, f"{PASTE}x"), (0.1, "\x1b"), (0.05, "[20"), (0.05, "~")], ["paste x", "f9"],
+    ),
+    "a function key, then the end": (
+        [(0, f"{PASTE}x\x1b[20~"), (0.1, f"{END}q")], ["paste x", "f9", "q"],
+    ),
+    "escapes within": (
+        [(0, f"{PASTE}\x1b[31mred\x1b[0m\x1b{'y' * 40}{END}a")],
+        [f"paste \x1b[31mred\x1b[0m\x1b{'y' * 40}", "a"],
+    ),
+    "an end without a beginning": ([(0, f"{END}a")], ["a"]),
+    "what looks like the beginning": ([(0, "\x1b[20~0")], ["f9", "0"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PASTES)
+def test_a_paste_is_over_with_its_end_a_function_key_or_a_second_of_silence(case: str) -> None:
+    comes, expected = PASTES[case]
+    at = 100.0
+    parser = KeyParser(now=lambda: at)
+    told: list[str] = []
+    for after_s, text in comes:
+        at += after_s
+        for message in (*parser.feed(text), *parser.tick()):
+            if isinstance(message, events.Paste):
+                told.append(f"paste {message.text}")
+            elif isinstance(message, events.Key):
+                told.append(message.key)
+    assert told == expected
+
+
+async def test_keys_work_again_after_a_paste_that_never_ended() -> None:
+    reading = Reading()
+    try:
+        os.write(reading.writer, f"{PASTE}x".encode())
+        pasted = reading.told.get(timeout=60.0)
+        assert isinstance(pasted, events.Paste)
+        assert pasted.text == "x"
+        os.write(reading.writer, b"q")
+        assert len(reading.until("q")) == 1
+    finally:
+        reading.close()
 
 
 async def test_a_terminal_can_be_read_again_after_a_pause() -> None:
