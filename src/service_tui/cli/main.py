@@ -125,6 +125,10 @@ TURN_S: Final = 0.001
 """How long one thread runs while another waits."""
 
 
+SCREENLESS: Final = frozenset({"dumb", "unknown"})
+"""Kinds of terminals that print escape sequences instead of obeying them."""
+
+
 class CannotError(Exception):
     """The request cannot be met; one plain sentence."""
 
@@ -455,9 +459,13 @@ def _replay(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _require_terminal() -> None:
-    """Raise CannotError unless a person sits at a terminal."""
+    """Raise CannotError unless a person sits at a terminal that has a screen."""
     if not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         raise CannotError("the console needs a terminal; see --help")
+    if (kind := os.environ.get("TERM", "")) in SCREENLESS:
+        raise CannotError(
+            f"TERM={kind} is a terminal without a screen: 'service-tui --plain' gives lines of text"
+        )
 
 
 def _prepare_for_keys() -> None:

@@ -2,7 +2,10 @@
 
 import os
 import select
+import signal
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from queue import Queue
 from types import SimpleNamespace
 from typing import Final
@@ -12,8 +15,9 @@ from textual import constants, events
 from textual.app import App
 from textual.message import Message
 
+from kit.terminal.own import own_terminal
 from service_tui.console.shell import terminal
-from service_tui.console.shell.terminal import KeyParser, Terminal
+from service_tui.console.shell.terminal import ESCAPE_S, PASTE_S, KeyParser, Terminal
 
 BROKEN: Final = {
     "half a letter": b"\xe2\x98",
@@ -176,6 +180,61 @@ async def test_keys_work_again_after_a_paste_that_never_ended() -> None:
         assert len(reading.until("q")) == 1
     finally:
         reading.close()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what a program shows, however slow the machine is."""
+    pause = threading.Event()
+    for _ in range(1_200):
+        if holds():
+            return
+        pause.wait(0.05)
+    raise AssertionError("it never came")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("key", "pause_s", "shown"),
+    [("8", PASTE_S * 2, "per trade, sim"), ("\x1bOP", 0.0, "Keys on Ma")],
+)
+def test_a_console_takes_keys_again_after_a_paste_whose_end_is_lost(
+    tmp_path: Path, key: str, pause_s: float, shown: str
+) -> None:
+    with own_terminal(tmp_path, "--data-dir", str(tmp_path / "data")) as run, run.watched() as seen:
+        until(lambda: "online" in seen.text and "Welcome" in seen.text)
+        run.type("2")
+        until(lambda: "Welcome" not in seen.text)
+        run.type("\x1b[200~x")
+        threading.Event().wait(pause_s)
+        run.type(key)
+        until(lambda: shown in seen.text)
+        run.kill(signal.SIGTERM)
+        run.wait(60)
+
+
+def cursor_line(text: str) -> int:
+    """In which line of the screen the cursor of a table is."""
+    return next((n for n, line in enumerate(text.splitlines()) if line.startswith("▌")), -1)
+
+
+@pytest.mark.process
+def test_an_arrow_in_pieces_is_one_key_as_long_as_escdelay_says(tmp_path: Path) -> None:
+    with (
+        own_terminal(
+            tmp_path, "--data-dir", str(tmp_path / "data"), "--speed", "0", ESCDELAY="60000"
+        ) as run,
+        run.watched() as seen,
+    ):
+        until(lambda: "online" in seen.text and "Welcome" in seen.text)
+        run.type("2")
+        until(lambda: "Welcome" not in seen.text and "\n▌" in seen.text)
+        before = cursor_line(seen.text)
+        for piece in ("\x1b", "[", "B"):
+            run.type(piece)
+            threading.Event().wait(ESCAPE_S * 4)
+        until(lambda: cursor_line(seen.text) == before + 1)
+        run.kill(signal.SIGTERM)
+        run.wait(60)
 
 
 async def test_a_terminal_can_be_read_again_after_a_pause() -> None:

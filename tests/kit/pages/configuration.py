@@ -31,6 +31,14 @@ setting with its value and its source.
 - A setting of the file that a command does not use is ignored.
 - `serve.port` is `port` in the table `[serve]`; the same goes for `report` and `autoresearch`.
 
+## The terminal
+
+- `ESCDELAY` is how long, in milliseconds, an escape waits for the rest of a key (100). Where arrows
+  act as three keys, as on a slow line, set 500 or more; `esc` itself then takes as long.
+- A paste whose end is lost is over after a second of silence, or with a function key.
+- `TERM=dumb` has no screen: `--plain` gives lines of text.
+- Keys are Latin letters, digits and signs; a letter of another layout is named once.
+
 ## Settings
 
 """
