@@ -227,7 +227,9 @@ def test_an_arrow_in_pieces_is_one_key_as_long_as_escdelay_says(tmp_path: Path) 
     ):
         until(lambda: "online" in seen.text and "Welcome" in seen.text)
         run.type("2")
-        until(lambda: "Welcome" not in seen.text and "\n▌" in seen.text)
+        until(lambda: "Welcome" not in seen.text)
+        run.type("8")
+        until(lambda: "\n▌ limits" in seen.text)
         before = cursor_line(seen.text)
         for piece in ("\x1b", "[", "B"):
             run.type(piece)
