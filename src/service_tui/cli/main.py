@@ -251,6 +251,7 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         wants_remote = url is not None or arguments.profile is not None
     if wants_remote and arguments.command in OPENS:
         url, key = _remote(arguments, environment, url)
+        _check_proxy(url)
     elif url is not None:
         url = check_url(url, may_be_plain=environment.allow_insecure)
     if environment.wallet_key:
@@ -363,6 +364,16 @@ def _remote(
             f"no key for {address}: set {KEY_VARIABLE}, or run 'service-tui login --url {address}'"
         )
     return match.url, _key_of(match)
+
+
+def _check_proxy(url: str) -> None:
+    """Raise CannotError if the environment names a proxy for an address that cannot be used."""
+    from service_tui.client.proxies import proxy_for  # noqa: PLC0415
+
+    try:
+        proxy_for(url, os.environ)
+    except ValueError as error:
+        raise CannotError(str(error)) from error
 
 
 def _key_of(profile: "Profile") -> str:
