@@ -20,7 +20,7 @@ from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.dialog import TOGETHER_S
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands.agents import ApproveHeld
-from service_tui.desk.commands.risk import SetPriceAlert
+from service_tui.desk.commands.risk import RemoveMonitor, SetPriceAlert
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.risk import MonitorState
@@ -346,3 +346,31 @@ async def test_a_key_that_comes_while_the_console_ends_is_no_fault() -> None:
     key.set_sender(seen.app)
     await seen.app.on_event(key)
     assert seen.app.return_code in {None, 0}
+
+
+async def test_a_row_that_a_reading_left_out_and_the_next_brought_back_takes_keys_at_once() -> None:
+    whole = seen_before(guarded_state())
+    one = replace(whole, risk=replace(whole.risk, monitors=whole.risk.monitors[:1]))
+    none = replace(whole, risk=replace(whole.risk, monitors=()), positions=())
+    async with running(one, first="markets") as seen:
+        await seen.press("3")
+        await seen.bring(none)
+        await seen.bring(one)
+        typed(seen, "d")
+        await settled(seen)
+        assert seen.toasts == []
+        assert [type(order) for order in seen.doors.submitted] == [RemoveMonitor]
+
+
+async def test_a_row_that_took_the_place_of_one_that_went_is_seen_first() -> None:
+    whole = seen_before(guarded_state())
+    first, second = (replace(whole, risk=replace(whole.risk, monitors=(row,)), positions=())
+                     for row in whole.risk.monitors[:2])  # fmt: skip
+    none = replace(whole, risk=replace(whole.risk, monitors=()), positions=())
+    async with running(first, first="markets") as seen:
+        await seen.press("3")
+        await seen.bring(none)
+        await seen.bring(second)
+        typed(seen, "d")
+        await settled(seen)
+        assert seen.doors.submitted == []
