@@ -682,7 +682,8 @@ def _read_secret(prompt: str) -> str:
     try:
         if _is_terminal(sys.stdin):
             return getpass.getpass(prompt)
-        return sys.stdin.readline().rstrip("\r\n") if sys.stdin else ""
+        # A file that another system's editor saved begins with a mark of its byte order.
+        return sys.stdin.readline().rstrip("\r\n").removeprefix("\ufeff") if sys.stdin else ""
     except EOFError:
         return ""
     except UnicodeDecodeError:
