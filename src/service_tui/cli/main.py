@@ -477,6 +477,9 @@ def _require_terminal() -> None:
         raise CannotError(
             f"TERM={kind} is a terminal without a screen: 'service-tui --plain' gives lines of text"
         )
+    # A shell exports the size of another window, and the terminal knows its own.
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
 
 
 def _prepare_for_keys() -> None:

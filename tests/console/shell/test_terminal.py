@@ -15,7 +15,7 @@ from textual import constants, events
 from textual.app import App
 from textual.message import Message
 
-from kit.terminal.own import own_terminal
+from kit.terminal.own import LINES, own_terminal
 from service_tui.console.shell import terminal
 from service_tui.console.shell.terminal import ESCAPE_S, PASTE_S, KeyParser, Terminal
 
@@ -208,6 +208,23 @@ def test_a_console_takes_keys_again_after_a_paste_whose_end_is_lost(
         threading.Event().wait(pause_s)
         run.type(key)
         until(lambda: shown in seen.text)
+        run.kill(signal.SIGTERM)
+        run.wait(60)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "given",
+    [{"COLUMNS": "20", "LINES": "5"}, {"COLUMNS": "abc", "LINES": "-1"}, {"NO_COLOR": "1"},
+     {"COLORTERM": "nonsense"}],
+)  # fmt: skip
+def test_variables_that_contradict_the_terminal_leave_the_screen_whole(
+    tmp_path: Path, given: dict[str, str]
+) -> None:
+    data = str(tmp_path / "data")
+    with own_terminal(tmp_path, "--data-dir", data, **given) as run, run.watched() as seen:
+        until(lambda: "online" in seen.text and "Welcome" in seen.text)
+        assert len(seen.text.splitlines()) == LINES
         run.kill(signal.SIGTERM)
         run.wait(60)
 
