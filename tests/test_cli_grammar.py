@@ -10,6 +10,40 @@ import pytest
 from kit.grammar import grammar
 from service_tui.cli.parser import COMMON, LISTS, check, parse
 
+UNKNOWN_FLAGS = {
+    "agent retire -x": "-x",
+    "agent -x": "-x",
+    "agent retire --nmae": "--nmae",
+    "people add -x --role trader": "-x",
+    "skills run --fast": "--fast",
+    "skills install -x --all=1": "-x --all=1",
+    "keys -x": "-x",
+    "buy -x rain": "-x",
+    "quote rain --amuont=5": "--amuont=5",
+    "restore backup -x": "-x",
+    "agent retire ann -x": "-x",
+    "markets -x": "-x",
+}
+
+
+@pytest.mark.parametrize("line", UNKNOWN_FLAGS)
+def test_an_unknown_flag_is_named_before_what_is_missing(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parse(grammar(), shlex.split(line))
+    assert f"unrecognized arguments: {UNKNOWN_FLAGS[line]};" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["agent retire", "buy rain", "buy rain --sure"])
+def test_what_is_missing_is_named_where_every_flag_is_known(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parse(grammar(), shlex.split(line))
+    assert "arguments are required" in capsys.readouterr().err or "--sure" in line
+
+
 LINES = {
     "console": "",
     "serve": "serve",

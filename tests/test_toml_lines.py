@@ -56,3 +56,15 @@ def test_a_list_of_tables_and_figures_stays_a_value_of_the_top() -> None:
 def test_a_key_has_the_line_where_it_stands_first() -> None:
     text = 'port = 1\nnote = """\nport = 2\n"""\n'
     assert entries(text) == (TomlEntry("port", 1, 1), TomlEntry("note", "port = 2\n", 2))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_that_another_systems_editor_saved_is_read_as_any_other(
+    tmp_path: Path, encoding: str, end: str
+) -> None:
+    path = tmp_path / "desk.toml"
+    path.write_bytes(f'speed = 10{end}name = "Åse"{end}'.encode(encoding))
+    found = read_text(path)
+    assert found is not None
+    assert entries(found.text) == (TomlEntry("speed", 10, 1), TomlEntry("name", "Åse", 2))

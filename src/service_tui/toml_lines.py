@@ -1,5 +1,6 @@
 """A TOML file as flat keys, each with its line, for messages that name the place of a mistake."""
 
+import codecs
 import os
 import re
 import tomllib
@@ -66,13 +67,27 @@ def read_text(path: Path) -> TextFile | None:
             mode = os.fstat(file.fileno()).st_mode
         if len(raw) > FILE_MAX:
             raise TomlError(f"it is larger than {FILE_MAX // 1024} KB")
-        return TextFile(raw.decode(), mode)
+        return TextFile(decoded(raw), mode)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise TomlError(f"it cannot be read ({error.strerror})") from error
     except UnicodeDecodeError:
         raise TomlError("it is no UTF-8 text") from None
+
+
+def decoded(raw: bytes, errors: str = "strict") -> str:
+    """The text of a file that a person may have saved with any system's editor.
+
+    Returns:
+        The text without a mark of its byte order: UTF-16 where that mark says so, else UTF-8.
+
+    Raises:
+        UnicodeDecodeError: it is neither; not where `errors` is `replace`.
+    """
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return raw.decode("utf-16", errors)
+    return raw.decode("utf-8-sig", errors)
 
 
 def entries(text: str) -> tuple[TomlEntry, ...]:

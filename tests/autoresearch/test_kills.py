@@ -9,6 +9,7 @@ import pytest
 from mcp import MCPError
 
 from kit.terminal.research import Driver, driving, git, new_repository
+from service_tui.autoresearch.worktree import BACKUPS
 from service_tui.notes import registry
 
 pytestmark = pytest.mark.process
@@ -65,7 +66,7 @@ async def test_a_result_survives_the_death_of_its_server(
         wanted = ["the change", "as it came"] if status == "keep" else ["as it came"]
         assert driver.subjects()[: len(wanted)] == wanted
         if status == "discard":
-            refs = git(repository, "for-each-ref", "--format=%(refname)", "refs/autoresearch")
+            refs = git(repository, "for-each-ref", "--format=%(refname)", BACKUPS)
             assert git(repository, "show", f"{refs.split()[0]}:new.py") == "new = True"
             assert len(refs.split()) == 1
         third = await driver.log("discard", 1.5, "after it")

@@ -24,8 +24,8 @@ from service_tui.client.errors import Called, UnreachableError
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config
 from service_tui.terms import Direction, ExperimentStatus, Plan
-from service_tui.wire.endpoints.research import EXPERIMENTS
-from service_tui.wire.research import BacktestRequest, StateBody
+from service_tui.wire.endpoints.research import EXPERIMENTS, RESEARCH_STATE
+from service_tui.wire.research import BacktestRequest, StateBody, StateQuery
 from service_tui.wire.research_tools import (
     BacktestArguments,
     InitArguments,
@@ -140,6 +140,298 @@ async def check_after(
     assert (said["experiments"], said["state"]) == (2, "running")
 
 
+# -- what a run committed itself ---------------------------------------------------------------
+
+COMMITS = "echo committed > skill.py && git commit --quiet -am itself"
+BRANCH_OF = f"autoresearch/{SKILL}"
+
+
+def tip_of(repository: Path) -> str:
+    return git(repository, "rev-parse", f"refs/heads/{BRANCH_OF}")
+
+
+async def with_a_kept_best(session: Session, repository: Path) -> str:
+    """A session whose second result is a kept best; its commit."""
+    await session.init(FIRST)
+    await session.log(result("keep"))
+    (tree_of(repository) / "skill.py").write_text("best\n")
+    await session.log(result("keep", 2.0, "the best"))
+    return tip_of(repository)
+
+
+WHAT_RUNS_DO: dict[str, tuple[str, str]] = {
+    # What a command does, and what must be found under the backup that the answer names.
+    "a commit": (COMMITS, "committed"),
+    "two commits": (f"{COMMITS}; echo again > skill.py; git commit --quiet -am twice", "again"),
+    "a commit and a change": (f"{COMMITS}; echo more > skill.py", "more"),
+    "an amended best": ("echo amended > skill.py; git commit --quiet --amend -am x", "amended"),
+    "a commit on no branch": (f"git switch --quiet --detach; {COMMITS}", "committed"),
+    "a branch that is gone": (
+        f"git switch --quiet --detach; git branch --quiet -D {BRANCH_OF}; {COMMITS}", "committed",
+    ),
+    "a rebased branch": (
+        f"git reset --quiet --hard HEAD~1; {COMMITS}; echo re > skill.py; git commit -qam re", "re",
+    ),
+    "a commit of what it lets git ignore": (
+        f"{COMMITS}; echo '*.py' > .gitignore; touch a.py; git add -f a.py; git commit -qam hides",
+        "committed",
+    ),
+    "a link in place of a file": ("rm skill.py; ln -s SKILL.md skill.py", "SKILL.md"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("status", ["discard", "crash"])
+@pytest.mark.parametrize("what", WHAT_RUNS_DO)
+@pytest.mark.process
+async def test_what_a_run_committed_is_off_the_branch_and_under_the_ref_that_is_named(
+    tmp_path: Path, what: str, status: str
+) -> None:
+    command, held = WHAT_RUNS_DO[what]
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        best = await with_a_kept_best(session, repository)
+        assert (await session.run(RunArguments(command=command)))["succeeded"]
+        said = await session.log(result(status, 0.5))
+        assert tip_of(repository) == best
+        tree = tree_of(repository)
+        assert git(tree, "symbolic-ref", "HEAD") == f"refs/heads/{BRANCH_OF}"
+        assert git(tree, "status", "--porcelain") == ""
+        assert (tree / "skill.py").read_text() == "best\n"
+        assert held in git(repository, "show", f"{said['backup']}:skill.py")
+        # The next result builds on what was logged, and on nothing else.
+        (tree / "skill.py").write_text("next\n")
+        await session.log(result("keep", 3.0, "the next"))
+        assert git(tree, "rev-parse", "HEAD~1") == best
+        assert git(tree, "diff", "--name-only", "HEAD~1", "HEAD") == "skill.py"
+
+
+UNDOES = {
+    "a reset": "git reset --quiet --hard HEAD~1",
+    "a reset on no branch": "git switch --quiet --detach HEAD~1",
+    "a branch set back": "git update-ref refs/heads/{branch} HEAD~1 && git reset --quiet --hard",
+    "another branch": "git switch --quiet -c mine HEAD~1",
+}
+
+
+@pytest.mark.parametrize("status", ["discard", "crash", "keep"])
+@pytest.mark.parametrize("what", UNDOES)
+@pytest.mark.process
+async def test_a_kept_result_that_a_run_undid_stays_on_the_branch(
+    tmp_path: Path, what: str, status: str
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        best = await with_a_kept_best(session, repository)
+        ran = await session.run(RunArguments(command=UNDOES[what].format(branch=BRANCH_OF)))
+        assert ran["succeeded"]
+        await session.log(result(status, 0.5, "after it"))
+        kept = git(repository, "for-each-ref", "--contains", best, "--format=%(refname)").split()
+        assert f"refs/heads/{BRANCH_OF}" in kept
+        tree = tree_of(repository)
+        assert git(tree, "symbolic-ref", "HEAD") == f"refs/heads/{BRANCH_OF}"
+        assert git(tree, "status", "--porcelain") == ""
+        if status == "keep":
+            # What ran is what is kept: without the best, which is the commit before.
+            assert (git(tree, "rev-parse", "HEAD~1"), git(tree, "log", "-1", "--format=%s")) == (
+                best, "after it",
+            )  # fmt: skip
+            assert "MIN_EDGE" in (tree / "skill.py").read_text()
+        else:
+            assert tip_of(repository) == best
+
+
+@pytest.mark.process
+async def test_a_run_that_commits_and_is_kept_leaves_its_commits_on_the_branch(
+    tmp_path: Path,
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        best = await with_a_kept_best(session, repository)
+        await session.run(RunArguments(command=COMMITS))
+        said = await session.log(result("keep", 3.0, "kept"))
+        subjects = git(tree_of(repository), "log", "--format=%s", f"{best}..HEAD").splitlines()
+        assert (subjects, said["backup"]) == (["kept", "itself"], None)
+
+
+@pytest.mark.process
+async def test_an_amended_best_that_is_kept_leaves_the_best_below_it(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        best = await with_a_kept_best(session, repository)
+        await session.run(RunArguments(command=WHAT_RUNS_DO["an amended best"][0]))
+        amended = tip_of(repository)
+        said = await session.log(result("keep", 3.0, "kept"))
+        assert git(tree_of(repository), "rev-parse", "HEAD~1") == best
+        assert git(tree_of(repository), "show", "HEAD:skill.py") == "amended"
+        assert git(repository, "rev-parse", str(said["backup"])) == amended
+
+
+@pytest.mark.process
+async def test_every_kept_result_has_a_ref_whatever_becomes_of_the_branch(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        best = await with_a_kept_best(session, repository)
+    git(repository, "worktree", "remove", "--force", str(tree_of(repository)))
+    git(repository, "branch", "--quiet", "-D", BRANCH_OF)
+    git(repository, "reflog", "expire", "--expire=now", "--all")
+    git(repository, "gc", "--quiet", "--prune=now")
+    assert git(repository, "rev-parse", f"refs/autoresearch/kept/{SKILL}/2") == best
+
+
+@pytest.mark.process
+async def test_a_session_goes_on_where_a_run_removed_the_link_to_its_repository(
+    tmp_path: Path,
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        best = await with_a_kept_best(session, repository)
+        await session.run(RunArguments(command="rm .git; echo broken > skill.py"))
+        await session.log(result("crash", 0.0))
+        assert tip_of(repository) == best
+        assert (tree_of(repository) / "skill.py").read_text() == "best\n"
+
+
+@pytest.mark.parametrize("status", ["keep", "discard"])
+@pytest.mark.process
+async def test_a_repository_that_a_run_made_stops_no_result_and_is_named(
+    tmp_path: Path, status: str
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await with_a_kept_best(session, repository)
+        await session.run(RunArguments(command="git init --quiet inner; echo a > skill.py"))
+        said = await session.log(result(status, 3.0))
+        (warning,) = said["warnings"]
+        assert str(warning).startswith("neither kept nor reverted: inner/ (a repository of its own")
+        text = "a\n" if status == "keep" else "best\n"
+        assert (tree_of(repository) / "skill.py").read_text() == text
+
+
+@pytest.mark.parametrize("status", ["keep", "discard"])
+@pytest.mark.process
+async def test_files_and_folders_that_change_places_with_links_are_kept_and_reverted(
+    tmp_path: Path, status: str
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    (repository / "folder").mkdir()
+    (repository / "folder" / "file").write_text("in it\n")
+    git(repository, "add", "folder")
+    git(repository, "commit", "--quiet", "-m", "a folder")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "file").write_text("not ours\n")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await with_a_kept_best(session, repository)
+        command = (
+            f"rm -r folder && ln -s {elsewhere} folder && rm skill.py && mkdir skill.py && "
+            "echo new > skill.py/new"
+        )
+        assert (await session.run(RunArguments(command=command)))["succeeded"]
+        said = await session.log(result(status, 3.0))
+        tree = tree_of(repository)
+        assert git(tree, "status", "--porcelain") == ""
+        assert (elsewhere / "file").read_text() == "not ours\n"
+        if status == "keep":
+            assert git(tree, "show", "HEAD:skill.py/new") == "new"
+            assert git(tree, "show", "HEAD:folder") == str(elsewhere)
+        else:
+            assert (tree / "skill.py").read_text() == "best\n"
+            assert (tree / "folder" / "file").read_text() == "in it\n"
+            assert git(tree, "show", f"{said['backup']}:skill.py/new") == "new"
+
+
+@pytest.mark.process
+async def test_files_that_a_run_hid_by_its_own_ignore_rules_do_not_come_into_the_next_result(
+    tmp_path: Path,
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await with_a_kept_best(session, repository)
+        await session.run(RunArguments(command="echo '*' > .gitignore; echo a > hidden.py"))
+        said = await session.log(result("discard", 0.5))
+        tree = tree_of(repository)
+        assert git(tree, "status", "--porcelain") == ""
+        assert not (tree / "hidden.py").exists()
+        assert git(tree, "show", f"{said['backup']}:hidden.py") == "a"
+
+
+@pytest.mark.process
+async def test_a_sparse_and_shallow_repository_keeps_and_reverts_as_any_other(
+    tmp_path: Path,
+) -> None:
+    whole = new_repository(tmp_path / "whole")
+    for name in ("in", "out"):
+        (whole / name).mkdir()
+        (whole / name / "file").write_text(f"{name}\n")
+    git(whole, "add", ".")
+    git(whole, "commit", "--quiet", "-m", "folders")
+    repository = tmp_path / "skill"
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{whole}", str(repository))
+    git(repository, "config", "user.name", "Ann")
+    git(repository, "config", "user.email", "ann@example.org")
+    git(repository, "sparse-checkout", "set", "in")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await with_a_kept_best(session, repository)
+        tree = tree_of(repository)
+        for status in ("keep", "discard"):
+            command = f"mkdir -p out; echo {status} > out/new; echo {status} > in/file"
+            assert (await session.run(RunArguments(command=command)))["succeeded"]
+            said = await session.log(result(status, 3.0))
+            assert git(tree, "status", "--porcelain") == ""
+            where = "HEAD" if status == "keep" else said["backup"]
+            assert git(tree, "show", f"{where}:out/new") == status
+            assert git(tree, "show", f"{where}:out/file") == "out"
+
+
+@pytest.mark.process
+async def test_a_submodule_that_a_run_changed_is_named_and_left(tmp_path: Path) -> None:
+    repository, inner = new_repository(tmp_path / "skill"), new_repository(tmp_path / "inner")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(repository, *allowed, "submodule", "--quiet", "add", str(inner), "inner")
+    git(repository, "commit", "--quiet", "-m", "a submodule")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await with_a_kept_best(session, repository)
+        git(tree_of(repository), *allowed, "submodule", "--quiet", "update", "--init")
+        await session.run(RunArguments(command="echo a > inner/skill.py; echo b > skill.py"))
+        said = await session.log(result("discard", 0.5))
+        assert (tree_of(repository) / "skill.py").read_text() == "best\n"
+        assert (tree_of(repository) / "inner" / "skill.py").read_text() == "a\n"
+        assert any("neither kept nor reverted: inner " in str(one) for one in said["warnings"])
+
+
 @pytest.mark.process
 async def test_what_an_outage_held_back_is_sent_in_order_and_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -248,6 +540,33 @@ async def test_a_person_turns_off_what_a_server_is_working_at(tmp_path: Path) ->
         assert not (tree_of(repository) / "never").exists()
         again = await session.init(InitArguments(name="b", skill_slug=SKILL, metric_name="score"))
         assert (again["state"], again["experiments"], again["next_experiment"]) == ("running", 0, 2)
+
+
+@pytest.mark.process
+async def test_a_new_session_runs_at_once_on_the_service_too(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+
+        async def state() -> StateBody:
+            query = StateQuery(skill_slug=SKILL)
+            return (await stage.client.call(RESEARCH_STATE, query=query)).answer
+
+        await session.init(FIRST)
+        assert (await state()).session == "first"
+        await session.log(result("crash", 0.0))
+        assert (await state()).state == "paused"
+        await session.init(FIRST.model_copy(update={"name": "second"}))
+        found = await state()
+        assert (found.state, found.session, found.experiment_count) == ("running", "second", 0)
+        await session.log(result("crash", 0.0))
+        # One that a person begins beside the server is known with the next command.
+        begin_beside(await repository_at(repository), fresh(session.notes, "", 5), 50, 5)
+        await session.run(RunArguments(command="true"))
+        found = await state()
+        assert (found.state, found.session) == ("running", "second @5")
 
 
 @pytest.mark.process

@@ -35,6 +35,7 @@ from service_tui.terms import Direction, ExperimentStatus
 from service_tui.wire.endpoints.public import AGENT
 from service_tui.wire.endpoints.research import (
     BACKTEST,
+    BEGIN_SESSION,
     EXPERIMENTS,
     POST_EXPERIMENT,
     RESEARCH_STATE,
@@ -61,7 +62,7 @@ class World:
     done: list[tuple[Any, ...]] = field(default_factory=list)
     head: str = "a" * 40
     prepared: str = "b" * 40
-    is_next: bool = True
+    is_there: bool = True
     state: StateBody = field(default_factory=StateBody)
     failing: dict[str, Exception] = field(default_factory=dict)
     ran: Ran = ENDED
@@ -70,6 +71,8 @@ class World:
 
     async def call(self, endpoint: Any, *, query: Any = None, body: Any = None) -> Any:
         """The service."""
+        if endpoint is BEGIN_SESSION:
+            return SimpleNamespace(answer=self.state)
         name = {
             AGENT: "agent", RESEARCH_STATE: "state", EXPERIMENTS: "known",
             POST_EXPERIMENT: "post", BACKTEST: "backtest",
@@ -114,6 +117,11 @@ class World:
         return found
 
 
+async def nothing(_: object) -> tuple[str, ...]:
+    """Nothing is wrong, and nothing left."""
+    return ()
+
+
 def worktree_of(world: World) -> type:
     class Tree:
         """A worktree that takes notes."""
@@ -126,19 +134,24 @@ def worktree_of(world: World) -> type:
         async def open(self) -> None:
             world.done.append(("open", self.skill))
 
-        async def head(self) -> str:
+        check_branch = nothing
+
+        async def tip(self) -> str:
             return world.head
+
+        untouched = nothing
 
         async def prepare(self, message: str) -> str:
             world.done.append(("prepare", message.partition("\n")[0]))
             return world.prepared
 
-        async def advance(self, commit: str) -> None:
+        async def advance(self, commit: str, _: str) -> str:
             world.done.append(("advance", commit, len(world.lines)))
             world.head = commit
+            return ""
 
-        async def is_next(self, commit: str) -> bool:
-            return world.is_next and commit == world.prepared
+        async def full_hash(self, short: str) -> str:
+            return short * world.is_there
 
         async def revert(self, name: str) -> str:
             world.done.append(("revert", name, len(world.lines)))
@@ -593,15 +606,15 @@ async def left(world: World, status: ExperimentStatus, *, has_line: bool, is_don
     world.done.clear()
 
 
-@pytest.mark.parametrize("is_next", [True, False])
+@pytest.mark.parametrize("is_there", [True, False])
 async def test_a_kept_result_that_has_its_line_is_committed_by_the_next_server(
-    world: World, *, is_next: bool
+    world: World, *, is_there: bool
 ) -> None:
     await left(world, KEEP, has_line=True, is_done=False)
-    world.head, world.is_next = "d" * 40, is_next
+    world.head, world.is_there = "d" * 40, is_there
     session = world.session()
     await session.open()
-    steps = [("open", "tides"), *([("advance", "b" * 40, 3)] if is_next else [])]
+    steps = [("open", "tides"), *([("advance", "b" * 40, 3)] if is_there else [])]
     assert world.done == [*steps, ("agent", None), ("known", "tides"), ("post", 1), ("post", 2)]
     assert session.description()["warnings"] == [
         "experiment 2 (keep: tried it) was kept before the server ended: do not log it again"
@@ -610,13 +623,6 @@ async def test_a_kept_result_that_has_its_line_is_committed_by_the_next_server(
     # It is told once, and then the session goes on.
     said = await session.log(result(DROP))
     assert (said["experiment"], said["warnings"]) == (3, [])
-
-
-async def test_a_commit_that_is_there_already_is_taken_as_it_is(world: World) -> None:
-    await left(world, KEEP, has_line=True, is_done=False)
-    world.head, world.is_next = world.prepared, False
-    await world.session().open()
-    assert ("advance", "b" * 40, 3) in world.done
 
 
 async def test_a_result_that_is_not_kept_is_reverted_by_the_next_server(world: World) -> None:
@@ -671,8 +677,9 @@ async def test_a_result_is_carried_out_and_noted_as_done(status: ExperimentStatu
     class Tree:
         """A worktree that notes what becomes of it."""
 
-        async def advance(self, commit: str) -> None:
+        async def advance(self, commit: str, name: str) -> str:
             steps.append(("advance", commit))
+            return f"ref of {name}"
 
         async def revert(self, name: str) -> str:
             steps.append(("revert", name))
@@ -688,4 +695,4 @@ async def test_a_result_is_carried_out_and_noted_as_done(status: ExperimentStatu
     backup = await sessions.Session._carry_out(noted, tree, made)
     keeps = status is ExperimentStatus.KEEP
     did = ("advance", "c0ffee") if keeps else ("revert", "3")
-    assert (steps, backup) == ([did, ("noted", True, True)], "" if keeps else "ref of 3")
+    assert (steps, backup) == ([did, ("noted", True, True)], "ref of 3")

@@ -1,14 +1,25 @@
-"""Repositories in which somebody is in the middle of something: left as they are."""
+"""Real repositories, in every state: what is kept, reverted, left as it is, and refused why."""
 
+import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kit.terminal.research import SKILL, git, new_repository
 from service_tui.autoresearch.errors import ToolError
-from service_tui.autoresearch.worktree import Worktree, check_idle, repository_at
+from service_tui.autoresearch.worktree import (
+    Changes,
+    Repository,
+    Worktree,
+    changes_in,
+    check_idle,
+    fix_of,
+    reason_of,
+    repository_at,
+)
 
 pytestmark = pytest.mark.process
 
@@ -87,5 +98,330 @@ async def test_what_git_says_is_told_by_its_reason_and_not_by_its_advice(tmp_pat
         await worktree.prepare("kept")
     lock.unlink()
     assert (worktree.folder / "skill.py").read_text() == "better = True\n"
-    await worktree.advance(await worktree.prepare("kept"))
+    await worktree.advance(await worktree.prepare("kept"), "1")
     assert git(worktree.folder, "log", "-1", "--format=%s") == "kept"
+    assert git(worktree.folder, "rev-parse", "HEAD") == git(
+        worktree.folder, "rev-parse", f"refs/autoresearch/kept/{SKILL}/1"
+    )
+
+
+# -- what git says -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("hint: look\nfatal: no such ref\nhint: more", "fatal: no such ref"),
+        ("one\ntwo\n", "two"),
+        ("", "refused"),
+        ("error: broken\nfatal: worse", "error: broken"),
+        ("fatal: extension found:\n\tfoo\nmore", "fatal: extension found: foo"),
+        ("fatal: in '/a\x1b]0;title\x07b'", "fatal: in '/ab'"),
+    ],
+)  # fmt: skip
+def test_of_what_git_says_the_reason_is_told(output: str, reason: str) -> None:
+    assert reason_of(output) == reason
+
+
+FIXED_BY = {
+    "fatal: detected dubious ownership in repository at '/r'": "safe.directory /r'",
+    "fatal: bad config line 3 in file .git/config": "mend that line",
+    "fatal: bad boolean config value 'maybe' for 'core.bare'": "mend that value",
+    "fatal: bad numeric config value 'x' for 'core.y' in file z": "mend that value",
+    "fatal: unknown repository extension found: foo": "install a git that knows it",
+    "fatal: Expected git repo version <= 1, found 9": "install a git that knows it",
+    "fatal: this operation must be run in a work tree": "start the server in a clone",
+    "fatal: invalid gitfile format: /r/.git": "mend its .git file",
+    "fatal: not a git repository: /nowhere": "mend its .git file",
+    "fatal: cannot lock ref 'refs/heads/autoresearch/a': 'refs/heads/autoresearch' exists; "
+    "cannot create 'refs/heads/autoresearch/a'": "'git branch -m autoresearch ANOTHER-NAME'",
+    "fatal: 'autoresearch/a' is already checked out at '/theirs'": "'git -C /theirs switch",
+    "fatal: Unable to create '/r/.git/index.lock': File exists.": "remove that file",
+    "fatal: a.bin: clean filter 'lfs' failed": "install that filter",
+    "error: external filter 'x' failed": "install that filter",
+    "error: unable to write file a: No space left on device": "make room",
+    "fatal: cannot mkdir x: Read-only file system": "that it may write",
+    "fatal: no such ref": "",
+}
+
+
+@pytest.mark.parametrize("reason", FIXED_BY)
+def test_of_a_known_reason_it_is_told_what_to_do(reason: str) -> None:
+    fix = FIXED_BY[reason]
+    assert fix_of(reason) == fix if not fix else fix in fix_of(reason)
+
+
+# -- repositories that cannot be used ------------------------------------------------------
+
+
+def with_config(text: str) -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        with (folder / ".git" / "config").open("a") as file:
+            file.write(text)
+
+    return change
+
+
+def without_last_commit(folder: Path) -> None:
+    name = git(folder, "rev-parse", "HEAD")
+    (folder / ".git" / "objects" / name[:2] / name[2:]).unlink()
+
+
+def leading_nowhere(folder: Path) -> None:
+    shutil.rmtree(folder / ".git")
+    (folder / ".git").write_text("gitdir: /x/y")
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "none": (lambda folder: shutil.rmtree(folder / ".git"), "not in a git repository; run 'git in"),
+    "broken config": (with_config("[bad\n"), "bad config line .*; mend that line"),
+    "wrong config": (with_config("[core]\nbare = maybe\n"), "bad boolean .*'maybe'.*; mend that v"),
+    "unknown extension": (
+        with_config("[core]\nrepositoryformatversion = 1\n[extensions]\nfoo = bar\n"),
+        "unknown repository extension found: foo; install a git",
+    ),
+    "newer format": (with_config("[core]\nrepositoryformatversion = 9\n"), "found 9; install a gi"),
+    "bare": (with_config("[core]\nbare = true\n"), "run in a work tree; there is no working tree"),
+    "a link to nowhere": (leading_nowhere, "not a git repository: /x/y; mend its .git file"),
+    "no commit": (
+        lambda folder: git(folder, "update-ref", "-d", "HEAD"), "no commit yet; commit the skill",
+    ),
+    "a lost commit": (without_last_commit, "cannot read the last commit of .*; 'git fsck'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+async def test_a_repository_that_git_refuses_is_told_with_its_own_reason_and_fix(
+    tmp_path: Path, what: str
+) -> None:
+    change, told = REFUSED[what]
+    folder = new_repository(tmp_path / "skill")
+    change(folder)
+    with pytest.raises(ToolError, match=told):
+        await repository_at(folder)
+
+
+async def test_the_inside_of_git_is_no_working_tree(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    with pytest.raises(ToolError, match="no working tree here"):
+        await repository_at(folder / ".git")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to somebody else")
+@pytest.mark.parametrize("kept_as", ["GIT_CONFIG_COUNT", "GIT_CONFIG_GLOBAL"])
+async def test_a_repository_of_somebody_else_is_usable_where_the_person_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_as: str
+) -> None:
+    folder = new_repository(tmp_path / "skill")
+    os.chown(folder, 65534, 65534)
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    with pytest.raises(ToolError, match=rf"dubious ownership .*; if you trust .*{folder}'"):
+        await repository_at(folder)
+    if kept_as == "GIT_CONFIG_COUNT":
+        monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+        monkeypatch.setenv("GIT_CONFIG_KEY_0", "safe.directory")
+        monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(folder))
+    else:
+        (tmp_path / "config").write_text(f"[safe]\ndirectory = {folder}\n")
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    assert (await repository_at(folder)).root == folder
+
+
+@pytest.mark.parametrize("name", ["autoresearch", f"autoresearch/{SKILL}/mine"])
+async def test_a_branch_that_bars_ours_is_named_with_what_to_do(tmp_path: Path, name: str) -> None:
+    folder = new_repository(tmp_path / "skill")
+    git(folder, "branch", name)
+    worktree = Worktree(await repository_at(folder), SKILL)
+    with pytest.raises(ToolError, match=f"run 'git branch -m {name} ANOTHER-NAME'"):
+        await worktree.open()
+    git(folder, "branch", "-m", name, "theirs")
+    await worktree.open()
+    assert git(worktree.folder, "symbolic-ref", "HEAD") == f"refs/heads/{worktree.branch}"
+
+
+async def test_a_worktree_of_the_person_is_a_repository_like_any_other(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    git(folder, "worktree", "add", "--quiet", "-b", "theirs", str(tmp_path / "theirs"))
+    found = await repository_at(tmp_path / "theirs")
+    assert found == Repository(tmp_path / "theirs", folder / ".git")
+    worktree = Worktree(found, SKILL)
+    await worktree.open()
+    assert git(tmp_path / "theirs", "status", "--porcelain") == ""
+    assert worktree.folder == tmp_path / "theirs" / ".autoresearch" / SKILL
+
+
+@pytest.mark.parametrize(
+    ("count", "named"), [(1, "f0"), (5, "f0, f1, f2, f3, f4"), (7, "f0, f1, f2, f3, f4 and 2 more")]
+)
+async def test_work_of_the_person_that_is_not_committed_is_named(
+    tmp_path: Path, count: int, named: str
+) -> None:
+    folder = new_repository(tmp_path / "skill")
+    repository = await repository_at(folder)
+    await check_idle(repository)
+    for place in range(count):
+        (folder / f"f{place}").touch()
+    with pytest.raises(ToolError, match=f"before the session: {named};"):
+        await check_idle(repository)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("MERGE_HEAD", "a merge; finish or abort it .*merge --abort"),
+        ("CHERRY_PICK_HEAD", "a cherry-pick; finish or abort it .*cherry-pick --abort"),
+        ("REVERT_HEAD", "a revert; finish or abort it .*revert --abort"),
+        ("rebase-merge", "a rebase; finish or abort it .*rebase --abort"),
+        ("rebase-apply", "a rebase; finish or abort it .*rebase --abort"),
+        ("BISECT_LOG", "a bisection; finish or abort it .*bisect reset"),
+    ],
+)
+async def test_what_the_person_is_in_the_middle_of_is_named(
+    tmp_path: Path, name: str, told: str
+) -> None:
+    repository = await repository_at(new_repository(tmp_path / "skill"))
+    (repository.store / name).touch()
+    with pytest.raises(ToolError, match=f"in the middle of {told}"):
+        await check_idle(repository)
+
+
+# -- a worktree ----------------------------------------------------------------------------
+
+
+async def opened(tmp_path: Path) -> Worktree:
+    worktree = Worktree(await repository_at(new_repository(tmp_path / "skill")), SKILL)
+    await worktree.open()
+    return worktree
+
+
+async def test_what_is_ours_is_excluded_once_and_behind_what_stands_there(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    exclude = folder / ".git" / "info" / "exclude"
+    exclude.write_text("*.log")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    for _ in range(2):
+        await worktree.open()
+        assert exclude.read_text() == "*.log\n/autoresearch.*\n/.autoresearch/\n"
+
+
+async def test_changes_are_told_by_whether_git_knows_the_file_and_ours_are_none(
+    tmp_path: Path,
+) -> None:
+    folder = (await opened(tmp_path)).folder
+    (folder / "skill.py").write_text("changed")
+    (folder / "SKILL.md").unlink()
+    (folder / "sub").mkdir()
+    for name in ("new.py", "with space.py", "sub/autoresearch.py", "autoresearch.jsonl", "a.log"):
+        (folder / name).touch()
+    new_repository(folder / "inner")
+    assert await changes_in(folder) == Changes(
+        ("SKILL.md", "skill.py"), ("new.py", "sub/autoresearch.py", "with space.py"), ("inner/",)
+    )
+
+
+async def test_a_worktree_that_is_gone_is_made_anew_on_its_branch(tmp_path: Path) -> None:
+    worktree = await opened(tmp_path)
+    (worktree.folder / "skill.py").write_text("kept\n")
+    await worktree.advance(await worktree.prepare("kept"), "1")
+    shutil.rmtree(worktree.folder)
+    await worktree.open()
+    assert (worktree.folder / "skill.py").read_text() == "kept\n"
+
+
+async def test_a_worktree_on_another_branch_is_named(tmp_path: Path) -> None:
+    worktree = await opened(tmp_path)
+    await worktree.check_branch()
+    git(worktree.folder, "switch", "--quiet", "-c", "mine")
+    with pytest.raises(ToolError, match=f"is on mine, not on autoresearch/{SKILL}; switch it"):
+        await worktree.check_branch()
+    git(worktree.folder, "switch", "--quiet", "--detach")
+    with pytest.raises(ToolError, match="is on no branch, not on"):
+        await worktree.check_branch()
+
+
+async def test_who_has_no_name_in_git_commits_under_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worktree = await opened(tmp_path)
+    for name in ("user.name", "user.email"):
+        git(worktree.folder, "config", "--unset", name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "true")
+    commit = await worktree.prepare("a message")
+    assert git(worktree.folder, "log", "-1", "--format=%an %ae %s", commit) == (
+        "service-tui autoresearch autoresearch@localhost a message"
+    )
+
+
+async def test_a_commit_moves_the_branch_only_later_and_once(tmp_path: Path) -> None:
+    worktree = await opened(tmp_path)
+    before = await worktree.head()
+    (worktree.folder / "new.py").touch()
+    commit = await worktree.prepare("a message")
+    assert await worktree.head() == before == await worktree.tip()
+    for _ in range(2):
+        assert await worktree.advance(commit, "1") == ""
+        assert await worktree.head() == commit == await worktree.tip()
+    refs = git(worktree.folder, "for-each-ref", "--format=%(refname)", "refs/autoresearch").split()
+    assert refs == [f"refs/autoresearch/kept/{SKILL}/1", f"refs/autoresearch/tip/{SKILL}"]
+
+
+async def test_two_kept_results_of_one_number_have_a_ref_each(tmp_path: Path) -> None:
+    worktree = await opened(tmp_path)
+    kept: list[str] = []
+    for text in ("a", "b"):
+        (worktree.folder / "skill.py").write_text(text)
+        kept.append(await worktree.prepare(text))
+        await worktree.advance(kept[-1], "1")
+    folder = worktree.folder
+    assert kept == [
+        git(folder, "rev-parse", f"refs/autoresearch/kept/{SKILL}/{name}") for name in ("1", "1-2")
+    ]
+
+
+async def test_a_hash_is_whole_or_empty(tmp_path: Path) -> None:
+    worktree = await opened(tmp_path)
+    head = await worktree.head()
+    assert await worktree.full_hash(head[:8]) == head
+    assert await worktree.full_hash("bbbbbbbb") == ""
+
+
+async def test_a_revert_keeps_what_is_there_and_touches_nothing_else(tmp_path: Path) -> None:
+    worktree = await opened(tmp_path)
+    folder = worktree.folder
+    script = (folder / "skill.py").read_text()
+    for place in (1, 2):
+        (folder / "sub" / "deep").mkdir(parents=True)
+        (folder / "sub" / "deep" / "new.py").write_text("new")
+        (folder / "skill.py").write_text(f"changed {place}")
+        (folder / "kept.log").touch()
+        ref = await worktree.revert("5")
+        assert ref == f"refs/autoresearch/backup/{SKILL}/5" + ("" if place == 1 else "-2")
+        assert git(folder, "show", f"{ref}:sub/deep/new.py") == "new"
+        assert git(folder, "show", f"{ref}:skill.py") == f"changed {place}"
+        assert git(folder, "log", "-1", "--format=%s", ref) == "what 5 left behind"
+        assert (folder / "skill.py").read_text() == script
+        assert (folder / "kept.log").exists()
+        assert not (folder / "sub").exists()
+    assert await worktree.revert("6") == ""
+
+
+async def test_no_file_outside_of_the_worktree_is_removed(tmp_path: Path) -> None:
+    worktree = await opened(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine.py").touch()
+    (worktree.folder / "link").symlink_to(outside)
+    await worktree.revert("5")
+    assert (outside / "mine.py").exists()
+    assert not (worktree.folder / "link").is_symlink()
+
+
+def test_the_places_of_a_repository() -> None:
+    repository = Repository(Path("/r"), Path("/r/.git"))
+    assert repository.file == Path("/r/autoresearch.jsonl")
+    tree = Worktree(repository, "tides")
+    assert (tree.folder, tree.branch) == (Path("/r/.autoresearch/tides"), "autoresearch/tides")
+    assert Changes(("a",), ("b",), ("c/",)).paths == ("a", "b")

@@ -15,11 +15,12 @@ from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.monitor_draft import Change
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.key_queue import foreign_letter_hint
 from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.dialog import TOGETHER_S
 from service_tui.console.widgets.record_table import RecordTable
 from service_tui.desk.commands.agents import ApproveHeld
-from service_tui.desk.commands.risk import SetPriceAlert
+from service_tui.desk.commands.risk import RemoveMonitor, SetPriceAlert
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.risk import MonitorState
@@ -116,6 +117,24 @@ async def test_the_key_right_behind_the_one_that_leaves_the_search_is_not_typed_
 def test_an_escape_and_the_key_behind_it_are_two_keys(sent: str, keys: list[str]) -> None:
     parser = KeyParser()
     assert [one.key for one in parser.feed(sent) if isinstance(one, events.Key)] == keys
+
+
+@pytest.mark.parametrize("letter", ["ф", "Я", "λ", "ش", "ㅂ", "é", "ß", "あ"])
+async def test_a_letter_of_another_layout_is_told_once_and_only_outside_of_text(
+    letter: str,
+) -> None:
+    async with running(STATE) as seen:
+        await seen.press("2", "/", letter)
+        assert isinstance(seen.app.focused, Input)
+        assert (seen.app.focused.value, seen.toasts) == (letter, [])
+        await seen.press("escape", "escape", letter, letter, "1", letter)
+        await settled(seen)
+        assert seen.toasts == [f"! {letter} is no key here: switch the keyboard to Latin letters"]
+
+
+@pytest.mark.parametrize("character", [None, "a", "1", "~", "\x1b", "€", "⏎", ""])
+def test_of_keys_that_are_no_foreign_letters_nothing_is_told(character: str | None) -> None:
+    assert foreign_letter_hint(character) == ""
 
 
 async def test_what_was_typed_for_a_row_that_has_gone_falls_nowhere() -> None:
@@ -327,3 +346,31 @@ async def test_a_key_that_comes_while_the_console_ends_is_no_fault() -> None:
     key.set_sender(seen.app)
     await seen.app.on_event(key)
     assert seen.app.return_code in {None, 0}
+
+
+async def test_a_row_that_a_reading_left_out_and_the_next_brought_back_takes_keys_at_once() -> None:
+    whole = seen_before(guarded_state())
+    one = replace(whole, risk=replace(whole.risk, monitors=whole.risk.monitors[:1]))
+    none = replace(whole, risk=replace(whole.risk, monitors=()), positions=())
+    async with running(one, first="markets") as seen:
+        await seen.press("3")
+        await seen.bring(none)
+        await seen.bring(one)
+        typed(seen, "d")
+        await settled(seen)
+        assert seen.toasts == []
+        assert [type(order) for order in seen.doors.submitted] == [RemoveMonitor]
+
+
+async def test_a_row_that_took_the_place_of_one_that_went_is_seen_first() -> None:
+    whole = seen_before(guarded_state())
+    first, second = (replace(whole, risk=replace(whole.risk, monitors=(row,)), positions=())
+                     for row in whole.risk.monitors[:2])  # fmt: skip
+    none = replace(whole, risk=replace(whole.risk, monitors=()), positions=())
+    async with running(first, first="markets") as seen:
+        await seen.press("3")
+        await seen.bring(none)
+        await seen.bring(second)
+        typed(seen, "d")
+        await settled(seen)
+        assert seen.doors.submitted == []

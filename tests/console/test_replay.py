@@ -4,8 +4,9 @@ import random
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -579,3 +580,26 @@ def test_every_key_on_the_list_exists_and_what_screens_give_alone_changes_nothin
         "Watch" in one.__name__ or "Read" in one.__name__ or "Quote" in one.__name__
         for one in READINGS
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "now", "meant"),
+    [
+        # In Berlin 02:00 to 03:00 comes twice on this day: at 00:00 and at 01:00 UTC.
+        ("02:40", "2026-10-25T01:45", "2026-10-25T01:40"),
+        ("02:50", "2026-10-25T01:45", "2026-10-25T00:50"),
+        ("02:40", "2026-10-25T00:45", "2026-10-25T00:40"),
+        ("02:40", "2026-10-25T12:00", "2026-10-25T01:40"),
+        ("yesterday 02:40", "2026-10-26T12:00", "2026-10-25T01:40"),
+        ("2026-10-25 02:40", "2026-11-01T12:00", "2026-10-25T01:40"),
+        ("25 Oct 02:40", "2026-11-01T12:00", "2026-10-25T01:40"),
+        ("03:10", "2026-10-25T12:00", "2026-10-25T02:10"),
+    ],
+)
+def test_of_an_hour_that_comes_twice_the_last_that_has_passed_is_meant(
+    typed: str, now: str, meant: str
+) -> None:
+    def at(text: str) -> Timestamp:
+        return Timestamp(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+    assert read_time(typed, at(now), ZoneInfo("Europe/Berlin")) == at(meant)

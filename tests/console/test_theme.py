@@ -185,3 +185,13 @@ async def test_without_colour_signs_and_words_remain(monkeypatch: pytest.MonkeyP
         assert "▼ -5.00" in app.screen._compositor.render_strips()[0].text
         red, green, blue = Color.parse(colour_of(app, "5.00")).rgb
         assert red == green == blue
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_theme_that_another_systems_editor_saved_is_read_as_any_other(
+    tmp_path: Path, encoding: str
+) -> None:
+    shipped = NIGHT
+    text = shipped.read_text(encoding="utf-8").replace("\n", "\r\n")
+    (tmp_path / "night.toml").write_bytes(text.encode(encoding))
+    assert theme.load_theme(tmp_path / "night.toml") == theme.load_theme(shipped)

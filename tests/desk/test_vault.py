@@ -101,9 +101,18 @@ def test_a_key_that_is_locked_is_forgotten() -> None:
 
 def test_a_key_is_kept_and_listed() -> None:
     vault, keys = looked()
-    assert vault.keep("pass", "secret") == OTHER
-    assert keys.asked == [("pass", "secret")]
+    assert vault.keep("right", "secret") == OTHER
+    # Nothing was open: what was just typed opens it.
+    assert keys.asked == [("right", "secret"), (OTHER, "right")]
     assert vault.view().stored == (FIRST, SECOND)
+    assert (vault.view().address, vault.view().state) == (OTHER, KeyState.UNLOCKED)
+
+
+def test_a_key_that_is_kept_beside_an_open_one_stays_locked() -> None:
+    signer = Held()
+    vault = Vault(Keys([FIRST]), signer)
+    vault.keep("right", "secret")
+    assert vault.signer is signer
 
 
 @pytest.mark.parametrize(("address", "stays"), [(OWN.lower(), False), (OTHER, True)])

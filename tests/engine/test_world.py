@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from kit.engine.made import experiment
+from kit.engine.made import experiment, session
 from kit.engine.topics import TOPICS
 from kit.engine.traders import FIRST_CASH, Crowd, open_markets, registration
 from kit.examples import DEPTH
@@ -540,6 +540,7 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             chosen = {"wallets": followed, "enabled": True, "daily_cap": Micros(900 * ONE)}
             events += world.note(ReactorChanged("ada", world.at, chosen))
             events += world.note(experiment(1, world.at))
+            events += world.note(session(world.at))
             events += leashed(world)
         if count > 1_200 and count % 50 == 0 and (waiting := world.reactor.recent):
             events += world.note(SignalDismissed("ada", world.at, next(iter(waiting))))

@@ -77,6 +77,8 @@ async def walked(walk: Session, held: Won) -> None:
     assert isinstance(walk.app.screen, NewKeyDialog)
     await walk.write(KEY, PASSPHRASE, PASSPHRASE)
     await walk.press("enter")
+    await walk.until(lambda s: s.wallet.key_state is KeyState.UNLOCKED)
+    await walk.press("U")
     await walk.until(lambda s: s.wallet.key_state is KeyState.LOCKED)
     await walk.press("U")
     assert isinstance(walk.app.screen, PassphraseDialog)

@@ -1,10 +1,12 @@
 """The wallet from nothing to its first real trade, and what comes and goes: gas, offers to pay."""
 
 import random
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from textual.widgets import Input
 
@@ -18,6 +20,7 @@ from kit.service.wallets import operate, ready
 from service_tui.console.app import ConsoleApp
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import SECOND_THOUGHT_S
+from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.screens.wallet.forms import PayForm
 from service_tui.console.theme import load_themes, shipped_folder
@@ -25,9 +28,11 @@ from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext
+from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.redemption import ChainRunState
 from service_tui.desk.slices.wallet import KeyState, Ownership
 from service_tui.desk.vault import Vault
+from service_tui.terms import Venue
 from service_tui.wire.endpoints.wallet import DESK_PATCH_WALLET
 from service_tui.wiring.wallet_keys import WalletKeys
 
@@ -95,10 +100,6 @@ async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
         assert "setup" in text(walk)
         await walk.press("K")
         await walk.write(KEY, PASSPHRASE, PASSPHRASE)
-        await walk.press("enter")
-        await walk.until(lambda s: s.wallet.key_state is KeyState.LOCKED)
-        await walk.press("U")
-        await walk.write(PASSPHRASE)
         await walk.press("enter")
         await walk.until(lambda s: s.wallet.key_state is KeyState.UNLOCKED)
         await walk.press("l")
@@ -189,3 +190,93 @@ async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_pa
         assert isinstance(walk.app.screen, PayForm)
         await walk.press("escape")
         line.fault = lambda _: None
+
+
+# -- the rehearsal of docs/real-money.md, key by key as the page says ---------------------
+
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "real-money.md"
+
+
+def keys_of(step: int) -> list[str]:
+    """What stands in code marks in a step of the page."""
+    rehearsal = PAGE.read_text().partition("## The rehearsal")[2].partition("From the shell")[0]
+    (found,) = re.findall(rf"^{step}\. (.*?)(?=^\d+\. |\Z)", rehearsal, re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`]+)`", found)
+
+
+async def pressed(walk: Session, *keys: str) -> None:
+    for key in keys:
+        name = key.lower() if re.fullmatch(r"F\d", key) else key
+        await walk.press({"esc": "escape"}.get(name, name))
+
+
+async def allowed(walk: Session) -> None:
+    """Steps 4 and 5 of the rehearsal."""
+    credentials, approvals, word = keys_of(4)
+    await pressed(walk, credentials)
+    await walk.until(lambda s: s.wallet.has_credentials)
+    await pressed(walk, approvals)
+    await walk.until(lambda _: isinstance(walk.app.screen, TypedWord))
+    await typed(walk, word)
+    await walk.until(lambda s: s.wallet.approvals and not s.wallet.unset)
+    # 5. Real trades.
+    real, yes, live, word, _ = keys_of(5)
+    await pressed(walk, real)
+    await confirmed(walk, yes)
+    await walk.until(lambda s: s.wallet.real_trading)
+    await pressed(walk, live)
+    await typed(walk, word)
+    await walk.until(lambda s: s.wallet.live)
+
+
+async def ordered(walk: Session) -> None:
+    """Step 6 of the rehearsal."""
+    back, markets, soon, buy, venue, venue_name, enter, send, *_ = keys_of(6)
+    assert venue_name == Venue.EVM.value
+    await pressed(walk, back, markets, soon)
+    for _ in range(25):
+        await pressed(walk, buy, venue)
+        if isinstance(walk.app.screen, TradeForm):
+            walk.app.screen.query_one("#ticket-amount", Input).value = "5"
+            await walk.pilot.pause(0.3)
+            await pressed(walk, enter)
+        if isinstance(walk.app.screen, Confirm) and venue_name in text(walk):
+            break
+        while len(walk.app.screen_stack) > 1:
+            await walk.press("escape")
+        await walk.press("j")
+    await walk.pilot.pause(2 * ARMED_AFTER_S)
+    await pressed(walk, send)
+    await walk.until(lambda s: s.tickets and s.tickets[0].state is TicketState.DONE)
+
+
+async def test_the_steps_of_the_rehearsal_work_as_they_are_written(tmp_path: Path) -> None:
+    vault = Vault(WalletKeys(tmp_path, work=WORK))
+    async with open_stage(tmp_path, speed=0) as stage, console(stage, vault) as walk:
+        await walk.until(lambda s: s.wallet.served and s.fleet.agents)
+        # 1. Claim.
+        agents, claim, _, yes = keys_of(1)
+        await pressed(walk, agents, claim)
+        await confirmed(walk, yes)
+        await walk.until(lambda s: all(one.claimed for one in s.fleet.agents if one.is_own))
+        # 2. Key: an empty first line, and the passphrase twice.
+        await pressed(walk, *keys_of(2)[:3])
+        await walk.write("", PASSPHRASE, PASSPHRASE)
+        await walk.press("enter")
+        await walk.until(lambda s: s.wallet.key_state is KeyState.UNLOCKED)
+        # 3. Link.
+        link, yes = keys_of(3)
+        await pressed(walk, link)
+        await confirmed(walk, yes)
+        await walk.until(lambda s: s.wallet.ownership is Ownership.EXTERNAL and not s.wallet.job)
+        await allowed(walk)
+        # 6. Order; a question without a book gives way to the next one, as the page says.
+        await ordered(walk)
+        # 7. Hold: the stop is removed by the first press.
+        monitors, remove, _ = keys_of(7)
+        await pressed(walk, monitors)
+        await walk.until(lambda s: any(not one.thresholds.is_empty for one in s.risk.monitors))
+        assert "stop" in text(walk)
+        await pressed(walk, remove)
+        await walk.until(lambda s: all(one.thresholds.is_empty for one in s.risk.monitors))

@@ -127,7 +127,7 @@ def test_the_key_shows_in_no_repr() -> None:
 def test_a_venue_is_known_by_each_of_its_names() -> None:
     with ServiceClient(KEY, URL, venue="polymarket") as client:
         assert client.venue == "evm_venue"
-    with pytest.raises(ValueError, match="moon"):
+    with pytest.raises(ValueError, match="venue is one of sim"):
         ServiceClient(KEY, URL, venue="moon")
 
 

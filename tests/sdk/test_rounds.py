@@ -158,7 +158,7 @@ def test_a_budget_that_is_no_amount_starts_nothing(
         asked.append(client)
         return []
 
-    with pytest.raises(ValueError, match=f"{BUDGET} is "):
+    with pytest.raises(SystemExit, match=f"^{SLUG}: {BUDGET} is "):
         run_skill(SLUG, ideas, pause_s=PAUSE_S)
     assert asked == []
 
@@ -320,3 +320,26 @@ async def test_without_live_a_skill_trades_on_paper_and_once_is_once(
         await off(lambda: run_skill(SLUG, ideas, pause_s=PAUSE_S))
         assert served.posts == []
     assert json.loads(capsys.readouterr().out)["automaton"]["trades_executed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("SERVICE_API_URL", "address"),
+        ("SERVICE_API_KEY", "key"),
+        ("EXPOSURE_CAP_USD", "EXPOSURE_CAP_USD"),
+        ("WALLET_PRIVATE_KEY", "WALLET_PRIVATE_KEY"),
+        ("SERVICE_POLYMARKET_EXCHANGE_VERSION", ""),
+    ],
+)
+def test_what_the_environment_sets_wrongly_ends_a_skill_with_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, variable: str, told: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py", "--live", "--once"])
+    monkeypatch.setenv("SERVICE_API_KEY", "sk_test_0123456789")
+    monkeypatch.setenv("SERVICE_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv(variable, "a b")
+    with pytest.raises(SystemExit, match=f"^{SLUG}: ") as ended:
+        run_skill(SLUG, lambda _: [], pause_s=PAUSE_S)
+    assert told in str(ended.value)
+    assert "\n" not in str(ended.value)

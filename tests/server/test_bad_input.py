@@ -105,6 +105,7 @@ from service_tui.wire.endpoints.public import (
 )
 from service_tui.wire.endpoints.research import (
     BACKTEST,
+    BEGIN_SESSION,
     DESK_RESEARCH,
     EXPERIMENTS,
     POST_EXPERIMENT,
@@ -535,6 +536,15 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "max_experiments": (*WHOLE, *NEVER_NULL),
         "client_ref": (*TEXT, '""', '"a b"', '"../x"', long(129)),
     },
+    BEGIN_SESSION: {
+        "skill_slug": (*SLUG, *NEVER_NULL),
+        "session": (*LINE, *NEVER_NULL),
+        "segment": (*WHOLE, *NEVER_NULL),
+        "metric_name": (*LINE, *NEVER_NULL),
+        "metric_unit": (*LINE, *NEVER_NULL),
+        "best_direction": (*WORD, *NEVER_NULL, '"up"', '"Higher"'),
+        "max_experiments": (*WHOLE, *NEVER_NULL),
+    },
     BACKTEST: {
         "skill_slug": (*SLUG, *NEVER_NULL),
         "config": (*FIGURES, *NEVER_NULL, '{"":1}', '{"a b":1}', '{"1a":1}', '{"a\\"]":1}'),
@@ -703,6 +713,7 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     DESK_PATCH_CHAIN: {"delay_blocks": 2},
     DESK_PATCH_WALLET: {"gas": 1},
     POST_EXPERIMENT: {"skill_slug": "rain-maker", "experiment_number": 1, "status": "keep"},
+    BEGIN_SESSION: {"skill_slug": "rain-maker", "session": "again"},
     BACKTEST: {"skill_slug": "rain-maker", "config": {}},
 }  # fmt: skip
 """Values that only a running service knows stand here as words: see `good_body`."""

@@ -147,6 +147,7 @@ from service_tui.wire.endpoints.public import (
 )
 from service_tui.wire.endpoints.research import (
     BACKTEST,
+    BEGIN_SESSION,
     DESK_RESEARCH,
     EXPERIMENTS,
     POST_EXPERIMENT,
@@ -515,6 +516,11 @@ SCRIPT: Final = (
         "sweep",
         BACKTEST,
         body(skill_slug="rain-maker", config={}, days=30, sweep={"min_edge": [0, 0.1]}),
+    ),
+    Call(
+        "begin a session",
+        BEGIN_SESSION,
+        body(skill_slug="rain-maker", session="new", segment=9),
     ),
     Call("sessions of all", DESK_RESEARCH),
     Call(

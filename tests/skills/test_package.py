@@ -257,3 +257,12 @@ def test_a_pipe_is_not_waited_for_and_a_file_is_read_to_its_bound(tmp_path: Path
     (tmp_path / "over").write_bytes(b"a" * (FILE_MAX + 1))
     with pytest.raises(NotASkillError, match="over is too large"):
         read_text(tmp_path / "over")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_skill_that_another_systems_editor_saved_is_read_as_any_other(
+    tmp_path: Path, encoding: str
+) -> None:
+    path = tmp_path / "SKILL.md"
+    path.write_bytes("---\r\nname: tides\r\ndescription: Buys.\r\n---\r\n".encode(encoding))
+    assert read_text(path) == "---\nname: tides\ndescription: Buys.\n---\n"

@@ -318,6 +318,7 @@ ENDPOINTS: Final = (
     Row("spec", "GET", "/api/sdk/autoresearch/experiments", plan=Plan.PRO),
     Row("spec", "GET", "/api/sdk/autoresearch/state", plan=Plan.PRO),
     Row("spec", "POST", "/api/sdk/autoresearch/backtest", plan=Plan.PRO),
+    Row("spec, extra", "POST", "/api/sdk/autoresearch/sessions", plan=Plan.PRO),
     Row("wire 2.6, gap", "GET", "/api/sdk/reactor/config", plan=Plan.PRO),
     Row("wire 2.6, gap", "GET", "/api/sdk/reactor/reactions", plan=Plan.PRO),
     Row("wire 2.6, gap", "POST", "/api/sdk/reactor/reactions", plan=Plan.PRO),

@@ -51,6 +51,17 @@ def test_a_signal_while_the_console_comes_up_gives_the_terminal_back(
         assert b"Traceback" not in run.shown
 
 
+@pytest.mark.parametrize("words", [(), ("tour",), ("replay",)])
+def test_a_terminal_without_a_screen_gets_a_sentence_and_no_escapes(
+    data: Path, words: tuple[str, ...]
+) -> None:
+    with own_terminal(data.parent, *words, "--data-dir", str(data), TERM="dumb") as run:
+        assert run.wait(60) == 1
+        assert run.shown.count(b"\n") == 1
+        assert b"without a screen: 'service-tui --plain' gives lines of text" in run.shown
+        assert b"\x1b" not in run.shown
+
+
 def test_the_places_of_all_threads_are_written_down_and_the_console_goes_on(data: Path) -> None:
     with own_terminal(data.parent, "--data-dir", str(data)) as run:
         run.read_until(b"online")

@@ -160,3 +160,14 @@ def test_a_disk_that_fills_leaves_the_old_keys_and_nothing_else(
         keep_desk_keys(tmp_path, DeskKeys("op_2", SECRET))
     assert desk_keys(tmp_path) == keys
     assert [path.name for path in tmp_path.iterdir()] == [DESK_FILE]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_profiles_that_another_systems_editor_saved_are_read_as_any_other(
+    tmp_path: Path, encoding: str
+) -> None:
+    path = tmp_path / "profiles.json"
+    keep_profile(tmp_path, Profile("mine", "https://desk.example", SECRET))
+    path.write_bytes(path.read_text().replace("\n", "\r\n").encode(encoding))
+    path.chmod(0o600)
+    assert profiles(tmp_path)["mine"].url == "https://desk.example"

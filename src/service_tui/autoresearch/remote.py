@@ -6,12 +6,13 @@ from typing import Final
 from service_tui.autoresearch.errors import ToolError
 from service_tui.client.client import Client
 from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
-from service_tui.notes.notebook import Logged
+from service_tui.notes.notebook import Config, Logged
 from service_tui.terms import EXPERIMENTS_PAGE_MAX
 from service_tui.wire.base import line
 from service_tui.wire.endpoints.public import AGENT, OUTCOMES
 from service_tui.wire.endpoints.research import (
     BACKTEST,
+    BEGIN_SESSION,
     EXPERIMENTS,
     POST_EXPERIMENT,
     RESEARCH_STATE,
@@ -23,6 +24,7 @@ from service_tui.wire.research import (
     ExperimentLoggedBody,
     ExperimentRequest,
     ExperimentsQuery,
+    SessionRequest,
     StateBody,
     StateQuery,
 )
@@ -56,6 +58,19 @@ class Remote:
         """State of a skill's session; raises ServiceError."""
         query = StateQuery(skill_slug=skill)
         return (await self.client.call(RESEARCH_STATE, query=query)).answer
+
+    async def begin(self, config: Config) -> None:
+        """Say that a session began; raises ServiceError."""
+        body = SessionRequest(
+            skill_slug=config.skill,
+            session=line(config.name),
+            segment=config.segment,
+            metric_name=line(config.metric_name),
+            metric_unit=line(config.metric_unit),
+            best_direction=config.direction,
+            max_experiments=config.cap,
+        )
+        await self.client.call(BEGIN_SESSION, body=body)
 
     async def known(self, skill: str) -> set[str]:
         """References of the results that the service has; fails with ServiceError."""

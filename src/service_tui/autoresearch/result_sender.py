@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.autoresearch.remote import Remote, failure
-from service_tui.client.errors import PlanRequiredError, ServiceError
-from service_tui.notes.notebook import Logged, Notes
+from service_tui.client.errors import (
+    InvalidError,
+    NotFoundError,
+    PlanRequiredError,
+    ServiceError,
+)
+from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.terms import ExperimentStatus
 from service_tui.wire.research import StateBody
 
@@ -30,6 +35,7 @@ class ResultSender:
     unsent: str = ""
     agent_id: str = ""
     _synced: set[str] = field(default_factory=set[str])
+    _begun: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
 
     async def state_of(self, skill: str) -> StateBody | None:
         """The service's session of a skill; None while it does not answer."""
@@ -49,6 +55,24 @@ class ResultSender:
             raise failure(error) from error
         except ServiceError as error:
             log.info("plan unknown: %s", error)
+
+    async def begin(self, config: Config) -> None:
+        """Tell the service, once, of a session that has no result yet.
+
+        A service that does not answer hears it before the next run; one that takes no beginnings
+        learns of the session by its first result.
+        """
+        place = config.skill, config.segment
+        if place in self._begun or self.notes.results_of(config):
+            return
+        try:
+            await self.remote.begin(config)
+        except (NotFoundError, InvalidError) as error:
+            log.info("the service takes no beginnings: %s", error)
+        except ServiceError as error:
+            log.info("the service was not told of a session: %s", error)
+            return
+        self._begun.add(place)
 
     async def sync(self) -> None:
         """Send what the service does not have; what cannot be sent waits in the file."""

@@ -22,7 +22,7 @@ from service_tui.autoresearch.remote import Remote, failure
 from service_tui.autoresearch.result_sender import ResultSender
 from service_tui.autoresearch.runner import Output, Ran, end_marked, environment_of, run
 from service_tui.autoresearch.unfinished import Begun
-from service_tui.autoresearch.worktree import Repository, Worktree, check_idle
+from service_tui.autoresearch.worktree import NAMED, Repository, Worktree, check_idle
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
 from service_tui.experiments import SeriesState
@@ -34,6 +34,7 @@ from service_tui.storage.errors import UnreadableDirectoryError
 from service_tui.terms import ExperimentStatus, SessionState
 from service_tui.wire.research import BacktestBody, BacktestRequest, StateBody
 from service_tui.wire.research_tools import InitArguments, LogArguments, RunArguments
+from service_tui.wire.text import line
 
 COMMAND_MAX: Final = 60
 
@@ -99,6 +100,16 @@ def shortened(command: str) -> str:
     """A command as a sentence can hold it."""
     text = " ".join(command.split())
     return text if len(text) <= COMMAND_MAX else f"{text[:COMMAND_MAX]}..."
+
+
+def untouched(paths: Sequence[str]) -> list[str]:
+    """Warning about paths that a result neither kept nor reverted; none without them."""
+    if not paths:
+        return []
+    named = ", ".join(line(one) for one in paths[:NAMED])
+    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
+    why = "a repository of its own, or what may not be changed"
+    return [f"neither kept nor reverted: {named}{more} ({why})"]
 
 
 def after(ran: Ran, deadline_s: float) -> str:
@@ -228,6 +239,7 @@ class Session:
         await check_idle(repository)
         worktree = Worktree(repository, request.skill_slug)
         await worktree.open()
+        await worktree.check_branch()
         if before is not None and is_same:
             check_same(before, request)
             config = before
@@ -239,6 +251,7 @@ class Session:
         self._config = config
         self._offset[config.skill] = 0 if state is None else state.last_experiment_number
         await self._sender.sync()
+        await self._sender.begin(config)
         self._show(worktree)
         return self._description({
             "session": config.name,
@@ -279,8 +292,10 @@ class Session:
         if not self._means.allows_shell:
             raise ToolError("shell commands are not allowed on this server", ALLOW_FIX)
         await self._sender.check_plan()
+        await self._sender.begin(config)
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
+        await worktree.check_branch()
         ran = await self._run_in(worktree, request)
         return self._description({
             "exit_code": ran.exit_code,
@@ -349,7 +364,7 @@ class Session:
         if request.status is ExperimentStatus.KEEP:
             result = replace(result, commit=await worktree.prepare(message_of(result)))
         else:
-            result = replace(result, commit=await worktree.head())
+            result = replace(result, commit=await worktree.tip())
         self._begun.note(result)
         after = [*self._notes.results_of(config), result]
         result = replace(result, confidence=confidence_of(after, config))
@@ -359,6 +374,7 @@ class Session:
         posted = await self._sender.send(result)
         self._show(worktree)
         warnings = await self._sender.verified(result)
+        warnings += untouched(await worktree.untouched())
         self._begun.end(config.skill)
         self._notice = ""
         return self._description({
@@ -453,12 +469,12 @@ class Session:
             )
 
     async def _carry_out(self, worktree: Worktree, result: Logged) -> str:
-        """Commit or revert the worktree for a result; the ref of reverted changes."""
-        backup = ""
+        """Commit or revert the worktree for a result; the ref of what its branch leaves behind."""
+        name = str(result.run)
         if result.status is ExperimentStatus.KEEP:
-            await worktree.advance(result.commit)
+            backup = await worktree.advance(result.commit, name)
         else:
-            backup = await worktree.revert(str(result.run))
+            backup = await worktree.revert(name)
         self._begun.note(result, is_done=True)
         return backup
 
@@ -497,12 +513,9 @@ class Session:
     async def _finish(self, result: Logged) -> None:
         worktree = Worktree(self._means.repository, result.config.skill)
         await worktree.open()
-        if result.status is ExperimentStatus.KEEP and not (
-            await worktree.head() == result.commit or await worktree.is_next(result.commit)
-        ):
-            log.warning(
-                "experiment %d of %s has no commit on its branch", result.run, worktree.skill
-            )
+        is_kept = result.status is ExperimentStatus.KEEP
+        if is_kept and not await worktree.full_hash(result.commit):
+            log.warning("the commit of experiment %d of %s is gone", result.run, worktree.skill)
             return
         await self._carry_out(worktree, result)
 

@@ -2,11 +2,14 @@
 
 Hooks are off, nothing goes through a shell, only listed paths are touched: never what git ignores,
 never `autoresearch.*`, never a path outside of the worktree. Before every revert what is there is
-kept under a ref. Source: failures, T-17; decisions, "Experiments".
+kept under a ref. A command that runs may commit, reset, rebase or switch by itself: where the last
+logged result left the branch is therefore a ref of ours, and so is every kept result. Source:
+failures, T-17; decisions, "Experiments" and "What a run committed itself".
 """
 
 import asyncio
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,25 +18,86 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from service_tui.autoresearch.errors import ToolError
+from service_tui.wire.text import line
 
 PLACE: Final = ".autoresearch"
 OWN: Final = "autoresearch."
 BRANCH: Final = "autoresearch"
-BACKUPS: Final = "refs/autoresearch/backup"
+REFS: Final = "refs/autoresearch"
+BACKUPS: Final = f"{REFS}/backup"
+KEPT: Final = f"{REFS}/kept"
+TIPS: Final = f"{REFS}/tip"
 NAMED: Final = 5
+LOOKS: Final = 3
+"""Rounds of a revert: ignore rules that it restores may show files which a run had hidden."""
+
 GIT_WITHIN_S: Final = 60.0
 ENDING_S: Final = 0.5
 IDENTITY: Final = ("service-tui autoresearch", "autoresearch@localhost")
 UNFINISHED: Final = {
-    "MERGE_HEAD": "a merge",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
-    "BISECT_LOG": "a bisection",
+    "MERGE_HEAD": ("a merge", "merge --abort"),
+    "CHERRY_PICK_HEAD": ("a cherry-pick", "cherry-pick --abort"),
+    "REVERT_HEAD": ("a revert", "revert --abort"),
+    "rebase-merge": ("a rebase", "rebase --abort"),
+    "rebase-apply": ("a rebase", "rebase --abort"),
+    "BISECT_LOG": ("a bisection", "bisect reset"),
 }
+"""What git is in the middle of by the files it leaves, and the command that aborts it."""
+
 _SILENT: Final = ("-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false",
-                  "-c", "advice.detachedHead=false", "-c", "gc.auto=0")  # fmt: skip
+                  "-c", "advice.detachedHead=false", "-c", "gc.auto=0",
+                  "-c", "core.safecrlf=false", "-c", "submodule.recurse=false",
+                  "-c", "status.relativePaths=false")  # fmt: skip
+_PASSED: Final = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+"""Variables of the person that say how git is set up and where it looks; those that lead it to
+another repository, index or working tree stay out."""
+
+NO_REPOSITORY: Final = "not a git repository"
+INIT_FIX: Final = "run 'git init', commit the skill, then start again"
+FIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(pattern), fix)
+    for pattern, fix in (
+        (
+            r"dubious ownership in repository at '(?P<path>.*)'",
+            "if you trust its owner, run 'git config --global --add safe.directory {path}'",
+        ),
+        (r"bad config line", "mend that line of the file, then start again"),
+        (r"bad \w+ config value", "mend that value with 'git config', then start again"),
+        (
+            r"unknown repository extension|Expected git repo version",
+            "install a git that knows it, or work in a clone without it",
+        ),
+        (
+            r"must be run in a work tree",
+            "there is no working tree here: start the server in a clone, or a 'git worktree'",
+        ),
+        (r"invalid gitfile format|not a git repository: ", "mend its .git file, or clone it anew"),
+        (
+            r"'refs/heads/(?P<name>[^']+)' exists; cannot create",
+            "two branches cannot be named so: run 'git branch -m {name} ANOTHER-NAME'",
+        ),
+        (
+            r"(?:already checked out|already used by worktree) at '(?P<path>.*)'",
+            "switch that worktree to another branch: 'git -C {path} switch --detach'",
+        ),
+        (r"\.lock': File exists", "if no git works there, remove that file"),
+        (r"filter '?.*'? failed", "install that filter, or take it out of .gitattributes"),
+        (r"No space left on device", "make room, then try again"),
+        (
+            r"Permission denied|Read-only file system|insufficient permission",
+            "give the server a repository that it may write",
+        ),
+    )
+)
+"""What to do about what git says."""
+
+
+class GitError(ToolError):
+    """Git refused; `reason` is its own, as harmless text."""
+
+    def __init__(self, reason: str, problem: str, fix: str = "") -> None:
+        super().__init__(problem, fix)
+        self.reason = reason
 
 
 async def git(
@@ -45,9 +109,14 @@ async def git(
         Its standard output.
 
     Raises:
-        ToolError: there is no git, or it refuses.
+        GitError: it refuses.
+        ToolError: there is no git, or it cannot be started there.
     """
-    variables = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    variables = {
+        key: value
+        for key, value in os.environ.items()
+        if key.startswith(_PASSED) or not key.startswith("GIT_")
+    }
     variables |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
     variables |= env or {}
     try:
@@ -68,7 +137,8 @@ async def git(
     finally:
         await _ended(process)
     if process.returncode:
-        raise ToolError(f"git {arguments[0]}: {_reason(wrong.decode(errors='replace'))}")
+        reason = reason_of(wrong.decode(errors="replace"))
+        raise GitError(reason, f"git {arguments[0]}: {reason}", fix_of(reason))
     return output
 
 
@@ -82,22 +152,41 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
             await asyncio.wait_for(process.wait(), ENDING_S)
 
 
-def _reason(output: str) -> str:
-    """The line of git's output that names the problem, without advice."""
+def reason_of(output: str) -> str:
+    """The line of git's output that names the problem, without advice, as harmless text.
+
+    A line that ends in a colon announces what stands in the next.
+    """
     lines = output.strip().splitlines() or ["refused"]
-    return next((one for one in lines if one.startswith(("fatal:", "error:"))), lines[-1])
+    first = next(
+        (n for n, one in enumerate(lines) if one.startswith(("fatal:", "error:"))), len(lines) - 1
+    )
+    named = lines[first + 1 : first + 2] if lines[first].endswith(":") else []
+    return line(" ".join((lines[first], *named)))
+
+
+def fix_of(reason: str) -> str:
+    """What to do about a reason of git's; empty where it is not known."""
+    for pattern, fix in FIXES:
+        if found := pattern.search(reason):
+            return fix.format(**found.groupdict())
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Changes since the last commit: tracked paths, and new files."""
+    """Changes since the last commit: tracked paths, and new files.
+
+    `nested` are repositories of their own that lie in it: git takes no file of theirs.
+    """
 
     tracked: tuple[str, ...]
     new: tuple[str, ...]
+    nested: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All changed paths."""
+        """All changed paths, without nested repositories."""
         return (*self.tracked, *self.new)
 
 
@@ -125,25 +214,34 @@ async def repository_at(folder: Path) -> Repository:
         The repository.
 
     Raises:
-        ToolError: there is none, or it has no working tree or no commit yet.
+        ToolError: there is none, git refuses it, or it has no working tree or no commit yet.
     """
     if not os.path.isdir(folder):  # noqa: ASYNC240, PTH112  (once, before anything else)
         raise ToolError(f"{folder} is not a folder", "start the server in the skill's repository")
     try:
         root = (await git(folder, "rev-parse", "--show-toplevel")).decode().strip()
         store = (await git(folder, "rev-parse", "--git-common-dir")).decode().strip()
-    except ToolError as error:
-        if "not found" in str(error):
-            raise
-        raise ToolError(
-            f"{folder} is not in a git repository",
-            "run 'git init', commit the skill, then start again",
-        ) from error
-    try:
-        await git(Path(root), "rev-parse", "--verify", "HEAD^{commit}")
-    except ToolError as error:
-        raise ToolError("the repository has no commit yet", "commit the skill first") from error
+    except GitError as error:
+        if NO_REPOSITORY in error.reason and not fix_of(error.reason):
+            raise ToolError(f"{folder} is not in a git repository", INIT_FIX) from error
+        raise ToolError(f"git cannot use {folder}: {error.reason}", fix_of(error.reason)) from error
+    await _check_commit(Path(root))
     return Repository(Path(root), (folder / store).resolve())
+
+
+async def _check_commit(root: Path) -> None:
+    """Refuse a repository without a commit, or whose last commit is lost."""
+    try:
+        await git(root, "rev-parse", "--verify", "HEAD")
+    except GitError as error:
+        raise ToolError("the repository has no commit yet", "commit the skill first") from error
+    try:
+        await git(root, "rev-parse", "--verify", "HEAD^{tree}")
+    except GitError as error:
+        raise ToolError(
+            f"git cannot read the last commit of {root}: {error.reason}",
+            "'git fsck' names what is lost; fetch it again, or clone the repository anew",
+        ) from error
 
 
 async def check_idle(repository: Repository) -> None:
@@ -165,10 +263,11 @@ async def check_idle(repository: Repository) -> None:
 
 async def _check_finished(folder: Path) -> None:
     store = Path((await git(folder, "rev-parse", "--absolute-git-dir")).decode().strip())
-    for name, operation in UNFINISHED.items():
+    for name, (operation, end) in UNFINISHED.items():
         if (store / name).exists():
             raise ToolError(
-                f"{folder} is in the middle of {operation}", "finish or abort it, try again"
+                f"{folder} is in the middle of {operation}",
+                f"finish or abort it ('git -C {folder} {end}'), try again",
             )
 
 
@@ -179,12 +278,16 @@ async def changes_in(folder: Path) -> Changes:
     )
     tracked: list[str] = []
     new: list[str] = []
+    nested: list[str] = []
     for entry in output.decode(errors="surrogateescape").split("\0"):
         state, path = entry[:2], entry[3:]
         if not path or _is_ours(path):
             continue
-        (new if state == "??" else tracked).append(path)
-    return Changes(tuple(tracked), tuple(new))
+        if path.endswith("/"):
+            nested.append(path)
+        else:
+            (new if state == "??" else tracked).append(path)
+    return Changes(tuple(tracked), tuple(new), tuple(nested))
 
 
 def _is_ours(path: str) -> bool:
@@ -209,6 +312,14 @@ class Worktree:
         """The branch on which it commits."""
         return f"{BRANCH}/{self.skill}"
 
+    @property
+    def _branch_ref(self) -> str:
+        return f"refs/heads/{self.branch}"
+
+    @property
+    def _tip_ref(self) -> str:
+        return f"{TIPS}/{self.skill}"
+
     async def open(self) -> None:
         """Make the worktree, or use the existing one.
 
@@ -224,73 +335,129 @@ class Worktree:
                 f"{error.filename or root} cannot be written ({error.strerror})",
                 "give the server a repository that it may write",
             ) from error
-        if (self.folder / ".git").exists():
-            here = (await git(self.folder, "rev-parse", "--abbrev-ref", "HEAD")).decode().strip()
-            if here != self.branch:
-                raise ToolError(
-                    f"{self.folder} is on {here}, not on {self.branch}",
-                    f"switch it back with 'git -C {self.folder} switch {self.branch}'",
-                )
-            # A revert would undo a resolved conflict, a commit forget what was merged.
-            await _check_finished(self.folder)
-            return
         listed = (await git(root, "worktree", "list", "--porcelain")).decode(errors="replace")
-        # Known and removed by hand: taken anew. Others that are away now stay known to git.
         is_known = f"worktree {self.folder}" in listed.split("\n")
+        if is_known and self.folder.is_dir() and not (self.folder / ".git").exists():
+            # A command removed the link by which git finds its way back; the files are all there.
+            with suppress(GitError):
+                await git(root, "worktree", "repair", str(self.folder))
+        if (self.folder / ".git").exists():
+            await self._open_again()
+            return
+        # Known and removed by hand: taken anew. Others that are away now stay known to git.
         anew = ("--force",) if is_known else ()
-        known = await git(root, "branch", "--list", "--format=%(refname:short)", self.branch)
-        new = () if known.strip() else ("-b", self.branch)
-        target = (self.branch,) if known.strip() else ("HEAD",)
+        known = await self.full_hash(self._branch_ref, root)
+        new = () if known else ("-b", self.branch)
+        target = (self.branch,) if known else ("HEAD",)
         await git(root, "worktree", "add", "--quiet", *anew, *new, str(self.folder), *target)
+        if not known or not await self.full_hash(self._tip_ref):
+            await self._point(self._tip_ref, await self.head())
+
+    async def _open_again(self) -> None:
+        # A revert would undo a resolved conflict, a commit forget what was merged.
+        await _check_finished(self.folder)
+        tip = await self.tip()
+        if tip and not await self.full_hash("HEAD"):
+            await self._point(self._branch_ref, tip)
+        await self._point(self._tip_ref, tip or await self.head())
+
+    async def check_branch(self) -> None:
+        """Refuse a worktree that somebody switched to another branch.
+
+        Raises:
+            ToolError: it is not on its own.
+        """
+        here = await self._on()
+        if here != self._branch_ref:
+            named = here.removeprefix("refs/heads/") or "no branch"
+            raise ToolError(
+                f"{self.folder} is on {named}, not on {self.branch}",
+                f"switch it back with 'git -C {self.folder} switch {self.branch}', or log the "
+                "experiment, which does it",
+            )
 
     async def head(self) -> str:
         """The hash of its last commit."""
         return (await git(self.folder, "rev-parse", "HEAD")).decode().strip()
 
+    async def tip(self) -> str:
+        """The commit at which the last logged result left the branch; empty where there is none.
+
+        Before the first result it is where the branch began.
+        """
+        return await self.full_hash(self._tip_ref) or await self.full_hash(self._branch_ref)
+
+    async def _on(self) -> str:
+        """The ref of the branch that it is on; empty where HEAD is detached."""
+        try:
+            output = await git(self.folder, "symbolic-ref", "--quiet", "HEAD")
+        except GitError:
+            return ""
+        return output.decode(errors="replace").strip()
+
+    async def untouched(self) -> tuple[str, ...]:
+        """What is changed still after a result: other repositories in it, and what resists."""
+        changed = await changes_in(self.folder)
+        return (*changed.nested, *changed.paths)
+
     async def prepare(self, message: str) -> str:
         """Commit of every change, to which the branch does not point yet.
+
+        It follows what a run committed itself, unless that left out what was logged before.
 
         Returns:
             Its hash.
         """
         tree = await self._tree((await changes_in(self.folder)).paths, Path())
-        return await self._commit(tree, message)
+        tip, head = await self.tip(), await self.head()
+        return await self._commit(tree, message, (tip if await self._lost(tip, (head,)) else head,))
 
-    async def advance(self, commit: str) -> None:
-        """Move the branch to a prepared commit; harmless if it is there already."""
-        head = await self.head()
-        if head == commit:
-            return
-        await git(self.folder, "update-ref", "-m", "autoresearch: keep", "HEAD", commit, head)
-        await git(self.folder, "reset", "--quiet", "--mixed", "HEAD")
+    async def advance(self, commit: str, name: str) -> str:
+        """Move the branch to a prepared commit and give it a ref; harmless if that is done.
 
-    async def is_next(self, commit: str) -> bool:
-        """True if a commit's parent is the branch's last commit."""
-        try:
-            parent = await git(self.folder, "rev-parse", "--verify", f"{commit}^")
-        except ToolError:
-            return False
-        return parent.decode().strip() == await self.head()
+        Returns:
+            The ref of commits that the branch leaves behind; empty where there are none.
+        """
+        await self._point(await self._free_ref(f"{KEPT}/{self.skill}/{name}", commit), commit)
+        backup = await self._back_up_strays(commit, name)
+        await self._stand_at(commit)
+        return backup
 
-    async def full_hash(self, short: str) -> str:
+    async def full_hash(self, short: str, folder: Path | None = None) -> str:
         """The whole hash of a commit; empty where there is none."""
         try:
-            output = await git(self.folder, "rev-parse", "--verify", f"{short}^{{commit}}")
-        except ToolError:
+            output = await git(
+                folder or self.folder, "rev-parse", "--quiet", "--verify", f"{short}^{{commit}}"
+            )
+        except GitError:
             return ""
         return output.decode().strip()
 
     async def revert(self, name: str) -> str:
-        """Make everything as it was at the last commit, after keeping what is there under a ref.
+        """Make everything as the last logged result left it, after keeping what is there.
 
         Returns:
-            The ref; empty where nothing had changed.
+            The ref under which it is kept; empty where nothing had changed.
         """
-        await git(self.folder, "reset", "--quiet", "--mixed", "HEAD")
-        changed = await changes_in(self.folder)
-        if not changed.paths:
-            return ""
-        ref = await self._back_up(changed.paths, name)
+        tip = await self.tip()
+        before = await self._tree_of("HEAD")
+        ref = await self._back_up_strays(tip, name)
+        await self._stand_at(tip)
+        with tempfile.TemporaryDirectory() as folder:
+            index = Path(folder) / "index"
+            await git(self.folder, "read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
+            for _ in range(LOOKS):
+                changed = await changes_in(self.folder)
+                if not changed.paths:
+                    break
+                tree = await self._tree(changed.paths, index)
+                if tree != before:
+                    ref = await self._back_up(tree, ref, tip, name)
+                    before = tree
+                await self._restore(changed)
+        return ref
+
+    async def _restore(self, changed: Changes) -> None:
         if changed.tracked:
             await git(
                 self.folder, "checkout", "--quiet", "HEAD", "--pathspec-from-file=-",
@@ -298,33 +465,101 @@ class Worktree:
             )  # fmt: skip
         for path in changed.new:
             self._remove(path)
+
+    async def _stand_at(self, commit: str) -> None:
+        """Be on the branch, at a commit, as of which the next result counts; no file is changed."""
+        await self._point(self._branch_ref, commit)
+        if await self._on() != self._branch_ref:
+            await git(self.folder, "symbolic-ref", "-m", BRANCH, "HEAD", self._branch_ref)
+        await git(self.folder, "reset", "--quiet", "--mixed", "HEAD")
+        await self._point(self._tip_ref, commit)
+
+    async def _point(self, ref: str, commit: str) -> None:
+        if await self.full_hash(ref) != commit:
+            await git(self.folder, "update-ref", "-m", f"{BRANCH}: {ref}", ref, commit)
+
+    # -- what would be lost ----------------------------------------------------------------
+
+    async def _lost(self, commit: str, kept: Sequence[str], *patterns: str) -> bool:
+        """True if neither some commits nor refs of these patterns lead to a commit."""
+        refs = (f"--glob={pattern}" for pattern in patterns)
+        return bool(
+            await git(
+                self.folder, "rev-list", "--max-count=1", commit, "--not", *kept, *refs
+            )
+        )  # fmt: skip
+
+    async def _back_up_strays(self, target: str, name: str) -> str:
+        """Keep commits that the branch and a detached HEAD leave behind on the way to `target`.
+
+        Another branch to which a run switched keeps its own.
+        """
+        at = [await self.full_hash(self._branch_ref)]
+        if not await self._on():
+            at.append(await self.full_hash("HEAD"))
+        strays = [
+            one
+            for one in dict.fromkeys(at)
+            if one and await self._lost(one, (target,), f"{REFS}/*")
+        ]
+        if not strays:
+            return ""
+        commit = strays[0]
+        if len(strays) > 1:
+            tree = await self._tree_of(strays[-1])
+            commit = await self._commit(tree, f"what {name} committed", strays)
+        return await self._keep_backup(commit, name)
+
+    async def _back_up(self, tree: str, ref: str, tip: str, name: str) -> str:
+        """Keep a tree under a ref, after what that holds already."""
+        commit = await self._commit(tree, f"what {name} left behind", (ref or tip,))
+        if not ref:
+            return await self._keep_backup(commit, name)
+        await self._point(ref, commit)
         return ref
 
-    async def _back_up(self, paths: Sequence[str], name: str) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            tree = await self._tree(paths, Path(folder) / "index")
-        commit = await self._commit(tree, f"what {name} left behind")
-        ref = f"{BACKUPS}/{self.skill}/{name}"
-        place = 1
-        while await self.full_hash(ref if place == 1 else f"{ref}-{place}"):
-            place += 1
-        ref = ref if place == 1 else f"{ref}-{place}"
-        await git(self.folder, "update-ref", "-m", "autoresearch: backup", ref, commit)
+    async def _keep_backup(self, commit: str, name: str) -> str:
+        ref = await self._free_ref(f"{BACKUPS}/{self.skill}/{name}")
+        await self._point(ref, commit)
         return ref
+
+    async def _free_ref(self, ref: str, same: str = "") -> str:
+        """A ref that points nowhere, or to `same` already."""
+        place = 1
+        while True:
+            one = ref if place == 1 else f"{ref}-{place}"
+            if await self.full_hash(one) in {"", same}:
+                return one
+            place += 1
+
+    async def _tree_of(self, commit: str) -> str:
+        output = await git(self.folder, "rev-parse", "--verify", f"{commit}^{{tree}}")
+        return output.decode().strip()
 
     async def _tree(self, paths: Sequence[str], index: Path) -> str:
-        """A tree of the last commit with these paths as they are now."""
+        """A tree of what an index holds, git's own by default, with these paths as they are now."""
         env = {"GIT_INDEX_FILE": str(index)} if index.name else {}
-        if index.name:
-            await git(self.folder, "read-tree", "HEAD", env=env)
-        if paths:
-            await git(
-                self.folder, "add", "--pathspec-from-file=-", "--pathspec-file-nul", env=env,
-                given=_listed(paths),
-            )  # fmt: skip
+        # What is gone leaves first: a folder may have become a link, a file a folder. Not `add`:
+        # that refuses what lies beyond a link, and outside of a sparse checkout.
+        gone = [path for path in paths if not self._is_there(path)]
+        there = [path for path in paths if self._is_there(path)]
+        for kind, some in (("--force-remove", gone), ("--add", there)):
+            if some:
+                await git(
+                    self.folder, "update-index", "--replace", kind, "-z", "--stdin", env=env,
+                    given=_listed(some),
+                )  # fmt: skip
         return (await git(self.folder, "write-tree", env=env)).decode().strip()
 
-    async def _commit(self, tree: str, message: str) -> str:
+    def _is_there(self, path: str) -> bool:
+        """True if a path is a file, a link or a submodule, and no link leads to it."""
+        full = self.folder / path
+        inside = full.parents[: len(PurePosixPath(path).parts) - 1]
+        if any(parent.is_symlink() for parent in inside):
+            return False
+        return full.is_symlink() or full.is_file() or (full / ".git").exists()
+
+    async def _commit(self, tree: str, message: str, parents: Sequence[str]) -> str:
         env: dict[str, str] = {}
         try:
             await git(self.folder, "var", "GIT_COMMITTER_IDENT")
@@ -334,8 +569,9 @@ class Worktree:
                 "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": address,
                 "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": address,
             }  # fmt: skip
+        follows = [word for parent in parents for word in ("-p", parent)]
         output = await git(
-            self.folder, "commit-tree", tree, "-p", "HEAD", "-F", "-", env=env,
+            self.folder, "commit-tree", tree, *follows, "-F", "-", env=env,
             given=message.encode(errors="replace"),
         )  # fmt: skip
         return output.decode().strip()
@@ -343,9 +579,9 @@ class Worktree:
     def _remove(self, path: str) -> None:
         """Remove a new file, and the folders that it leaves empty; what resists is left."""
         full = self.folder / path
-        if path.endswith("/") or (
+        if (
             self.folder.resolve() not in full.parent.resolve().parents
-            and (full.parent.resolve() != self.folder.resolve())
+            and full.parent.resolve() != self.folder.resolve()
         ):
             return
         try:

@@ -125,6 +125,10 @@ TURN_S: Final = 0.001
 """How long one thread runs while another waits."""
 
 
+SCREENLESS: Final = frozenset({"dumb", "unknown"})
+"""Kinds of terminals that print escape sequences instead of obeying them."""
+
+
 class CannotError(Exception):
     """The request cannot be met; one plain sentence."""
 
@@ -247,6 +251,7 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         wants_remote = url is not None or arguments.profile is not None
     if wants_remote and arguments.command in OPENS:
         url, key = _remote(arguments, environment, url)
+        _check_proxy(url)
     elif url is not None:
         url = check_url(url, may_be_plain=environment.allow_insecure)
     if environment.wallet_key:
@@ -361,6 +366,16 @@ def _remote(
     return match.url, _key_of(match)
 
 
+def _check_proxy(url: str) -> None:
+    """Raise CannotError if the environment names a proxy for an address that cannot be used."""
+    from service_tui.client.proxies import proxy_for  # noqa: PLC0415
+
+    try:
+        proxy_for(url, os.environ)
+    except ValueError as error:
+        raise CannotError(str(error)) from error
+
+
 def _key_of(profile: "Profile") -> str:
     """The key of a stored service, from its file or from the keyring."""
     from service_tui.wiring.keys import KeysError  # noqa: PLC0415
@@ -455,9 +470,16 @@ def _replay(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _require_terminal() -> None:
-    """Raise CannotError unless a person sits at a terminal."""
+    """Raise CannotError unless a person sits at a terminal that has a screen."""
     if not all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         raise CannotError("the console needs a terminal; see --help")
+    if (kind := os.environ.get("TERM", "")) in SCREENLESS:
+        raise CannotError(
+            f"TERM={kind} is a terminal without a screen: 'service-tui --plain' gives lines of text"
+        )
+    # A shell exports the size of another window, and the terminal knows its own.
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
 
 
 def _prepare_for_keys() -> None:
@@ -663,7 +685,8 @@ def _read_secret(prompt: str) -> str:
     try:
         if _is_terminal(sys.stdin):
             return getpass.getpass(prompt)
-        return sys.stdin.readline().rstrip("\r\n") if sys.stdin else ""
+        # A file that another system's editor saved begins with a mark of its byte order.
+        return sys.stdin.readline().rstrip("\r\n").removeprefix("\ufeff") if sys.stdin else ""
     except EOFError:
         return ""
     except UnicodeDecodeError:

@@ -1,6 +1,7 @@
 """The command line's grammar: commands, flags and help."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -127,11 +128,38 @@ examples:
 """
 
 
+_FLAG: Final = re.compile(r"--?[A-Za-z]")
+
+
+def _end_of(words: Sequence[str]) -> int:
+    """Where the flags end: at a bare `--`, or behind the last word."""
+    return words.index("--") if "--" in words else len(words)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that prints an error in one line."""
 
+    _words: Sequence[str] = ()
+
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse, and keep the words, of which `error` names those that are unknown."""
+        self._words = tuple(args or ())
+        parsed, unknown = super().parse_known_args(args, namespace)
+        return parsed or argparse.Namespace(), unknown
+
+    def _unknown_flags(self) -> list[str]:
+        flags = (word for word in self._words[: _end_of(self._words)] if _FLAG.match(word))
+        return [word for word in flags if word.partition("=")[0] not in self._option_string_actions]
+
     def error(self, message: str) -> NoReturn:
-        """Print the message and exit with the code of a usage error."""
+        """Print the message and exit with the code of a usage error.
+
+        A flag that is unknown is named before what is missing: it may be meant for that.
+        """
+        if "arguments are required" in message and (unknown := self._unknown_flags()):
+            message = f"unrecognized arguments: {' '.join(unknown)}"
         # The typed text is repeated here: it must stay one line and harmless.
         message = "".join(letter if letter.isprintable() else "?" for letter in message)
         self.exit(USAGE_ERROR, f"service-tui: {message}; see 'service-tui --help'\n")

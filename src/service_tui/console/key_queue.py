@@ -34,6 +34,13 @@ BEHIND: Final = "keys typed after it ignored"
 """Toast for a key whose row is gone, and for keys typed for the dialog it would open."""
 
 
+def foreign_letter_hint(character: str | None) -> str:
+    """What to tell of a letter that no key has: another layout is on; empty for other keys."""
+    if character is None or character.isascii() or not character.isalpha():
+        return ""
+    return f"{character} is no key here: switch the keyboard to Latin letters"
+
+
 class KeyDone(Message):
     """Follows a key through the same widgets. Its second arrival ends the handling of the key.
 
@@ -74,6 +81,7 @@ class KeyQueue(App[int]):
         self._pressed_at = 0.0
         self._rests_until = 0.0
         self._why_rest = ""
+        self._has_hinted = False
 
     @property
     def is_idle(self) -> bool:
@@ -119,6 +127,13 @@ class KeyQueue(App[int]):
             # The console is ending: no key has a receiver.
             return True
         return isinstance(event, events.Key) and await self._check_bindings(event.key, True)  # noqa: FBT003 - Textual's own
+
+    def on_key(self, event: events.Key) -> None:
+        """Tell once of another layout: a key that comes here has had no receiver."""
+        hint = "" if self._has_hinted else foreign_letter_hint(event.character)
+        if hint:
+            self._has_hinted = True
+            self.post_message(ToastMessage(hint, "warn"))
 
     async def on_event(self, event: events.Event) -> None:
         """Keep keys in their order; other events pass unchanged."""

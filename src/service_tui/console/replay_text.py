@@ -133,15 +133,24 @@ def _named(given: str, now: Timestamp, zone: tzinfo | None) -> float | None:
     if clock := _CLOCK.fullmatch(given):
         time = [int(part or 0) for part in clock.groups()[1:]]
         at = datetime(today.year, today.month, today.day, *time, tzinfo=zone)
-        if clock.group(1) or at.timestamp() > now:
+        if clock.group(1) or _last(at, now) > now:
             at -= timedelta(days=1)
-        return at.timestamp()
+        return _last(at, now)
     if dated := _DATED.fullmatch(given):
         year, month, day, *time = (int(part or 0) for part in dated.groups())
-        return datetime(year, month, day, *time, tzinfo=zone).timestamp()
+        return _last(datetime(year, month, day, *time, tzinfo=zone), now)
     if named := _NAMED.fullmatch(given):
         day, month = int(named.group(1)), _MONTHS.index(named.group(2))
         time = [int(part or 0) for part in named.groups()[2:]]
         at = datetime(today.year, month, day, *time, tzinfo=zone)
-        return (at if at.timestamp() <= now else at.replace(year=at.year - 1)).timestamp()
+        return _last(at if _last(at, now) <= now else at.replace(year=at.year - 1), now)
     return None
+
+
+def _last(at: datetime, now: Timestamp) -> float:
+    """When a local time was last; its first one where it has not been yet.
+
+    Clocks that are set back show an hour twice: of the two the later one that has passed is meant.
+    """
+    times = sorted(at.replace(fold=fold).timestamp() for fold in (0, 1))
+    return next((time for time in reversed(times) if time <= now), times[0])

@@ -24,6 +24,7 @@ from service_tui.console.meanings import (
     ROWS,
     SECTIONS,
 )
+from service_tui.toml_lines import decoded
 
 CONTRAST_MIN: Final = 4.5
 """Ratio of luminances below which text is hard to read. Source: WCAG 2.1, 1.4.3."""
@@ -92,7 +93,7 @@ def load_theme(path: Path) -> Theme:
         invalid value.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = decoded(path.read_bytes())
         table: Mapping[str, object] = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise ThemeError(path, "", f"cannot be read: {error}") from error

@@ -99,7 +99,9 @@ class Vault:
         self._source = ""
 
     def keep(self, passphrase: str, secret: str) -> str:
-        """Store a key encrypted. Blocks.
+        """Store a key encrypted, and open it where none is open. Blocks.
+
+        Whoever stores it has just typed the passphrase: the next step may sign.
 
         Returns:
             Its address.
@@ -112,6 +114,8 @@ class Vault:
             raise KeystoreError("this desk has no place for keys")
         kept = self._keystore.keep(passphrase, secret)
         self.look()
+        if self._signer is None:
+            self.unlock(kept.address, passphrase)
         return kept.address
 
     def remove(self, address: str) -> None:

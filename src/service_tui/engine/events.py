@@ -504,6 +504,20 @@ class ExperimentLogged(NamedTuple):
     ref: str
 
 
+class SessionBegun(NamedTuple):
+    """An agent began a series of experiments on a skill, before the first result of it."""
+
+    agent_id: str
+    at: Timestamp
+    skill: str
+    segment: int
+    session: str
+    metric_name: str
+    metric_unit: str
+    direction: Direction
+    cap: int
+
+
 class LeashSet(NamedTuple):
     """The operator put an agent, or one of its skills, on a leash; without a mode took it off."""
 
@@ -575,6 +589,7 @@ Event = (
     | ReactorEvent
     | ChainEvent
     | ExperimentLogged
+    | SessionBegun
     | FleetEvent
     | NotifyEvent
     | OperatorActed
@@ -610,6 +625,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "claimed": Claimed,
     **CHAIN_KINDS,
     "experiment": ExperimentLogged,
+    "session": SessionBegun,
     "leash": LeashSet,
     "held": TradeHeld,
     "held_end": HeldEnded,

@@ -35,6 +35,7 @@ from service_tui.engine.events import (
     PlanSet,
     ReactorEvent,
     RiskEvent,
+    SessionBegun,
     SpeedSet,
     Ticked,
     TradeFailed,
@@ -80,7 +81,14 @@ CLOSED_KEPT: Final = 1_000
 
 
 Noted = (
-    ClientSeen | TradeFailed | ReactorEvent | ChainEvent | ExperimentLogged | LeashSet | NotifyEvent
+    ClientSeen
+    | TradeFailed
+    | ReactorEvent
+    | ChainEvent
+    | ExperimentLogged
+    | SessionBegun
+    | LeashSet
+    | NotifyEvent
 )
 """What happens to an agent, or what it does, without a trade."""
 
@@ -301,6 +309,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self.agents[event.agent_id].apply(event)
             case ExperimentLogged():
                 self.research.apply(event)
+            case SessionBegun():
+                self.research.begin(event)
             case KeyRotated():
                 agent = self.agents[event.agent_id]
                 del self._by_key_hash[agent.key_hash]

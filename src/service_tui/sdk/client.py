@@ -11,6 +11,7 @@ from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.client.http_request import Names
 from service_tui.clock import Clock, SystemClock
 from service_tui.config import WALLET_VARIABLE
+from service_tui.sdk.arguments import checked, choice_of
 from service_tui.sdk.exits import sell_for
 from service_tui.sdk.guards import CONFLICT, Guards
 from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signing_key
@@ -62,7 +63,8 @@ REBUY_FIX: Final = "it is held already: pass allow_rebuy=True to buy more"
 CONFLICT_FIX: Final = "another source holds this market: leave it, or sell there first"
 
 
-class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the service)
+@checked  # noqa: PLR0904  (one face with the names of the service)
+class ServiceClient(Reads):
     """One agent's way to the service; may be used from several threads.
 
     Reads are repeated while their deadline allows. A trade is sent exactly once: when its answer
@@ -137,7 +139,9 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         self._transport.close()
 
     def pause(self, seconds: float) -> None:
-        """Wait, on the client's clock."""
+        """Wait, on the client's clock; ValueError for a time before now."""
+        if seconds < 0:
+            raise ValueError("seconds is not below 0")
         self._transport.pause(seconds)
 
     @staticmethod
@@ -336,7 +340,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
     def cancel_market_orders(self, market_id: str, side: str | None = None) -> CancelBody:
         """Cancel the open orders of a market, of one side where it is named."""
         self._check_live()
-        query = CancelQuery(side=None if side is None else Side(side))
+        query = CancelQuery(side=None if side is None else choice_of(Side, side, "side"))
         return self._transport.call(
             on.CANCEL_MARKET_ORDERS, path={"market_id": market_id}, query=query
         )
@@ -433,7 +437,7 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
         """Stop watching a side; what is held stays."""
         self._check_live()
         where = None if venue is None else venue_of(venue)
-        query = MonitorQuery(side=Side(side), venue=where)
+        query = MonitorQuery(side=choice_of(Side, side, "side"), venue=where)
         return self._transport.call(on.DELETE_MONITOR, path={"market_id": market_id}, query=query)
 
     def ensure_can_trade(
@@ -441,6 +445,8 @@ class ServiceClient(Reads):  # noqa: PLR0904  (one face with the names of the se
     ) -> Preflight:
         """Check whether `amount` may be spent on a venue now; three reads."""
         where = self.venue if venue is None else venue_of(venue)
+        if amount < 0:
+            raise ValueError("amount is not below 0")
         return preflight_of(
             Spending(where, amount, self._opening.exposure_cap),
             self._transport.call(on.AGENT, deadline_s=PREFLIGHT_S),

@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from service_tui.sdk.arguments import NUMBER_MAX, first_fault
 from service_tui.terms import MONEY_DECIMALS, PRICE_HIGH, PRICE_LOW, SHARE_DECIMALS, Action, Venue
 from service_tui.wire.base import SignalValue
 from service_tui.wire.trades import TradeRequest
@@ -42,7 +43,7 @@ def order_of(fields: Mapping[str, object], *, amount: float, shares: float) -> T
         request = TradeRequest.model_validate(given | sizes, strict=False)
     except ValidationError as error:
         # What was passed is not repeated: a key may have slipped into a text.
-        raise ValueError(_first_fault(error)) from None
+        raise ValueError(first_fault(error)) from None
     price = request.price
     if price is not None:
         if request.venue in NO_PRICE:
@@ -89,10 +90,7 @@ def signal_with(
             raise ValueError(f"signal_data.{key} is neither a string nor a number")  # noqa: TRY004
         if isinstance(entry, float) and not math.isfinite(entry):
             raise ValueError(f"signal_data.{key} is not a finite number")
+        if not isinstance(entry, str) and abs(entry) > NUMBER_MAX:
+            raise ValueError(f"signal_data.{key} is too large a number")
         notes[key] = entry
     return notes
-
-
-def _first_fault(error: ValidationError) -> str:
-    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc']) or 'the order'}: {first['msg']}"

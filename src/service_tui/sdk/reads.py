@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from service_tui.client.errors import NotFoundError
+from service_tui.sdk.arguments import checked, choice_of
 from service_tui.sdk.paper import Paper
 from service_tui.sdk.transport import SyncTransport
 from service_tui.terms import MARKET_IDS_MAX, VENUE_ALIASES, Action, Side, Venue
@@ -35,7 +36,8 @@ POSITIONS_PAGE: Final = 500
 """Positions in one answer: a quarter of what a client takes."""
 
 
-class Reads:  # noqa: PLR0904  (one face with the names of the service)
+@checked  # noqa: PLR0904  (one face with the names of the service)
+class Reads:
     """The reading half of ServiceClient."""
 
     def __init__(self, transport: SyncTransport, paper: Paper | None) -> None:
@@ -252,7 +254,9 @@ class Reads:  # noqa: PLR0904  (one face with the names of the service)
     ) -> ExecutablePriceBody:
         """The best price of a side's token for who takes; with a buffer a tick worse."""
         query = ExecutablePriceQuery(
-            side=Side(side), action=Action(action), apply_buffer=apply_buffer
+            side=choice_of(Side, side, "side"),
+            action=choice_of(Action, action, "action"),
+            apply_buffer=apply_buffer,
         )
         path = {"market_id": market_id}
         return self._transport.call(on.EXECUTABLE_PRICE, path=path, query=query)
@@ -283,4 +287,4 @@ def venue_of(name: str | Venue) -> Venue:
     Raises:
         ValueError: there is no such venue.
     """
-    return VENUE_ALIASES.get(name) or Venue(name)
+    return VENUE_ALIASES.get(name) or choice_of(Venue, name, "venue")

@@ -217,13 +217,17 @@ def run_skill(
         trades: buys of a round at most.
         clock: time; the machine's own by default.
 
-    A ServiceError ends it: whoever runs it starts it again. A ValueError means that the budget is
-    no amount of money.
+    A ServiceError ends it: whoever runs it starts it again. What the environment sets wrongly, as
+    the budget or the key, ends it with one sentence, by SystemExit.
     """
     clock = clock or SystemClock()
-    budget = _budget(slug)
+    try:
+        budget = _budget(slug)
+        client = ServiceClient(live="--live" in sys.argv, clock=clock)
+    except ValueError as error:
+        raise SystemExit(f"{slug}: {error}") from error
     day, spent, reserved = 0, 0.0, 0.0
-    with ServiceClient(live="--live" in sys.argv, clock=clock) as client:
+    with client:
         while True:
             today = int(clock.now() // DAY_S)
             if today != day or reserved:

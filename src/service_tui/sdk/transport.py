@@ -16,6 +16,7 @@ from service_tui.client.client import Client
 from service_tui.client.errors import unanswered
 from service_tui.client.http_request import Names, called_of
 from service_tui.client.keys import Key, Keys
+from service_tui.client.proxies import proxy_for
 from service_tui.client.reply import Answer
 from service_tui.clock import Clock
 from service_tui.wire.base import WireModel
@@ -151,11 +152,13 @@ class SyncTransport:
     ) -> None:
         """Bind a key to an address. Sends nothing.
 
-        Raises ValueError if the address or the key are not acceptable.
+        Raises ValueError if the address, the key or the environment's proxy are not acceptable.
         """
         limits = httpx.Limits(max_connections=CONNECTIONS_MAX, keepalive_expiry=KEEPALIVE_S)
         self._client = Client(
-            httpx.AsyncHTTPTransport(retries=0, limits=limits),
+            httpx.AsyncHTTPTransport(
+                retries=0, limits=limits, proxy=proxy_for(base_url, os.environ)
+            ),
             base_url,
             Keys(None if api_key is None else Key(api_key, base_url)),
             clock=clock,

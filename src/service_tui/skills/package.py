@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final, TypeGuard
 
 from service_tui.skills.errors import NotASkillError
+from service_tui.toml_lines import decoded
 
 log = logging.getLogger(__name__)
 
@@ -194,7 +195,7 @@ def read_text(path: Path) -> str:
         raw = file.read(FILE_MAX + 1)
     if len(raw) > FILE_MAX:
         raise NotASkillError(f"{path.name} is too large")
-    return raw.decode("utf-8", "replace")
+    return decoded(raw, "replace").replace("\r\n", "\n")
 
 
 def _manifest(path: Path) -> Mapping[str, object]:

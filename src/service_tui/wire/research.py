@@ -182,9 +182,24 @@ class StateBody(LenientModel):
     consecutive_crashes: Count = 0
     baseline_metric: Figure | None = None
     best_number: Count | None = None
+    kept_count: Count | None = None
+    discarded_count: Count | None = None
+    crashed_count: Count | None = None
     last_at: Moment | None = None
     agent_id: Line = ""
     agent_name: Line = ""
+
+
+class SessionRequest(WireModel):
+    """ours: a session begins; the service knows so before the first result, and clears a pause."""
+
+    skill_slug: Slug
+    session: SentLine
+    segment: Count = 0
+    metric_name: SentLine = "pnl"
+    metric_unit: SentLine = ""
+    best_direction: Direction = Direction.HIGHER
+    max_experiments: Count = CAP_DEFAULT
 
 
 class ResearchBody(LenientModel):

@@ -13,6 +13,7 @@ from typing import Final
 from service_tui.storage.db.lock import private_directory, refuse_foreign_file
 from service_tui.storage.errors import StorageError
 from service_tui.terms import PERSON_KEY_PREFIX
+from service_tui.toml_lines import decoded
 
 DESK_FILE: Final = "keys.json"
 PROFILES_FILE: Final = "profiles.json"
@@ -154,11 +155,11 @@ def read_private(path: Path) -> dict[str, object]:
         if not path.exists():
             return {}
         refuse_foreign_file(path)
-        with path.open(encoding="utf-8") as file:
-            text = file.read(FILE_MAX + 1)
-        if len(text) > FILE_MAX:
+        with path.open("rb") as file:
+            raw = file.read(FILE_MAX + 1)
+        if len(raw) > FILE_MAX:
             raise KeysError(f"{path} is too large for a key file; move it away")
-        return dict(json.loads(text))
+        return dict(json.loads(decoded(raw)))
     except StorageError as error:
         raise KeysError(str(error)) from error
     except OSError as error:

@@ -1,5 +1,6 @@
 """A desk on a service: the embedded one of this process, or another one by its address."""
 
+import os
 import random
 from collections.abc import AsyncGenerator
 from contextlib import (
@@ -16,6 +17,7 @@ import httpx
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
+from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock, SystemClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
@@ -159,8 +161,9 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
     """A desk on another service."""
     clock = SystemClock()
     limits = httpx.Limits(keepalive_expiry=attached.KEEPALIVE_S)
-    transport = ClosingTransport(retries=0, limits=limits)
     url = options.url or ""
+    proxy = proxy_for(url, os.environ)
+    transport = ClosingTransport(retries=0, limits=limits, proxy=proxy)
     async with (
         open_data_of(options, clock) as data,
         Client(

@@ -5,6 +5,7 @@ this process owns it for that moment. With an address they go there, with the ca
 """
 
 import asyncio
+import os
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ import httpx
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key, Keys
+from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock, SystemClock
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.errors import DirectoryLockedError
@@ -127,7 +129,8 @@ async def _operator(options: Options, clock: Clock) -> AsyncGenerator[Client]:
     if options.url is not None:
         key = Key(options.api_key or "", options.url)
         async with Client(
-            httpx.AsyncHTTPTransport(retries=0), options.url, Keys(operator=key), clock=clock,
+            httpx.AsyncHTTPTransport(retries=0, proxy=proxy_for(options.url, os.environ)),
+            options.url, Keys(operator=key), clock=clock,
             rng=rng, allow_insecure=options.allow_insecure,
         ) as client:  # fmt: skip
             yield client

@@ -17,6 +17,7 @@ from service_tui.autoresearch.session import Means, Session
 from service_tui.autoresearch.worktree import repository_at
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
+from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.loading import imported
@@ -129,8 +130,12 @@ async def _client(
     rng = random.SystemRandom()
     async with AsyncExitStack() as stack:
         if request.api_key and request.api_url:
+            try:
+                proxy = proxy_for(request.api_url, os.environ)
+            except ValueError as error:
+                raise ToolError(str(error), "then start the server again") from error
             made = Client(
-                httpx.AsyncHTTPTransport(retries=0), request.api_url,
+                httpx.AsyncHTTPTransport(retries=0, proxy=proxy), request.api_url,
                 Keys(Key(request.api_key, request.api_url)), clock=clock, rng=rng,
                 allow_insecure=options.allow_insecure,
             )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ import httpx
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key, Keys
+from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock, SystemClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
@@ -47,7 +49,8 @@ async def team_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk
         The desk.
     """
     url, clock = options.url or "", SystemClock()
-    transport = ClosingTransport(retries=0, limits=httpx.Limits(keepalive_expiry=KEEPALIVE_S))
+    limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
+    transport = ClosingTransport(retries=0, limits=limits, proxy=proxy_for(url, os.environ))
     key = Key(options.api_key or "", url)
     async with (
         open_data_of(options, clock) as data,

@@ -2,7 +2,10 @@
 
 import os
 import select
+import signal
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from queue import Queue
 from types import SimpleNamespace
 from typing import Final
@@ -12,8 +15,9 @@ from textual import constants, events
 from textual.app import App
 from textual.message import Message
 
+from kit.terminal.own import LINES, own_terminal
 from service_tui.console.shell import terminal
-from service_tui.console.shell.terminal import Terminal
+from service_tui.console.shell.terminal import ESCAPE_S, PASTE_S, KeyParser, Terminal
 
 BROKEN: Final = {
     "half a letter": b"\xe2\x98",
@@ -114,6 +118,142 @@ async def test_an_escape_that_nothing_follows_is_a_key(
     finally:
         reading.close()
     assert told == keys
+
+
+PASTE: Final = "\x1b[200~"
+END: Final = "\x1b[201~"
+PASTES: dict[str, tuple[list[tuple[float, str]], list[str]]] = {
+    # What comes and how long after the last, and what the app is told.
+    "a whole one": ([(0, f"{PASTE}two\nlines{END}a")], ["paste two\nlines", "a"]),
+    "one in pieces": (
+        [(0, "\x1b[2"), (0.05, "00~on"), (0.9, "e"), (0.9, "\x1b[20"), (0.05, "1~a")],
+        ["paste one", "a"],
+    ),
+    "two": ([(0, f"{PASTE}a{END}{PASTE}b{END}c")], ["paste a", "paste b", "c"]),
+    "an empty one": ([(0, f"{PASTE}{END}a")], ["a"]),
+    "zero bytes": ([(0, f"{PASTE}a\0b{END}")], ["paste ab"]),
+    "a lost end": ([(0, f"{PASTE}x"), (1.0, ""), (0, "q")], ["paste x", "q"]),
+    "a lost end, nothing yet": ([(0, f"{PASTE}x"), (0.9, ""), (0, "q"), (0.9, "")], []),
+    "half an end": ([(0, f"{PASTE}x\x1b[20"), (1.0, ""), (0, "q")], ["paste x", "q"]),
+    "a lost end, nothing pasted": ([(0, PASTE), (1.0, ""), (0, "q")], ["q"]),
+    "a function key": ([(0, f"{PASTE}x"), (0.1, "\x1b[20~"), (0, "q")], ["paste x", "f9", "q"]),
+    "another function key": ([(0, f"{PASTE}x\x1bOP")], ["paste x", "f1"]),
+    "a function key in pieces": (
+        [(0, f"{PASTE}x"), (0.1, "\x1b"), (0.05, "[20"), (0.05, "~")], ["paste x", "f9"],
+    ),
+    "a function key, then the end": (
+        [(0, f"{PASTE}x\x1b[20~"), (0.1, f"{END}q")], ["paste x", "f9", "q"],
+    ),
+    "escapes within": (
+        [(0, f"{PASTE}\x1b[31mred\x1b[0m\x1b{'y' * 40}{END}a")],
+        [f"paste \x1b[31mred\x1b[0m\x1b{'y' * 40}", "a"],
+    ),
+    "an end without a beginning": ([(0, f"{END}a")], ["a"]),
+    "what looks like the beginning": ([(0, "\x1b[20~0")], ["f9", "0"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PASTES)
+def test_a_paste_is_over_with_its_end_a_function_key_or_a_second_of_silence(case: str) -> None:
+    comes, expected = PASTES[case]
+    at = 100.0
+    parser = KeyParser(now=lambda: at)
+    told: list[str] = []
+    for after_s, text in comes:
+        at += after_s
+        for message in (*parser.feed(text), *parser.tick()):
+            if isinstance(message, events.Paste):
+                told.append(f"paste {message.text}")
+            elif isinstance(message, events.Key):
+                told.append(message.key)
+    assert told == expected
+
+
+async def test_keys_work_again_after_a_paste_that_never_ended() -> None:
+    reading = Reading()
+    try:
+        os.write(reading.writer, f"{PASTE}x".encode())
+        pasted = reading.told.get(timeout=60.0)
+        assert isinstance(pasted, events.Paste)
+        assert pasted.text == "x"
+        os.write(reading.writer, b"q")
+        assert len(reading.until("q")) == 1
+    finally:
+        reading.close()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what a program shows, however slow the machine is."""
+    pause = threading.Event()
+    for _ in range(1_200):
+        if holds():
+            return
+        pause.wait(0.05)
+    raise AssertionError("it never came")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("key", "pause_s", "shown"),
+    [("8", PASTE_S * 2, "per trade, sim"), ("\x1bOP", 0.0, "Keys on Ma")],
+)
+def test_a_console_takes_keys_again_after_a_paste_whose_end_is_lost(
+    tmp_path: Path, key: str, pause_s: float, shown: str
+) -> None:
+    with own_terminal(tmp_path, "--data-dir", str(tmp_path / "data")) as run, run.watched() as seen:
+        until(lambda: "online" in seen.text and "Welcome" in seen.text)
+        run.type("2")
+        until(lambda: "Welcome" not in seen.text)
+        run.type("\x1b[200~x")
+        threading.Event().wait(pause_s)
+        run.type(key)
+        until(lambda: shown in seen.text)
+        run.kill(signal.SIGTERM)
+        run.wait(60)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "given",
+    [{"COLUMNS": "20", "LINES": "5"}, {"COLUMNS": "abc", "LINES": "-1"}, {"NO_COLOR": "1"},
+     {"COLORTERM": "nonsense"}],
+)  # fmt: skip
+def test_variables_that_contradict_the_terminal_leave_the_screen_whole(
+    tmp_path: Path, given: dict[str, str]
+) -> None:
+    data = str(tmp_path / "data")
+    with own_terminal(tmp_path, "--data-dir", data, **given) as run, run.watched() as seen:
+        until(lambda: "online" in seen.text and "Welcome" in seen.text)
+        assert len(seen.text.splitlines()) == LINES
+        run.kill(signal.SIGTERM)
+        run.wait(60)
+
+
+def cursor_line(text: str) -> int:
+    """In which line of the screen the cursor of a table is."""
+    return next((n for n, line in enumerate(text.splitlines()) if line.startswith("▌")), -1)
+
+
+@pytest.mark.process
+def test_an_arrow_in_pieces_is_one_key_as_long_as_escdelay_says(tmp_path: Path) -> None:
+    with (
+        own_terminal(
+            tmp_path, "--data-dir", str(tmp_path / "data"), "--speed", "0", ESCDELAY="60000"
+        ) as run,
+        run.watched() as seen,
+    ):
+        until(lambda: "online" in seen.text and "Welcome" in seen.text)
+        run.type("2")
+        until(lambda: "Welcome" not in seen.text)
+        run.type("8")
+        until(lambda: "\n▌ limits" in seen.text)
+        before = cursor_line(seen.text)
+        for piece in ("\x1b", "[", "B"):
+            run.type(piece)
+            threading.Event().wait(ESCAPE_S * 4)
+        until(lambda: cursor_line(seen.text) == before + 1)
+        run.kill(signal.SIGTERM)
+        run.wait(60)
 
 
 async def test_a_terminal_can_be_read_again_after_a_pause() -> None:

@@ -44,11 +44,11 @@ def with_file(folder: Path, *lines: dict[str, Any], live: Live | None = None) ->
     return repository
 
 
-async def post(stage: Stage, number: int) -> None:
+async def post(stage: Stage, number: int, status: str = "keep") -> None:
     await line_to(stage).said(
         POST_EXPERIMENT,
         json={
-            "skill_slug": SKILL, "experiment_number": number, "status": "keep",
+            "skill_slug": SKILL, "experiment_number": number, "status": status,
             "metric_value": float(number), "session": "first", "client_ref": f"r{number}",
         },
     )  # fmt: skip
@@ -65,6 +65,22 @@ async def test_an_experiment_of_another_process_is_seen(tmp_path: Path) -> None:
         state = await until(desk, seen, stage.clock)
         assert state.research.sessions[0].name == "first"
         assert state.research.experiments[0].is_best
+
+
+async def test_the_outcomes_of_another_process_are_counted(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage, open_test_desk(stage) as desk:
+        await until(desk, lambda state: bool(state.account), stage.clock)
+        outcomes = ("keep", "discard", "crash", "keep", "discard")
+        for number, status in enumerate(outcomes, start=1):
+            await post(stage, number, status)
+
+        def counts(state: DeskState) -> tuple[int | None, ...]:
+            sessions = state.research.sessions
+            return (0,) if not sessions else (
+                sessions[0].kept, sessions[0].discarded, sessions[0].crashed
+            )  # fmt: skip
+
+        await until(desk, lambda state: counts(state) == (2, 2, 1), stage.clock)
 
 
 def test_a_line_of_a_file_is_seen_when_it_is_there(tmp_path: Path) -> None:

@@ -1,12 +1,16 @@
 from dataclasses import replace
 
+import pytest
+
 from kit.samples.research import experiment_of, research_sample, session_of, some_experiments
 from service_tui.desk.slices.research import (
     BacktestRequested,
     BacktestSeen,
+    ExperimentView,
     FilesSeen,
     ResearchSeen,
     ResearchView,
+    SessionView,
     Source,
     reduce_research,
 )
@@ -23,6 +27,28 @@ def test_a_row_that_file_and_service_know_stands_once() -> None:
     assert [one.number for one in research.experiments] == list(range(12, 0, -1))
     assert [one.number for one in research.experiments if not one.synced] == [12]
     assert len(research.sessions) == 1
+
+
+UNCOUNTED = session_of(kept=None, discarded=None, crashed=None)
+
+
+@pytest.mark.parametrize(
+    ("session", "rows", "counts"),
+    [
+        (UNCOUNTED, ROWS, (4, 6, 2)),
+        (UNCOUNTED, ROWS[1:], (None, None, None)),
+        (UNCOUNTED, (), (None, None, None)),
+        (replace(UNCOUNTED, count=0), (), (0, 0, 0)),
+        (replace(UNCOUNTED, count=0, segment=2), ROWS, (0, 0, 0)),
+        (session_of(kept=7, discarded=0, crashed=5), ROWS, (7, 0, 5)),
+    ],
+)
+def test_outcomes_are_those_that_the_service_counts_or_lists_whole(
+    session: SessionView, rows: tuple[ExperimentView, ...], counts: tuple[int | None, ...]
+) -> None:
+    research = reduce_research(ResearchView(), ResearchSeen(Source((session,), rows)))
+    (found,) = research.sessions
+    assert (found.kept, found.discarded, found.crashed) == counts
 
 
 def test_changes_are_against_the_baseline_and_the_best_of_the_segment() -> None:

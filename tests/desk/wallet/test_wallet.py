@@ -175,8 +175,10 @@ async def test_a_key_is_kept_opened_forgotten_and_removed(tmp_path: Path) -> Non
             await known(desk, stage)
             assert desk.state.wallet.key_state is KeyState.NONE
             desk.submit(KeepKey(PASSPHRASE, KEYS[0]))
-            state = await until(desk, lambda s: s.wallet.key_state is KeyState.LOCKED, stage)
+            state = await until(desk, lambda s: s.wallet.key_state is KeyState.UNLOCKED, stage)
             address = state.wallet.key_address
+            desk.submit(LockWallet())
+            await until(desk, lambda s: s.wallet.key_state is KeyState.LOCKED, stage)
             desk.submit(UnlockWallet("not that one", address))
             state = await until(desk, lambda s: s.wallet.problem, stage)
             assert state.wallet.key_state is KeyState.LOCKED

@@ -13,7 +13,14 @@ from service_tui.engine.agents.agents import ClosedPosition
 from service_tui.engine.agents.leash import Leash
 from service_tui.engine.codec.events import Named, NewerJournalError, dumps
 from service_tui.engine.codec.snapshot import FORMAT, fields_of, world_of
-from service_tui.engine.events import Breached, ExperimentLogged, HeldEnded, Settlement, TradeHeld
+from service_tui.engine.events import (
+    Breached,
+    ExperimentLogged,
+    HeldEnded,
+    SessionBegun,
+    Settlement,
+    TradeHeld,
+)
 from service_tui.engine.notify.price_alerts import PriceAlert
 from service_tui.engine.notify.webhooks import Webhook
 from service_tui.engine.reactor.reactor import ReactorState
@@ -77,6 +84,8 @@ def _fill_requests(world: World) -> None:
     world.research.count = 6
     results = (whole(ExperimentLogged), whole(ExperimentLogged, empty=True))
     world.research.by_agent = {"ada": deque(results, maxlen=KEPT)}
+    begun = whole(SessionBegun)._replace(agent_id="ada")
+    world.research.begun = {(begun.agent_id, begun.skill): begun}
 
 
 def parts(world: World) -> Named:
@@ -98,6 +107,7 @@ def parts(world: World) -> Named:
         "waiting alerts": (alerts.count, alerts.waiting),
         "triggered alerts": list(alerts.triggered),
         "webhooks": (world.webhooks.count, world.webhooks.by_id),
+        "begun": world.research.begun,
         "experiments": {key: list(rows) for key, rows in world.research.by_agent.items()},
         "risk": (world.risk.alert_count, world.risk.alerts.pending, world.risk.alerts.ended),
     }

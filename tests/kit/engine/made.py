@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from service_tui.engine.events import ExperimentLogged
+from service_tui.engine.events import ExperimentLogged, SessionBegun
 from service_tui.terms import Direction, ExperimentStatus
 from service_tui.units import Timestamp
 
@@ -18,3 +18,9 @@ def experiment(number: int = 1, at: float = NOTED, **other: Any) -> ExperimentLo
         "ref": f"r{number}",
     }  # fmt: skip
     return ExperimentLogged(number=number, at=Timestamp(at), **{**given, **other})
+
+
+def session(at: float = NOTED) -> SessionBegun:
+    """The beginning of the next series on the same skill."""
+    higher = Direction.HIGHER
+    return SessionBegun("ada", Timestamp(at), "weather-edge", 1, "again", "pnl", "$", higher, 50)

@@ -31,6 +31,22 @@ setting with its value and its source.
 - A setting of the file that a command does not use is ignored.
 - `serve.port` is `port` in the table `[serve]`; the same goes for `report` and `autoresearch`.
 
+## Proxies
+
+- `HTTPS_PROXY` or `HTTP_PROXY` by the service's address, else `ALL_PROXY`, are used for `--url`,
+  profiles, `people`, `autoresearch` with `SERVICE_API_URL`, and `ServiceClient`. `NO_PROXY` names
+  hosts, domains, networks or `*` that are reached without. Small letters win over capitals.
+- This machine itself is never reached through a proxy. SOCKS proxies are not supported.
+- Webhooks, and the venue's chain, are reached without.
+
+## The terminal
+
+- `ESCDELAY` is how long, in milliseconds, an escape waits for the rest of a key (100). Where arrows
+  act as three keys, as on a slow line, set 500 or more; `esc` itself then takes as long.
+- A paste whose end is lost is over after a second of silence, or with a function key.
+- `TERM=dumb` has no screen: `--plain` gives lines of text.
+- Keys are Latin letters, digits and signs; a letter of another layout is named once.
+
 ## Settings
 
 """

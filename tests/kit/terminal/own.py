@@ -132,13 +132,15 @@ class OwnTerminal:
 
 
 @contextmanager
-def own_terminal(home: Path, *words: str) -> Iterator[OwnTerminal]:
+def own_terminal(home: Path, *words: str, **more: str) -> Iterator[OwnTerminal]:
+    """The program with these words; `more` are variables of its environment."""
     environ = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home / "config"),
         "TERM": "xterm-256color",
+        **more,
     }
     descriptor, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))

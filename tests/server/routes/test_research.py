@@ -17,6 +17,7 @@ from service_tui.terms import Plan
 from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.endpoints.research import (
     BACKTEST,
+    BEGIN_SESSION,
     DESK_RESEARCH,
     EXPERIMENTS,
     POST_EXPERIMENT,
@@ -83,6 +84,40 @@ async def test_the_answer_says_whether_it_is_a_new_best(tmp_path: Path) -> None:
         assert nothing["zero_metric_keep"]
 
 
+async def test_a_session_that_begins_clears_the_pause_before_its_first_result(
+    tmp_path: Path,
+) -> None:
+    begun = {"skill_slug": SKILL, "session": "again", "segment": 1, "metric_name": "edge",
+             "metric_unit": "pt", "best_direction": "lower", "max_experiments": 7}  # fmt: skip
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await post(line, 1, status="crash", metric_value=None)
+        assert (await line.said(RESEARCH_STATE))["state"] == "paused"
+        answer = await line.said(BEGIN_SESSION, json=begun)
+        expected = {
+            "state": "running", "why": "", "current_segment": 1, "session": "again",
+            "experiment_count": 0, "crashed_count": 0, "last_experiment_number": 1,
+            "metric_name": "edge", "metric_unit": "pt", "best_direction": "lower",
+            "max_experiments": 7, "baseline_metric": None,
+        }  # fmt: skip
+        assert answer == answer | expected
+        # Sent again, or for a series of before, it changes nothing.
+        await line.said(BEGIN_SESSION, json=begun | {"session": "other"})
+        await line.said(BEGIN_SESSION, json=begun | {"segment": 0})
+        found = restore(stage.at_rest, TOPICS)
+        assert found is not None
+        assert dumps(fields_of(found[0])) == dumps(fields_of(stage.world))
+        key, agent_id = stage.key, stage.agent_id
+    async with open_stage(tmp_path, speed=0, key=key, agent_id=agent_id) as stage:
+        line = line_to(stage)
+        answer = await line.said(RESEARCH_STATE, skill_slug=SKILL)
+        assert answer == answer | expected
+        (session,) = (await Line(stage, OPERATOR).said(DESK_RESEARCH))["sessions"]
+        assert session == session | expected
+        await post(line, 2, segment=1, session="again", status="crash", metric_value=None)
+        assert (await line.said(RESEARCH_STATE))["state"] == "paused"
+
+
 async def test_a_new_process_learns_where_the_session_stands(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -128,6 +163,7 @@ async def test_a_free_agent_is_told_to_take_another_plan(tmp_path: Path) -> None
             (POST_EXPERIMENT, FIRST),
             (EXPERIMENTS, None),
             (RESEARCH_STATE, None),
+            (BEGIN_SESSION, {"skill_slug": SKILL, "session": "again"}),
             (BACKTEST, {"skill_slug": SKILL, "config": {}}),
         ):
             said = await line.said(endpoint, 403, json=json)

@@ -7,8 +7,10 @@ for ever.
 import asyncio
 import logging
 import os
+import re
 import selectors
 import termios
+import time
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -18,6 +20,7 @@ from queue import Full
 from typing import Final
 
 from textual import events
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.driver import Driver
@@ -48,6 +51,24 @@ which waits so long, or as long as ESCDELAY says."""
 BYTES_AT_ONCE: Final = 4_096
 WAKE: Final = b"."
 
+PASTE_S: Final = 1.0
+"""A paste is over when nothing of it comes for so long: ssh, tmux and ConPTY lose its end.
+
+ours: a line that is slower than this hands the rest over as keys, as if nothing were wrong.
+"""
+
+PASTE_STARTS: Final = "\x1b[200~"
+PASTE_ENDS: Final = "\x1b[201~"
+_FUNCTION_KEYS: Final = frozenset(
+    sequence
+    for sequence, keys in ANSI_SEQUENCES_KEYS.items()
+    if isinstance(keys, tuple) and re.fullmatch(r"(?:\w+\+)*f\d+", keys[0].value)
+)
+_PASTE_OVER: Final = re.compile(
+    "|".join(map(re.escape, sorted((PASTE_ENDS, *_FUNCTION_KEYS), key=len, reverse=True)))
+)
+_HALF_A_SEQUENCE: Final = re.compile(r"\x1b(?:\[[\d;\[]*|O)?\Z")
+
 _ONE_KEY: Final = frozenset("[O\x7f")
 """Second characters of one key with an escape before it: terminal sequences, alt with backspace.
 
@@ -60,12 +81,72 @@ class KeyParser(XTermParser):
     """Reads an escape and the key behind it as two keys, also where they arrive together.
 
     Textual takes both for one key with alt, which has no meaning here: esc and 1 would be lost.
+
+    A paste ends with its mark, with a function key, or when nothing comes for a while: Textual
+    waits for the mark for ever, and takes every key for a part of it.
     """
+
+    def __init__(
+        self,
+        debug: bool = False,  # noqa: FBT001, FBT002 - Textual's own signature
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(debug)  # pyright: ignore[reportUnknownMemberType]
+        self._now = now
+        self._pasted: str | None = None
+        """What came of a paste that is not over; None outside of one."""
+        self._pasted_at = 0.0
+        self._before = ""
+        """The end of what came before, which may hold the first half of a mark."""
 
     @property
     def awaits_more(self) -> bool:
-        """Whether time alone can bring a key: an escape came, and nothing behind it."""
-        return self._timeout_time is not None
+        """Whether time alone can bring something: after an escape, and within a paste."""
+        return self._timeout_time is not None or self._pasted is not None
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """The messages that a text completes; no text, as half a letter brings, completes none."""
+        while data:
+            if self._pasted is None:
+                part, data = self._until_paste(data)
+                yield from self._typed(part)
+                continue
+            whole = self._pasted + data
+            # What was held is looked through once, but for a mark of which only half had come.
+            over = _PASTE_OVER.search(whole, max(0, len(self._pasted) - len(PASTE_ENDS)))
+            if over is None:
+                self._pasted, self._pasted_at = whole, self._now()
+                return
+            at = over.end() if over.group() == PASTE_ENDS else over.start()
+            self._pasted, data = None, whole[at:]
+            yield from _paste_of(whole[: over.start()])
+
+    def tick(self) -> Iterable[Message]:
+        """The messages that time completes."""
+        yield from super().tick()
+        if self._pasted is not None and self._now() - self._pasted_at >= PASTE_S:
+            pasted, self._pasted = self._pasted, None
+            yield from _paste_of(_HALF_A_SEQUENCE.sub("", pasted))
+
+    def _until_paste(self, data: str) -> tuple[str, str]:
+        """A text as far as the mark that begins a paste, and what stands behind it."""
+        held = len(self._before)
+        whole = self._before + data
+        at = whole.find(PASTE_STARTS)
+        if at < 0:
+            self._before = whole[1 - len(PASTE_STARTS) :]
+            return data, ""
+        self._before, self._pasted, self._pasted_at = "", "", self._now()
+        end = at + len(PASTE_STARTS) - held
+        return data[:end], data[end:]
+
+    def _typed(self, data: str) -> Iterable[Message]:
+        """The messages of a text outside of a paste; one that begins at its end ends at once."""
+        if self._pasted is not None:
+            data += PASTE_ENDS
+        for message in super().feed(data):
+            if not isinstance(message, events.Paste):
+                yield message
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:  # noqa: FBT001, FBT002 - Textual's own signature
         letter = sequence.removeprefix(ESCAPE)
@@ -85,6 +166,13 @@ class KeyParser(XTermParser):
             return super().parse_mouse_code(code)
         except ArithmeticError:
             return None
+
+
+def _paste_of(text: str) -> Iterable[Message]:
+    """A paste as the app gets it; none of nothing."""
+    text = text.replace("\0", "")
+    if text:
+        yield events.Paste(text)
 
 
 def lenient(encoding: str) -> Callable[[], IncrementalDecoder]:

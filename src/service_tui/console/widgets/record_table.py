@@ -95,6 +95,9 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """True if the cursor fell to a neighbour a moment ago because its row went."""
         return self._fall.is_fresh
 
+    _fell_into_nothing = False
+    """Whether the cursor still means the row that went: no other took its place."""
+
     @cached_property
     def _fall(self) -> Fall:
         return Fall(self)
@@ -108,12 +111,17 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         super().show(rows)
         self.awaits_cursor = self.awaits_cursor and self._order.index is None
         is_lost = self._order.cursor_lost and not self.awaits_cursor
+        if not self._order.cursor_lost and self._fell_into_nothing:
+            # A reading without it came in between: it is the row that the person saw before.
+            self._fell_into_nothing = False
+            self._fall.end()
         if not is_lost or (before is None and not was_empty):
             return
         if len(self._order):
             self._fall_to(self._order.place if before is None else before)
         elif before is not None and not self._order.total:
             self._fall.begin()
+            self._fell_into_nothing = True
 
     def settle_cursor(self) -> None:
         """Once every row is here: a restored cursor whose row is gone falls to its place."""
@@ -122,6 +130,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
             self._fall_to(self._order.place)
 
     def _fall_to(self, place: int) -> None:
+        self._fell_into_nothing = False
         self._order.fall_to(place)
         self._fall.begin()
         self._refresh_row(self._order.index)

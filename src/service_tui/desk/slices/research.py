@@ -74,6 +74,7 @@ class SessionView:
     `why` is the reason why it is paused or capped, and what clears it; empty while it runs.
     `cap` 0 is any number. `repository` and `branch` are where it works, empty where another machine
     does. `best` is the best kept metric, `baseline` the first result; None before there is one.
+    `kept`, `discarded` and `crashed` are None where a service does not count them.
     `is_open`: a program drives it now.
     """
 
@@ -87,9 +88,9 @@ class SessionView:
     count: int
     cap: int
     crashes_in_row: int = 0
-    kept: int = 0
-    discarded: int = 0
-    crashed: int = 0
+    kept: int | None = None
+    discarded: int | None = None
+    crashed: int | None = None
     baseline: float | None = None
     best: float | None = None
     best_number: int | None = None
@@ -285,10 +286,24 @@ def reduce_research(  # noqa: PLR0911  (one line a kind)
 def _merged(research: ResearchView) -> ResearchView:
     """The slice with one row for what both places know."""
     service, files = research.from_service, research.from_files
+    rows = _experiments(service, files)
+    sessions = tuple(_counted(one, rows) for one in _sessions(service, files))
+    return replace(research, sessions=sessions, experiments=rows)
+
+
+def _counted(session: SessionView, rows: Iterable[ExperimentView]) -> SessionView:
+    """A session whose service does not count by outcome: counted, if all its rows are here."""
+    if session.kept is not None:
+        return session
+    place = session.agent, session.skill, session.segment
+    statuses = [one.status for one in rows if (one.agent, one.skill, one.segment) == place]
+    if len(statuses) != session.count:
+        return session
     return replace(
-        research,
-        sessions=_sessions(service, files),
-        experiments=_experiments(service, files),
+        session,
+        kept=statuses.count(ExperimentStatus.KEEP),
+        discarded=statuses.count(ExperimentStatus.DISCARD),
+        crashed=sum(status.is_crash for status in statuses),
     )
 
 

@@ -42,6 +42,7 @@ from service_tui.engine.events import (
     PositionRedeemed,
     Reacted,
     ReactorChanged,
+    SessionBegun,
     Settlement,
     SignalDismissed,
     SpeedSet,
@@ -287,6 +288,12 @@ def experiment_of(fields: Fields) -> ExperimentLogged:
     return ExperimentLogged(*known)
 
 
+def session_of(fields: Fields) -> SessionBegun:
+    """The beginning of a series, read back."""
+    known: Fields = [*fields[:7], Direction(fields[7]), *fields[8:]]
+    return SessionBegun(*known)
+
+
 def _leash_of(fields: Fields) -> LeashSet:
     mode = fields[3] and LeashMode(fields[3])
     known: Fields = [*fields[:3], mode, *fields[4:]]
@@ -352,6 +359,7 @@ _DECODERS: Final[dict[str, Callable[[Fields], Event]]] = {
     "claimed": claimed_of,
     **CHAIN_DECODERS,
     "experiment": experiment_of,
+    "session": session_of,
     "leash": _leash_of,
     "held": held_of,
     "held_end": held_end_of,

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from service_tui.engine.codec.events import Named, experiment_of
+from service_tui.engine.codec.events import Named, experiment_of, session_of
 from service_tui.engine.research.research import KEPT, Research
 
 
@@ -11,6 +11,7 @@ def research_fields(research: Research) -> Named:
     return {
         "count": research.count,
         "by_agent": [[agent_id, list(rows)] for agent_id, rows in research.by_agent.items()],
+        "begun": list(research.begun.values()),
     }
 
 
@@ -23,3 +24,5 @@ def restore_research(research: Research, fields: Named | None) -> None:
         agent_id: deque((experiment_of(row) for row in rows), maxlen=KEPT)
         for agent_id, rows in fields["by_agent"]
     }
+    for begun in map(session_of, fields.get("begun", ())):
+        research.begin(begun)

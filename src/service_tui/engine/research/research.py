@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from service_tui.engine.events import ExperimentLogged
+from service_tui.engine.events import ExperimentLogged, SessionBegun
 from service_tui.experiments import CAP_DEFAULT, Result, SeriesState, best_of, standing
 from service_tui.terms import Direction, ExperimentStatus
 
@@ -17,7 +17,9 @@ KEPT: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class SessionStanding:
-    """State of the current segment of a skill. `last` is its newest result, None before one.
+    """State of the current segment of a skill.
+
+    `last` is its newest result, or how it began where there is none; None where neither is known.
 
     `last_number` counts over all segments. `best_number` is that of the best kept result.
     """
@@ -25,7 +27,7 @@ class SessionStanding:
     skill: str
     segment: int
     last_number: int
-    last: ExperimentLogged | None
+    last: ExperimentLogged | SessionBegun | None
     cap: int
     standing: SeriesState
     best_number: int | None
@@ -34,10 +36,11 @@ class SessionStanding:
 class Research:
     """Every experiment of every agent."""
 
-    __slots__ = ("by_agent", "count")
+    __slots__ = ("begun", "by_agent", "count")
 
     def __init__(self) -> None:
         self.by_agent: dict[str, deque[ExperimentLogged]] = {}
+        self.begun: dict[tuple[str, str], SessionBegun] = {}
         self.count = 0
 
     # -- readings --------------------------------------------------------------------------
@@ -48,15 +51,18 @@ class Research:
         return [one for one in reversed(found) if skill is None or one.skill == skill]
 
     def skills(self, agent_id: str) -> list[str]:
-        """Skills of which an agent posted results, the one of the newest first."""
-        return list(dict.fromkeys(one.skill for one in self.experiments(agent_id)))
+        """Skills on which an agent began a session or posted results, the newest first."""
+        begun = (one for one in self.begun.values() if one.agent_id == agent_id)
+        rows = sorted((*begun, *self.experiments(agent_id)), key=lambda one: one.at, reverse=True)
+        return list(dict.fromkeys(one.skill for one in rows))
 
     def state(self, agent_id: str, skill: str) -> SessionStanding:
         """Where an agent's session of a skill stands; a fresh one where there is no result."""
         mine = self.experiments(agent_id, skill)[::-1]
-        segment = max((one.segment for one in mine), default=0)
+        begun = self.begun.get((agent_id, skill))
+        segment = max((one.segment for one in (*mine, *((begun,) if begun else ()))), default=0)
         current = [one for one in mine if one.segment == segment]
-        last = current[-1] if current else None
+        last = current[-1] if current else begun
         direction = last.direction if last is not None else Direction.HIGHER
         cap = last.cap if last is not None else CAP_DEFAULT
         found = standing(_results(current), cap=cap, direction=direction)
@@ -118,6 +124,11 @@ class Research:
         """Keep a result."""
         self.count += 1
         self.by_agent.setdefault(event.agent_id, deque(maxlen=KEPT)).append(event)
+
+    def begin(self, event: SessionBegun) -> None:
+        """Begin a session: it stands afresh until its first result."""
+        self.by_agent.setdefault(event.agent_id, deque(maxlen=KEPT))
+        self.begun[event.agent_id, event.skill] = event
 
 
 def _results(rows: list[ExperimentLogged]) -> list[Result]:

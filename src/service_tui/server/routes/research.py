@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.events import ExperimentLogged
+from service_tui.engine.events import ExperimentLogged, SessionBegun
 from service_tui.engine.exit_values import mark_of
 from service_tui.engine.limits import DAY_S
 from service_tui.engine.research.backtest import (
@@ -28,6 +28,7 @@ from service_tui.units import Micros, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.research import (
     BACKTEST,
+    BEGIN_SESSION,
     DESK_RESEARCH,
     EXPERIMENTS,
     POST_EXPERIMENT,
@@ -44,6 +45,7 @@ from service_tui.wire.research import (
     ExperimentsBody,
     ExperimentsQuery,
     ResearchBody,
+    SessionRequest,
     StateBody,
     StateQuery,
 )
@@ -380,6 +382,9 @@ def _state(world: World, agent: Agent, skill: str) -> StateBody:
         consecutive_crashes=standing.crashes_in_row,
         baseline_metric=standing.baseline,
         best_number=found.best_number,
+        kept_count=standing.kept,
+        discarded_count=standing.discarded,
+        crashed_count=standing.crashed,
         agent_id=agent.agent_id,
         agent_name=agent.settings.name,
     )
@@ -394,6 +399,28 @@ def _state(world: World, agent: Agent, skill: str) -> StateBody:
             "last_at": moment(last.at),
         }
     )
+
+
+async def begin(request: RequestContext) -> StateBody:
+    """Begin a session; one that has begun already, or been overtaken, is left as it is."""
+    sent = request.body_as(SessionRequest)
+    world, agent = request.world, request.agent
+    now = world.research.state(agent.agent_id, sent.skill_slug)
+    if now.last is None or sent.segment > now.segment:
+        event = SessionBegun(
+            agent_id=agent.agent_id,
+            at=request.now,
+            skill=sent.skill_slug,
+            segment=sent.segment,
+            session=sent.session,
+            metric_name=sent.metric_name,
+            metric_unit=sent.metric_unit,
+            direction=sent.best_direction,
+            cap=sent.max_experiments,
+        )
+        request.service.world_store.check_whole()
+        await request.service.world_store.commit(world.note(event))
+    return _state(world, agent, sent.skill_slug)
 
 
 async def everything(request: RequestContext) -> ResearchBody:
@@ -447,6 +474,7 @@ ROUTES: Final[Routes] = {
     POST_EXPERIMENT: post,
     EXPERIMENTS: experiments,
     RESEARCH_STATE: state,
+    BEGIN_SESSION: begin,
     BACKTEST: backtest,
     DESK_RESEARCH: everything,
 }

@@ -35,6 +35,15 @@ RESEARCH_STATE = Endpoint(
     plan=Plan.PRO,
     summary="Where the session of a skill stands",
 )
+# ours: nothing in the specification tells a service that a session began.
+BEGIN_SESSION = Endpoint(
+    "POST",
+    f"{RESEARCH}/sessions",
+    research.StateBody,
+    request=research.SessionRequest,
+    plan=Plan.PRO,
+    summary="Begin a session of a skill, which clears a pause",
+)
 BACKTEST = Endpoint(
     "POST",
     f"{RESEARCH}/backtest",
@@ -56,6 +65,7 @@ ALL_RESEARCH: Final = (
     POST_EXPERIMENT,
     EXPERIMENTS,
     RESEARCH_STATE,
+    BEGIN_SESSION,
     BACKTEST,
     DESK_RESEARCH,
 )

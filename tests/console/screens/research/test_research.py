@@ -6,7 +6,7 @@ from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
-from kit.samples.research import point_of, research_sample, session_of
+from kit.samples.research import point_of, research_sample, session_of, some_experiments
 from service_tui.console.fields import FieldError
 from service_tui.console.screens.research.chart import metric_chart, sweep_chart
 from service_tui.console.screens.research.detail import backtest_text
@@ -20,7 +20,13 @@ from service_tui.desk.commands.research import (
     StartSession,
 )
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.research import DiffView, ResearchView
+from service_tui.desk.slices.research import (
+    DiffView,
+    ResearchSeen,
+    ResearchView,
+    Source,
+    reduce_research,
+)
 from service_tui.terms import Direction, SessionState, Venue
 
 STATE = replace(seen_before(sample_state()), research=research_sample())
@@ -61,6 +67,21 @@ async def test_the_next_session_says_why_it_is_paused_and_what_clears_it() -> No
         assert "a session with a new name clears it" in text(seen)
         await seen.press("d")
         assert given(seen) == [EndSession("fast-loop")]
+
+
+@pytest.mark.parametrize(
+    ("count", "text_shown"),
+    [(12, "4 kept 6 dropped 2 crashed"), (13, "- kept - dropped - crashed")],
+)
+async def test_outcomes_that_nobody_counted_are_not_shown_as_none(
+    count: int, text_shown: str
+) -> None:
+    uncounted = session_of(count=count, kept=None, discarded=None, crashed=None)
+    seen = ResearchSeen(Source((uncounted,), some_experiments()))
+    state = replace(STATE, research=reduce_research(ResearchView(), seen))
+    async with running(state, size=(120, 40)) as console:
+        await console.press("6")
+        await console.until(lambda: text_shown in text(console))
 
 
 async def test_a_backtest_is_asked_for_in_a_form_and_drawn() -> None:

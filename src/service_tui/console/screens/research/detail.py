@@ -146,7 +146,9 @@ def session_head(session: SessionView, now: Timestamp) -> Text:
     if session.confidence is not None:
         confidence_word = next(word for bound, word in CONFIDENCE if session.confidence >= bound)
         message.append(f"  {session.confidence:.1f} spreads, {confidence_word}", "muted")
-    message.append(f"  {session.kept} kept {session.discarded} dropped {session.crashed} crashed")
+    outcomes = (session.kept, "kept"), (session.discarded, "dropped"), (session.crashed, "crashed")
+    counts = [f"{'-' if count is None else count} {outcome}" for count, outcome in outcomes]
+    message.append(f"  {' '.join(counts)}")
     if session.last_at is not None:
         message.append_text(Text("  last ", "muted"))
         message.append_text(formats.age(session.last_at, now))
