@@ -23,12 +23,15 @@ from service_tui.wiring.keys import DeskKeys
 from service_tui.wiring.ops import ProcessFigures, Role
 from service_tui.wiring.options import Options
 from service_tui.wiring.shared_desk import (
+    AGAIN_S,
     ALONE_S,
+    FIRST_S,
     ServedWorld,
     SharedProcess,
     beat,
     entrance_at,
     holder_name,
+    pause_after,
 )
 from service_tui.wiring.signals import ends_within
 
@@ -278,6 +281,14 @@ async def test_one_that_stands_by_leads_once_it_can_and_ends_with_its_program(
         assert await it.process._stand_by(ending) is False
         it.lead.next_epoch = 9
         assert await it.process._stand_by(asyncio.Event()) is True
+
+
+@pytest.mark.parametrize(
+    ("led_s", "pause_s"),
+    [(0.0, AGAIN_S), (FIRST_S - 0.01, AGAIN_S), (FIRST_S, 0.0), (3_600.0, 0.0)],
+)
+def test_a_lead_that_ends_at_once_is_not_tried_again_at_once(led_s: float, pause_s: float) -> None:
+    assert pause_after(led_s) == pause_s
 
 
 async def test_a_leader_beats_until_the_lead_is_lost() -> None:

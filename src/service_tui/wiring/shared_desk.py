@@ -42,6 +42,9 @@ TRY_S: Final = 0.3
 AGAIN_S: Final = 1.0
 """How long it waits where the database does not answer."""
 
+FIRST_S: Final = 1.0
+"""A lead that ended within so long failed before it served anybody."""
+
 ALONE_S: Final = 10.0
 """A world that nobody has led for so long is led by a process that leads its share already."""
 
@@ -116,7 +119,9 @@ class SharedProcess:
 
     async def _turn(self, ending: asyncio.Event) -> None:
         if await self._stand_by(ending):
+            begun = self._clock.monotonic()
             await self._lead(ending)
+            await ends_within(ending, pause_after(self._clock.monotonic() - begun))
 
     def _answering(self) -> AbstractAsyncContextManager[str]:
         """The port, open for as long as this process lives, whatever stands behind it."""
@@ -300,6 +305,15 @@ class SharedProcess:
                     self._edge.lead(None)
         finally:
             await asyncio.to_thread(database.close)
+
+
+def pause_after(led_s: float) -> float:
+    """How many seconds a process waits after a lead of so many, before it tries again.
+
+    # ours: whatever ended a lead in its first second ends the next one as well, and each lead is
+    # an epoch, a reading of the journal and two lines for the person.
+    """
+    return AGAIN_S if led_s < FIRST_S else 0.0
 
 
 def entrance_at(options: Options, listener: socket.socket) -> Entrance:
