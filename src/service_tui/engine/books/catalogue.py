@@ -141,8 +141,10 @@ def named_by(tape: Tape, name: str, at: Timestamp) -> CatalogueMatch | None:
         at: moment of the tape; what opens later is not known yet.
 
     Returns:
-        The question or the event, ended or not; None for anything else.
+        The question or the event, ended or not, in whatever letters it is named; None for anything
+        else.
     """
+    name = name.lower()
     found = _TAIL.search(name)
     if found is None:
         return None
@@ -150,7 +152,7 @@ def named_by(tape: Tape, name: str, at: Timestamp) -> CatalogueMatch | None:
     if listing is None:
         return None
     event = event_of(listing)
-    if name in {slug_of(listing), ticker_of(listing)}:
+    if name in {slug_of(listing), ticker_of(listing).lower()}:
         return CatalogueMatch((listing,), event)
     if event is None or event.slug != name:
         return None
