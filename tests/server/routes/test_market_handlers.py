@@ -295,7 +295,10 @@ def stock(**more: Any) -> Any:
     async def market(market_id: str) -> Market:
         return one.world.markets[market_id]
 
-    one.world_store.past = SimpleNamespace(forgotten=forgotten, market=market)
+    async def kept() -> list[Market]:
+        return [gone]
+
+    one.world_store.past = SimpleNamespace(forgotten=forgotten, market=market, listed=kept)
     return one
 
 
@@ -312,9 +315,9 @@ NAMES = f"{id_of('late')}, {id_of('gone')},{id_of('rain')},{id_of('none')}"
     [
         ({}, "snow vote rain"),
         ({"status": "all"}, "snow vote rain"),
-        ({"status": "all", "tradeable_only": False}, "snow vote rain over late"),
+        ({"status": "all", "tradeable_only": False}, "snow vote rain over late gone"),
         ({"status": "closed"}, "late"),
-        ({"status": "resolved"}, "over"),
+        ({"status": "resolved"}, "over gone"),
         ({"venue": Venue.EVM}, "snow"),
         ({"venue": Venue.SIM}, "snow vote rain"),
         ({"import_source": Venue.EVM, "venue": Venue.SOL}, "snow"),
@@ -367,7 +370,7 @@ async def test_a_page_says_how_many_there_are_and_why_it_is_empty(
 @pytest.mark.parametrize(
     ("query", "before"),
     [
-        ({}, None), ({"status": "all"}, 5), ({"status": "all", "tradeable_only": False}, None),
+        ({}, None), ({"status": "all"}, 6), ({"status": "all", "tradeable_only": False}, None),
         ({"ids": NAMES}, None), ({"status": "closed"}, None),
     ],
 )  # fmt: skip

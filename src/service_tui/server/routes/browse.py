@@ -11,6 +11,7 @@ from service_tui.server.http.refusals import invalid_items
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import market_body
 from service_tui.server.projections.venues import with_book
+from service_tui.server.routes.markets import whole
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.browse import (
@@ -143,9 +144,11 @@ async def browse(request: RequestContext) -> BrowseBody:
     is_status = query.status in {status.value for status in MarketStatus}
     tags = {tag for part in (query.tags or "").lower().split(",") if (tag := part.strip())}
     tokens = (query.q or "").lower().split()
+    is_wide = query.status in {"resolved", "all"}
+    kept = await request.service.world_store.past.listed() if is_wide else []
     found = [
         market
-        for market in request.world.markets.values()
+        for market in (*request.world.markets.values(), *kept)
         if (not is_status or market.status(world_at) is MarketStatus(query.status))
         and (is_status or query.status == "all" or market.resolved_at is None)
         and tags.issubset(market.listing.tags)
@@ -157,7 +160,8 @@ async def browse(request: RequestContext) -> BrowseBody:
         "ending": lambda market: market.listing.resolves_at,
     }
     found.sort(key=orders.get(query.status, lambda market: -int(market.volume_24h(world_at))))
-    rows = tuple(_body(request, market) for market in found[: query.limit])
+    page = await whole(request, found[: query.limit])
+    rows = tuple(_body(request, market) for market in page)
     return BrowseBody(markets=rows, total=len(found))
 
 

@@ -126,13 +126,16 @@ async def list_markets(request: RequestContext) -> MarketsBody:
     world_at = world.world_at
     tests = _tests(query, world_at)
     named = query.ids.split(",") if query.ids else ()
-    # Who names ids gets markets that ended long ago as well.
-    past = await request.service.world_store.past.forgotten([one.strip() for one in named])
-    known = [*world.markets.values(), *past.values()]
+    past = request.service.world_store.past
+    # Who names ids, or asks for what is over, gets markets that ended long ago as well.
+    kept = list((await past.forgotten([one.strip() for one in named])).values()) if named else []
+    if not named and query.status in {"resolved", "all"}:
+        kept = await past.listed()
+    known = [*world.markets.values(), *kept]
     matched = [market for market in known if all(test(market) for test in tests)]
     found, before = _tradeable(query, matched, world_at)
     found.sort(key=_order(query, world_at))
-    page = found[query.offset : query.offset + query.limit]
+    page = await whole(request, found[query.offset : query.offset + query.limit])
     include = {part.strip() for part in (query.include or "").split(",")}
     reason, hint = _reason(page, len(found), before)
     return MarketsBody(
@@ -158,6 +161,14 @@ async def list_markets(request: RequestContext) -> MarketsBody:
         matched_before_tradeable_filter=before,
         warning=unknown_warning(request.unknown, MarketsQuery.model_fields),
     )
+
+
+async def whole(request: RequestContext, page: list[Market]) -> list[Market]:
+    """The markets of a page, those that memory has forgotten with their prices from storage."""
+    markets = request.world.markets
+    gone = [market.market_id for market in page if market.market_id not in markets]
+    stored = await request.service.world_store.past.forgotten(gone) if gone else {}
+    return [stored.get(market.market_id, market) for market in page]
 
 
 async def read_market(request: RequestContext) -> OneMarketBody:
