@@ -374,6 +374,7 @@ class Room:
         database, feed, clock, settings = given
         assert (database.name, feed.name, clock) == ("database", "feed", self.it.process._clock)
         self.done.append(("copy", settings.operator_hash))
+        self.service.address = settings.address
         yield self.copy
         self.done.append("copy closed")
 
@@ -399,6 +400,7 @@ class Room:
         database, clock, settings = given
         assert (database.name, clock) == ("database", self.it.process._clock)
         self.done.append(("service", settings.operator_hash, warm))
+        self.service.address = settings.address
         yield SimpleNamespace(service=self.service, app="app")
         self.done.append("service closed")
 
@@ -408,6 +410,7 @@ class Settings:
     """Those of a service."""
 
     operator_hash: str = "own"
+    address: str = ""
 
 
 OPENED = [
@@ -430,6 +433,8 @@ async def test_reads_are_answered_from_a_copy_until_it_is_of_no_use(
         with pytest.raises(StorageError, match="too far behind"):
             await it.process._follow_once()
         assert without_paths(rooms.done) == [*OPENED, "database closed", "feed closed"]
+        # Links that a copy gives out lead to this process.
+        assert rooms.service.address == it.process._address
         path = rooms.done[1][3]  # type: ignore[index]
         assert path.parent == tmp_path
         assert (it.process._edge.copy, it.process._warm) == (None, None)

@@ -178,7 +178,9 @@ class SharedProcess:
             return
         self._warm = None
         settings = replace(
-            sim_settings(self._options, self._keys), operator_hash=leader.operator_hash
+            sim_settings(self._options, self._keys),
+            operator_hash=leader.operator_hash,
+            address=self._address,
         )
         feed = JournalFeed(self._place)
         path = self._options.data_dir / WORLD_FILE
@@ -285,7 +287,9 @@ class SharedProcess:
         warm, self._warm = self._warm, None
         leadership, options = self._leadership, self._options
         operator = await asyncio.to_thread(leadership.operator_hash, hash_of(self._keys.operator))
-        settings = replace(sim_settings(options, self._keys), operator_hash=operator)
+        settings = replace(
+            sim_settings(options, self._keys), operator_hash=operator, address=self._address
+        )
         path = options.data_dir / WORLD_FILE
         database = SharedDatabase(self._place, leadership, path)
         try:
@@ -293,7 +297,7 @@ class SharedProcess:
             if warm is not None:
                 warm = await caught_up(database, warm)
             async with open_sim(database, self._clock, settings, warm=warm) as sim:
-                sim.service.address = address = self._address
+                address = self._address
                 sim.service.leader, sim.service.epoch = holder_name(), leadership.epoch or 0
                 store = sim.service.world_store
                 self._edge.lead(sim.app, lambda: store.seq)
