@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from service_tui.engine.amm.market import Market
@@ -14,6 +15,7 @@ from service_tui.server.projections.venues import with_book
 from service_tui.server.routes.markets import whole
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp, decimal
+from service_tui.wire.base import moment
 from service_tui.wire.browse import (
     CANDLES_MAX,
     BrowseBody,
@@ -32,7 +34,8 @@ from service_tui.wire.browse import (
 from service_tui.wire.endpoints.browse import BROWSE, CANDLES, FAST_MARKETS, OPPORTUNITIES
 from service_tui.wire.markets import MarketBody
 
-MS: Final = 1_000
+MS: Final = timedelta(milliseconds=1)
+"""By so much a candle ends before the next one begins."""
 
 STEPS_S: Final[dict[Interval, float]] = {
     "1m": 60.0,
@@ -175,17 +178,20 @@ async def read_candles(request: RequestContext) -> CandlesBody:
     market = await request.service.world_store.past.market(query.symbol)
     step_s = STEPS_S[query.interval]
     listing = market.listing
-    end = world.world_at if query.end is None else min(world.world_at, query.end / MS)
+    asked = None if query.end is None else query.end.timestamp()
+    end = world.world_at if asked is None else min(world.world_at, asked)
     end = min(end, listing.resolves_at)
-    first = listing.opens_at if query.start is None else max(listing.opens_at, query.start / MS)
+    # ours: `served_through` of one answer, the last moment of a candle, is the start of the next.
+    since = None if query.start is None else (query.start + MS).timestamp()
+    first = listing.opens_at if since is None else max(listing.opens_at, since)
     if query.start is not None and query.end is not None and query.start >= query.end:
         raise invalid_items([(("query", "end"), "the end comes after the start", "value")])
     first = first // step_s * step_s
     cut = min(end, first + CANDLES_MAX * step_s)
     rows = tuple(
         CandleBody(
-            open_time=int(one.opens_at * MS),
-            close_time=int((one.opens_at + step_s) * MS) - 1,
+            open_time=moment(one.opens_at),
+            close_time=moment(Timestamp(one.opens_at + step_s)) - MS,
             open=round(one.open, PRICE_DIGITS),
             high=round(one.high, PRICE_DIGITS),
             low=round(one.low, PRICE_DIGITS),
@@ -198,7 +204,7 @@ async def read_candles(request: RequestContext) -> CandlesBody:
         symbol=market.market_id,
         candles=rows,
         complete=cut >= end,
-        served_through=rows[-1].close_time if rows else int(max(0.0, first) * MS),
+        served_through=rows[-1].close_time if rows else moment(Timestamp(max(0.0, first))),
     )
 
 
