@@ -19,7 +19,7 @@ _PLAIN: Final = re.compile(r"[ -_a-~]*\Z")
 """Letters of ASCII but the accent that stands for a quote."""
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def folded(text: str) -> str:
     """The text without the difference of capitals, accents, kinds of quotes and of dashes.
 
@@ -35,3 +35,10 @@ def folded(text: str) -> str:
         for letter in unicodedata.normalize("NFKD", small)
         if unicodedata.category(letter) not in _MARKS
     )
+
+
+def folded_with_places(text: str) -> tuple[str, tuple[int, ...]]:
+    """The folded text, and of each of its letters the place of the one that it came from."""
+    parts = [folded(letter) for letter in text]
+    places = tuple(place for place, part in enumerate(parts) for _ in part)
+    return "".join(parts), places

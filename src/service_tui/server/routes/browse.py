@@ -8,11 +8,12 @@ from typing import Final
 from service_tui.engine.amm.market import Market
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.candles import candles
+from service_tui.folding import folded
 from service_tui.server.http.refusals import invalid_items
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import market_body
 from service_tui.server.projections.venues import with_book
-from service_tui.server.routes.markets import whole
+from service_tui.server.routes.markets import finder, whole
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.base import moment
@@ -99,8 +100,8 @@ def _upcoming(request: RequestContext) -> list[Market]:
 
 
 def _is_about(listing: Listing, asset: str) -> bool:
-    text = f"{listing.subject} {' '.join(listing.tags)}".lower()
-    return asset.strip().lower() in text
+    text = folded(f"{listing.subject} {' '.join(listing.tags)}")
+    return folded(asset.strip()) in text
 
 
 def _fast_body(request: RequestContext, market: Market, *, is_live: bool) -> FastMarketBody:
@@ -146,7 +147,7 @@ async def browse(request: RequestContext) -> BrowseBody:
     world_at = request.world.world_at
     is_status = query.status in {status.value for status in MarketStatus}
     tags = {tag for part in (query.tags or "").lower().split(",") if (tag := part.strip())}
-    tokens = (query.q or "").lower().split()
+    is_meant = finder(query.q or "")
     is_wide = query.status in {"resolved", "all"}
     kept = await request.service.world_store.past.listed() if is_wide else []
     found = [
@@ -155,7 +156,7 @@ async def browse(request: RequestContext) -> BrowseBody:
         if (not is_status or market.status(world_at) is MarketStatus(query.status))
         and (is_status or query.status == "all" or market.resolved_at is None)
         and tags.issubset(market.listing.tags)
-        and all(token in _searched(market.listing) for token in tokens)
+        and is_meant(market)
         and decimal(market.volume_24h(world_at)) >= query.min_volume
     ]
     orders: dict[str, Callable[[Market], float]] = {
@@ -166,10 +167,6 @@ async def browse(request: RequestContext) -> BrowseBody:
     page = await whole(request, found[: query.limit])
     rows = tuple(_body(request, market) for market in page)
     return BrowseBody(markets=rows, total=len(found))
-
-
-def _searched(listing: Listing) -> str:
-    return f"{listing.question} {' '.join(listing.tags)}".lower()
 
 
 async def read_candles(request: RequestContext) -> CandlesBody:

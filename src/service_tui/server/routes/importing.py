@@ -9,8 +9,6 @@ from typing import Final
 from service_tui.engine.agents.limits import imports_left
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.catalogue import (
-    HOSTS,
-    PUBLIC_HOSTS,
     CatalogueMatch,
     condition_of,
     event_of,
@@ -21,11 +19,13 @@ from service_tui.engine.books.catalogue import (
     outside_volume,
     ticker_of,
     url_of,
+    venue_at,
 )
 from service_tui.engine.errors import DayImports, NotClaimed
 from service_tui.engine.importing import import_listings
 from service_tui.engine.limits import DAY_S, PLANS
 from service_tui.engine.listing import Listing
+from service_tui.folding import folded
 from service_tui.pasted import bare, ticker, web_place
 from service_tui.server.http.refusals import X402_PRICE, Denied, denied, invalid_items, not_claimed
 from service_tui.server.http.service import RequestContext, Routes
@@ -74,12 +74,12 @@ def _importable(request: RequestContext) -> list[Listing]:
 
 def _matches(listing: Listing, query: ImportableQuery) -> bool:
     """True for a question that matches the query."""
-    text = f"{listing.question} {' '.join(listing.tags)}".lower()
+    text = folded(f"{listing.question} {' '.join(listing.tags)}")
     return (
         outside_volume(listing) >= max(VOLUME_FLOOR, query.min_volume)
         and (not query.category or query.category.strip().lower() in listing.tags)
         and query.venue in {None, listing.home}
-        and all(token in text for token in (query.q or "").lower().split())
+        and all(token in text for token in folded(query.q or "").split())
     )
 
 
@@ -119,10 +119,8 @@ def _venue_price(request: RequestContext, listing: Listing) -> float | None:
 def venue_of(address: str) -> tuple[Venue, str] | None:
     """The venue whose address this is, and the last part of its path; None for any other text."""
     place = web_place(address)
-    known = PUBLIC_HOSTS | {name: venue for venue, name in HOSTS.items()}
-    if place is None or place.host not in known:
-        return None
-    return known[place.host], place.name
+    venue = None if place is None else venue_at(place.host)
+    return None if place is None or venue is None else (venue, place.name)
 
 
 def _by_address(
