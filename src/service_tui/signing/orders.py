@@ -18,19 +18,22 @@ from service_tui.signing.typed import Domain, Struct, TypedData, TypedField
 MILLION: Final = 1_000_000
 CENT: Final = 10_000
 SHARES_MIN: Final = 5 * MILLION
-"""Source: wire reference, 6.2."""
+"""Source: wire reference, 6.2; as of 2026-11."""
 
 BUILDER: Final = bytes.fromhex("ed9222e433d100f617b2d2b125fd36f055ee6ebf792e44d2c522ed33e55697f8")
 """Source: wire reference, 6.2."""
 
 TICK: Final = 10_000
-"""For a market that names no tick. Source: wire reference, 6.2."""
+"""For a market that names no tick: where it names one, that is compared with what was shown, and
+signed. Source: wire reference, 6.2."""
 
 FEE_MAX_BPS: Final = 1_000
-"""ours: the highest fee that is signed, basis points; the venue's own highest."""
+"""ours: the highest fee that is signed, basis points; the venue's own highest as of 2026-11. What
+the market lists is compared with the fee that was shown."""
 
 AMOUNT_QUANTA: Final = {100_000: 1_000, 10_000: 100, 5_000: 10, 2_500: 1, 1_000: 10, 100: 1}
-"""Tick, and what the other amount is a multiple of; millionths. Source: wire reference, 6.2."""
+"""Tick, and what the other amount is a multiple of; millionths. Source: wire reference, 6.2; as of
+2026-11. A tick that a market lists and that is not here is refused before anything is signed."""
 
 SALT_BITS: Final = 53
 """ours: the salt travels as a JSON number, which every reader keeps exactly below 2^53."""
