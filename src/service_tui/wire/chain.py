@@ -2,30 +2,14 @@
 
 from typing import Annotated, Final
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    JsonValue,
-    StringConstraints,
-    WithJsonSchema,
-    model_serializer,
-)
+from pydantic import Field, JsonValue, StringConstraints, WithJsonSchema, model_serializer
 
-from service_tui.pasted import wallet
 from service_tui.wire.base import Count, Line, OperatorModel, WireModel
 
 CHAIN_ID: Final = 137
 """The one chain on which we redeem and trade. Source: spec, "Venues"."""
 
-
-def _pasted(value: object) -> object:
-    return wallet(value) if isinstance(value, str) else value
-
-
-PASTED: Final = BeforeValidator(_pasted)
-"""An address may come with what surrounded it where it was copied."""
-
-Address = Annotated[str, PASTED, StringConstraints(pattern=r"^0x[0-9a-fA-F]{40}$")]
+Address = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{40}$")]
 """An account or a contract of the chain; in any case of its letters."""
 
 Hash = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{64}$")]

@@ -36,7 +36,6 @@ from service_tui.wire.base import (
     SentProse,
     WireModel,
 )
-from service_tui.wire.chain import PASTED
 
 
 def _no_twins(wallets: tuple[str, ...]) -> tuple[str, ...]:
@@ -55,7 +54,6 @@ def _no_twins(wallets: tuple[str, ...]) -> tuple[str, ...]:
 
 Wallet = Annotated[
     str,
-    PASTED,
     StringConstraints(pattern=r"^0[xX][0-9a-fA-F]{40}$"),
     AfterValidator(checked_address),
     Field(description="an EVM address; capitals and small letters mixed must be its checksum"),

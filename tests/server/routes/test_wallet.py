@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, unquote
 
 import httpx
 import pytest
@@ -562,15 +561,3 @@ async def test_a_forecast_is_paid_for_with_each_call_and_costs_nothing_when_refu
 
 def test_nobody_has_a_key_for_the_address_that_is_paid() -> None:
     assert checksummed("0x" + keccak256(b"service-tui: paid calls")[-20:].hex()) == RECIPIENT
-
-
-@pytest.mark.parametrize("form", ["{}", " {}", "{}%0A", "0X{1}", "{}%E2%80%8B", "<{}>"])
-async def test_a_pasted_address_of_a_wallet_is_read(tmp_path: Path, form: str) -> None:
-    digits = "8ba1f109551bD432803012645Ac136ddd64DBA72"
-    text = form.format(f"0x{digits}", digits)
-    async with open_stage(tmp_path, speed=0) as stage:
-        line = line_to(stage)
-        made = await line.said(LINK_CHALLENGE, address=unquote(text))
-        assert made["address"].lower() == f"0x{digits}".lower()
-        path = {"address": quote(unquote(text))}
-        assert "allowances" in await line.said(ALLOWANCES, path=path)

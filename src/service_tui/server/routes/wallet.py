@@ -8,7 +8,6 @@ from service_tui.engine.chain.chain import GAS_GRANT, PAY_GRANT
 from service_tui.engine.chain_events import CredentialsKept, WalletLinked
 from service_tui.engine.events import Event
 from service_tui.loading import imported
-from service_tui.pasted import wallet as pasted_wallet
 from service_tui.server.chain_node.contract_calls import approvals_of
 from service_tui.server.claim.link_challenges import (
     AN_HOUR,
@@ -295,7 +294,7 @@ async def allowances(request: RequestContext) -> AllowancesBody:
     Raises:
         Denied: 422 for no address.
     """
-    text, query = pasted_wallet(request.path["address"]), request.query_as(AllowancesQuery)
+    text, query = request.path["address"], request.query_as(AllowancesQuery)
     exchange = ExchangeVersion(query.exchange_version or request.service.exchange)
     if not is_address(text):
         message = "an address is 0x and 40 hex digits"
