@@ -42,7 +42,7 @@ def test_the_hash_has_32_bytes_and_depends_on_every_one(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "0x", "0x" + "1" * 39, "0x" + "1" * 41, "1" * 42, "0x" + "g" * 40, "0x" + "1" * 40 + "\n"],
+    ["", "0x", "0x" + "1" * 39, "0x" + "1" * 41, "1" * 42, "0x" + "g" * 40],
 )
 def test_what_has_not_the_form_is_no_address(text: str) -> None:
     assert not is_address(text)
@@ -50,8 +50,21 @@ def test_what_has_not_the_form_is_no_address(text: str) -> None:
         checked_address(text)
 
 
+def test_the_form_has_nothing_around_it() -> None:
+    text = "0x" + "1" * 40 + "\n"
+    assert not is_address(text)
+    with pytest.raises(ValueError, match="40 hex digits"):
+        checksummed(text)
+
+
 @pytest.mark.parametrize("address", EIP_55[:4])
 def test_a_mistyped_capital_is_noticed(address: str) -> None:
     wrong = address[:2] + address[2:].swapcase()
     with pytest.raises(ValueError, match="checksum"):
         checked_address(wrong)
+
+
+def test_a_pasted_address_gets_its_checksum() -> None:
+    digits = "8ba1f109551bD432803012645Ac136ddd64DBA72"
+    for text in (f" 0x{digits}\n", f"0X{digits}", f"<0x{digits}>,", f"0x{digits[:8]} {digits[8:]}"):
+        assert checked_address(text) == f"0x{digits}"

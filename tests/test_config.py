@@ -9,7 +9,7 @@ import pytest
 from platformdirs import PlatformDirs
 
 from service_tui import config
-from service_tui.config import Environment, read_environment
+from service_tui.config import KEY_VARIABLE, Environment, read_environment
 
 KEY = "0xsecret"
 
@@ -85,3 +85,8 @@ def test_a_variable_that_is_not_there_leaves_nothing_to_overwrite(
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library_with(None, asked))
     config._wipe("NAME")
     assert asked == [b"NAME", (4, 0, 0, 0, 0)]
+
+
+def test_a_key_is_read_as_it_was_pasted() -> None:
+    for text in ('"sk_live_01234567"', "Bearer sk_live_01234567\r\n", " sk_live_01234567 "):
+        assert read_environment({KEY_VARIABLE: text}).api_key == "sk_live_01234567"

@@ -4,6 +4,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from service_tui.pasted import wallet
+
 ZERO_ADDRESS: Final = "0x" + "00" * 20
 """Nobody's: what is sent there is lost."""
 
@@ -51,7 +53,7 @@ def checksummed(address: str) -> str:
 
 
 def checked_address(text: str) -> str:
-    """An address as a person or program gave it, with its checksum.
+    """An address as a person or program gave it, pasted or typed, with its checksum.
 
     Returns:
         The address, checksummed.
@@ -59,8 +61,9 @@ def checked_address(text: str) -> str:
     Raises:
         ValueError: no address, or capitals and small letters that contradict its checksum.
     """
-    found = checksummed(text)
-    digits = text[2:]
+    given = wallet(text)
+    found = checksummed(given)
+    digits = given[2:]
     if digits not in {digits.lower(), digits.upper()} and digits != found[2:]:
         raise ValueError("the address's checksum is wrong: a digit is mistyped")
     return found

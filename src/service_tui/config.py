@@ -9,6 +9,8 @@ from typing import Final
 
 from platformdirs import PlatformDirs
 
+from service_tui.pasted import api_key
+
 APP: Final = "service-tui"
 KEY_VARIABLE: Final = "SERVICE_API_KEY"
 URL_VARIABLE: Final = "SERVICE_API_URL"
@@ -47,7 +49,7 @@ def read_environment(environ: MutableMapping[str, str]) -> Environment:
     folders = PlatformDirs(APP)
     own = environ.get(DATA_VARIABLE, "")
     return Environment(
-        api_key=environ.get(KEY_VARIABLE) or None,
+        api_key=api_key(environ.get(KEY_VARIABLE, "")) or None,
         api_url=environ.get(URL_VARIABLE) or None,
         allow_insecure=environ.get(INSECURE_VARIABLE, "").lower() in TRUE_VALUES,
         data_dir=_at_home(own) if own else folders.user_data_path,

@@ -3,6 +3,7 @@
 Must stay free of logic, I/O and numbers that change.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -333,10 +334,15 @@ SHARE_DECIMALS: Final = 5
 
 PRICE_LOW: Final = 0.001
 PRICE_HIGH: Final = 0.999
-"""Bounds of an order's price on a book. Source: spec, "Limits"."""
+"""Bounds of an order's price on a book. Source: spec, "Limits"; as of 2026-11."""
 
 ORDER_SHARES_MIN: Final = 5
-"""Shares of one order on the EVM venue, at least. Source: spec, "Limits"."""
+"""Shares of one order on the EVM venue, at least. Source: spec, "Limits"; as of 2026-11. No answer
+of the service lists it."""
+
+GTD_LIFE_MIN_S: Final[Mapping[Venue, float]] = {Venue.EVM: 180.0}
+"""Shortest life of a GTD order by venue, seconds; a venue that is not named has none. As of
+2026-11; it was a minute before. No answer of the service lists it."""
 
 SIM_TRADE_MAX: Final = 500
 SIM_MARKET_MAX: Final = 2_000

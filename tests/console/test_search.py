@@ -275,3 +275,28 @@ async def test_an_unknown_column_is_named_in_full_on_80_columns(screen: str) -> 
             assert problem.startswith("no column")
             await seen.until(lambda problem=problem: problem in seen.text)
             assert typed[:6] in seen.text
+
+
+ALIKE = tuple(
+    replace(MARKETS[place], question=question, url=url)
+    for place, (question, url) in enumerate((
+        ("Will \u0130lkay score?", "https://evm-venue.example/event/will-ilkay-3-5"),
+        ("Trump\u2019s tariff \u2013 in May?", "https://sol-venue.example/event/TAX-4-7"),
+        ("Will it rain?", ""),
+    ))
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "place"),
+    [
+        ("ilkay", 0), ("\u0130lkay", 0), ("question:ilkay", 0), ("trump's", 1),
+        ("trump\u2019s", 1), ("tariff -", 1), ("tariff \u2013", 1),
+        ("https://evm-venue.example/event/will-ilkay-3-5", 0),
+        ("<www.sol-venue.example/event/tax-4-7>.", 1),
+    ],
+)  # fmt: skip
+def test_a_search_finds_what_looks_alike_and_a_pasted_address(typed: str, place: int) -> None:
+    rows = filtered(ALIKE, MarketFilter(typed=typed, status="all"), AROUND)
+    assert rows == [ALIKE[place]]
+    assert search_of(typed).problem == ""

@@ -42,8 +42,8 @@ def test_key_and_address_come_from_the_environment(monkeypatch: pytest.MonkeyPat
     [
         (None, URL, "SERVICE_API_KEY"),
         (KEY, None, "SERVICE_API_URL"),
-        (KEY + "\n", URL, "line breaks"),
-        (" " + KEY, URL, "spaces"),
+        (KEY[:4] + "\n" + KEY[4:], URL, "line breaks"),
+        (KEY[:4] + " " + KEY[4:], URL, "spaces"),
         (KEY, "ftp://127.0.0.1", "https"),
         (KEY, "http://example.org", "unencrypted"),
         (KEY, "http://10.0.0.1:8000", "unencrypted"),
@@ -158,3 +158,14 @@ def test_the_client_loads_no_server_no_database_and_no_console() -> None:
 def test_the_package_has_no_other_attribute() -> None:
     done = run("from service_tui import Client")
     assert "ImportError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["sk_live_01234567", " 'sk_live_01234567'\n", "Bearer sk_live_01234567",
+     "export SERVICE_API_KEY=sk_live_01234567"],
+)  # fmt: skip
+def test_a_key_is_read_as_it_was_pasted(key: str) -> None:
+    environ = {"SERVICE_API_KEY": key, "SERVICE_API_URL": "http://127.0.0.1:1"}
+    assert opening_of(None, None, environ).api_key == "sk_live_01234567"
+    assert opening_of(key, None, environ | {"SERVICE_API_KEY": ""}).api_key == "sk_live_01234567"

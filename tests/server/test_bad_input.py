@@ -1029,7 +1029,12 @@ async def test_a_bad_body_is_refused_and_changes_nothing(
         bodies = {
             f"{name} {literal[:40]}": written(good, name, literal)
             for name, literal in cases_of(BAD_BODIES[endpoint])
-        } | {name: content.replace(b"@", inner) for name, content in NOT_BODIES.items()}
+        } | {
+            name: content.replace(b"@", inner)
+            for name, content in NOT_BODIES.items()
+            # Decisions, "Payload none".
+            if not (endpoint.bodyless and name in {"nothing", "blanks"})
+        }
         if issubclass(endpoint.request or WireModel, OperatorModel):
             bodies["a misspelt field"] = json.dumps({**good, "size": 5}).encode()
         claim(stage)

@@ -10,6 +10,7 @@ from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine import world as world_room
 from service_tui.engine.amm.market import Market
+from service_tui.wire.endpoints.browse import BROWSE
 from service_tui.wire.endpoints.public import (
     MARKET,
     MARKET_CONTEXT,
@@ -81,3 +82,64 @@ async def test_a_market_that_was_traded_stays_when_memory_has_forgotten_it(
         key, agent_id = stage.key, stage.agent_id
     async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
         assert await looks(line_to(stage), traded.market_id) == after
+
+
+async def over(stage: Stage, line: Line) -> list[Market]:
+    """Markets that the agent traded and that ended; memory has forgotten all but two."""
+    traded = soonest(stage, 6)
+    for market in traded:
+        order = {"market_id": market.market_id, "side": "yes", "amount": 5}
+        await line.said(PLACE_TRADE, json=order)
+    await pass_to(stage, max(one.listing.resolved_at for one in traded) + HOUR_S)
+    assert sum(one.market_id in stage.world.markets for one in traded) <= 2
+    return traded
+
+
+@pytest.mark.parametrize("status", ["resolved", "all"])
+async def test_the_list_of_resolved_markets_has_all_that_were_traded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    monkeypatch.setattr(world_room, "RESOLVED_KEPT", 2)
+    clock = ManualClock()
+    async with open_stage(tmp_path, clock, speed=1) as stage:
+        line = line_to(stage)
+        ids = {market.market_id for market in await over(stage, line)}
+        asked = {"status": status, "limit": 500, "tradeable_only": False}
+        said = await line.said(MARKETS, **asked)
+        rows = {row["id"]: row for row in said["markets"]}
+        assert ids <= rows.keys()
+        assert (said["total"], said["total_count"], said["truncated"]) == (
+            len(rows), len(rows), False,
+        )  # fmt: skip
+        assert {rows[one]["status"] for one in ids} == {"resolved"}
+        # By pages it is the same list, and each page says whether there is more.
+        turned: list[str] = []
+        while len(turned) < len(rows):
+            page = await line.said(MARKETS, **asked | {"limit": 25, "offset": len(turned)})
+            turned += [row["id"] for row in page["markets"]]
+            assert (page["total"], page["truncated"]) == (len(rows), len(turned) < len(rows))
+        assert sorted(turned) == sorted(rows)
+        key, agent_id = stage.key, stage.agent_id
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        said = await line_to(stage).said(MARKETS, **asked)
+        assert ids <= {row["id"] for row in said["markets"]}
+
+
+async def test_a_search_finds_markets_that_ended_long_ago(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(world_room, "RESOLVED_KEPT", 2)
+    async with open_stage(tmp_path, ManualClock(), speed=1) as stage:
+        line = line_to(stage)
+        for market in await over(stage, line):
+            word, tags = max(market.listing.question.split(), key=len), market.listing.tags
+            asked = {"status": "resolved", "limit": 500, "sort": "created", "include": "sparkline"}
+            for narrowed in ({"q": word}, {"tags": ",".join(tags)}):
+                said = await line.said(MARKETS, **asked | narrowed)
+                (row,) = (row for row in said["markets"] if row["id"] == market.market_id)
+                # Its prices come from storage, as for one market alone.
+                alone = await line.said(MARKET, path={"market_id": market.market_id})
+                assert row["sparkline"] == alone["market"]["sparkline"]
+            public = await line.said(BROWSE, status="resolved", q=word, limit=200)
+            assert market.market_id in {row["id"] for row in public["markets"]}
+            assert public["total"] == len(public["markets"])

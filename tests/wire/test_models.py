@@ -14,7 +14,6 @@ from service_tui.wire.base import (
     NamingModel,
     OperatorModel,
     ReadSignalData,
-    RequestedMoment,
     WireModel,
     moment,
     timestamp,
@@ -23,6 +22,7 @@ from service_tui.wire.briefing import VERSIONS_MAX, BriefingQuery
 from service_tui.wire.chain import RpcBody, RpcErrorBody
 from service_tui.wire.importing import CheckQuery
 from service_tui.wire.markets import MarketsQuery
+from service_tui.wire.moments import RequestedMoment
 from service_tui.wire.monitors import MonitorRequest
 from service_tui.wire.settings import HttpsAddress, SolanaAddress, UserSettingsPatch
 

@@ -23,6 +23,7 @@ from service_tui.storage.errors import (
     StorageError,
 )
 from service_tui.storage.shared.leadership import SILENT_S, Leader
+from service_tui.storage.shared.server_settings import ServerSettings
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
 from service_tui.wiring import database_command, shared_command
@@ -218,12 +219,13 @@ def test_a_shared_world_is_well_where_its_books_add_up(
     leads = SimpleNamespace(leader=lambda: leader, close=lambda: closed.append("lead"))
     database = SimpleNamespace(close=lambda: closed.append("database"))
     monkeypatch.setattr(shared_command, "worlds_in", lambda _: ["main", "other"])
+    monkeypatch.setattr(shared_command, "settings_of", lambda _: ServerSettings())
     monkeypatch.setattr(shared_command, "Leadership", lambda *_: leads)
     monkeypatch.setattr(shared_command, "SharedDatabase", lambda *_: database)
     monkeypatch.setattr(shared_command, "books_of", lambda *_: books)
     options = Options(Path(), Path(), Path(), database="postgresql://here", world="main")
     lines, found = run_shared_command(options, SharedRequest("check"))
-    assert [words in line for words, line in zip(said, lines[1:], strict=True)] == [True, True]
+    assert [words in line for words, line in zip(said, lines[3:], strict=True)] == [True, True]
     assert (lines[0], found) == ("worlds: main, other", is_well)
     assert sorted(closed) == ["database", "lead"]
     # A part of a name is no world.

@@ -15,6 +15,7 @@ from service_tui.storage.errors import DamagedRowsError, DirectoryLockedError, S
 from service_tui.storage.recovery.salvage import Copy
 from service_tui.storage.shared.leadership import SILENT_S, Leader
 from service_tui.storage.shared.schema import VERSION
+from service_tui.storage.shared.server_settings import ServerSettings
 from service_tui.wiring import database_command as room
 from service_tui.wiring import shared_command as shared
 from service_tui.wiring.database_command import DatabaseRequest
@@ -24,6 +25,8 @@ from service_tui.wiring.shared_command import SharedRequest, run_shared_command
 HOME = Path("/d")
 FILE = Path("/c.sqlite3")
 PLACE = "north on h/d"
+WELL = ServerSettings()
+SETTINGS = tuple(text for _, text in WELL.findings())
 
 
 @pytest.mark.parametrize(
@@ -100,6 +103,7 @@ class Database:
         names: tuple[str, ...] = found.get("names", ("north", "south"))
         leader: Leader | None = found.get("leader")
         monkeypatch.setattr(shared, "worlds_in", lambda _: names)
+        monkeypatch.setattr(shared, "settings_of", lambda _: found.get("settings", WELL))
         monkeypatch.setattr(shared, "books_of", lambda *_: found.get("books"))
         monkeypatch.setattr(shared, "Leadership", lambda *_: self.opened("lead", leader))
         monkeypatch.setattr(shared, "SharedDatabase", lambda *_: self.opened("rows", None))
@@ -119,7 +123,7 @@ def test_a_world_that_is_not_there_is_a_problem(
     Database(monkeypatch, names=names)
 
     assert check(options) == (
-        (f"worlds: {shown}", "PROBLEM no world north; 'db migrate' makes it"), False,
+        (f"worlds: {shown}", *SETTINGS, "PROBLEM no world north; 'db migrate' makes it"), False,
     )  # fmt: skip
 
 
@@ -141,7 +145,8 @@ def test_who_leads_a_world_is_said(
 
     who = "" if leader is None else "epoch 4, host, process 7, "
     assert lines == (
-        "worlds: north, south", f"{PLACE}: {who}{line}", "books: nothing has happened yet",
+        "worlds: north, south", *SETTINGS, f"{PLACE}: {who}{line}",
+        "books: nothing has happened yet",
     )  # fmt: skip
     assert is_well
     assert sorted(database.closed) == ["lead", "rows"]
@@ -162,6 +167,20 @@ def test_books_are_well_where_they_add_up(
     assert (lines[-1], is_well) == (line, not problem)
 
 
+def test_a_check_is_not_well_where_the_server_may_lose_what_it_acknowledged(
+    monkeypatch: pytest.MonkeyPatch, options: Options
+) -> None:
+    Database(monkeypatch, settings=ServerSettings("SQL_ASCII", fsync=False))
+
+    lines, is_well = check(options)
+
+    assert not is_well
+    problems = [line for line in lines if line.startswith("PROBLEM")]
+    assert len(problems) == 2
+    assert "the database's encoding is SQL_ASCII" in problems[0]
+    assert "fsync is off" in problems[1]
+
+
 class Copies:
     """A folder and a database, and which was copied into which."""
 
@@ -170,7 +189,7 @@ class Copies:
 
         def side(name: str) -> Any:
             @asynccontextmanager
-            async def opened(*values: object) -> AsyncGenerator[str]:
+            async def opened(*values: object, **_: object) -> AsyncGenerator[str]:
                 folder = values[-1] if name == "shared" else values[0]
                 yield f"{name} {folder}"
 
@@ -216,7 +235,7 @@ class Lead:
         self.steps: list[str] = []
         self.epoch = epoch
         self.held: Leader | None = Leader(4, "host, process 7", None, 0.0)
-        monkeypatch.setattr(shared, "ensure", lambda _: self.steps.append("tables"))
+        monkeypatch.setattr(shared, "ensure", lambda _, **__: self.steps.append("tables"))
         monkeypatch.setattr(shared, "Leadership", lambda *_: self)
         monkeypatch.setattr(shared, "SharedDatabase", lambda *_: self.database())
         monkeypatch.setattr(shared, "beat", self.beat)

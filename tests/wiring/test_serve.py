@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
 
@@ -132,6 +132,31 @@ def ready(state: DeskState) -> bool:
 def an_order(state: DeskState) -> PlaceTrade:
     market = next(view for view in state.markets.values() if view.is_open)
     return PlaceTrade(market.market_id, Side.YES, Action.BUY, Venue.SIM, amount=Micros(25 * ONE))
+
+
+async def first_link(address: str) -> str:
+    """The claim link of an agent that registers as soon as the port answers."""
+    async with httpx.AsyncClient(timeout=ANSWER_S) as http:
+        for number in range(10_000):
+            with suppress(httpx.TransportError):
+                made = await http.post(
+                    f"{address}/api/sdk/agents/register", json={"name": f"early {number}"}
+                )
+                return str(made.json()["claim_url"])
+            await asyncio.sleep(0.005)
+    raise AssertionError("nobody answers")
+
+
+@pytest.mark.cold
+async def test_the_first_claim_link_leads_to_the_port(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(first_link(address))
+        async with served(tmp_path, "--port", str(port)) as service:
+            assert (await asking).startswith(f"{address}/claim/")
+            assert await service.end(signal.SIGTERM) == (0, "")
 
 
 # -- the process --------------------------------------------------------------------------------

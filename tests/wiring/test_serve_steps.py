@@ -127,6 +127,7 @@ class Owner:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.backed_up, self.near, self.around = 0, [object()], [object()]
         self.address = "http://127.0.0.1:7"
+        self.link: str | None = ""
         world = SimpleNamespace(seed=3, speed=60)
         self.sim = SimpleNamespace(
             app="app", service=SimpleNamespace(world=world, plan=Plan.FREE, address="")
@@ -134,11 +135,11 @@ class Owner:
 
         @asynccontextmanager
         async def own_directory(
-            given: object, clock: object, *, listener: object, around: object
+            given: object, clock: object, *, listener: object, around: object, link: str | None
         ) -> AsyncGenerator[Owner]:
             assert isinstance(given, Options)
             assert isinstance(clock, ManualClock)
-            self.near, self.around = [listener], [around]
+            self.near, self.around, self.link = [listener], [around], link
             yield self
 
         async def ends_within(_: asyncio.Event, seconds: float) -> bool:
@@ -186,15 +187,17 @@ async def test_on_a_network_the_port_is_for_other_machines_alone(
         yield "https://desk.example"
 
     monkeypatch.setattr(serve, "listen", listen)
-    monkeypatch.setattr(serve, "entrance_on", lambda _, port: f"entrance {port}")
+    entrance = SimpleNamespace(address="https://desk.example")
+    monkeypatch.setattr(serve, "entrance_on", lambda _, port: entrance if port == 9 else None)
     away = replace(options, host="0.0.0.0", limits=False)  # noqa: S104
     listener = SimpleNamespace(getsockname=lambda: ("", 9), dup=lambda: "copy")
 
     await owner.serve(away, cast("socket.socket", listener))
 
     assert owner.near == [None]
-    assert listened == [("app", {"listener": "copy", "around": None, "entrance": "entrance 9"})]
-    assert owner.sim.service.address == "https://desk.example"
+    assert listened == [("app", {"listener": "copy", "around": None, "entrance": entrance})]
+    # Known before either port answers.
+    assert owner.link == "https://desk.example"
     assert printed[0] == "serving https://desk.example"
     assert printed[3] == serve.NO_LIMITS
     assert f"-d '{serve.INVITED_EXAMPLE}'" in printed[5]

@@ -26,21 +26,26 @@ class Port:
         self.sim: Any = SimpleNamespace(app="app", service=SimpleNamespace(address=""))
         self.data: Any = SimpleNamespace(publish=self.publish)
         self.may_begin = asyncio.Event()
+        monkeypatch.setattr(room, "bind", self.bind)
+        monkeypatch.setattr(room, "address_of", lambda port: f"http://127.0.0.1:{port}")
         monkeypatch.setattr(room, "listen", self.listen)
         monkeypatch.setattr(importlib, "import_module", self.done.append)
 
     def publish(self, address: str | None) -> None:
         self.done.append(("published", address))
 
-    @asynccontextmanager
-    async def listen(
-        self, app: str, port: int | None = None, *, by_turns: bool
-    ) -> AsyncGenerator[str]:
-        assert (app, by_turns) == ("app", True)
+    def bind(self, port: int = 0) -> int:
         self.done.append(("port", port))
         if self.faults:
             raise self.faults.pop(0)
-        yield f"http://127.0.0.1:{port or 4321}"
+        return port or 4321
+
+    @asynccontextmanager
+    async def listen(self, app: str, *, listener: int, by_turns: bool) -> AsyncGenerator[str]:
+        assert (app, by_turns) == ("app", True)
+        # Whoever calls now is given links that lead here.
+        assert self.sim.service.address == f"http://127.0.0.1:{listener}"
+        yield self.sim.service.address
         self.done.append("closed")
 
     @asynccontextmanager
@@ -82,7 +87,7 @@ async def test_a_port_that_is_taken_is_told_and_replaced(monkeypatch: pytest.Mon
     it.may_begin.set()
     async with it.served():
         await it.turns()
-        assert it.done[1:3] == [("port", 8017), ("port", None)]
+        assert it.done[1:3] == [("port", 8017), ("port", 0)]
         assert it.facts == [
             Noticed("bad", "port 8017 is in use: agents connect at another one"),
             Served("http://127.0.0.1:4321"),

@@ -23,12 +23,15 @@ from service_tui.wiring.keys import DeskKeys
 from service_tui.wiring.ops import ProcessFigures, Role
 from service_tui.wiring.options import Options
 from service_tui.wiring.shared_desk import (
+    AGAIN_S,
     ALONE_S,
+    FIRST_S,
     ServedWorld,
     SharedProcess,
     beat,
     entrance_at,
     holder_name,
+    pause_after,
 )
 from service_tui.wiring.signals import ends_within
 
@@ -280,6 +283,14 @@ async def test_one_that_stands_by_leads_once_it_can_and_ends_with_its_program(
         assert await it.process._stand_by(asyncio.Event()) is True
 
 
+@pytest.mark.parametrize(
+    ("led_s", "pause_s"),
+    [(0.0, AGAIN_S), (FIRST_S - 0.01, AGAIN_S), (FIRST_S, 0.0), (3_600.0, 0.0)],
+)
+def test_a_lead_that_ends_at_once_is_not_tried_again_at_once(led_s: float, pause_s: float) -> None:
+    assert pause_after(led_s) == pause_s
+
+
 async def test_a_leader_beats_until_the_lead_is_lost() -> None:
     lead, clock = Leadership(), ManualClock()
     async with asyncio.TaskGroup() as tasks:
@@ -363,6 +374,7 @@ class Room:
         database, feed, clock, settings = given
         assert (database.name, feed.name, clock) == ("database", "feed", self.it.process._clock)
         self.done.append(("copy", settings.operator_hash))
+        self.service.address = settings.address
         yield self.copy
         self.done.append("copy closed")
 
@@ -388,6 +400,7 @@ class Room:
         database, clock, settings = given
         assert (database.name, clock) == ("database", self.it.process._clock)
         self.done.append(("service", settings.operator_hash, warm))
+        self.service.address = settings.address
         yield SimpleNamespace(service=self.service, app="app")
         self.done.append("service closed")
 
@@ -397,6 +410,7 @@ class Settings:
     """Those of a service."""
 
     operator_hash: str = "own"
+    address: str = ""
 
 
 OPENED = [
@@ -419,6 +433,8 @@ async def test_reads_are_answered_from_a_copy_until_it_is_of_no_use(
         with pytest.raises(StorageError, match="too far behind"):
             await it.process._follow_once()
         assert without_paths(rooms.done) == [*OPENED, "database closed", "feed closed"]
+        # Links that a copy gives out lead to this process.
+        assert rooms.service.address == it.process._address
         path = rooms.done[1][3]  # type: ignore[index]
         assert path.parent == tmp_path
         assert (it.process._edge.copy, it.process._warm) == (None, None)

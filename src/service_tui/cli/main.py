@@ -36,6 +36,7 @@ from service_tui.config import (
     Environment,
     read_environment,
 )
+from service_tui.pasted import api_key
 from service_tui.settings import (
     BY_KEY,
     CONFIG_FILE,
@@ -357,7 +358,7 @@ def _remote(
         return address, environment.api_key
     file_key, file_url = (_text(arguments.config_file.values.get(name)) for name in (KEY, "url"))
     if file_key and check_url(file_url or "", may_be_plain=True) == address:
-        return address, file_key
+        return address, api_key(file_key)
     match = next((profile for profile in stored.values() if profile.url == address), None)
     if match is None:
         raise CannotError(
@@ -619,7 +620,7 @@ def _login(options: Options, arguments: argparse.Namespace) -> int:
     from service_tui.wiring.login import keep  # noqa: PLC0415
 
     address = check_url(arguments.url, may_be_plain=options.allow_insecure)
-    key = _read_secret(f"API key for {address}: ").strip()
+    key = api_key(_read_secret(f"API key for {address}: "))
     try:
         Key(key, address)
     except ValueError as error:

@@ -9,6 +9,8 @@ from typing import Final, TypeAlias, cast
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from service_tui.folding import folded
+
 LINES_MAX: Final = 5_000
 """Lines of an output that are kept; older ones are only in its file."""
 
@@ -115,10 +117,10 @@ def unwrapped(lines: Iterable[str]) -> list[ShownLine]:
 
 def matches(lines: Sequence[ShownLine], typed: str) -> tuple[int, ...]:
     """Places of the lines that contain a text, upper and lower case alike; none for no text."""
-    wanted = typed.casefold()
+    wanted = folded(typed)
     if not wanted:
         return ()
-    return tuple(place for place, line in enumerate(lines) if wanted in line.text.casefold())
+    return tuple(place for place, line in enumerate(lines) if wanted in folded(line.text))
 
 
 # -- JSON lines as a table ------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from difflib import get_close_matches
 from textwrap import shorten
 from typing import Final
 
+from service_tui.folding import folded
+
 _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -131,7 +133,7 @@ class Search:
         """True if a row matches the words and numbers.
 
         Args:
-            text: the row's words, casefolded.
+            text: the row's words, folded.
             number: the row's value in a column, None if unknown.
             cell: the row's text in a column.
 
@@ -145,9 +147,7 @@ class Search:
             value = number(term.column)
             if value is None or term.holds(value, term.value) is not term.expected:
                 return False
-        return all(
-            (term.word in cell(term.column).casefold()) is term.expected for term in self.cells
-        )
+        return all((term.word in folded(cell(term.column))) is term.expected for term in self.cells)
 
     def matches_choice(self, column: str, known: Collection[str]) -> bool:
         """True if a row matches the choice terms of a column.
@@ -234,7 +234,7 @@ def _read_cell(
     parts = _PARTS.fullmatch(bare)
     if parts is None:
         return None
-    column, sign, given = parts.group(1).casefold(), parts.group(2), parts.group(3).casefold()
+    column, sign, given = parts.group(1).casefold(), parts.group(2), folded(parts.group(3))
     if column in others:
         return None
     if column not in known:
@@ -286,7 +286,7 @@ def _read_token(
     if compared is None:
         if column in columns and ":" in bare:
             return f"{column}: wants > or < and a number, as {column}:>0.6"
-        return _WordTerm(bare.casefold(), is_expected)
+        return _WordTerm(folded(bare), is_expected)
     column, sign, given = compared.group(1).casefold(), compared.group(2), compared.group(3)
     if column not in columns:
         return _no_column(column, {one: one for one in columns})

@@ -35,7 +35,7 @@ class TableSpec(Generic[Row]):
         rows: its rows in a state.
         key: identifies a row for as long as it lives; unique within a table.
         columns: from left to right.
-        search_text: the text in which a search finds a row, casefolded.
+        search_text: the text in which a search finds a row, folded.
         empty_text: why there are no rows, and what to do.
         sort: id of the first sort column; empty: as the rows come.
         falling: whether that order begins with the largest.

@@ -120,6 +120,7 @@ def market_view(body: MarketBody) -> MarketView:
         venue_price=body.external_price_yes,
         bid=body.best_bid,
         ask=body.best_ask,
+        url=body.url or "",
     )
 
 

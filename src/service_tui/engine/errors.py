@@ -414,7 +414,7 @@ class InvalidExpiration(BadOrder):
     """The time at which an order shall die is missing its sense."""
 
     code = "INVALID_EXPIRATION"
-    fix = "give expiration in Unix seconds, in the future, with order_type GTD only"
+    fix = "give expiration in Unix seconds, three minutes ahead or more, with order_type GTD only"
 
 
 class NotRedeemable(Refusal):

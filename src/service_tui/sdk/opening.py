@@ -13,6 +13,7 @@ from service_tui.config import (
     URL_VARIABLE,
     WALLET_VARIABLE,
 )
+from service_tui.pasted import api_key as pasted_key
 from service_tui.signing.book import ExchangeVersion, exchange_of
 
 CAP_VARIABLE: Final = "EXPOSURE_CAP_USD"
@@ -50,7 +51,7 @@ def opening_of(api_key: str | None, base_url: str | None, environ: Mapping[str, 
     Raises:
         ValueError: key or address are missing, or the cap is no amount.
     """
-    key = api_key or environ.get(KEY_VARIABLE)
+    key = pasted_key(api_key or environ.get(KEY_VARIABLE, ""))
     if not key:
         raise ValueError(f"no API key: pass api_key or set {KEY_VARIABLE}")
     return Opening(

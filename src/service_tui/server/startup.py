@@ -50,7 +50,8 @@ class SimSettings:
     every agent reach this machine; those of the operator's own agent always may. `webhook_post`
     sends them, by HTTP where it is None. `is_scripted`: somebody else moves the tape, move by move.
     `is_on_network`: other machines reach it. With `needs_invitation` an agent registers by an
-    invitation alone. `world_name` is what the world is called.
+    invitation alone. `world_name` is what the world is called. `address` is the base of the links
+    that it gives out, known before anybody can call.
     """
 
     seed: int
@@ -69,6 +70,7 @@ class SimSettings:
     is_on_network: bool = False
     needs_invitation: bool = False
     world_name: str = ""
+    address: str = BASE_URL
 
 
 def new_id() -> str:
@@ -145,7 +147,7 @@ def service_on(
         clock=clock,
         new_key=new_key,
         new_id=new_id,
-        address=BASE_URL,
+        address=settings.address,
         plan=settings.plan or world_store.world.plan or Plan.PRO,
         repeats=Repeats(Answers(database), []),
         limits=settings.limits,

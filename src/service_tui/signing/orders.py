@@ -18,19 +18,22 @@ from service_tui.signing.typed import Domain, Struct, TypedData, TypedField
 MILLION: Final = 1_000_000
 CENT: Final = 10_000
 SHARES_MIN: Final = 5 * MILLION
-"""Source: wire reference, 6.2."""
+"""Source: wire reference, 6.2; as of 2026-11."""
 
 BUILDER: Final = bytes.fromhex("ed9222e433d100f617b2d2b125fd36f055ee6ebf792e44d2c522ed33e55697f8")
 """Source: wire reference, 6.2."""
 
 TICK: Final = 10_000
-"""For a market that names no tick. Source: wire reference, 6.2."""
+"""For a market that names no tick: where it names one, that is compared with what was shown, and
+signed. Source: wire reference, 6.2."""
 
 FEE_MAX_BPS: Final = 1_000
-"""ours: the highest fee that is signed, basis points; the venue's own highest."""
+"""ours: the highest fee that is signed, basis points; the venue's own highest as of 2026-11. What
+the market lists is compared with the fee that was shown."""
 
 TICKS: Final = frozenset({100_000, 10_000, 5_000, 2_500, 1_000, 100})
-"""Ticks that the venue has, millionths. Source: wire reference, 6.2."""
+"""Ticks that the venue has, millionths. Source: wire reference, 6.2; as of 2026-11. One that a market
+lists and that is not here is refused before anything is signed."""
 
 AT_ONCE_QUANTUM: Final = 100
 """What the amount received by a FAK or FOK order is a multiple of, at any tick, millionths: the

@@ -1,7 +1,7 @@
 """Markets that ended and that some agent traded: kept for as long as the data directory lives.
 
 They are written in the transaction of the journal's rows that end them, and read by their ids:
-memory holds none of them.
+memory holds at most what lists sort and search them by.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -75,6 +75,12 @@ class EndedMarkets:
                     head = EndedHead(*row)
                     heads[head.market_id] = head._replace(outcome=bool(head.outcome))
         return heads
+
+    def ids(self) -> set[str]:
+        """The ids of all that are stored."""
+        query = sqlalchemy.select(col(tables.Endedmarkets.market_id))
+        with self._database.reader() as session:
+            return {row[0] for row in session.connection().execute(query)}
 
     def bodies(self, market_ids: Collection[str]) -> dict[str, str]:
         """Full texts of these markets by id."""

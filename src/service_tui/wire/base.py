@@ -23,7 +23,6 @@ from service_tui.terms import ID_PATTERN, LINE_MAX, PROSE_MAX, PUBLIC_VENUES, VE
 from service_tui.units import AMOUNT_MAX, Timestamp
 from service_tui.wire.text import line, prose
 
-_NUMBER: Final = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
 EXPIRATION_MAX: Final = 1e11
 """The latest moment of an order or a monitor, Unix seconds."""
 
@@ -206,21 +205,3 @@ def timestamp(at: datetime) -> Timestamp:
 
 Moment = Annotated[AwareDatetime, Field(description="ISO 8601 with a zone")]
 """ISO 8601 with a zone."""
-
-
-def _written_out(value: object) -> object:
-    """Refuse a bare number, which would be taken for seconds since 1970.
-
-    Returns:
-        The value as it came.
-
-    Raises:
-        ValueError: it is a number.
-    """
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        raise ValueError("a moment is written as 2026-11-21T08:00:00Z")
-    return value
-
-
-RequestedMoment = Annotated[Moment, BeforeValidator(_written_out)]
-"""A moment of a query, where everything comes as text."""

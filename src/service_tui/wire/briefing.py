@@ -21,9 +21,9 @@ from service_tui.wire.base import (
     Moment,
     Money,
     Price,
-    RequestedMoment,
     WireModel,
 )
+from service_tui.wire.moments import RequestedMoment
 from service_tui.wire.monitors import RiskAlertBody
 
 _VERSIONS: Final = TypeAdapter(

@@ -12,11 +12,13 @@ from service_tui.wire.base import (
     Identifier,
     LenientModel,
     Line,
+    Moment,
     Money,
     Price,
     WireModel,
 )
 from service_tui.wire.markets import TAGS_MAX, MarketBody
+from service_tui.wire.moments import MomentOrMs
 
 OPPORTUNITIES_MAX: Final = 50
 FAST_MAX: Final = 200
@@ -26,8 +28,6 @@ CANDLES_MAX: Final = 500
 
 DIVERGENCE_DEFAULT: Final = 0.03
 
-MOMENT_MS_MAX: Final = 1_000_000_000_000_000
-"""Milliseconds since 1970."""
 Search = Annotated[str, StringConstraints(min_length=SEARCH_MIN, max_length=LINE_MAX)]
 
 
@@ -102,20 +102,20 @@ Interval = Literal["1m", "5m", "15m", "1h", "4h", "1d"]
 
 
 class CandlesQuery(WireModel):
-    """Prices of YES of one market; `start` and `end` are milliseconds since 1970."""
+    """Prices of YES of one market; `start` and `end` are ISO 8601 or Unix milliseconds."""
 
     # ours: the id of a market, whose price is the only one that the embedded service knows.
     symbol: Identifier
     interval: Interval = "1m"
-    start: Annotated[int, Field(ge=0, le=MOMENT_MS_MAX)] | None = None
-    end: Annotated[int, Field(ge=0, le=MOMENT_MS_MAX)] | None = None
+    start: MomentOrMs | None = None
+    end: MomentOrMs | None = None
 
 
 class CandleBody(WireModel):
-    """One step: times in milliseconds since 1970, prices of YES, volume in $SIM or null."""
+    """One step: its first and its last moment, prices of YES, volume in $SIM or null."""
 
-    open_time: int
-    close_time: int
+    open_time: Moment
+    close_time: Moment
     open: Price
     high: Price
     low: Price
@@ -130,4 +130,4 @@ class CandlesBody(WireModel):
     symbol: Line
     candles: tuple[CandleBody, ...]
     complete: bool
-    served_through: int
+    served_through: Moment

@@ -25,6 +25,8 @@ class Endpoint(Generic[Answer_co]):
     `once` moves money: repeated under the same Idempotency-Key, it is carried out once. `price` is
     what each call costs, micros of USDC; 0 is free. `refuses` is the status of one that is only
     here to say in a plain sentence that this service has no such thing; 0 for every other.
+    A POST that is `bodyless` has no payload by the reference: without a body and with an empty one
+    it is carried out as with `{}`. Source: decisions, "Payload none".
     """
 
     method: str
@@ -41,6 +43,7 @@ class Endpoint(Generic[Answer_co]):
     once: bool = False
     price: int = 0
     refuses: int = 0
+    bodyless: bool = False
 
     @property
     def operator(self) -> bool:

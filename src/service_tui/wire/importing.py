@@ -74,13 +74,33 @@ class CheckQuery(WireModel):
         return self
 
 
+class EventOutcomeBody(WireModel):
+    """One outcome of an event that was asked for as if it were a market."""
+
+    question: Line
+    outcome_name: Line
+    url: Line
+    condition_id: Line
+    ticker: Line
+    exists: bool
+    market_id: Line | None = None
+    status: Line | None = None
+
+
 class CheckBody(WireModel):
-    """Whether the service lists a question already; of an event, the first outcome it lists."""
+    """Whether the service lists a question already.
+
+    An event with several outcomes is no market: `exists` is false, and `outcomes` has each of them
+    with its own address, listed here or not. Source: decisions, "Events".
+    """
 
     exists: bool
     market_id: Line | None = None
     question: Line | None = None
     status: Line | None = None
+    event_name: Line | None = None
+    outcomes: tuple[EventOutcomeBody, ...] = ()
+    hint: Line | None = None
 
 
 class ImportRequest(WireModel):

@@ -5,7 +5,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from service_tui.terms import Venue
-from service_tui.wire.base import AnyVenue, Count, Line, Moment, Money, RequestedMoment, WireModel
+from service_tui.wire.base import AnyVenue, Count, Line, Moment, Money, WireModel
+from service_tui.wire.moments import RequestedMoment
 
 
 class OutcomesQuery(WireModel):

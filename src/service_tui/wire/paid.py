@@ -3,6 +3,7 @@
 from typing import Final
 
 from service_tui.wire.base import Identifier, LenientModel, Line, Moment, Price, WireModel
+from service_tui.wire.moments import RequestedMoment
 
 FORECAST_PRICE: Final = 10_000
 PAID_BRIEFING_PRICE: Final = 50_000
@@ -31,4 +32,4 @@ class ForecastBody(LenientModel):
 class PaidBriefingRequest(WireModel):
     """From when on."""
 
-    since: Moment | None = None
+    since: RequestedMoment | None = None

@@ -37,13 +37,13 @@ from service_tui.wire.base import (
     Price,
     Prose,
     ReadSignalData,
-    RequestedMoment,
     SentLine,
     SentProse,
     SignalData,
     WireModel,
 )
 from service_tui.wire.chain import Address
+from service_tui.wire.moments import RequestedMoment
 from service_tui.wire.monitors import StopFraction, TakeFraction
 from service_tui.wire.signed_order import SignedOrderBody
 

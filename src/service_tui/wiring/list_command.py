@@ -7,6 +7,7 @@ import json
 
 from service_tui.desk.audit.exports import Row, Rows
 from service_tui.desk.audit.listings import LISTINGS
+from service_tui.folding import folded
 from service_tui.wiring.options import Options
 from service_tui.wiring.report_command import load
 
@@ -34,8 +35,8 @@ def listed(options: Options, name: str, *, find: str = "", limit: int | None = N
 
 
 def _matches(row: Row, find: str) -> bool:
-    text = " ".join(cell for cell in row.values() if isinstance(cell, str)).casefold()
-    return all(word in text for word in find.casefold().split())
+    text = " ".join(cell for cell in row.values() if isinstance(cell, str))
+    return all(word in folded(text) for word in folded(find).split())
 
 
 def as_json(name: str, rows: Rows) -> str:

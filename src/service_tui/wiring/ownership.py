@@ -7,8 +7,8 @@ import random
 import secrets
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Final
 
 from starlette.types import ASGIApp
@@ -17,7 +17,8 @@ from service_tui.client.client import Client
 from service_tui.client.keys import Keys
 from service_tui.clock import Clock
 from service_tui.server.embedded import Sim, SimSettings, open_sim
-from service_tui.server.http.loopback import listen
+from service_tui.server.http.loopback import address_of, bind, listen
+from service_tui.server.startup import BASE_URL
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
@@ -55,11 +56,22 @@ class DirectoryOwner:
 
 @asynccontextmanager
 async def open_embedded(
-    options: Options, database: Database, clock: Clock
+    options: Options, database: Database, clock: Clock, *, address: str = BASE_URL
 ) -> AsyncGenerator[tuple[Sim, DeskKeys]]:
-    """The embedded service of a data directory, with the desk's own agent registered."""
+    """The embedded service of a data directory, with the desk's own agent registered.
+
+    Args:
+        options: how the service is set up.
+        database: of the data directory.
+        clock: time.
+        address: the base of the links that it gives out.
+
+    Yields:
+        The service, and the keys of this directory.
+    """
     keys = desk_keys(options.data_dir)
-    async with open_sim(database, clock, sim_settings(options, keys)) as sim:
+    settings = replace(sim_settings(options, keys), address=address)
+    async with open_sim(database, clock, settings) as sim:
         keys = await keys_of_own_agent(sim, database, keys, clock)
         sim.service.operator_agent = keys.agent_id
         sim.service.keep_own_key = own_key_writer(options.data_dir)
@@ -94,6 +106,7 @@ async def own_directory(
     listener: socket.socket | None = None,
     signs: bool = True,
     around: Callable[[ASGIApp], ASGIApp] | None = None,
+    link: str | None = None,
 ) -> AsyncGenerator[DirectoryOwner]:
     """Own a data directory and serve it while the context lasts.
 
@@ -103,6 +116,7 @@ async def own_directory(
         listener: where to answer, and stays open; any free port without it.
         around: what stands between the port and the service.
         signs: follow here what earlier owners have signed; otherwise another desk does.
+        link: the address of the links that the service gives out; without it that of the port.
 
     Yields:
         The service, once it answers and other processes can find it.
@@ -110,14 +124,15 @@ async def own_directory(
     Raises:
         DirectoryLockedError: another process was faster.
     """
-    async with (
-        open_data(options.data_dir, clock) as data,
-        open_embedded(options, data.database, clock) as (sim, keys),
-        listen(
-            sim.app, listener=None if listener is None else listener.dup(), around=around
-        ) as address,
-    ):
-        sim.service.address = address
+    async with AsyncExitStack() as stack:
+        # Bound first: whoever calls as soon as the port answers is given links to it.
+        port = stack.enter_context(bind() if listener is None else listener.dup())
+        data = await stack.enter_async_context(open_data(options.data_dir, clock))
+        links = link or address_of(port)
+        sim, keys = await stack.enter_async_context(
+            open_embedded(options, data.database, clock, address=links)
+        )
+        address = await stack.enter_async_context(listen(sim.app, listener=port, around=around))
         await _check_health(address, clock)
         data.publish(address)
         try:

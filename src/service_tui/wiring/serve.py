@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 
 from service_tui.clock import Clock, SystemClock
 from service_tui.server.embedded import Sim
+from service_tui.server.http.entrance import Entrance
 from service_tui.server.http.loopback import HOST, PortTakenError, address_of, bind_named, listen
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import DirectoryLockedError
@@ -106,10 +107,12 @@ async def _own(
     """Own the directory and serve it until the end."""
     # On a network consoles of this machine come by a port of their own, on loopback.
     near = None if options.is_on_network else listener
+    entrance = entrance_on(options, listener.getsockname()[1]) if options.is_on_network else None
+    link = None if entrance is None else entrance.address
     async with (
         _watched(options, clock) as (around, took),
-        own_directory(options, clock, listener=near, around=around) as owner,
-        _on_network(options, owner, listener, around=around) as address,
+        own_directory(options, clock, listener=near, around=around, link=link) as owner,
+        _on_network(entrance, owner, listener, around=around) as address,
     ):
         watched = took(owner.sim)
         service = owner.sim.service
@@ -128,7 +131,7 @@ async def _own(
 
 @asynccontextmanager
 async def _on_network(
-    options: Options,
+    entrance: Entrance | None,
     owner: DirectoryOwner,
     listener: socket.socket,
     *,
@@ -139,14 +142,12 @@ async def _on_network(
     Yields:
         Where agents call.
     """
-    if not options.is_on_network:
+    if entrance is None:
         yield owner.address
         return
-    entrance = entrance_on(options, listener.getsockname()[1])
     async with listen(
         owner.sim.app, listener=listener.dup(), around=around, entrance=entrance
     ) as address:
-        owner.sim.service.address = address
         yield address
 
 

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from service_tui.desk.facts import Fact, Noticed, Served
 from service_tui.server.embedded import Sim
-from service_tui.server.http.loopback import listen
+from service_tui.server.http.loopback import address_of, bind, listen
 from service_tui.wiring.data import Data
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ async def _serve(
     await asyncio.to_thread(importlib.import_module, "uvicorn")
     async with AsyncExitStack() as stack:
         try:
-            address = await stack.enter_async_context(listen(sim.app, port, by_turns=True))
+            listener = bind(port)
         except OSError as error:
             if port == 0:
                 message = f"agents cannot reach this desk: {error.strerror}"
@@ -64,9 +64,11 @@ async def _serve(
                 emit(Noticed("bad", message))
                 return
             emit(Noticed("bad", f"port {port} is in use: agents connect at another one"))
-            address = await stack.enter_async_context(listen(sim.app, by_turns=True))
+            listener = bind()
+        # Whoever calls as soon as the port answers is given links to it.
+        sim.service.address = address_of(listener)
+        address = await stack.enter_async_context(listen(sim.app, listener=listener, by_turns=True))
         log.info("serving %s", address)
-        sim.service.address = address
         data.publish(address)
         emit(Served(address))
         try:

@@ -18,6 +18,7 @@ from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.leadership import SILENT_S, Leadership
 from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
+from service_tui.storage.shared.server_settings import settings_of
 from service_tui.storage.world_copy import copy_world
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.wiring.closed import only_reason
@@ -68,6 +69,9 @@ def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
     """The worlds of the database, who leads this one, and whether its books add up."""
     names = ", ".join(worlds_in(place)) or "none"
     lines = [f"worlds: {names}"]
+    findings = settings_of(place).findings()
+    lines += [f"{'' if is_well else 'PROBLEM '}{text}" for is_well, text in findings]
+    are_well = all(is_well for is_well, _ in findings)
     if place.world not in names.split(", "):
         return (*lines, f"PROBLEM no world {place.world}; 'db migrate' makes it"), False
     leadership = Leadership(place, "db check", SystemClock().monotonic)
@@ -85,10 +89,10 @@ def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
         state = f"at {leader.address or 'no address yet'}" if works else "silent: nobody leads now"
         lines.append(f"{place}: epoch {leader.epoch}, {leader.holder}, {state}")
     if books is None:
-        return (*lines, "books: nothing has happened yet"), True
+        return (*lines, "books: nothing has happened yet"), are_well
     if books.problem:
         return (*lines, f"PROBLEM books: {books.problem}"), False
-    return (*lines, f"books: {books.accounts} accounts add up at row {books.row}"), True
+    return (*lines, f"books: {books.accounts} accounts add up at row {books.row}"), are_well
 
 
 # -- copy ---------------------------------------------------------------------------------------
@@ -101,7 +105,7 @@ async def _copied(place: WorldPlace, request: SharedRequest) -> tuple[str, ...]:
     clock = SystemClock()
     folder = Path(next(side for side in sides if side != DATABASE))
     into_database = request.target == DATABASE
-    async with _in_database(place, clock, folder) as shared:
+    async with _in_database(place, clock, folder, any_encoding=not into_database) as shared:
         with_folder = _from_folder if into_database else _into_folder
         async with with_folder(folder, clock) as own:
             source, target = (own, shared) if into_database else (shared, own)
@@ -115,10 +119,10 @@ async def _copied(place: WorldPlace, request: SharedRequest) -> tuple[str, ...]:
 
 @asynccontextmanager
 async def _in_database(
-    place: WorldPlace, clock: Clock, folder: Path
+    place: WorldPlace, clock: Clock, folder: Path, *, any_encoding: bool = False
 ) -> AsyncGenerator[SharedDatabase]:
     """The world of the database, led by this process, so that nobody changes it."""
-    await asyncio.to_thread(ensure, place)
+    await asyncio.to_thread(ensure, place, any_encoding=any_encoding)
     leadership = Leadership(place, f"{holder_name()}, db copy", clock.monotonic)
     try:
         if leadership.try_lead() is None:

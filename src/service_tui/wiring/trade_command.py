@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.clock import Clock, SystemClock
-from service_tui.console.command_line.trading import exact, matching
+from service_tui.console.command_line.trading import exact, matching, none_matches
 from service_tui.console.fields import FieldError
 from service_tui.console.figures import Figure
 from service_tui.console.forms.limit_draft import limit_price_text, read_limit
@@ -207,7 +207,7 @@ async def _market(state: DeskState, text: str, choose: Choose | None) -> MarketV
     if len(found) == 1:
         return found[0]
     if not found:
-        raise OrderError("no market matches; 'service-tui markets --find WORDS' lists them")
+        raise OrderError(f"{none_matches(text)}; 'service-tui markets --find WORDS' lists them")
     place = None if choose is None else await choose(*_numbered(found))
     if place is not None:
         return found[place]

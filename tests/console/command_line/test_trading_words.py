@@ -179,3 +179,55 @@ def test_a_sale_completes_to_what_is_held() -> None:
         f"{HELD.market_id} yes",
         f"{HELD.market_id} no",
     ]
+
+
+ALIKE = replace(
+    STATE,
+    markets={
+        name: replace(ONE, market_id=name, question=question, url=url)
+        for name, question, url in (
+            ("m-1", "Will \u0130lkay score?", "https://evm-venue.example/event/will-ilkay-3-5"),
+            (
+                "m-2",
+                "Trump\u2019s tariff in 2026\u201327?",
+                "https://sol-venue.example/event/TAX-4-7",
+            ),
+            ("m-3", "Will it rain?", ""),
+        )
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("ilkay", "m-1"),
+        ("\u0130LKAY", "m-1"),
+        ("trump's", "m-2"),
+        ("trump\u2019s tariff", "m-2"),
+        ("2026-27", "m-2"),
+        ("will ilkay score?", "m-1"),
+        ("https://evm-venue.example/event/will-ilkay-3-5", "m-1"),
+        ("evm-venue.example/event/will-ilkay-3-5", "m-1"),
+        ("<https://m.EVM-venue.example/event/Will-Ilkay-3-5>).", "m-1"),
+        ("https://evm-venue.example/event/will-ilkay-3-5?tid=1%20", "m-1"),
+        ("TAX-4-7", "m-2"),
+        ("tax-4-7.", "m-2"),
+        ("https://sol-venue.example/event/tax-4-7\u200b", "m-2"),
+    ],
+)
+def test_a_market_is_meant_by_what_looks_like_it_and_by_its_address(typed: str, found: str) -> None:
+    assert market_of(context(ALIKE), typed).market_id == found
+    words = read_words(ALIKE, f"{typed} yes 25")
+    assert (words.side, words.amount) == (Side.YES, "25")
+    assert market_of(context(ALIKE), words.market).market_id == found
+    assert names(completing(ALIKE, typed)) == [found]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["https://evm-venue.example/event/scorers-e3-5", "https://sol-venue.example/event/tax-4-8"],
+)
+def test_an_address_that_names_no_market_alone_is_refused_with_what_to_take(typed: str) -> None:
+    with pytest.raises(CommandError, match="an event names several: take that of one outcome"):
+        market_of(context(ALIKE), typed)

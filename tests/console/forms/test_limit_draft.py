@@ -15,7 +15,7 @@ from service_tui.console.forms.limit_draft import (
     read_limit,
     ticks_around,
 )
-from service_tui.console.forms.order_draft import Draft, read_order
+from service_tui.console.forms.order_draft import Draft, read_expiry, read_order
 from service_tui.desk.trading.preflight import why_too_small
 from service_tui.signing.errors import PolicyRefusedError
 from service_tui.signing.orders import TICKS, OrderAction, OrderTerms, amounts
@@ -147,3 +147,23 @@ def test_the_lowest_and_the_highest_price_are_one_tick_from_the_ends() -> None:
         for text in (limit_price_text(Micros(most + 1)), limit_price_text(Micros(least - 1)), "1"):
             with pytest.raises(FieldError, match="outside"):
                 read_limit(text, least)
+
+
+@pytest.mark.parametrize(
+    ("venue", "typed", "taken"),
+    [
+        (Venue.EVM, "4m", True), (Venue.EVM, "3m", False), (Venue.EVM, "1m", False),
+        (Venue.EVM, "1d", True), (Venue.SOL, "1m", True),
+    ],
+)  # fmt: skip
+def test_an_expiry_is_typed_so_that_the_venue_takes_it_once_it_is_confirmed(
+    venue: Venue, typed: str, *, taken: bool
+) -> None:
+    draft = replace(BUY, venue=venue, until=typed)
+    if taken:
+        expires_at = read_expiry(draft, NOW)
+        assert expires_at is not None
+        assert expires_at > NOW
+        return
+    with pytest.raises(FieldError, match="Expiry must be 4 minutes to 365 days ahead"):
+        read_expiry(draft, NOW)

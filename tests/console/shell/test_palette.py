@@ -249,3 +249,24 @@ async def test_the_present_theme_is_first_so_that_opening_changes_nothing() -> N
     assert str(hits[0].display) == "paper"
     hits[1].command()
     assert made.posted[0].command == SetPreference("theme", "night")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "ilkay", "\u0130lkay", "score's", "score\u2019s 2026-27",
+        "https://evm-venue.example/event/will-ilkay-3-5",
+        "<evm-venue.example/event/WILL-ILKAY-3-5>",
+    ],
+)  # fmt: skip
+async def test_a_market_is_found_by_what_looks_like_it_and_by_its_address(typed: str) -> None:
+    market = replace(
+        next(iter(STATE.markets.values())),
+        market_id="m-1",
+        question="Will \u0130lkay\u2019s score\u2019s 2026\u201327 be best?",
+        url="https://evm-venue.example/event/will-ilkay-3-5",
+    )
+    other = replace(market, market_id="m-2", question="Will it rain?", url="")
+    provider = over(MarketsProvider, replace(STATE, markets={"m-1": market, "m-2": other}))
+    hits = [hit async for hit in provider.search(typed)]
+    assert [hit.text for hit in hits] == [market.question]

@@ -29,12 +29,13 @@ from service_tui.desk.trading.live_orders import (
 )
 from service_tui.desk.trading.preflight import (
     LIFE_MAX_S,
-    LIFE_MIN_S,
     HeldSide,
     buy_bounds,
     holding,
+    life_text,
     preflight_any_size,
     preflight_size,
+    typed_life_min_s,
     venues_of,
     venues_text,
     why_closed,
@@ -42,7 +43,7 @@ from service_tui.desk.trading.preflight import (
     why_too_small,
     without_replaced,
 )
-from service_tui.terms import Action, MarketStatus, Mode, Side, Venue
+from service_tui.terms import GTD_LIFE_MIN_S, Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 BASE = replace(sample_state(8), tickets=(), orders=())
@@ -535,14 +536,31 @@ def test_an_order_that_replaces_another_may_use_what_that_one_keeps() -> None:
 # -- limit orders ----------------------------------------------------------------------------------
 
 
+TOO_SOON = "expiry must be 4 minutes to 365 days ahead"
+
+
+@pytest.mark.parametrize(
+    ("venue", "typed_s", "text"),
+    [
+        # Three minutes are the venue's; the fourth is for the confirmation.
+        (Venue.EVM, 240.0, TOO_SOON),
+        (Venue.SOL, 60.0, "expiry must be 1 minute to 365 days ahead"),
+    ],
+)
+def test_an_expiry_is_typed_with_time_to_confirm_it(
+    venue: Venue, typed_s: float, text: str
+) -> None:
+    assert (typed_life_min_s(venue), life_text(venue)) == (typed_s, text)
+
+
 @pytest.mark.parametrize(
     ("after_s", "price", "reason"),
     [
         (None, 0.5, None),
-        (LIFE_MIN_S, 0.5, None),
-        (LIFE_MIN_S - 1, 0.5, ("expiry must be 1 minute to 365 days ahead", Fix.TYPE_EXPIRY)),
+        (GTD_LIFE_MIN_S[Venue.EVM], 0.5, None),
+        (GTD_LIFE_MIN_S[Venue.EVM] - 1, 0.5, (TOO_SOON, Fix.TYPE_EXPIRY)),
         (LIFE_MAX_S, 0.5, None),
-        (LIFE_MAX_S + 1, 0.5, ("expiry must be 1 minute to 365 days ahead", Fix.TYPE_EXPIRY)),
+        (LIFE_MAX_S + 1, 0.5, (TOO_SOON, Fix.TYPE_EXPIRY)),
         (None, None, ("limit price must be above 0 and below 1", Fix.TYPE_LIMIT)),
         (None, 0.0, ("limit price must be above 0 and below 1", Fix.TYPE_LIMIT)),
         (None, 1.0, ("limit price must be above 0 and below 1", Fix.TYPE_LIMIT)),

@@ -69,19 +69,19 @@ async def test_an_order_until_a_moment_is_signed_with_it_listed_and_ends_there(
 ) -> None:
     async with work(tmp_path) as on:
         cash = balance(on.stage)
-        until = Timestamp(float(int(on.stage.clock.now()) + 90))
+        until = Timestamp(float(int(on.stage.clock.now()) + 190))
         await on.rest(on.below(), expires_at=until)
         (sent,) = on.line.orders()
         assert (sent["order_type"], sent["expiration"]) == ("GTD", until)
         assert sent["signed_order"]["expiration"] == str(int(until))
         state = await on.until(lambda s: s.orders)
         assert (state.orders[0].order_type, state.orders[0].expires_at) == (OrderType.GTD, until)
-        await leap(on.stage.clock, 91)
+        await leap(on.stage.clock, 191)
         await on.until(lambda s: not s.orders)
         assert balance(on.stage) == cash
         assert any("ended unfilled" in one.text for one in on.desk.state.notices)
-        # What is past, or too far off, is not sent at all.
-        for away_s in (-1, 29, 366 * 86_400):
+        # What is past, too soon for the venue, or too far off is not sent at all.
+        for away_s in (-1, 29, 179, 366 * 86_400):
             late = on.order(on.below(), expires_at=Timestamp(on.stage.clock.now() + away_s))
             state_, told = await placed(on.desk, on.stage, late)
             assert (state_, "expiry must be" in told) == (TicketState.REFUSED, True), told

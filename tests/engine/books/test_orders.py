@@ -398,7 +398,10 @@ YEAR_S = 366 * 86_400.0
     ("kind", "after_s", "expires_s"),
     [
         (GTD, None, 86_400.0),
-        (GTD, 1.0, 1.0),
+        # The venue lists none that dies sooner.
+        (GTD, 180.0, 180.0),
+        (GTD, 179.9, None),
+        (GTD, 1.0, None),
         (GTD, YEAR_S, YEAR_S),
         (GTD, 0.0, None),
         (GTD, YEAR_S + 1, None),
@@ -469,7 +472,7 @@ def test_an_order_is_written_down_with_all_that_it_got() -> None:
     note = Note("why", "sdk:p")
     sale = order(
         world, action=SELL, size=Micros(130 * ONE), price=Micros(40 * CENT), order_type=GTD,
-        expires_at=Timestamp(AT + 60), note=note,
+        expires_at=Timestamp(AT + 200), note=note,
     )  # fmt: skip
     (placed,) = place(world.venues, sale, TIMES)
     assert placed == OrderPlaced(
@@ -478,7 +481,7 @@ def test_an_order_is_written_down_with_all_that_it_got() -> None:
         requested=Micros(130 * ONE), shares=Micros(100 * ONE), money=Micros(40 * ONE),
         fee=Micros(960_000), rests=Micros(30 * ONE), reserved=Micros(0), price_before=0.4,
         price_after=0.4, at=AT, world_at=TIMES[1], realized=Micros(-10 * ONE - 960_000),
-        expires_at=Timestamp(AT + 60), number=refresh_at(world.markets[MARKET].listing, TIMES[1]),
+        expires_at=Timestamp(AT + 200), number=refresh_at(world.markets[MARKET].listing, TIMES[1]),
         taken=((Micros(40 * CENT), Micros(100 * ONE)),), note=note,
     )  # fmt: skip
     assert world.venues.cash("ada", Venue.EVM) == 1_000 * ONE + 40 * ONE - 960_000

@@ -374,9 +374,9 @@ def test_a_gtd_order_dies_at_its_time_even_in_a_pause() -> None:
     world = new_world()
     market = market_of(world)
     price = gap_price(world, market)
-    put(world, "ada", market, price=price, order_type=GTD, expires_at=Timestamp(world.at + 90))
+    put(world, "ada", market, price=price, order_type=GTD, expires_at=Timestamp(world.at + 190))
     change_speed(world, 0, world.at)
-    assert advance(world, Timestamp(world.at + 89)) == []
+    assert advance(world, Timestamp(world.at + 189)) == []
     (ended,) = advance(world, Timestamp(world.at + 1))
     assert isinstance(ended, OrderEnded)
     assert ended.reason is OrderEnd.EXPIRED

@@ -21,6 +21,16 @@ ANN = Person("ann", PersonRole.SUPERVISOR)
 ACT = OperatorActed("ann", AT, "acted")
 
 
+class NothingPast:
+    """The ended markets of a world that has forgotten none."""
+
+    async def listed(self) -> list[Any]:
+        return []
+
+    async def forgotten(self, _: list[str]) -> dict[str, Any]:
+        return {}
+
+
 class BareStore:
     """A store that notes what it is asked to write."""
 
@@ -30,6 +40,7 @@ class BareStore:
         self.answers: list[Any] = []
         self.refuses: StorageError | None = None
         self.seq = 50
+        self.past: Any = NothingPast()
 
     def check_whole(self) -> None:
         if self.refuses is not None:

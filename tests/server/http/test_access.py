@@ -40,6 +40,7 @@ from service_tui.wire.endpoints.public import (
     CLAIM,
     CONTEXT,
     HEALTH,
+    LEADERS,
     MARKET,
     MARKETS,
     PATCH_AGENT,
@@ -47,10 +48,12 @@ from service_tui.wire.endpoints.public import (
     PORTFOLIO,
     POSITIONS,
     REGISTER,
+    SDK_LEADERS,
     SETTINGS,
     SKILLS,
     TRADES,
     TROUBLESHOOT,
+    VENUE_LEADERS,
 )
 
 Header = tuple[str, str]
@@ -211,7 +214,8 @@ async def test_every_endpoint_but_the_keyless_wants_its_own_key(tmp_path: Path) 
 async def test_keyless_endpoints_answer_without_a_key(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         assert (await ask(stage, "GET", HEALTH.path, [])).status_code == 200
-        assert KEYLESS == [HEALTH, REGISTER, CLAIM, TROUBLESHOOT, SKILLS, BROWSE]
+        leaderboards = [LEADERS, SDK_LEADERS, VENUE_LEADERS]
+        assert [HEALTH, REGISTER, CLAIM, TROUBLESHOOT, *leaderboards, SKILLS, BROWSE] == KEYLESS
 
 
 FOREIGN: Final = (

@@ -115,7 +115,7 @@ def check(operation: dict[str, Any], endpoint: Endpoint[WireModel]) -> None:
     if endpoint.request is None:
         assert "requestBody" not in operation
         return
-    assert operation["requestBody"]["required"] is True
+    assert operation["requestBody"]["required"] is not endpoint.bodyless
     schema = operation["requestBody"]["content"]["application/json"]["schema"]
     assert set(schema["properties"]) == set(endpoint.request.model_fields)
 

@@ -1,6 +1,6 @@
 """Other ways to look for markets: opportunities, fast markets, the public list, candles."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pytest
 from kit.service.line import Line
 from kit.service.stage import open_stage
 from service_tui.terms import MarketWindow, Plan
+from service_tui.wire.base import moment
 from service_tui.wire.browse import CANDLES_MAX
 from service_tui.wire.endpoints.browse import BROWSE, CANDLES, FAST_MARKETS, OPPORTUNITIES
 from service_tui.wire.endpoints.public import (
@@ -110,36 +111,46 @@ async def test_candles_hang_together_and_end_at_the_price_of_now(tmp_path: Path)
         rows = answer["candles"]
         assert answer["complete"] is True
         assert answer["served_through"] == rows[-1]["close_time"]
+        hour, instant = timedelta(hours=1), timedelta(milliseconds=1)
         for row in rows:
             assert row["low"] <= min(row["open"], row["close"])
             assert row["high"] >= max(row["open"], row["close"])
-            assert row["close_time"] == row["open_time"] + 3_600_000 - 1
-            assert row["open_time"] % 3_600_000 == 0
+            opens, closes = (
+                datetime.fromisoformat(row[f"{one}_time"]) for one in ("open", "close")
+            )
+            assert closes == opens + hour - instant
+            assert opens == opens.replace(minute=0, second=0, microsecond=0)
         for early, late in pairwise(rows):
-            assert late["open_time"] == early["close_time"] + 1
+            opens, closed = (
+                datetime.fromisoformat(text) for text in (late["open_time"], early["close_time"])
+            )
+            assert opens == closed + instant
             assert late["open"] == early["close"]
         assert rows[-1]["close"] == pytest.approx(market.price(), abs=1e-3)
         minutes = (await line.ask(CANDLES, symbol=market.market_id)).json()
         assert {row["volume"] for row in minutes["candles"]} == {None}
 
 
-async def test_many_candles_come_in_pages(tmp_path: Path) -> None:
+@pytest.mark.parametrize("counts_ms", [False, True])
+async def test_many_candles_come_in_pages(tmp_path: Path, *, counts_ms: bool) -> None:
     async with open_stage(tmp_path) as stage:
         line = Line(stage, stage.key)
         market = min(stage.open_markets(), key=lambda one: one.listing.opens_at)
-        got: list[int] = []
-        start = int(market.listing.opens_at * 1_000)
+        got: list[datetime] = []
+        start = moment(market.listing.opens_at).isoformat()
         for _ in range(100):
-            params = {"symbol": market.market_id, "interval": "5m", "start": str(start)}
+            asked = datetime.fromisoformat(start)
+            sent = str(round(asked.timestamp() * 1_000)) if counts_ms else start
+            params = {"symbol": market.market_id, "interval": "5m", "start": sent}
             page = (await line.ask(CANDLES, **params)).json()
             assert len(page["candles"]) <= CANDLES_MAX
-            got += [row["open_time"] for row in page["candles"]]
+            got += [datetime.fromisoformat(row["open_time"]) for row in page["candles"]]
             if page["complete"]:
                 break
-            start = page["served_through"] + 1
+            start = page["served_through"]
         assert got == sorted(set(got))
         assert len(got) > CANDLES_MAX
-        assert got[-1] <= stage.world.world_at * 1_000 <= got[-1] + 300_000
+        assert got[-1] <= moment(stage.world.world_at) <= got[-1] + timedelta(minutes=5)
 
 
 async def test_a_span_that_ends_before_it_begins_is_refused(tmp_path: Path) -> None:

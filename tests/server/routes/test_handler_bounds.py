@@ -335,7 +335,7 @@ def test_outcomes_are_chosen_by_either_of_their_ids_and_kept_in_order() -> None:
         importing._outcomes_with(match, ["m1", "m4"])
 
 
-@pytest.mark.parametrize("text", ["http://[::1", "ftp://polymarket.com/a", "polymarket.com/a", ""])
+@pytest.mark.parametrize("text", ["http://[::1", "ftp://polymarket.com/a", "polymarket.org/a", ""])
 def test_what_is_no_address_of_a_venue_is_none(text: str) -> None:
     assert importing.venue_of(text) is None
 

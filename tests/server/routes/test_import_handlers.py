@@ -52,7 +52,8 @@ class Desk:
 
     def named(self, name: str, at: object) -> CatalogueMatch | None:
         assert at == self.service.world.world_at
-        return self.known.get(name)
+        # Capitals or not: the venue's own names are found in either.
+        return next((self.known[one] for one in self.known if one.lower() == name.lower()), None)
 
     def listed(
         self, world: Any, agent: Any, fresh: list[Listing], at: object, *, unlimited: bool
@@ -264,7 +265,7 @@ async def test_a_used_up_day_and_a_full_disk_list_nothing(desk: Desk) -> None:
 
 async def test_a_question_that_is_listed_is_told_with_its_state(desk: Desk) -> None:
     desk.list_now("m1")
-    desk.known["cup"] = cup(question("m0"), question("m1"))
+    desk.known["cup"] = cup(question("m1"))
     told = await desk.checked(url=url(EVM, "cup"))
     assert told == CheckBody(
         exists=True, market_id="m1", question="Does m1 end well?", status="active"

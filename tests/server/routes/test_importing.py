@@ -10,6 +10,7 @@ from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.books.catalogue import (
     event_of,
+    event_url,
     importable_at,
     slug_of,
     ticker_of,
@@ -97,12 +98,9 @@ async def test_an_import_lists_the_question_once_and_a_repeat_is_free(tmp_path: 
         assert again.headers["X-Imports-Remaining"] == "99"
         for name in names:
             found = await line.said(CHECK_MARKET, **name)
-            assert found == {
-                "exists": True,
-                "market_id": listing.market_id,
-                "question": listing.question,
-                "status": "active",
-            }
+            assert (found["exists"], found["market_id"]) == (True, listing.market_id)
+            assert (found["question"], found["status"]) == (listing.question, "active")
+            assert (found["outcomes"], found["event_name"], found["hint"]) == ([], None, None)
         assert row["question"] not in {one["question"] for one in await offered(line)}
 
 
@@ -184,7 +182,8 @@ ADDRESSES: Final = {
     "javascript:alert(1)": None,
     "file:///etc/passwd": None,
     "https://[::1/event/x": None,
-    "polymarket.com/event/x-1-2": None,
+    "polymarket.com/event/x-1-2": (Venue.EVM, "x-1-2"),
+    "<https://m.polymarket.com/event/x-1-2>).": (Venue.EVM, "x-1-2"),
     "": None,
 }
 
@@ -192,6 +191,114 @@ ADDRESSES: Final = {
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_an_address_is_taken_apart_as_text(address: str) -> None:
     assert venue_of(address) == ADDRESSES[address]
+
+
+PASTED: Final = (
+    "{host}/event/{name}",
+    "<https://{host}/event/{name}>",
+    "(https://{host}/event/{name}).",
+    "https://{host}/event/{name}%20",
+    "https://{host}/event/{name}\u200b",
+    "https://m.{host}/event/{name}/?tid=5",
+    "HTTPS://WWW.{upper}/EVENT/{shouted}",
+)
+"""How one address arrives after it was copied."""
+
+
+@pytest.mark.parametrize("form", PASTED)
+async def test_an_address_as_it_was_pasted_names_its_market(tmp_path: Path, form: str) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        for home, endpoint, field in (
+            (Venue.EVM, IMPORT_MARKET, "polymarket_url"),
+            (Venue.SOL, IMPORT_TICKER, "kalshi_url"),
+        ):
+            listing = alone(stage, home)[0]
+            host, _, name = (url_of(listing) or "").removeprefix("https://").partition("/event/")
+            text = form.format(host=host, name=name, upper=host.upper(), shouted=name.upper())
+            assert (await line.said(endpoint, json={field: text}))["status"] == "imported"
+            found = await line.said(CHECK_MARKET, url=text)
+            assert (found["exists"], found["market_id"]) == (True, listing.market_id)
+
+
+@pytest.mark.parametrize("form", ["{}", "{} ", "'{}'", "{}.", "{}\u200b", "{}%20", "<{}>"])
+async def test_a_ticker_as_it_was_pasted_names_its_market(tmp_path: Path, form: str) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        listing = alone(stage, Venue.SOL)[0]
+        for text in (
+            form.format(name) for name in (ticker_of(listing), ticker_of(listing).lower())
+        ):
+            await line.said(IMPORT_TICKER, json={"kalshi_url": text})
+            found = await line.said(CHECK_MARKET, ticker=text)
+            assert (found["exists"], found["market_id"]) == (True, listing.market_id)
+
+
+# -- events: several outcomes are no market ------------------------------------------------
+
+
+def whole_event(stage: Stage, home: Venue) -> list[Listing]:
+    """The outcomes of one event of a venue that can be imported now."""
+    world = stage.world
+    found = [
+        one
+        for one in importable_at(world.tape, world.world_at)
+        if one.home is home and event_of(one) is not None
+    ]
+    first = event_of(found[0])
+    return [one for one in found if event_of(one) == first]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(
+    ("home", "name"), [(Venue.EVM, "url"), (Venue.SOL, "url"), (Venue.SOL, "ticker")]
+)
+async def test_the_address_of_an_event_is_no_market_and_names_its_outcomes(
+    tmp_path: Path, home: Venue, name: str, *, listed: bool
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        outcomes = whole_event(stage, home)
+        event = event_of(outcomes[0])
+        assert event is not None
+        url = event_url(event, home)
+        if listed:
+            await line.said(IMPORT_MARKET, json={"polymarket_url": url})
+        found = await line.said(CHECK_MARKET, **{name: url if name == "url" else event.slug})
+        # Listed or not: which outcome is meant is known to nobody.
+        assert (found["exists"], found["market_id"]) == (False, None)
+        assert found["event_name"] == event.name
+        assert "4 outcomes" in found["hint"]
+        questions = {one["question"]: one["exists"] for one in found["outcomes"]}
+        assert questions == dict.fromkeys((one.question for one in outcomes), listed)
+        # Each of the outcomes is named by what the answer says of it.
+        for one in found["outcomes"]:
+            names = ({"url": one["url"]}, {"condition_id": one["condition_id"]})
+            again = [(await line.said(CHECK_MARKET, **said))["market_id"] for said in names]
+            assert again == [one["market_id"]] * 2
+
+
+async def test_a_ticker_or_address_of_an_event_is_not_imported_as_a_market(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        outcomes = whole_event(stage, Venue.SOL)
+        event = event_of(outcomes[0])
+        assert event is not None
+        count = len(stage.world.markets)
+        for text in (event.slug, event.slug.upper(), event_url(event, Venue.SOL)):
+            said = await line.said(IMPORT_TICKER, 422, json={"kalshi_url": text})
+            assert "an event with 4 outcomes, not a market" in said["detail"]
+            assert all(ticker_of(one) in said["fix"] for one in outcomes)
+            assert IMPORT_TICKER_EVENT.path in said["fix"]
+        assert len(stage.world.markets) == count
+        # Its own endpoint takes the event, by its ticker, its address or an outcome's ticker.
+        for text in (event_url(event, Venue.SOL), event.slug.upper(), ticker_of(outcomes[0])):
+            made = await line.said(IMPORT_TICKER_EVENT, json={"event_ticker": text})
+            assert len(made["markets"]) == EVENT_SIZE
 
 
 async def test_only_the_questions_own_words_name_it(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Ways to look for markets: which are found, in which order, and how many."""
 
 from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -215,19 +216,20 @@ async def candles(
     return await browse.read_candles(request_to(one, query=given)), asked
 
 
-async def test_candles_are_told_in_milliseconds_with_six_digits(
+async def test_candles_have_moments_with_a_zone_and_six_digits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answer, asked = await candles(monkeypatch)
     first, now = at(-2), AT
     assert asked == [id_of("m1"), (first, now, 300.0)]
     assert answer.model_dump()["candles"][0] == {
-        "open_time": first * MS, "close_time": (first + 300) * MS - 1, "open": 0.123457,
+        "open_time": moment(first), "open": 0.123457,
+        "close_time": moment(Timestamp(first + 300)) - timedelta(milliseconds=1),
         "high": 0.5, "low": 0.1, "close": 0.4, "volume": 7.0,
     }  # fmt: skip
     assert answer.candles[1].volume is None
     assert (answer.symbol, answer.complete) == (id_of("m1"), True)
-    assert answer.served_through == (first + 600) * MS - 1
+    assert answer.served_through == moment(Timestamp(first + 600)) - timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize(
@@ -237,6 +239,9 @@ async def test_candles_are_told_in_milliseconds_with_six_digits(
         ({"start": int((AT - 9_000) * MS)}, -7_200, 0),
         ({"end": int((AT - 1_000) * MS)}, -7_200, -1_000),
         ({"end": int((AT + 1_000) * MS)}, -7_200, 0),
+        ({"start": moment(Timestamp(AT - 1_000))}, -1_200, 0),
+        # The last moment of a candle is where the next page begins.
+        ({"start": int((AT - 900) * MS) - 1}, -900, 0),
     ],
 )
 async def test_a_span_lies_within_the_markets_life_and_begins_at_a_whole_step(
@@ -252,7 +257,7 @@ async def test_only_so_many_candles_are_served_at_once(monkeypatch: pytest.Monke
     assert asked[1][1] == at(-2) + 3 * 300
     assert not answer.complete
     empty, _ = await candles(monkeypatch, rows=False)
-    assert (empty.candles, empty.served_through) == ((), at(-2) * MS)
+    assert (empty.candles, empty.served_through) == ((), moment(at(-2)))
 
 
 async def test_a_span_that_ends_before_it_begins_is_refused(
@@ -295,7 +300,10 @@ def stock(**more: Any) -> Any:
     async def market(market_id: str) -> Market:
         return one.world.markets[market_id]
 
-    one.world_store.past = SimpleNamespace(forgotten=forgotten, market=market)
+    async def kept() -> list[Market]:
+        return [gone]
+
+    one.world_store.past = SimpleNamespace(forgotten=forgotten, market=market, listed=kept)
     return one
 
 
@@ -312,9 +320,9 @@ NAMES = f"{id_of('late')}, {id_of('gone')},{id_of('rain')},{id_of('none')}"
     [
         ({}, "snow vote rain"),
         ({"status": "all"}, "snow vote rain"),
-        ({"status": "all", "tradeable_only": False}, "snow vote rain over late"),
+        ({"status": "all", "tradeable_only": False}, "snow vote rain over late gone"),
         ({"status": "closed"}, "late"),
-        ({"status": "resolved"}, "over"),
+        ({"status": "resolved"}, "over gone"),
         ({"venue": Venue.EVM}, "snow"),
         ({"venue": Venue.SIM}, "snow vote rain"),
         ({"import_source": Venue.EVM, "venue": Venue.SOL}, "snow"),
@@ -367,7 +375,7 @@ async def test_a_page_says_how_many_there_are_and_why_it_is_empty(
 @pytest.mark.parametrize(
     ("query", "before"),
     [
-        ({}, None), ({"status": "all"}, 5), ({"status": "all", "tradeable_only": False}, None),
+        ({}, None), ({"status": "all"}, 6), ({"status": "all", "tradeable_only": False}, None),
         ({"ids": NAMES}, None), ({"status": "closed"}, None),
     ],
 )  # fmt: skip

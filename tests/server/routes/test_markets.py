@@ -5,8 +5,11 @@ import pytest
 
 from kit.service.line import Line, line_to
 from kit.service.stage import Stage, open_stage
-from service_tui.engine.books.catalogue import HOSTS
+from service_tui.engine.books.catalogue import HOSTS, url_of
 from service_tui.terms import MarketStatus, Venue
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.browse import BROWSE
 from service_tui.wire.endpoints.public import MARKET, MARKETS
 
 
@@ -159,3 +162,21 @@ async def test_the_figures_of_a_market_agree_with_each_other(tmp_path: Path) -> 
                 assert one["url"].startswith(f"https://{HOSTS[Venue(one['import_source'])]}/")
             assert one["outcome_name"] in one["question"]
         (await line.said(MARKET, 404, path={"market_id": "nowhere"}))["fix"]
+
+
+@pytest.mark.parametrize("endpoint", [MARKETS, BROWSE])
+async def test_a_search_finds_a_market_by_its_pasted_address_and_in_any_kind_of_letters(
+    tmp_path: Path, endpoint: Endpoint[WireModel]
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        for home in (Venue.EVM, Venue.SOL):
+            market = next(one for one in stage.open_markets() if one.listing.home is home)
+            address = (url_of(market.listing) or "").removeprefix("https://")
+            for typed in (address, f"<https://m.{address}>.", f"https://{address}%20".upper()):
+                rows = (await line.said(endpoint, q=typed))["markets"]
+                assert [row["id"] for row in rows] == [market.market_id]
+        word = max(market.listing.question.split(), key=len).strip("?")
+        accented = f"{word[0]}\u0301{word[1:]}"
+        rows = (await line.said(endpoint, q=accented, limit=200))["markets"]
+        assert market.market_id in {row["id"] for row in rows}

@@ -46,6 +46,25 @@ async def test_the_deprecated_execute_answers_order_params_and_trades_nothing(
         assert said["trade_id"]
 
 
+@pytest.mark.parametrize("home", [Venue.SIM, Venue.EVM])
+async def test_order_params_without_a_venue_are_those_of_the_venue_that_trades_the_market(
+    tmp_path: Path, home: Venue
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True, real_trading_enabled=True)
+        found = next(one for one in stage.open_markets() if one.listing.home is home)
+        order = {"market_id": found.market_id, "side": "yes", "amount": 10, "execute": True}
+        said = await line.said(PLACE_TRADE, json=order)
+        assert (said["success"], said["platform"]) == (True, home.value)
+        has_ids = all(said["order_params"][name] for name in ("token_id", "condition_id"))
+        assert has_ids is (home is Venue.EVM)
+        # Without `execute` an order that names no venue is for play money, as ever.
+        del order["execute"]
+        await line.said(PLACE_TRADE, json=order)
+        assert (await line.said(TRADES, venue="sim"))["total_count"] == 1
+
+
 WRONG_SIGNALS: Final[tuple[tuple[dict[str, object], str], ...]] = (
     ({"confidence": 1.5}, "confidence"),
     ({"confidence": -0.1}, "confidence"),
@@ -77,7 +96,7 @@ async def test_neither_form_of_a_quote_waits_for_the_operator(tmp_path: Path) ->
         leash = LeashSet(stage.agent_id, stage.clock.now(), "", LeashMode.ASK, Micros(0), None, 60)
         stage.world.note(leash)
         line, market = line_to(stage), stage.open_markets()[0]
-        order = {"market_id": market.market_id, "side": "yes", "amount": 1}
+        order = {"market_id": market.market_id, "side": "yes", "amount": 1, "venue": "sim"}
         for name in ("dry_run", "execute"):
             said = await line.said(PLACE_TRADE, json=order | {name: True})
             assert (said["success"], said["status"]) != (True, "submitted")

@@ -229,16 +229,28 @@ async def test_orders_are_cancelled_by_market_and_side_and_all_at_once(tmp_path:
 async def test_a_gtd_order_dies_at_its_expiration(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         clock = own.stage.clock
-        until = clock.now() + 90
+        until = clock.now() + 190
         await own.rest(market_on(own.stage, EVM), amount=6, expiration=until, order_type="GTD")
         if not (found := await own.orders()):
             pytest.fail("the order was met before it could die")
         assert found[0]["order_type"] == "GTD"
         assert datetime.fromisoformat(found[0]["expires_at"]).timestamp() == until
         own.stage.world.speed = 0
-        await clock.advance(91)
+        await clock.advance(191)
         assert await own.orders() == []
         assert await own.cash() == 1_000
+
+
+async def test_a_gtd_order_that_would_die_within_three_minutes_is_refused(tmp_path: Path) -> None:
+    async with line(tmp_path) as own:
+        soon = own.stage.clock.now() + 179
+        said = await own.trade(
+            market_on(own.stage, EVM), amount=6, price=0.4, expiration=soon, order_type="GTD"
+        )
+        assert (said["success"], said["error_code"]) == (False, "INVALID_EXPIRATION")
+        assert "180 s or longer" in said["error"]
+        assert "three minutes ahead or more" in said["fix"]
+        assert await own.orders() == []
 
 
 async def test_an_open_buy_names_the_monitor_that_it_will_set(tmp_path: Path) -> None:

@@ -32,6 +32,11 @@ from service_tui.storage.shared.errors import NotLeadingError
 from service_tui.storage.shared.leadership import CERTAIN_S, SILENT_S, Leadership
 from service_tui.storage.shared.roll import Roll
 from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
+from service_tui.storage.shared.server_settings import (
+    ServerSettings,
+    other_encoding,
+    settings_of,
+)
 from service_tui.storage.shared.statements import translated
 
 pytestmark = pytest.mark.process
@@ -327,6 +332,188 @@ async def test_a_server_that_dies_takes_nothing_acknowledged_along(
     with leading(place, tmp_path) as database:
         assert JournalStore(database).last_seq() == 1
         await JournalStore(database).append([row(2)])
+
+
+# -- what a server is set to ------------------------------------------------------------------
+
+
+LAZY: dict[str, tuple[str, ...]] = {
+    "a role": ("ALTER ROLE desk SET synchronous_commit = off",),
+    "a database": ("ALTER DATABASE postgres SET synchronous_commit = off",),
+    "the cluster": ("ALTER SYSTEM SET synchronous_commit = off", "SELECT pg_reload_conf()"),
+    "PGOPTIONS": (),
+    "the address": (),
+}
+"""Who says that a commit need not wait for the disk, and how."""
+
+UNDONE = (
+    "ALTER ROLE desk RESET ALL",
+    "ALTER DATABASE postgres RESET ALL",
+    "ALTER SYSTEM RESET synchronous_commit",
+    "SELECT pg_reload_conf()",
+)
+
+
+@pytest.fixture(scope="module")
+def slow() -> Generator[Postgres]:
+    """A server that writes its log every ten seconds unless a commit waits for it."""
+    server = Postgres("wal_writer_delay=10s")
+    yield server
+    server.close()
+
+
+def run_on(server: Postgres, *statements: str) -> None:
+    with psycopg.connect(server.url, autocommit=True) as raw:
+        for statement in statements:
+            raw.execute(statement.encode())
+
+
+@pytest.mark.parametrize("who", LAZY)
+async def test_what_is_acknowledged_outlives_a_server_that_need_not_wait_for_its_disk(
+    slow: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    run_on(slow, *LAZY[who])
+    url = slow.url
+    if who == "PGOPTIONS":
+        monkeypatch.setenv("PGOPTIONS", "-c synchronous_commit=off")
+    if who == "the address":
+        url += "&options=-csynchronous_commit%3Doff"
+    place = new_place(url)
+    with leading(place, tmp_path) as database:
+        for number in range(1, 6):
+            await JournalStore(database).append([row(number)])
+        slow.stop(signal.SIGQUIT)
+    slow.start()
+    run_on(slow, *UNDONE)
+    with leading(place, tmp_path) as database:
+        assert JournalStore(database).last_seq() == 5
+        # The tables, the lead and the rows: none of them was acknowledged too early.
+        assert database.rows("SELECT epoch FROM world", {}) == [(2,)]
+
+
+async def test_a_reload_in_the_middle_weakens_no_commit(slow: Postgres, tmp_path: Path) -> None:
+    place = new_place(slow.url)
+    with leading(place, tmp_path) as database:
+        await JournalStore(database).append([row(1)])
+        run_on(slow, *LAZY["the cluster"])
+        for number in range(2, 6):
+            await JournalStore(database).append([row(number)])
+        slow.stop(signal.SIGQUIT)
+    slow.start()
+    run_on(slow, *UNDONE)
+    with leading(place, tmp_path) as database:
+        assert JournalStore(database).last_seq() == 5
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("off", "on"), ("on", "on"), ("local", "local"), ("remote_write", "remote_write"),
+        ("remote_apply", "remote_apply"),
+    ],
+)  # fmt: skip
+def test_only_a_commit_that_waits_for_nothing_is_changed(
+    slow: Postgres, given: str, kept: str
+) -> None:
+    place = new_place(slow.url)
+    run_on(slow, f"ALTER ROLE desk SET synchronous_commit = {given}")
+    with connect(place, "test") as raw:
+        assert raw.execute(b"SHOW synchronous_commit").fetchone() == (kept,)
+    assert settings_of(place).synchronous_commit == given
+    run_on(slow, *UNDONE)
+
+
+def test_other_habits_of_a_role_change_no_row(slow: Postgres) -> None:
+    place = new_place(slow.url)
+    run_on(
+        slow,
+        "ALTER ROLE desk SET extra_float_digits = -15",
+        "ALTER ROLE desk SET default_transaction_isolation = 'serializable'",
+    )
+    with connect(place, "test") as raw:
+        assert raw.execute(b"SELECT 1790000000.123456::float8").fetchone() == (1790000000.123456,)
+        assert raw.execute(b"SHOW transaction_isolation").fetchone() == ("read committed",)
+    run_on(slow, *UNDONE)
+
+
+CHANGED = (
+    "writes: synchronous_commit is off for this user; each connection of service-tui sets it to on"
+)
+
+TEXT = "Trump\u2019s \u2013 \u0130lkay \U0001f986"
+
+
+@pytest.mark.parametrize("who", ["a role", "PGCLIENTENCODING", "the address"])
+async def test_texts_arrive_whatever_encoding_a_client_is_given(
+    slow: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    url = slow.url
+    if who == "a role":
+        run_on(slow, "ALTER ROLE desk SET client_encoding = 'LATIN1'")
+    if who == "PGCLIENTENCODING":
+        monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    if who == "the address":
+        url += "&client_encoding=LATIN1&options=-cclient_encoding%3DLATIN1"
+    place = new_place(url)
+    with leading(place, tmp_path) as database:
+        await JournalStore(database).append([row(1, TEXT)])
+        assert [kept.body for kept in JournalStore(database).rows_after(0)] == [TEXT]
+    run_on(slow, *UNDONE)
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_of_another_encoding_is_refused_in_a_sentence(
+    slow: Postgres, encoding: str
+) -> None:
+    name = f"other_{encoding.lower()}"
+    run_on(slow, f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'")
+    place = WorldPlace(slow.url.replace("/postgres?", f"/{name}?"), "main")
+    with pytest.raises(StorageError, match=f"encoding is {encoding}, .* --template template0"):
+        ensure(place)
+    assert settings_of(place).encoding == encoding
+    # A world that somebody has there already can be copied out.
+    assert ensure(place, any_encoding=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "findings"),
+    [
+        (
+            ServerSettings(),
+            (
+                (True, "encoding: UTF8"),
+                (True, "writes: on the server's disk before they are acknowledged"),
+            ),
+        ),
+        (
+            ServerSettings(synchronous_commit="remote_apply"),
+            ((True, "encoding: UTF8"), (True, "writes: synchronous_commit is remote_apply")),
+        ),
+        (
+            ServerSettings("LATIN1", "off"),
+            ((False, other_encoding("LATIN1")), (True, CHANGED)),
+        ),
+    ],
+)
+def test_a_setting_that_a_world_depends_on_is_a_finding(
+    settings: ServerSettings, findings: tuple[tuple[bool, str], ...]
+) -> None:
+    assert settings.findings() == findings
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        (ServerSettings(fsync=False), "fsync"),
+        (ServerSettings(full_page_writes=False), "full_page_writes"),
+    ],
+)
+def test_a_server_that_may_lose_what_it_wrote_is_named_plainly(
+    settings: ServerSettings, name: str
+) -> None:
+    (problem,) = [text for is_well, text in settings.findings() if not is_well]
+    assert problem.startswith(f"{name} is off: a crash of the database's machine")
+    assert f"set {name} = on" in problem
 
 
 async def test_on_a_full_disk_nothing_is_written_and_it_goes_on_after(

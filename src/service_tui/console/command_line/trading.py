@@ -10,11 +10,14 @@ from typing import Final
 from service_tui.console.command_line.verb import CommandContext, CommandError, Effect, go, shown
 from service_tui.console.forms.order_draft import buy_max, sellable, typed
 from service_tui.console.forms.trade_form import TradeForm
+from service_tui.console.market_pages import at_page
 from service_tui.console.parts.shared_actions import ticket_block_reason
 from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding
+from service_tui.folding import folded
+from service_tui.pasted import web_place
 from service_tui.terms import MONEY_DECIMALS, Action, Side, Venue, counted
 
 CANDIDATES_MAX: Final = 50
@@ -50,12 +53,22 @@ def read_words(state: DeskState, rest: str) -> OrderWords:
 
 
 def exact(state: DeskState, text: str) -> list[MarketView]:
-    """The markets with this id, or exactly this question."""
+    """The markets with this id, exactly this question, or this address or ticker."""
     one = state.markets.get(text)
     if one is not None:
         return [one]
-    question = text.casefold()
-    return [each for each in state.markets.values() if each.question.casefold() == question]
+    question = folded(text)
+    found = [each for each in state.markets.values() if folded(each.question) == question]
+    return found or (at_page(state.markets.values(), text) if text else [])
+
+
+def none_matches(text: str) -> str:
+    """Why no market matches a text."""
+    if web_place(text) is None:
+        return f"no market matches {shown(text)}"
+    return (
+        "no market here has this address; that of an event names several: take that of one outcome"
+    )
 
 
 def matching(state: DeskState, text: str) -> list[MarketView]:
@@ -64,7 +77,7 @@ def matching(state: DeskState, text: str) -> list[MarketView]:
     Phrase and words stand at the start of a word: `rain in` is not found in `trains inland`. Of
     the markets found the open ones, if there are any.
     """
-    words = text.casefold().split()
+    words = folded(text).split()
     return _open(_containing(state, [" ".join(words)]) or _containing(state, words))
 
 
@@ -74,7 +87,7 @@ def _containing(state: DeskState, parts: Collection[str]) -> list[MarketView]:
     return [
         market
         for market in state.markets.values()
-        if all(start.search(" ".join(market.question.casefold().split())) for start in starts)
+        if all(start.search(" ".join(folded(market.question).split())) for start in starts)
     ]
 
 
@@ -84,11 +97,11 @@ def _open(found: list[MarketView]) -> list[MarketView]:
 
 def completing(state: DeskState, text: str) -> list[MarketView]:
     """The markets whose question contains every word; of these the open ones, if there are any."""
-    words = text.casefold().split()
-    return _open([
+    words = folded(text).split()
+    return _open(at_page(state.markets.values(), text)) or _open([
         market
         for market in state.markets.values()
-        if all(word in market.question.casefold() for word in words)
+        if all(word in folded(market.question) for word in words)
     ])
 
 
@@ -102,7 +115,7 @@ def market_of(context: CommandContext, text: str) -> MarketView:
         return _market_in_focus(context)
     found = exact(context.state, text) or matching(context.state, text)
     if not found:
-        raise CommandError(f"no market matches {shown(text)}")
+        raise CommandError(none_matches(text))
     if len(found) > 1:
         several = f"{counted(len(found), 'market')} match {shown(text)}"
         raise CommandError(f"{several}: add words, or press tab to choose")

@@ -21,6 +21,7 @@ from service_tui.console.keys import (
 )
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.record_table import RecordTable
+from service_tui.folding import folded
 
 _KEY: Final = 8
 _LABEL: Final = 15
@@ -130,7 +131,7 @@ class Help(Page):
         return [key_line(key, self._disabled_reason(key)) for key in keys_of(group)]
 
     def _matching(self, lines: list[Text]) -> list[Text]:
-        words = self._search.typed.casefold().split()
+        words = folded(self._search.typed).split()
         return [line for line in lines if matches(line.plain, words)]
 
     @on(FilterLine.Typed)
@@ -147,7 +148,7 @@ class Help(Page):
 
 def matches(line: str, words: Iterable[str]) -> bool:
     """True if a line of the help contains every word; one letter must be a key or a word."""
-    text = line.casefold()
+    text = folded(line)
     parts = frozenset(text.split())
     return all(word in parts if len(word) == 1 else word in text for word in words)
 

@@ -26,8 +26,10 @@ from service_tui.desk.trading.live_orders import token_shown
 from service_tui.desk.trading.preflight import (
     buy_bounds,
     holding,
+    life_text,
     preflight_any_size,
     preflight_size,
+    typed_life_min_s,
     why_closed,
     without_replaced,
 )
@@ -246,13 +248,17 @@ def read_expiry(draft: Draft, now: Timestamp) -> Timestamp | None:
         Whole seconds, as they are signed; None without an expiry.
 
     Raises:
-        FieldError: the typed text is no moment; the sentence gives the fix.
+        FieldError: the typed text is no moment, or too soon for the venue; the sentence gives the
+            fix.
     """
     if draft.until is None:
         return None
     if draft.amends is not None:
         return draft.amends.expires_at
-    return read_moment(draft.until, now)
+    expires_at = read_moment(draft.until, now)
+    if expires_at - now < typed_life_min_s(draft.venue):
+        raise FieldError(f"E{life_text(draft.venue)[1:]}")
+    return expires_at
 
 
 def _money_of(draft: Draft) -> Micros:

@@ -15,6 +15,7 @@ from textual.style import Style
 
 from service_tui.console import formats
 from service_tui.console.keys import KeyBinding, key_named, keys_of, shown_key
+from service_tui.console.market_pages import meant_by, page_name
 from service_tui.console.messages import (
     NEW_SESSION,
     CommandGiven,
@@ -30,6 +31,7 @@ from service_tui.console.widgets.numbered_view import NumberedView
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.research import EndSession, ResetSession
 from service_tui.desk.commands.settings import SetPreference
+from service_tui.folding import folded, folded_with_places
 
 HITS_MAX: Final = 15
 """Most rows of one kind: a person still looks through these."""
@@ -83,7 +85,7 @@ class DeskProvider(Provider):
         Yields:
             At most `HITS_MAX` hits.
         """
-        text = query.casefold().split()
+        text = folded(meant_by(query)).split()
         ranked: list[tuple[float, int, Candidate]] = []
         for place, candidate in enumerate(self.candidates()):
             if place % CHUNK == CHUNK - 1:
@@ -141,7 +143,8 @@ class MarketsProvider(DeskProvider):
         for market in self.front.state.markets.values():
             where = GoTo("markets", market.market_id)
             tail = formats.price(market.price)
-            yield Candidate(market.question, Text("market", "muted"), where, tail)
+            name = page_name(market)
+            yield Candidate(market.question, Text("market", "muted"), where, tail, name)
 
 
 class PositionsProvider(DeskProvider):
@@ -275,7 +278,7 @@ def _score(candidate: Candidate, terms: Sequence[str]) -> float:
     Returns:
         0 if a word is missing; more for words of the name than for those beside it.
     """
-    name, also, score = candidate.name.casefold(), candidate.also.casefold(), 0.0
+    name, also, score = folded(candidate.name), folded(candidate.also), 0.0
     for word in terms:
         begins = f" {word}"
         if word in name:
@@ -289,6 +292,6 @@ def _score(candidate: Candidate, terms: Sequence[str]) -> float:
 
 def _offsets(name: str, terms: Sequence[str]) -> list[int]:
     """Places of the matched letters, at the first match of each word."""
-    lower = name.casefold()
-    starts = ((lower.find(word), len(word)) for word in terms)
-    return [place for start, size in starts if start >= 0 for place in range(start, start + size)]
+    text, places = folded_with_places(name)
+    starts = ((text.find(word), len(word)) for word in terms)
+    return [place for start, size in starts if start >= 0 for place in places[start : start + size]]

@@ -76,7 +76,8 @@ class MarketView:
     `tick` is the step of limit prices on its book, micros; `condition_id` what its tokens derive
     from on the chain, empty where it has none, and `fee_rate_bps` what a taker pays there.
     `venue_price` is that of YES on the book of its venue, None without a book; `bid` and `ask` are
-    the best prices of YES there, None where nobody stands.
+    the best prices of YES there, None where nobody stands. `url` is its page on its venue, empty
+    where it has none.
     """
 
     market_id: str
@@ -102,6 +103,7 @@ class MarketView:
     venue_price: float | None = None
     bid: float | None = None
     ask: float | None = None
+    url: str = ""
 
     def quotes_of(self, side: Side) -> tuple[float | None, float | None]:
         """Best bid and ask of a side on the book of its venue."""

@@ -23,18 +23,27 @@ from service_tui.desk.slices.records import MarketView, TicketView
 from service_tui.desk.slices.redemption import Stage
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import against_real
-from service_tui.terms import MONEY_OF, Action, MarketStatus, Mode, Side, Venue
+from service_tui.terms import (
+    GTD_LIFE_MIN_S,
+    MONEY_OF,
+    Action,
+    MarketStatus,
+    Mode,
+    Side,
+    Venue,
+    counted,
+)
 from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 
 CENT: Final = 10_000
 
 LIFE_MIN_S: Final = 30.0
 LIFE_MAX_S: Final = 365 * 86_400.0 + 1.0
-"""ours: shortest and longest life of an order with an expiry; a venue needs time to list it.
+"""ours: shortest and longest life of an order with an expiry; a venue needs time to list it. The
+rule of a venue is in `GTD_LIFE_MIN_S`. An expiry is a whole second, rounded up."""
 
-The shortest that can be typed is a minute, of which half is for the confirmation; an expiry is a
-whole second, rounded up.
-"""
+CONFIRM_S: Final = 60.0
+"""ours: what is typed lies so much further ahead, so that there is time to read and confirm it."""
 
 
 _SAME_PRICE: Final = 1e-9
@@ -296,8 +305,9 @@ def _against_selling(
 def _against_resting(order: PlaceTrade, now: Timestamp) -> Iterator[Reason]:
     if not order.rests:
         return
-    if order.expires_at is not None and not LIFE_MIN_S <= order.expires_at - now <= LIFE_MAX_S:
-        yield Reason("expiry must be 1 minute to 365 days ahead", Fix.TYPE_EXPIRY)
+    least_s = GTD_LIFE_MIN_S.get(order.venue, LIFE_MIN_S)
+    if order.expires_at is not None and not least_s <= order.expires_at - now <= LIFE_MAX_S:
+        yield Reason(life_text(order.venue), Fix.TYPE_EXPIRY)
         return
     if order.price is None or not 0 < order.price < 1:
         yield Reason("limit price must be above 0 and below 1", Fix.TYPE_LIMIT)
@@ -306,6 +316,19 @@ def _against_resting(order: PlaceTrade, now: Timestamp) -> Iterator[Reason]:
     why = why_too_small(order.venue, order.action, size, Micros(round(order.price * ONE)))
     if why:
         yield Reason(why)
+
+
+def life_text(venue: Venue) -> str:
+    """How far ahead an expiry has to be typed, for a venue to take it."""
+    minutes = int(typed_life_min_s(venue) // 60)
+    return f"expiry must be {counted(minutes, 'minute')} to 365 days ahead"
+
+
+def typed_life_min_s(venue: Venue) -> float:
+    """How many seconds ahead an expiry is typed at least, with the time to confirm the order."""
+    least_s = GTD_LIFE_MIN_S.get(venue)
+    # Of a venue without a rule half of it is for the confirmation.
+    return CONFIRM_S if least_s is None else least_s + CONFIRM_S
 
 
 def why_too_small(venue: Venue, action: Action, size: Micros, price: Micros) -> str:

@@ -15,6 +15,7 @@ from service_tui.engine.listing import Listing
 from service_tui.engine.tape.draws import mix, unit
 from service_tui.engine.tape.feed import Tape
 from service_tui.engine.tape.slots import IMPORT_SLOTS, SLOT_BY_INDEX, last_resolved, numbers_at
+from service_tui.pasted import WebPlace
 from service_tui.signing.tokens import outcome_token
 from service_tui.terms import Side, Venue
 from service_tui.units import Timestamp
@@ -82,6 +83,17 @@ def url_of(listing: Listing) -> str | None:
     return f"https://{HOSTS[listing.home]}/event/{last}"
 
 
+def venue_at(host: str) -> Venue | None:
+    """The venue whose pages lie at a host; None for any other."""
+    return PUBLIC_HOSTS.get(host) or next((one for one in HOSTS if HOSTS[one] == host), None)
+
+
+def is_at(listing: Listing, place: WebPlace) -> bool:
+    """True for the question that a page of its venue is about."""
+    names = {slug_of(listing), ticker_of(listing).lower()}
+    return venue_at(place.host) is listing.home and place.name.lower() in names
+
+
 def event_url(event: Event, home: Venue) -> str:
     """Where the venue shows an event with all its outcomes."""
     return f"https://{HOSTS[home]}/event/{event.slug}"
@@ -141,8 +153,10 @@ def named_by(tape: Tape, name: str, at: Timestamp) -> CatalogueMatch | None:
         at: moment of the tape; what opens later is not known yet.
 
     Returns:
-        The question or the event, ended or not; None for anything else.
+        The question or the event, ended or not, in whatever letters it is named; None for anything
+        else.
     """
+    name = name.lower()
     found = _TAIL.search(name)
     if found is None:
         return None
@@ -150,7 +164,7 @@ def named_by(tape: Tape, name: str, at: Timestamp) -> CatalogueMatch | None:
     if listing is None:
         return None
     event = event_of(listing)
-    if name in {slug_of(listing), ticker_of(listing)}:
+    if name in {slug_of(listing), ticker_of(listing).lower()}:
         return CatalogueMatch((listing,), event)
     if event is None or event.slug != name:
         return None

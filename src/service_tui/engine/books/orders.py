@@ -44,11 +44,12 @@ from service_tui.engine.errors import (
     VenueNotServed,
 )
 from service_tui.engine.events import NO_NOTE, Event, Note, OrderPlaced
-from service_tui.terms import ORDER_SHARES_MIN, Action, OrderType, Side, Venue
+from service_tui.terms import GTD_LIFE_MIN_S, ORDER_SHARES_MIN, Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 
 ORDER_MIN: Final = {Venue.EVM: Micros(ORDER_SHARES_MIN * ONE), Venue.SOL: Micros(20_000)}
 """Least shares of one order. Source: spec, "Limits": 5 on the EVM venue.
+As of 2026-11.
 ours: 0.02 on the Solana venue: they bring more than a fee of 0.00001 at the lowest price, 0.001."""
 
 SIGNED_GRAIN: Final = Micros(10_000)
@@ -394,7 +395,7 @@ def _expiration(order: VenueOrder, at: Timestamp) -> Timestamp:
         The time requested, a day where a GTD order names none.
 
     Raises:
-        InvalidExpiration: in the past, too far off, or on an order of another type.
+        InvalidExpiration: too soon for the venue, too far off, or on an order of another type.
     """
     kind = order.order_type or default_type(order.venue, order.action)
     if kind is not OrderType.GTD:
@@ -405,6 +406,11 @@ def _expiration(order: VenueOrder, at: Timestamp) -> Timestamp:
         return Timestamp(at + GTD_DEFAULT_S)
     if not at < order.expires_at <= at + GTD_MAX_S:
         raise InvalidExpiration("the expiration is not in the future, or more than a year off")
+    least_s = GTD_LIFE_MIN_S.get(order.venue, 0.0)
+    if order.expires_at < at + least_s:
+        raise InvalidExpiration(
+            f"the expiration is too soon: GTD orders of the venue live {least_s:.0f} s or longer"
+        )
     return order.expires_at
 
 

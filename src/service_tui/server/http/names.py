@@ -20,7 +20,7 @@ _NEUTRAL: Final = {venue.value: name for venue, name in PUBLIC_VENUES.items()}
 _WORD: Final = re.compile(rf"\b({'|'.join(_NEUTRAL)})\b")
 _KEY: Final = re.compile(rf"\A({'|'.join(_NEUTRAL)})(?=_|\Z)")
 
-VENUES: Final = frozenset({"venue", "venues", "import_source", "market_source"})
+VENUES: Final = frozenset({"venue", "venues", "import_source", "market_source", "platform"})
 """Fields that hold a venue."""
 
 _SENTENCES: Final = frozenset({

@@ -171,7 +171,7 @@ def description_of(endpoint: Endpoint[WireModel]) -> Schema:
         described["x-plan"] = endpoint.plan.value
     if endpoint.request is not None:
         content: JsonValue = {"application/json": {"schema": schema_of(endpoint.request)}}
-        described["requestBody"] = {"required": True, "content": content}
+        described["requestBody"] = {"required": not endpoint.bodyless, "content": content}
     return described
 
 

@@ -19,6 +19,7 @@ class PastMarkets:
         self._stored = EndedMarkets(database)
         self._world = world
         self._seen: World | None = None
+        self._listed: dict[str, Market] = {}
 
     def just_ended(self) -> list[EndedMarket]:
         """Markets to keep: those that ended since the last time; at first all in memory."""
@@ -41,6 +42,29 @@ class PastMarkets:
         gone = [one for one in market_ids if one not in markets]
         bodies = await asyncio.to_thread(self._stored.bodies, gone) if gone else {}
         return {key: snapshot.market_of(json.loads(body)) for key, body in bodies.items()}
+
+    async def listed(self) -> list[Market]:
+        """Every stored market that memory has forgotten, the last one to end first.
+
+        They come without their prices and their trades.
+
+        Nothing changes a market that has ended: each is read once, and kept as long as its listing
+        and its volume take.
+        """
+        return await asyncio.to_thread(self._all_listed, frozenset(self._world().markets))
+
+    def _all_listed(self, in_memory: frozenset[str]) -> list[Market]:
+        stored = self._stored.ids() - in_memory
+        new = stored - self._listed.keys()
+        # Replaced, not changed: calls of other threads go through it meanwhile.
+        known = self._listed | {
+            key: snapshot.market_of({**json.loads(body), "tape": (), "samples": ()})
+            for key, body in self._stored.bodies(new).items()
+        }
+        self._listed = known
+        # In one order, so that pages of equal rows overlap nowhere.
+        found = [known[key] for key in stored if key in known]
+        return sorted(found, key=lambda one: (-(one.resolved_at or 0.0), one.market_id))
 
     async def heads(self, market_ids: Collection[str]) -> dict[str, EndedHead]:
         """What lists show of those markets that ended, by id, from memory and from storage."""

@@ -2,17 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from service_tui.engine.amm.market import Market
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.candles import candles
+from service_tui.folding import folded
 from service_tui.server.http.refusals import invalid_items
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import market_body
 from service_tui.server.projections.venues import with_book
+from service_tui.server.routes.markets import finder, whole
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp, decimal
+from service_tui.wire.base import moment
 from service_tui.wire.browse import (
     CANDLES_MAX,
     BrowseBody,
@@ -31,7 +35,8 @@ from service_tui.wire.browse import (
 from service_tui.wire.endpoints.browse import BROWSE, CANDLES, FAST_MARKETS, OPPORTUNITIES
 from service_tui.wire.markets import MarketBody
 
-MS: Final = 1_000
+MS: Final = timedelta(milliseconds=1)
+"""By so much a candle ends before the next one begins."""
 
 STEPS_S: Final[dict[Interval, float]] = {
     "1m": 60.0,
@@ -95,8 +100,8 @@ def _upcoming(request: RequestContext) -> list[Market]:
 
 
 def _is_about(listing: Listing, asset: str) -> bool:
-    text = f"{listing.subject} {' '.join(listing.tags)}".lower()
-    return asset.strip().lower() in text
+    text = folded(f"{listing.subject} {' '.join(listing.tags)}")
+    return folded(asset.strip()) in text
 
 
 def _fast_body(request: RequestContext, market: Market, *, is_live: bool) -> FastMarketBody:
@@ -142,14 +147,16 @@ async def browse(request: RequestContext) -> BrowseBody:
     world_at = request.world.world_at
     is_status = query.status in {status.value for status in MarketStatus}
     tags = {tag for part in (query.tags or "").lower().split(",") if (tag := part.strip())}
-    tokens = (query.q or "").lower().split()
+    is_meant = finder(query.q or "")
+    is_wide = query.status in {"resolved", "all"}
+    kept = await request.service.world_store.past.listed() if is_wide else []
     found = [
         market
-        for market in request.world.markets.values()
+        for market in (*request.world.markets.values(), *kept)
         if (not is_status or market.status(world_at) is MarketStatus(query.status))
         and (is_status or query.status == "all" or market.resolved_at is None)
         and tags.issubset(market.listing.tags)
-        and all(token in _searched(market.listing) for token in tokens)
+        and is_meant(market)
         and decimal(market.volume_24h(world_at)) >= query.min_volume
     ]
     orders: dict[str, Callable[[Market], float]] = {
@@ -157,12 +164,9 @@ async def browse(request: RequestContext) -> BrowseBody:
         "ending": lambda market: market.listing.resolves_at,
     }
     found.sort(key=orders.get(query.status, lambda market: -int(market.volume_24h(world_at))))
-    rows = tuple(_body(request, market) for market in found[: query.limit])
+    page = await whole(request, found[: query.limit])
+    rows = tuple(_body(request, market) for market in page)
     return BrowseBody(markets=rows, total=len(found))
-
-
-def _searched(listing: Listing) -> str:
-    return f"{listing.question} {' '.join(listing.tags)}".lower()
 
 
 async def read_candles(request: RequestContext) -> CandlesBody:
@@ -171,17 +175,20 @@ async def read_candles(request: RequestContext) -> CandlesBody:
     market = await request.service.world_store.past.market(query.symbol)
     step_s = STEPS_S[query.interval]
     listing = market.listing
-    end = world.world_at if query.end is None else min(world.world_at, query.end / MS)
+    asked = None if query.end is None else query.end.timestamp()
+    end = world.world_at if asked is None else min(world.world_at, asked)
     end = min(end, listing.resolves_at)
-    first = listing.opens_at if query.start is None else max(listing.opens_at, query.start / MS)
+    # ours: `served_through` of one answer, the last moment of a candle, is the start of the next.
+    since = None if query.start is None else (query.start + MS).timestamp()
+    first = listing.opens_at if since is None else max(listing.opens_at, since)
     if query.start is not None and query.end is not None and query.start >= query.end:
         raise invalid_items([(("query", "end"), "the end comes after the start", "value")])
     first = first // step_s * step_s
     cut = min(end, first + CANDLES_MAX * step_s)
     rows = tuple(
         CandleBody(
-            open_time=int(one.opens_at * MS),
-            close_time=int((one.opens_at + step_s) * MS) - 1,
+            open_time=moment(one.opens_at),
+            close_time=moment(Timestamp(one.opens_at + step_s)) - MS,
             open=round(one.open, PRICE_DIGITS),
             high=round(one.high, PRICE_DIGITS),
             low=round(one.low, PRICE_DIGITS),
@@ -194,7 +201,7 @@ async def read_candles(request: RequestContext) -> CandlesBody:
         symbol=market.market_id,
         candles=rows,
         complete=cut >= end,
-        served_through=rows[-1].close_time if rows else int(max(0.0, first) * MS),
+        served_through=rows[-1].close_time if rows else moment(Timestamp(max(0.0, first))),
     )
 
 

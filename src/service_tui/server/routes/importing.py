@@ -5,13 +5,10 @@ An address is only compared with the addresses of the venues' questions; it is n
 
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import urlsplit
 
 from service_tui.engine.agents.limits import imports_left
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.catalogue import (
-    HOSTS,
-    PUBLIC_HOSTS,
     CatalogueMatch,
     condition_of,
     event_of,
@@ -22,11 +19,14 @@ from service_tui.engine.books.catalogue import (
     outside_volume,
     ticker_of,
     url_of,
+    venue_at,
 )
 from service_tui.engine.errors import DayImports, NotClaimed
 from service_tui.engine.importing import import_listings
 from service_tui.engine.limits import DAY_S, PLANS
 from service_tui.engine.listing import Listing
+from service_tui.folding import folded
+from service_tui.pasted import bare, ticker, web_place
 from service_tui.server.http.refusals import X402_PRICE, Denied, denied, invalid_items, not_claimed
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import claim_url
@@ -43,6 +43,7 @@ from service_tui.wire.errors import ErrorBody
 from service_tui.wire.importing import (
     CheckBody,
     CheckQuery,
+    EventOutcomeBody,
     ImportableBody,
     ImportableQuery,
     ImportablesBody,
@@ -73,12 +74,12 @@ def _importable(request: RequestContext) -> list[Listing]:
 
 def _matches(listing: Listing, query: ImportableQuery) -> bool:
     """True for a question that matches the query."""
-    text = f"{listing.question} {' '.join(listing.tags)}".lower()
+    text = folded(f"{listing.question} {' '.join(listing.tags)}")
     return (
         outside_volume(listing) >= max(VOLUME_FLOOR, query.min_volume)
         and (not query.category or query.category.strip().lower() in listing.tags)
         and query.venue in {None, listing.home}
-        and all(token in text for token in (query.q or "").lower().split())
+        and all(token in text for token in folded(query.q or "").split())
     )
 
 
@@ -117,15 +118,9 @@ def _venue_price(request: RequestContext, listing: Listing) -> float | None:
 
 def venue_of(address: str) -> tuple[Venue, str] | None:
     """The venue whose address this is, and the last part of its path; None for any other text."""
-    try:
-        parts = urlsplit(address.strip())
-        host = (parts.hostname or "").removeprefix("www.")
-    except ValueError:
-        return None
-    known = PUBLIC_HOSTS | {name: venue for venue, name in HOSTS.items()}
-    if parts.scheme not in {"http", "https"} or host not in known:
-        return None
-    return known[host], parts.path.rstrip("/").rpartition("/")[2]
+    place = web_place(address)
+    venue = None if place is None else venue_at(place.host)
+    return None if place is None or venue is None else (venue, place.name)
 
 
 def _by_address(
@@ -146,6 +141,13 @@ def _by_name(request: RequestContext, name: str, home: Venue) -> CatalogueMatch 
     return match
 
 
+def _by_ticker(request: RequestContext, text: str) -> CatalogueMatch | None:
+    """The question or event of the Solana venue with this ticker, or at this address."""
+    if "/" in bare(text):
+        return _by_address(request, text, home=Venue.SOL)
+    return _by_name(request, ticker(text), Venue.SOL)
+
+
 def _listed_markets(request: RequestContext, listings: Sequence[Listing]) -> list[Market]:
     """The markets of those questions that are listed already."""
     markets = request.world.markets
@@ -153,7 +155,7 @@ def _listed_markets(request: RequestContext, listings: Sequence[Listing]) -> lis
 
 
 def _market_of_condition(request: RequestContext, condition_id: str) -> Market | None:
-    condition = condition_id.strip().lower()
+    condition = bare(condition_id).lower()
     markets = request.world.markets.values()
     return next((one for one in markets if condition_of(one.market_id) == condition), None)
 
@@ -161,16 +163,21 @@ def _market_of_condition(request: RequestContext, condition_id: str) -> Market |
 async def check(request: RequestContext) -> CheckBody:
     """Whether a question is listed; costs no import."""
     query = request.query_as(CheckQuery)
-    market = None
     if query.condition_id is not None:
-        market = _market_of_condition(request, query.condition_id)
-    elif query.url is not None or query.ticker is not None:
-        match = (
-            _by_address(request, query.url)
-            if query.url is not None
-            else _by_name(request, (query.ticker or "").strip(), Venue.SOL)
-        )
-        market = next(iter(_listed_markets(request, match.listings)), None) if match else None
+        return _checked(request, _market_of_condition(request, query.condition_id))
+    match = (
+        _by_address(request, query.url)
+        if query.url is not None
+        else _by_ticker(request, query.ticker or "")
+    )
+    if match is not None and _is_event(match):
+        return _event_checked(request, match)
+    return _checked(
+        request, next(iter(_listed_markets(request, match.listings)), None) if match else None
+    )
+
+
+def _checked(request: RequestContext, market: Market | None) -> CheckBody:
     if market is None:
         return CheckBody(exists=False)
     return CheckBody(
@@ -178,6 +185,31 @@ async def check(request: RequestContext) -> CheckBody:
         market_id=market.market_id,
         question=market.listing.question,
         status=market.status(request.world.world_at).value,
+    )
+
+
+def _event_checked(request: RequestContext, match: CatalogueMatch) -> CheckBody:
+    """No market, and the outcomes of the event, each with what names it alone."""
+    event = match.event
+    return CheckBody(
+        exists=False,
+        event_name=None if event is None else event.name,
+        outcomes=tuple(_event_outcome(request, listing) for listing in match.listings),
+        hint=f"an event with {len(match.listings)} outcomes is no market: name one of them",
+    )
+
+
+def _event_outcome(request: RequestContext, listing: Listing) -> EventOutcomeBody:
+    market = request.world.markets.get(listing.market_id)
+    return EventOutcomeBody(
+        question=listing.question,
+        outcome_name=listing.subject,
+        url=url_of(listing) or "",
+        condition_id=condition_of(listing.market_id),
+        ticker=ticker_of(listing),
+        exists=market is not None,
+        market_id=None if market is None else market.market_id,
+        status=None if market is None else market.status(request.world.world_at).value,
     )
 
 
@@ -222,24 +254,31 @@ def _outcomes_with(match: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, 
 
 async def import_ticker(request: RequestContext) -> ImportBody:
     """List a question of the Solana venue."""
-    text = request.body_as(ImportTickerRequest).kalshi_url.strip()
-    if "/" in text and venue_of(text) is None:
+    text = request.body_as(ImportTickerRequest).kalshi_url
+    if "/" in bare(text) and venue_of(text) is None:
         message = "neither an http(s) address of the venue nor a ticker"
         raise invalid_items([(("body", "kalshi_url"), message, "url_parsing")])
-    match = (
-        _by_address(request, text, home=Venue.SOL)
-        if "/" in text
-        else _by_name(request, text, Venue.SOL)
-    )
+    match = _by_ticker(request, text)
     if match is None:
         raise denied(404, "no market of the venue has this address or ticker", UNKNOWN_FIX)
-    return await _import(request, match, whole_event=_is_event(match))
+    if _is_event(match):
+        raise _is_no_market(match)
+    return await _import(request, match, whole_event=False)
+
+
+def _is_no_market(match: CatalogueMatch) -> Denied:
+    """Refuse an event where one question is wanted. Source: decisions, "Events"."""
+    tickers = ", ".join(ticker_of(one) for one in match.listings)
+    return denied(
+        422,
+        f"this names an event with {len(match.listings)} outcomes, not a market",
+        f"import one of {tickers}, or the event by POST {IMPORT_TICKER_EVENT.path}",
+    )
 
 
 async def import_ticker_event(request: RequestContext) -> ImportBody:
     """List the outcomes of an event of the Solana venue, by its ticker or an outcome's."""
-    ticker = request.body_as(ImportEventRequest).event_ticker.strip()
-    match = _by_name(request, ticker, Venue.SOL)
+    match = _by_ticker(request, request.body_as(ImportEventRequest).event_ticker)
     event = None if match is None else match.event
     if event is not None:
         match = _by_name(request, event.slug, Venue.SOL)

@@ -31,7 +31,7 @@ ID_LENGTH: Final = 16
 
 def _shown_id(request: RequestContext, agent: Agent) -> str:
     """The caller's own id; for other agents a distinct text that leads nowhere."""
-    if agent.agent_id == request.agent.agent_id:
+    if request.caller is not None and agent.agent_id == request.caller.agent_id:
         return agent.agent_id
     return hashlib.sha256(agent.agent_id.encode()).hexdigest()[:ID_LENGTH]
 

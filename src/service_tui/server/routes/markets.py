@@ -5,7 +5,10 @@ from difflib import get_close_matches
 from typing import Final
 
 from service_tui.engine.amm.market import Market
+from service_tui.engine.books.catalogue import is_at
 from service_tui.engine.tape.chart import prices
+from service_tui.folding import folded
+from service_tui.pasted import web_place
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import market_body
 from service_tui.server.projections.venues import with_book
@@ -46,25 +49,33 @@ def _tests(query: MarketsQuery, world_at: Timestamp) -> list[Test]:
         tags = frozenset(tag for one in query.tags.lower().split(",") if (tag := one.strip()))
         tests.append(lambda market: tags.issubset(market.listing.tags))
     if query.q:
-        tokens = query.q.lower().split()
-        tests.append(lambda market: all(token in _searched(market) for token in tokens))
+        tests.append(finder(query.q))
     if query.max_hours_to_resolution is not None:
         until = world_at + query.max_hours_to_resolution * HOUR_S
         tests.append(lambda market: market.listing.resolves_at <= until)
     return tests
 
 
+def finder(typed: str) -> Test:
+    """A test of a market: it has every word in its question or its tags, or this address."""
+    place = web_place(typed)
+    if place is not None:
+        return lambda market: is_at(market.listing, place)
+    tokens = folded(typed).split()
+    return lambda market: all(token in _searched(market) for token in tokens)
+
+
 def _searched(market: Market) -> str:
     """Where a search looks: question and tags."""
-    return f"{market.listing.question} {' '.join(market.listing.tags)}".lower()
+    return folded(f"{market.listing.question} {' '.join(market.listing.tags)}")
 
 
 def _relevance(query: MarketsQuery) -> Callable[[Market], float]:
     """Smaller comes first: words in the question before words in the tags only."""
-    tokens = (query.q or "").lower().split()
+    tokens = folded(query.q or "").split()
 
     def key(market: Market) -> float:
-        question = market.listing.question.lower()
+        question = folded(market.listing.question)
         return sum(question.find(token) if token in question else 1_000.0 for token in tokens)
 
     return key
@@ -126,13 +137,16 @@ async def list_markets(request: RequestContext) -> MarketsBody:
     world_at = world.world_at
     tests = _tests(query, world_at)
     named = query.ids.split(",") if query.ids else ()
-    # Who names ids gets markets that ended long ago as well.
-    past = await request.service.world_store.past.forgotten([one.strip() for one in named])
-    known = [*world.markets.values(), *past.values()]
+    past = request.service.world_store.past
+    # Who names ids, or asks for what is over, gets markets that ended long ago as well.
+    kept = list((await past.forgotten([one.strip() for one in named])).values()) if named else []
+    if not named and query.status in {"resolved", "all"}:
+        kept = await past.listed()
+    known = [*world.markets.values(), *kept]
     matched = [market for market in known if all(test(market) for test in tests)]
     found, before = _tradeable(query, matched, world_at)
     found.sort(key=_order(query, world_at))
-    page = found[query.offset : query.offset + query.limit]
+    page = await whole(request, found[query.offset : query.offset + query.limit])
     include = {part.strip() for part in (query.include or "").split(",")}
     reason, hint = _reason(page, len(found), before)
     return MarketsBody(
@@ -158,6 +172,14 @@ async def list_markets(request: RequestContext) -> MarketsBody:
         matched_before_tradeable_filter=before,
         warning=unknown_warning(request.unknown, MarketsQuery.model_fields),
     )
+
+
+async def whole(request: RequestContext, page: list[Market]) -> list[Market]:
+    """The markets of a page, those that memory has forgotten with their prices from storage."""
+    markets = request.world.markets
+    gone = [market.market_id for market in page if market.market_id not in markets]
+    stored = await request.service.world_store.past.forgotten(gone) if gone else {}
+    return [stored.get(market.market_id, market) for market in page]
 
 
 async def read_market(request: RequestContext) -> OneMarketBody:

@@ -75,6 +75,10 @@ async def _request_of(request: RequestContext) -> TradeRequest:
     trade = request.body_as(TradeRequest)
     if trade.signed_order is not None:
         await imported(ETHEREUM)
+    if trade.execute and "venue" not in trade.model_fields_set:
+        # Parameters of a real order are asked for: those of the venue that trades the market.
+        home = request.world.market(trade.market_id).listing.home
+        return trade.model_copy(update={"venue": home})
     return trade
 
 

@@ -32,6 +32,27 @@ _LINE: Final[Mapping[str, int]] = {
 }
 """A lost connection is noticed within five seconds, also while no statement runs."""
 
+_ENCODING: Final = "UTF8"
+"""Texts travel in it, whatever the role, the address or `PGCLIENTENCODING` ask for."""
+
+_SESSION: Final = (
+    # Also what the server itself waits for: a client that is gone, and one that stands.
+    b"SET tcp_keepalives_idle = 2",
+    b"SET tcp_keepalives_interval = 1",
+    b"SET tcp_keepalives_count = 3",
+    # A role or a database may say otherwise. Fewer digits would change the moments of rows, and
+    # a stricter isolation would refuse a new leader that waits for the former one.
+    b"SET extra_float_digits = 1",
+    b"SET default_transaction_isolation = 'read committed'",
+    # What is acknowledged is on the server's disk. `local`, `remote_write` and `remote_apply` are
+    # the person's choice. The value is fixed for the session: no reload of the configuration
+    # weakens it between a trade and its commit.
+    (
+        b"SELECT set_config('synchronous_commit', CASE now WHEN 'off' THEN 'on' ELSE now END, "
+        b"false) FROM current_setting('synchronous_commit') AS now"
+    ),
+)
+
 _TRANSACTION_MAX_S: Final = 10
 """A transaction that stands still longer is ended by the server: its writer was paused."""
 
@@ -109,15 +130,15 @@ def connect(place: WorldPlace, purpose: str) -> Raw:
     """
     with as_shared_error():
         name = f"service-tui {purpose} {place.world}"
-        line = conninfo.make_conninfo(place.url, application_name=name, **_LINE)
+        line = conninfo.make_conninfo(
+            place.url, application_name=name, client_encoding=_ENCODING, **_LINE
+        )
         raw = psycopg.connect(line, autocommit=True)
         raw.adapters.register_dumper(str, _TextDumper)
         try:
             raw.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(place.schema)))
-            # Also what the server itself waits for: a client that is gone, and one that stands.
-            raw.execute("SET tcp_keepalives_idle = 2")
-            raw.execute("SET tcp_keepalives_interval = 1")
-            raw.execute("SET tcp_keepalives_count = 3")
+            for statement in _SESSION:
+                raw.execute(statement)
             raw.execute(
                 f"SET idle_in_transaction_session_timeout = {1_000 * _TRANSACTION_MAX_S}".encode()
             )

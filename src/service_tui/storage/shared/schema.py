@@ -12,6 +12,7 @@ from service_tui.storage.db.tables import WORLD, table_of
 from service_tui.storage.errors import NewerSchemaError, StorageError
 from service_tui.storage.shared.connection import Raw, WorldPlace, connect
 from service_tui.storage.shared.errors import as_shared_error
+from service_tui.storage.shared.server_settings import refuse_other_encoding
 
 VERSION: Final = 2
 """Version of the tables below and of those that both databases have. Version 2 adds people,
@@ -64,22 +65,26 @@ _STEPS: Final[Mapping[int, tuple[LiteralString, ...]]] = {
 """Statements that upgrade each version to the next."""
 
 
-def ensure(place: WorldPlace, *, upgrade: bool = False) -> bool:
+def ensure(place: WorldPlace, *, upgrade: bool = False, any_encoding: bool = False) -> bool:
     """Create the world's tables if there are none. Blocks.
 
     Args:
         place: the world.
         upgrade: change the tables of an older program, all steps in one transaction.
+        any_encoding: take a database that does not hold every text, to copy a world out of it.
 
     Returns:
         True if they were made or changed now.
 
     Raises:
-        StorageError: the database cannot be reached or lacks a right.
+        StorageError: the database cannot be reached, lacks a right, or has an encoding that does
+            not hold every text.
         NewerSchemaError: a newer program made them.
     """
     with connect(place, "schema") as raw, as_shared_error():
         raw.execute("SELECT pg_advisory_lock(%s)", [MAKING])
+        if not any_encoding:
+            refuse_other_encoding(raw)
         found = version_of(raw, place)
         if found is not None:
             if upgrade and found in _STEPS:

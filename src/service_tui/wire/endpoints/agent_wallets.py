@@ -49,6 +49,7 @@ def _deposit(path: str) -> "Endpoint[agent_wallets.DepositWalletBody]":
         path,
         agent_wallets.DepositWalletBody,
         request=agent_wallets.DepositWalletRequest,
+        bodyless=True,
         refuses=409,
         summary="Refused: the embedded chain has no deposit wallets",
     )

@@ -38,6 +38,7 @@ TEST_WEBHOOKS = Endpoint(
     f"{SDK}/webhooks/test",
     webhooks.WebhookTestBody,
     request=webhooks.WebhookTestRequest,
+    bodyless=True,
     summary="Send a test delivery now",
 )
 DELETE_WEBHOOK = Endpoint(

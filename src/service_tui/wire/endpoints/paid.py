@@ -18,6 +18,7 @@ PAID_BRIEFING = Endpoint(
     "/x402/briefing",
     briefing.BriefingBody,
     request=paid.PaidBriefingRequest,
+    bodyless=True,
     price=paid.PAID_BRIEFING_PRICE,
     summary="The heartbeat, paid for with each call",
 )

@@ -243,6 +243,8 @@ LEADERS = Endpoint(
     f"{LEADERBOARD}/all",
     leaderboard.LeaderboardBody,
     query=leaderboard.LeaderboardQuery,
+    keyless=True,
+    key_helps=True,
     summary="The best agents and traders, by list",
 )
 SDK_LEADERS = Endpoint(
@@ -250,6 +252,8 @@ SDK_LEADERS = Endpoint(
     f"{LEADERBOARD}/sdk-agents",
     leaderboard.SdkAgentsBody,
     query=leaderboard.SdkAgentsQuery,
+    keyless=True,
+    key_helps=True,
     summary="The agents of this service by P&L",
 )
 VENUE_LEADERS = Endpoint(
@@ -257,6 +261,8 @@ VENUE_LEADERS = Endpoint(
     f"{LEADERBOARD}/{{venue}}",
     leaderboard.VenueLeadersBody,
     query=leaderboard.VenueLeadersQuery,
+    keyless=True,
+    key_helps=True,
     summary="The traders of one venue by P&L",
 )
 FLEET_SUMMARY = Endpoint(

@@ -159,3 +159,10 @@ def test_the_owner_reaches_everything() -> None:
 def test_a_record_of_another_order_keeps_it() -> None:
     one = PersonRecord("bea", "trader", "s", "h", AT, "owner")
     assert Roster([one, replace(one, name="ada")]).records[0].name == "bea"
+
+
+@pytest.mark.parametrize("name", ["Jose", "JOS\u00c9", "jose\u0301", " jo se ", "\uff2aose"])
+def test_a_name_that_looks_like_another_is_taken(name: str) -> None:
+    people, _ = roster("Jos\u00e9")
+    with pytest.raises(Denied):
+        people.add(name, TRADER, ZOE, AT)

@@ -33,6 +33,7 @@ from service_tui.desk.slices.agents import AgentView, FillView
 from service_tui.desk.slices.fleet import LeashView, SkillRunState
 from service_tui.desk.slices.records import Phase
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -245,7 +246,7 @@ def _search_text(agent: AgentView, view: ViewContext) -> str:
         _leash_of(agent, view),
         *(run.skill_slug for run in view.state.supervision.runs_of(agent.agent_id)),
     )
-    return "\n".join(str(part) for part in parts).casefold()
+    return folded("\n".join(str(part) for part in parts))
 
 
 def _money_column(

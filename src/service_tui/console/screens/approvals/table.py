@@ -20,6 +20,7 @@ from service_tui.console.widgets.spark import sparkline
 from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, Action
 from service_tui.units import decimal
 
@@ -73,7 +74,7 @@ def _search_text(trade: HeldView, _: ViewContext) -> str:
         trade.agent_name, trade.question, trade.action.value, trade.side.value,
         trade.venue.value, trade.skill_slug, trade.source,
     )  # fmt: skip
-    return " ".join(words).casefold()
+    return folded(" ".join(words))
 
 
 def is_known(state: DeskState) -> bool:

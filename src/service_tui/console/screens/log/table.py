@@ -13,6 +13,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.slices.log import ActionView, LogEvent, without_reported_orders
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.units import Timestamp
 
 EVENT_SIGNS: Final = {
@@ -72,7 +73,7 @@ def _questions(entry: ActionView, state: DeskState) -> Iterator[tuple[str, str]]
 def search_text(entry: ActionView, _: ViewContext) -> str:
     """The text in which a search finds an entry, casefolded."""
     parts = (entry.who, entry.what, entry.kind, entry.words, entry.question, entry.hash)
-    return "\n".join(parts).casefold()
+    return folded("\n".join(parts))
 
 
 def _when(entry: ActionView, now: Timestamp) -> Text:

@@ -7,10 +7,13 @@ from urllib.parse import parse_qsl, urlencode
 
 from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
+from service_tui.console.market_pages import at_page
 from service_tui.console.search import Search, read_search
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.slices.records import MarketView, Phase, Topic
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
+from service_tui.pasted import web_place
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -209,11 +212,15 @@ def _trading_on(venue: str, markets: list[MarketView]) -> list[MarketView]:
 
 
 def search_of(typed: str) -> Search:
-    """Parse a search of markets."""
+    """Parse a search of markets; an address is none, and narrows by itself."""
+    if web_place(typed) is not None:
+        return Search()
     return read_search(typed, COMPARED, NAMED, NAMES)
 
 
 def _matching(typed: str, markets: list[MarketView], now: Timestamp) -> list[MarketView]:
+    if web_place(typed) is not None:
+        return at_page(markets, typed)
     search = search_of(typed)
     if search.choices:
         # Matched once for each set of venues: there are a handful among thousands of markets.
@@ -227,8 +234,8 @@ def _matching(typed: str, markets: list[MarketView], now: Timestamp) -> list[Mar
 
 
 def search_text(market: MarketView) -> str:
-    """The text in which a search finds a market, casefolded."""
-    return f"{market.question} {market.category} {' '.join(market.tags)}".casefold()
+    """The text in which a search finds a market, folded."""
+    return folded(f"{market.question} {market.category} {' '.join(market.tags)}")
 
 
 def matches(market: MarketView, search: Search, now: Timestamp) -> bool:

@@ -32,6 +32,7 @@ from service_tui.desk.slices.risk import (
     seller,
 )
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.units import Micros, Timestamp, decimal
 
 RiskRow: TypeAlias = MonitorView | AlertView | ExitView | PriceAlertView
@@ -252,7 +253,7 @@ def _price_alert_text(row: PriceAlertView, _: ViewContext) -> str:
 
 
 def _search_text(row: RiskRow, *more: str) -> str:
-    return "\n".join((row.question, row.market_id, row.side.value, *more)).casefold()
+    return folded("\n".join((row.question, row.market_id, row.side.value, *more)))
 
 
 def _units(amount: Micros | None) -> float | None:

@@ -30,6 +30,7 @@ from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import BY_MONITOR, exit_cause, seller
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, Action, TradeStatus, Venue, agent_with
 from service_tui.units import Micros, decimal, sum_of
 
@@ -102,7 +103,7 @@ def _search_text(fill: FillView, _: ViewContext) -> str:
         f"{fill.venue.value} {MONEY_OF[fill.venue]}",
         fill.trade_id,
     )
-    return "\n".join(parts).casefold()
+    return folded("\n".join(parts))
 
 
 def _empty_text(state: DeskState) -> str:

@@ -16,6 +16,7 @@ from service_tui.desk.chain.run_tickets import run_tickets
 from service_tui.desk.fill_tickets import fill_tickets, with_book
 from service_tui.desk.slices.records import OnBook, TicketState, TicketView, Topic
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, Mode, Venue
 from service_tui.units import decimal
 
@@ -110,7 +111,7 @@ def search_text(ticket: TicketView, view: ViewContext) -> str:
         ticket.kind,
         "" if ticket.venue is Venue.SIM else f"{MONEY_OF[ticket.venue]} {ticket.venue.value}",
     )
-    return "\n".join(parts).casefold()
+    return folded("\n".join(parts))
 
 
 def state_of(ticket: TicketView) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from service_tui.console.ranking import Need
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.units import Timestamp
 
 VERB_FROM: Final = 120
@@ -85,7 +86,7 @@ NEEDS: Final = TableSpec[Need](
             tier=ADVICE_FROM,
         ),
     ),
-    search_text=lambda need, _: need.what.casefold(),
+    search_text=lambda need, _: folded(need.what),
     empty_text=_empty_text,
     is_loaded=lambda state: not unloaded_topics(state),
 )

@@ -23,6 +23,7 @@ from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.orders import OpenOrderView, limit_text, moment_text
 from service_tui.desk.slices.records import Topic
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, Action
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -57,7 +58,7 @@ def _reserved(order: OpenOrderView) -> Micros | None:
 
 def _search_text(order: OpenOrderView, _: ViewContext) -> str:
     where = f"{order.venue.value} {MONEY_OF[order.venue]}"
-    return f"{order.question} {order.action.value} {order.side.value} {where}".casefold()
+    return folded(f"{order.question} {order.action.value} {order.side.value} {where}")
 
 
 def notes(state: DeskState, now: Timestamp) -> Text:

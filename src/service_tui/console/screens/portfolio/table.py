@@ -24,6 +24,7 @@ from service_tui.console.widgets.line_fit import Bit
 from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.slices.records import Deal, Phase, PositionView, Topic
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal, sum_of
 
@@ -122,7 +123,7 @@ def _on_venues(state: DeskState, *, is_closed: bool) -> tuple[PositionView, ...]
 
 def _search_text(position: PositionView, _: ViewContext) -> str:
     where = f"{position.venue.value} {MONEY_OF[position.venue]}"
-    return f"{position.question} {position.category} {position.side.value} {where}".casefold()
+    return folded(f"{position.question} {position.category} {position.side.value} {where}")
 
 
 def _units(amount: Micros | None) -> float | None:

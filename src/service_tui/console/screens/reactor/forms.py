@@ -38,6 +38,8 @@ from service_tui.desk.slices.reactor import (
     SourceWalletView,
 )
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
+from service_tui.pasted import wallet as pasted_wallet
 from service_tui.terms import (
     MIRROR_PRICE_MAX,
     MONEY_DECIMALS,
@@ -291,7 +293,7 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
     Raises:
         FieldError: it is none, its checksum is wrong, it is followed, or there are too many.
     """
-    given = text.strip()
+    given = pasted_wallet(text)
     if not given:
         raise FieldError("Choose a wallet with the arrows, or type its address")
     if not is_address(given):
@@ -364,7 +366,7 @@ class FollowForm(Form[NamedWallet]):
         """The wallet and its name."""
         text, result = self.read(ADDRESS), self._matching()
         self._keep_choice(result)
-        requested = self._selected if result and not is_address(text) else text
+        requested = self._selected if result and not is_address(pasted_wallet(text)) else text
         label = self.read(LABEL)
         return NamedWallet(read_wallet(requested, self._followed()), label)
 
@@ -398,13 +400,13 @@ class FollowForm(Form[NamedWallet]):
 
     def _matching(self) -> tuple[KnownWalletView, ...]:
         """Known wallets that are not followed and match the typed text, the best record first."""
-        typed = self.read(ADDRESS).casefold()
+        typed = folded(self.read(ADDRESS))
         followed = self._followed()
         wallets = (
             wallet
             for wallet in self.state.reactor.known.values()
             if wallet.address not in followed
-            and (typed in wallet.label.casefold() or typed in wallet.address.casefold())
+            and (typed in folded(wallet.label) or typed in wallet.address.casefold())
         )
         return tuple(sorted(wallets, key=lambda wallet: (-wallet.realized, wallet.address)))
 

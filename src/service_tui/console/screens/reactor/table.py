@@ -28,6 +28,7 @@ from service_tui.desk.slices.reactor import (
 )
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.units import Timestamp, decimal
 
 ReactorRow = SignalView | SourceWalletView
@@ -182,12 +183,12 @@ def _signal_text(row: SignalView, _: ViewContext) -> str:
         row.question, row.market_id, row.side.value, row.venue.value, row.label, row.wallet,
         row.state.value, row.detail, row.tx_hash,
     )  # fmt: skip
-    return "\n".join(parts).casefold()
+    return folded("\n".join(parts))
 
 
 def _wallet_text(row: SourceWalletView, _: ViewContext) -> str:
     follows = "followed" if row.is_followed else "not followed"
-    return f"{row.label}\n{row.address}\n{row.policy.value}\n{follows}".casefold()
+    return folded(f"{row.label}\n{row.address}\n{row.policy.value}\n{follows}")
 
 
 def _points(fraction: float | None) -> float | None:

@@ -18,6 +18,7 @@ from service_tui.desk.slices.redemption import (
     Stage,
 )
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -96,7 +97,7 @@ def _made(row: RedemptionRow) -> Micros | None:
 
 
 def _search_text(row: RedemptionRow, _: ViewContext) -> str:
-    return f"{row.question}\n{stage_text(row).plain}\n{row.venue.value}".casefold()
+    return folded(f"{row.question}\n{stage_text(row).plain}\n{row.venue.value}")
 
 
 def _empty_text(state: DeskState) -> str:

@@ -14,6 +14,7 @@ from service_tui.console.widgets.columns import Column
 from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.research import ExperimentView, SessionView
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.terms import SessionState
 
 NO_SESSION: Final = (
@@ -76,7 +77,7 @@ def empty_text(state: DeskState, session: SessionView | None) -> str:
 
 
 def _search_text(row: ExperimentView, _: ViewContext) -> str:
-    return f"{row.description} {row.status.value} {row.commit} {row.session}".casefold()
+    return folded(f"{row.description} {row.status.value} {row.commit} {row.session}")
 
 
 EXPERIMENTS: Final = TableSpec[ExperimentView](

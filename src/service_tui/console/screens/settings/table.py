@@ -17,6 +17,7 @@ from service_tui.desk.buy_limits import buy_limits
 from service_tui.desk.slices.buy_limits import RULES, BuyLimitView
 from service_tui.desk.slices.records import NoticeKind
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.units import Timestamp
 
 STOP, TARGET, AUTO = "risk.stop", "risk.target", "risk.auto"
@@ -269,6 +270,6 @@ SETTINGS: Final = TableSpec[SettingRow](
         Column("used", "used", 10, lambda row, _: row.used, glows=False),
         Column("beside", "", 13, lambda row, _: row.beside, glows=False),
     ),
-    search_text=lambda row, _: row.name.casefold(),
+    search_text=lambda row, _: folded(row.name),
     empty_text=lambda _: "Not loaded yet: no response from the service.",
 )

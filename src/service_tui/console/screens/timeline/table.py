@@ -13,6 +13,7 @@ from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.state import DeskState
+from service_tui.folding import folded
 from service_tui.units import decimal
 
 SIGNS: Final = {
@@ -80,7 +81,7 @@ def _money(moment: MomentView, view: ViewContext) -> Text:
 def search_text(moment: MomentView, view: ViewContext) -> str:
     """The text in which a search finds a moment, casefolded."""
     parts = (moment.kind.value, moment.who, words(moment, view), moment.question)
-    return "\n".join((*parts, "away" if moment.is_away else "")).casefold()
+    return folded("\n".join((*parts, "away" if moment.is_away else "")))
 
 
 def _empty_text(state: DeskState) -> str:

@@ -1,9 +1,9 @@
 """Who operates a world: the owner of its data directory, and the people who were added."""
 
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import Final
 
+from service_tui.folding import folded
 from service_tui.server.http.people.secret_keys import is_secret, new_secret
 from service_tui.server.http.refusals import denied
 from service_tui.storage.people import PersonRecord
@@ -30,8 +30,8 @@ THE_OWNER: Final = Person(OWNER, PersonRole.OWNER)
 
 
 def _look(name: str) -> str:
-    """A name without what is easily overlooked: the case, blanks, and other widths of a letter."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """A name without what is easily overlooked: the case, blanks, accents, kinds of quotes."""
+    return "".join(folded(name).split())
 
 
 class Roster:
