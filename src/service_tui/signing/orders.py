@@ -32,8 +32,8 @@ FEE_MAX_BPS: Final = 1_000
 the market lists is compared with the fee that was shown."""
 
 TICKS: Final = frozenset({100_000, 10_000, 5_000, 2_500, 1_000, 100})
-"""Ticks that the venue has, millionths. Source: wire reference, 6.2; as of 2026-11. One that a market
-lists and that is not here is refused before anything is signed."""
+"""Ticks that the venue has, millionths; as of 2026-11. Source: wire reference, 6.2. One that a
+market lists and that is not here is refused before anything is signed."""
 
 AT_ONCE_QUANTUM: Final = 100
 """What the amount received by a FAK or FOK order is a multiple of, at any tick, millionths: the
