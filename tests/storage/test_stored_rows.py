@@ -13,8 +13,8 @@ from service_tui.storage.invitations import (
     read_invitations,
 )
 from service_tui.storage.people import PersonRecord, keep_person, read_people
-from service_tui.storage.price_alerts import PriceAlerts, StoredPriceAlert
-from service_tui.storage.reactor import StoredReactor, StoredSignal, StoredWallet
+from service_tui.storage.price_alerts import PriceAlerts
+from service_tui.storage.reactor import Row, StoredReactor
 from service_tui.storage.world_copy import copy_world, count_of, digest_of
 
 _JOURNAL = (
@@ -23,14 +23,22 @@ _JOURNAL = (
 )
 
 
-def _signal(signal_id: str, **changed: object) -> StoredSignal:
+def _signal(signal_id: str, **changed: object) -> Row:
     fields = {
         "signal_id": signal_id, "tx_hash": "0xa", "wallet": "w1", "label": "one", "size": 9,
         "market_id": "m1", "question": "Rain?", "side": "YES", "venue": "amm", "price": 0.5,
         "amount": 3, "price_max": 0.6, "at": 10.0, "expires_at": 20.0, "state": "bought",
         "words": "as chosen",
     }  # fmt: skip
-    return StoredSignal(**{**fields, **changed})  # pyright: ignore[reportArgumentType]
+    return {
+        **fields,
+        "price_now": None,
+        "ticket_id": "",
+        "shares": 0,
+        "cost": 0,
+        "name": "",
+        **changed,
+    }
 
 
 def _run(subject: str, **changed: object) -> ChainRun:
@@ -62,7 +70,7 @@ async def test_a_signal_that_is_put_again_replaces_its_row() -> None:
 
     await reactor.put([_signal("a", state="expired")])
 
-    assert [one.state for one in reactor.recent(9)] == ["expired"]
+    assert [one["state"] for one in reactor.recent(9)] == ["expired"]
 
 
 async def test_signals_beyond_the_newest_are_summed_by_wallet_and_state() -> None:
@@ -85,22 +93,30 @@ async def test_signals_beyond_the_newest_are_summed_by_wallet_and_state() -> Non
 
 async def test_what_was_chosen_last_for_a_wallet_counts() -> None:
     reactor = StoredReactor(MemoryDatabase(tables.Reactorwallets))
-    await reactor.choose(StoredWallet(address="w1", label="one", policy="ask"))
-    await reactor.choose(StoredWallet(address="w2", label="two", policy="ask"))
+    await reactor.choose({"address": "w1", "label": "one", "policy": "ask"})
+    await reactor.choose({"address": "w2", "label": "two", "policy": "ask"})
 
-    await reactor.choose(StoredWallet(address="w1", label="uno", policy="ignore"))
+    await reactor.choose({"address": "w1", "label": "uno", "policy": "ignore"})
 
-    assert sorted(reactor.wallets(), key=lambda one: one.address) == [
-        StoredWallet(address="w1", label="uno", policy="ignore"),
-        StoredWallet(address="w2", label="two", policy="ask"),
+    assert sorted(reactor.wallets(), key=lambda one: one["address"]) == [
+        {"address": "w1", "label": "uno", "policy": "ignore"},
+        {"address": "w2", "label": "two", "policy": "ask"},
     ]
 
 
-def _alert(alert_id: str, created_at: float) -> StoredPriceAlert:
-    return StoredPriceAlert(
-        alert_id=alert_id, market_id="m1", question="Rain?", side="YES", condition="above",
-        threshold=0.6, created_at=created_at,
-    )  # fmt: skip
+def _alert(alert_id: str, created_at: float) -> Row:
+    return {
+        "armed": 0,
+        "triggered_at": None,
+        "triggered_price": None,
+        "alert_id": alert_id,
+        "market_id": "m1",
+        "question": "Rain?",
+        "side": "YES",
+        "condition": "above",
+        "threshold": 0.6,
+        "created_at": created_at,
+    }
 
 
 async def test_alerts_are_read_newest_first_and_dropped_once() -> None:
@@ -110,7 +126,7 @@ async def test_alerts_are_read_newest_first_and_dropped_once() -> None:
 
     assert alerts.all() == [_alert("c", 2.0), _alert("a", 1.0), _alert("b", 1.0)]
     assert [await alerts.drop("a"), await alerts.drop("a")] == [True, False]
-    assert [one.alert_id for one in alerts.all()] == ["c", "b"]
+    assert [one["alert_id"] for one in alerts.all()] == ["c", "b"]
 
 
 async def test_an_alert_is_armed_and_fires_once() -> None:
@@ -119,15 +135,15 @@ async def test_an_alert_is_armed_and_fires_once() -> None:
     await alerts.put(_alert("b", 2.0))
 
     await alerts.arm("a", armed=True)
-    assert {one.alert_id: one.armed for one in alerts.all()} == {"a": 1, "b": 0}
+    assert {one["alert_id"]: one["armed"] for one in alerts.all()} == {"a": 1, "b": 0}
     await alerts.arm("a", armed=False)
     fired = [await alerts.fire("a", at=5.0, price=0.7), await alerts.fire("a", at=6.0, price=0.8)]
 
     assert fired == [True, False]
     assert await alerts.fire("none", at=5.0, price=0.7) is False
     other, first = alerts.all()
-    assert (first.armed, first.triggered_at, first.triggered_price) == (0, 5.0, 0.7)
-    assert other.triggered_at is None
+    assert (first["armed"], first["triggered_at"], first["triggered_price"]) == (0, 5.0, 0.7)
+    assert other["triggered_at"] is None
 
 
 @pytest.fixture

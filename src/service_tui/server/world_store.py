@@ -32,6 +32,7 @@ from service_tui.engine.notify_events import PriceAlertTriggered
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import advance, play
 from service_tui.engine.world import World
+from service_tui.records import read as read_record
 from service_tui.server.events.listeners import EventHub
 from service_tui.server.past.digest import Digest
 from service_tui.server.past.history import ORDER_END, REPEATED, Past, owned_rows, past_of
@@ -287,7 +288,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
     async def acts(self, limit: int) -> list[tuple[int, OperatorActed]]:
         """What people changed, newest first, with the rows of the journal."""
         rows = await asyncio.to_thread(self._agent_rows.of_people, limit)
-        return [(row.seq, codec.acted_of(json.loads(row.body))) for row in rows]
+        return [(row.seq, read_record(OperatorActed, json.loads(row.body))) for row in rows]
 
     async def ends_before(
         self, who: tuple[str, Venue], kinds: Sequence[str], before: int | None, *, limit: int
@@ -320,7 +321,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             rows, _ = await asyncio.to_thread(
                 self._journal.rows_of, criteria, limit=ENDS_PAGE, offset=offset
             )
-            ends = [codec.order_end_of(json.loads(row.body)) for row in rows]
+            ends = [read_record(OrderEnded, json.loads(row.body)) for row in rows]
             found |= {end.order_id: end for end in ends if end.order_id in order_ids}
             offset += len(rows)
             if len(rows) < ENDS_PAGE:

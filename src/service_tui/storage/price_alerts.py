@@ -2,8 +2,7 @@
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import REAL, bindparam, delete, insert, update
 from sqlmodel import col, select
@@ -33,20 +32,8 @@ _FIRE: Final = statement(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredPriceAlert:
-    """One row. `armed` is 0 or 1; both `triggered` are None until it has fired."""
-
-    alert_id: str
-    market_id: str
-    question: str
-    side: str
-    condition: str
-    threshold: float
-    created_at: float
-    armed: int = 0
-    triggered_at: float | None = None
-    triggered_price: float | None = None
+Row = dict[str, Any]
+"""A row by the names of its columns; `armed` is 0 or 1."""
 
 
 class PriceAlerts:
@@ -55,17 +42,16 @@ class PriceAlerts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def all(self) -> list[StoredPriceAlert]:
+    def all(self) -> list[Row]:
         """Every one, newest first."""
         table = tables.Pricealerts
         query = select(table).order_by(col(table.created_at).desc(), col(table.alert_id))
         with self._database.reader() as session:
-            return [StoredPriceAlert(**row.model_dump()) for row in session.exec(query)]
+            return [row.model_dump() for row in session.exec(query)]
 
-    async def put(self, alert: StoredPriceAlert) -> None:
+    async def put(self, alert: Row) -> None:
         """Keep a new one."""
-        record = asdict(alert)
-        await self._database.write(lambda c: _changed(c, _PUT, record))
+        await self._database.write(lambda c: _changed(c, _PUT, alert))
 
     async def drop(self, alert_id: str) -> bool:
         """Forget one; False where there is none."""

@@ -2,8 +2,8 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from sqlalchemy import insert, text
 from sqlmodel import col, select
@@ -24,42 +24,6 @@ GROUP BY wallet, state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSignal:
-    """One row. Sizes, `amount` and `cost` are micros."""
-
-    signal_id: str
-    tx_hash: str
-    wallet: str
-    label: str
-    market_id: str
-    question: str
-    side: str
-    venue: str
-    size: int
-    price: float
-    amount: int
-    price_max: float
-    at: float
-    expires_at: float
-    state: str
-    words: str
-    price_now: float | None = None
-    ticket_id: str = ""
-    shares: int = 0
-    cost: int = 0
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredWallet:
-    """One row: an address, its name here, and what is done with its signals."""
-
-    address: str
-    label: str
-    policy: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTally:
     """Sums over the rows of one wallet in one state. `pnl` is of those whose price is known."""
 
@@ -73,19 +37,23 @@ class StoredTally:
     last_at: float
 
 
+Row = dict[str, Any]
+"""A row by the names of its columns."""
+
+
 class StoredReactor:
     """The signals and wallets of one data directory."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def recent(self, limit: int) -> list[StoredSignal]:
+    def recent(self, limit: int) -> list[Row]:
         """The newest signals first."""
         table = tables.Reactorsignals
         order = (col(table.at).desc(), col(table.signal_id))
         query = select(table).order_by(*order).limit(limit)
         with self._database.reader() as session:
-            return [StoredSignal(**row.model_dump()) for row in session.exec(query)]
+            return [row.model_dump() for row in session.exec(query)]
 
     def tallies(self, *, beyond: int) -> list[StoredTally]:
         """Sums of all signals but the newest so many."""
@@ -105,13 +73,13 @@ class StoredReactor:
             for wallet, state, count, spent, shares, source_cost, pnl, last_at in rows
         ]
 
-    def wallets(self) -> list[StoredWallet]:
+    def wallets(self) -> list[Row]:
         """Everything that was chosen for wallets."""
         with self._database.reader() as session:
             rows = session.exec(select(tables.Reactorwallets))
-            return [StoredWallet(**row.model_dump()) for row in rows]
+            return [row.model_dump() for row in rows]
 
-    async def put(self, signals: Sequence[StoredSignal]) -> None:
+    async def put(self, signals: Sequence[Row]) -> None:
         """Store signals in one transaction."""
         writes = [putting(signal) for signal in signals]
 
@@ -121,21 +89,19 @@ class StoredReactor:
 
         await self._database.write(work)
 
-    async def choose(self, wallet: StoredWallet) -> None:
+    async def choose(self, wallet: Row) -> None:
         """Keep what was chosen for a wallet."""
-        record = asdict(wallet)
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute(_CHOOSE, record)
+            connection.execute(_CHOOSE, wallet)
 
         await self._database.write(work)
 
 
-def putting(signal: StoredSignal) -> Work[sqlite3.Connection, None]:
+def putting(signal: Row) -> Work[sqlite3.Connection, None]:
     """Write of a signal, for a transaction with more writes."""
-    record = asdict(signal)
 
     def work(connection: sqlite3.Connection) -> None:
-        connection.execute(_PUT, record)
+        connection.execute(_PUT, signal)
 
     return work

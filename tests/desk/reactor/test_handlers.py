@@ -40,7 +40,7 @@ from service_tui.desk.slices.reactor import (
 )
 from service_tui.desk.slices.records import Topic
 from service_tui.storage.errors import StorageError
-from service_tui.storage.reactor import StoredWallet
+from service_tui.storage.reactor import Row
 from service_tui.terms import WALLETS_MAX, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR
@@ -56,10 +56,10 @@ CALLED = Called("PATCH", "/x")
 
 @dataclass
 class Stored:
-    chosen: list[StoredWallet] = field(default_factory=list)
+    chosen: list[Row] = field(default_factory=list)
     problem: Exception | None = None
 
-    async def choose(self, wallet: StoredWallet) -> None:
+    async def choose(self, wallet: Row) -> None:
         if self.problem is not None:
             raise self.problem
         self.chosen.append(wallet)
@@ -217,7 +217,7 @@ async def test_a_wallet_is_followed_behind_the_others_and_named_once_it_is() -> 
     order = FollowWallet(f" {C.lower()} ", " ada ")
     assert await it.do(order) == ("good", order.describe())
     assert it.sent == [ReactorConfigPatch(wallets=(A, B, C))]
-    assert it.stored.chosen == [StoredWallet(address=C, label="ada", policy=Policy.ASK.value)]
+    assert it.stored.chosen == [{"address": C, "label": "ada", "policy": Policy.ASK.value}]
     assert WalletChosen(WalletChoice(C, "ada")) in it.on.facts
     nameless = Work(CONFIG.model_copy(update={"wallets": (A, B, C)}))
     await nameless.do(FollowWallet(C, "  "))
@@ -281,21 +281,21 @@ async def test_a_policy_and_a_name_are_kept_beside_what_was_chosen_before() -> N
     policy = Work(choices=before)
     order = SetWalletPolicy(f" {A.lower()}", Policy.AUTO, "old")
     assert await policy.do(order) == ("good", order.describe())
-    assert policy.stored.chosen == [StoredWallet(address=A, label="old", policy="auto")]
+    assert policy.stored.chosen == [{"address": A, "label": "old", "policy": "auto"}]
     assert policy.on.facts[0] == WalletChosen(WalletChoice(A, "old", Policy.AUTO))
     assert policy.sent == []
     name = Work(choices=before)
     await name.do(LabelWallet(A, " new\x1b[2J "))
-    assert name.stored.chosen == [StoredWallet(address=A, label="new", policy="off")]
+    assert name.stored.chosen == [{"address": A, "label": "new", "policy": "off"}]
     fresh = Work()
     await fresh.do(SetWalletPolicy(B, Policy.AUTO))
-    assert fresh.stored.chosen == [StoredWallet(address=B, label="", policy="auto")]
+    assert fresh.stored.chosen == [{"address": B, "label": "", "policy": "auto"}]
 
 
 async def test_a_name_may_have_its_most_letters_and_no_more() -> None:
     it = Work()
     await it.do(LabelWallet(A, "x" * LABEL_MAX))
-    assert it.stored.chosen[0].label == "x" * LABEL_MAX
+    assert it.stored.chosen[0]["label"] == "x" * LABEL_MAX
     long = Work()
     await long.do(LabelWallet(A, "x" * (LABEL_MAX + 1)))
     assert long.stored.chosen == []

@@ -658,7 +658,7 @@ async def test_a_dismissed_signal_that_stays_at_the_service_is_said_so(
 
 def test_a_signal_is_stored_with_all_of_its_fields() -> None:
     row = row_of(signal_of(price_now=0.5, shares=Micros(3), cost=Micros(4), ticket_id="t"))
-    assert (row.words, row.side, row.venue, row.name) == ("", "no", "sim", "Event-s-1")
+    assert (row["words"], row["side"], row["venue"], row["name"]) == ("", "no", "sim", "Event-s-1")
     assert Changed(signal_of()).row == signal_of()
 
 

@@ -35,7 +35,7 @@ from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.reactor import ReactorView, SignalState
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter, StoredState
-from service_tui.storage.reactor import StoredReactor, StoredWallet
+from service_tui.storage.reactor import StoredReactor
 
 pytestmark = pytest.mark.process
 
@@ -69,7 +69,7 @@ async def mirrored(stage: Stage) -> int:
 async def authorised(stage: Stage) -> None:
     """Whatever the wallet does is mirrored without a question."""
     await configure(stage)
-    await StoredReactor(stage.database).choose(StoredWallet(address=ANN, label="", policy="auto"))
+    await StoredReactor(stage.database).choose({"address": ANN, "label": "", "policy": "auto"})
 
 
 @pytest.mark.parametrize(("place", "fault"), POINTS)

@@ -43,7 +43,7 @@ from service_tui.desk.slices.reactor import (
     WalletChoice,
 )
 from service_tui.desk.state import DeskState
-from service_tui.storage.reactor import StoredSignal
+from service_tui.storage.reactor import Row
 from service_tui.terms import BREAKER_S, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
@@ -243,9 +243,9 @@ class Written:
     """Keeps the rows that a log of signals writes."""
 
     def __init__(self) -> None:
-        self.rows: list[StoredSignal] = []
+        self.rows: list[Row] = []
 
-    async def put(self, rows: Sequence[StoredSignal]) -> None:
+    async def put(self, rows: Sequence[Row]) -> None:
         self.rows += rows
 
 
@@ -278,7 +278,7 @@ async def test_a_signal_is_written_again_for_all_but_a_price_that_moves_on(
     other = replace(one, signal_id="another")
     log.look((one,), (other, one))
     await log.flush()
-    assert [row.signal_id for row in written.rows[is_written:]] == ["another"]
+    assert [row["signal_id"] for row in written.rows[is_written:]] == ["another"]
 
 
 def test_what_is_listed_no_more_has_an_end_and_old_ones_count_in_the_statistics() -> None:

@@ -21,7 +21,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.slices.reactor import SignalState
 from service_tui.desk.state import DeskState
 from service_tui.engine.reactor.reactor import RESET
-from service_tui.storage.reactor import StoredReactor, StoredWallet
+from service_tui.storage.reactor import StoredReactor
 from service_tui.terms import FAILURES_MAX
 
 
@@ -52,7 +52,7 @@ async def played(path: Path, play: Sequence[Step]) -> None:
     async with open_stage(path, speed=0) as whole:
         stage, line = breaking(whole)
         await configure(stage)
-        choice = StoredWallet(address=ANN, label="", policy="auto")
+        choice = {"address": ANN, "label": "", "policy": "auto"}
         await StoredReactor(stage.database).choose(choice)
         resumed: set[int] = set()
         for is_end, steps in itertools.groupby(play, lambda step: step is Step.RESTART):

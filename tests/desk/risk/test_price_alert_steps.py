@@ -29,7 +29,7 @@ from service_tui.desk.slices.records import NoticeKind
 from service_tui.desk.slices.risk import Condition, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import StorageError
-from service_tui.storage.price_alerts import PriceAlerts, StoredPriceAlert
+from service_tui.storage.price_alerts import PriceAlerts, Row
 from service_tui.terms import AlertCondition, Side
 from service_tui.units import Probability, Timestamp
 from service_tui.wire.alerts import PriceAlertBody, PriceAlertRequest, PriceAlertsBody, RemovedBody
@@ -48,7 +48,7 @@ class Stored:
 
     def __init__(self, error: Exception | None = None, *, is_first: bool = True) -> None:
         self.did: list[tuple[Any, ...]] = []
-        self.rows: list[StoredPriceAlert] = []
+        self.rows: list[Row] = []
         self._error = error
         self._is_first = is_first
 
@@ -57,11 +57,11 @@ class Stored:
             raise self._error
         self.did.append(what)
 
-    def all(self) -> list[StoredPriceAlert]:
+    def all(self) -> list[Row]:
         self._note("all")
         return self.rows
 
-    async def put(self, alert: StoredPriceAlert) -> None:
+    async def put(self, alert: Row) -> None:
         self._note("put", alert)
 
     async def drop(self, alert_id: str) -> bool:
@@ -93,24 +93,26 @@ def service(**of: Any) -> Any:
 def test_a_row_and_its_alert_are_the_same() -> None:
     alert = price_alert_of(is_armed=True, side=Side.NO, condition=Condition.CROSSES_BELOW)
     row = row_of(alert)
-    assert row == StoredPriceAlert(
-        alert_id="p1",
-        market_id="m",
-        question="Rain?",
-        side="no",
-        condition="crosses_below",
-        threshold=0.6,
-        created_at=NOW,
-        armed=1,
-    )
+    assert row == {
+        "triggered_at": None,
+        "triggered_price": None,
+        "alert_id": "p1",
+        "market_id": "m",
+        "question": "Rain?",
+        "side": "no",
+        "condition": "crosses_below",
+        "threshold": 0.6,
+        "created_at": NOW,
+        "armed": 1,
+    }
     assert view_of(row) == alert
     fired = replace(alert, triggered_at=Timestamp(NOW + 5), triggered_price=0.61, is_armed=False)
-    assert view_of(replace(row, triggered_at=NOW + 5, triggered_price=0.61, armed=0)) == fired
+    assert view_of({**row, "triggered_at": NOW + 5, "triggered_price": 0.61, "armed": 0}) == fired
 
 
 @pytest.mark.parametrize("field", ["side", "condition"])
 def test_a_row_without_a_meaning_is_none(field: str) -> None:
-    row = replace(row_of(price_alert_of()), **{field: "other"})
+    row = {**row_of(price_alert_of()), field: "other"}
     assert view_of(row) is None
     stored = Stored()
     stored.rows = [row, row_of(price_alert_of("p2"))]
@@ -247,8 +249,8 @@ async def test_its_question_is_the_orders_else_the_markets(
     wish = replace(order(question=question), market_id=market_id)
     await set_price_alert(wish, stored.kept, there.ports)
     [(_, row)] = stored.did
-    assert (row.question, row.market_id) == (expected, market_id)
-    assert row.armed == int(market_id == HERE)
+    assert (row["question"], row["market_id"]) == (expected, market_id)
+    assert row["armed"] == int(market_id == HERE)
 
 
 async def test_a_price_that_is_there_fires_at_once() -> None:
@@ -269,7 +271,7 @@ async def test_a_cached_price_fires_and_arms_nothing() -> None:
     stored, there = Stored(), Offline(state_with(service=service(), from_cache=True))
     await set_price_alert(order(0.3), stored.kept, there.ports)
     [(word, row)] = stored.did
-    assert (word, row.armed) == ("put", 0)
+    assert (word, row["armed"]) == ("put", 0)
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0, -0.1, float("nan")])

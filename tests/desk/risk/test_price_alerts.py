@@ -124,7 +124,7 @@ async def test_a_price_that_is_there_already_is_told_at_once(tmp_path: Path) -> 
         desk.submit(wish(market_id, Condition.ABOVE, 0.0001, Side.YES))
         state = await until(desk, fired, stage)
         assert not state.risk.price_alerts[0].is_open
-        await until(desk, lambda _: PriceAlerts(stage.database).all()[0].triggered_at, stage)
+        await until(desk, lambda _: PriceAlerts(stage.database).all()[0]["triggered_at"], stage)
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0, -0.5, float("nan"), float("inf")])

@@ -21,7 +21,6 @@ from service_tui.engine.chain_events import (
     WalletFilled,
     WalletLinked,
 )
-from service_tui.engine.codec import events as codec
 from service_tui.engine.codec.events import JournalError, NewerJournalError, decode, dumps, encode
 from service_tui.engine.events import (
     KINDS,
@@ -74,6 +73,7 @@ from service_tui.engine.notify_events import (
     WebhookSet,
     WebhookTried,
 )
+from service_tui.records import read
 from service_tui.terms import (
     Action,
     AlertCondition,
@@ -491,7 +491,7 @@ def test_every_field_of_every_kind_comes_back_with_its_type(*, empty: bool) -> N
 
 
 def test_words_stand_in_the_journal_as_they_were_written() -> None:
-    assert encode(codec.KeyRotated("zoë", 1.5, "→")) == '["zoë",1.5,"→"]'
+    assert encode(KeyRotated("zoë", 1.5, "→")) == '["zoë",1.5,"→"]'
 
 
 def test_a_payout_from_before_it_named_its_sources_is_written_as_it_was() -> None:
@@ -593,7 +593,7 @@ def test_a_listing_is_kept_whole_and_by_name() -> None:
     event = _listed()
     body = json.loads(encode(event))
     assert set(body[2]) == set(Listing.__slots__)
-    assert codec.listing_of(body[2]) == event.listing
+    assert read(Listing, body[2]) == event.listing
 
 
 def _listed() -> MarketListed:

@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
-from service_tui.engine.codec.reactor import _record_of
 from service_tui.engine.reactor.wallet_records import WalletPosition, WalletRecord
+from service_tui.records import read
 from service_tui.units import Micros, Timestamp
 
 
@@ -14,6 +14,6 @@ def test_the_record_of_a_wallet_comes_back_whole() -> None:
         "both": WalletPosition(Micros(5), Micros(6), Micros(7), Micros(8)),
     }
     record = WalletRecord(9, Micros(10), 11, 12, Micros(-13), Timestamp(14.5), held)
-    assert _record_of(asdict(record)) == record
-    assert [*_record_of(asdict(record)).held] == ["yes", "no", "both"]
-    assert _record_of(asdict(WalletRecord())) == WalletRecord()
+    assert read(WalletRecord, asdict(record)) == record
+    assert [*read(WalletRecord, asdict(record)).held] == ["yes", "no", "both"]
+    assert read(WalletRecord, asdict(WalletRecord())) == WalletRecord()

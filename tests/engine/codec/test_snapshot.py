@@ -6,12 +6,13 @@ import pytest
 
 from kit.engine.topics import TOPICS
 from service_tui.engine.amm.exchange import Order
-from service_tui.engine.codec.events import JournalError, Named, dumps
+from service_tui.engine.codec.events import JournalError, dumps
 from service_tui.engine.codec.snapshot import FORMAT, fields_of, world_of
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import AgentRegistered, KeyRotated, PlanSet
 from service_tui.engine.tick import advance, change_speed
 from service_tui.engine.world import World
+from service_tui.records import Named
 from service_tui.terms import Action, MarketStatus, Plan, Side
 from service_tui.units import ONE, Micros, Timestamp
 

@@ -11,7 +11,7 @@ from kit.engine.topics import TOPICS
 from kit.engine.whole import typed, whole
 from service_tui.engine.agents.agents import ClosedPosition
 from service_tui.engine.agents.leash import Leash
-from service_tui.engine.codec.events import Named, NewerJournalError, dumps
+from service_tui.engine.codec.events import NewerJournalError, dumps
 from service_tui.engine.codec.snapshot import FORMAT, fields_of, world_of
 from service_tui.engine.events import (
     Breached,
@@ -29,6 +29,7 @@ from service_tui.engine.research.research import KEPT
 from service_tui.engine.risk.alerts import RiskAlert
 from service_tui.engine.risk.monitors import MonitoredSide
 from service_tui.engine.world import World
+from service_tui.records import Named
 from service_tui.terms import AlertStatus, Plan, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -195,7 +196,7 @@ def test_a_snapshot_from_before_there_were_venues_grants_their_first_cash() -> N
 
 
 def test_a_snapshot_of_the_next_format_is_known_for_a_newer_one() -> None:
-    fields = fields_of(bare_world())
+    fields = json.loads(dumps(fields_of(bare_world())))
     assert world_of(dict(fields) | {"format": FORMAT}, TOPICS).seed == fields["seed"]
     with pytest.raises(NewerJournalError):
         world_of(dict(fields) | {"format": FORMAT + 1}, TOPICS)

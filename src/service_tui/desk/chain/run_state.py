@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from service_tui.addresses import is_address
 from service_tui.desk.slices.redemption import (
@@ -10,14 +10,10 @@ from service_tui.desk.slices.redemption import (
     ChainRunState,
     RunProblem,
     RunView,
-    Step,
     StepView,
 )
-from service_tui.terms import Side, Venue
+from service_tui.records import read
 from service_tui.units import Micros, Timestamp
-
-Fields = dict[str, Any]
-"""A record's fields as JSON gives them; every use below makes typed values of them."""
 
 
 class RunChanges(TypedDict, total=False):
@@ -88,55 +84,24 @@ def load(text: str) -> TransactionRunState:
         ValueError: it was made by something else.
     """
     try:
-        whole: Fields = json.loads(text)
-        to_sign: Fields | None = whole["to_sign"]
-        return TransactionRunState(
-            run=_run(whole["run"]),
-            to_sign=None if to_sign is None else _signed_call(to_sign),
-            confirmed=whole["confirmed"] is True,
-            begun=_whole(whole.get("begun", 0)),
-        )
+        whole = json.loads(text)
+        body = read(TransactionRunState, whole | {"confirmed": whole["confirmed"] is True})
+        _check(body)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("unknown transaction record") from error
+    return body
 
 
-def _signed_call(fields: Fields) -> SignedCall:
-    call = SignedCall(**fields)
-    for figure in (call.chain_id, call.nonce, call.gas, call.max_fee, call.max_priority_fee):
-        _whole(figure)
-    bytes.fromhex(call.data)
-    if not is_address(call.to):
-        raise ValueError("not an address")
-    return call
-
-
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError("not a count")
-    return value
-
-
-def _run(fields: Fields) -> RunView:
-    call: Fields | None = fields["call"]
-    reason: str | None = fields["reason"]
-    read: Fields = {
-        **fields,
-        "side": Side(fields["side"]),
-        "venue": Venue(fields["venue"]),
-        "state": ChainRunState(fields["state"]),
-        "steps": tuple(_step(one) for one in fields["steps"]),
-        "call": None if call is None else _call(call),
-        "reason": None if reason is None else RunProblem(reason),
-    }
-    _whole(fields["amount"])
-    return RunView(**read)
-
-
-def _step(fields: Fields) -> StepView:
-    return StepView(Step(fields["step"]), Timestamp(float(fields["at"])), str(fields["words"]))
-
-
-def _call(fields: Fields) -> CallView:
-    pairs = tuple((name, value) for name, value in fields["arguments"])
-    read: Fields = {**fields, "arguments": pairs}
-    return CallView(**read)
+def _check(body: TransactionRunState) -> None:
+    """Raise where a figure is no count, or what is to be signed is no call."""
+    figures: list[object] = [body.begun, body.run.amount]
+    if (call := body.to_sign) is not None:
+        figures += [call.chain_id, call.nonce, call.gas, call.max_fee, call.max_priority_fee]
+        bytes.fromhex(call.data)
+        if not is_address(call.to):
+            raise ValueError("not an address")
+    for figure in figures:
+        if not isinstance(figure, int) or isinstance(figure, bool) or figure < 0:
+            raise ValueError("not a count")
+    for step in body.run.steps:
+        float(step.at)

@@ -33,8 +33,9 @@ from service_tui.desk.slices.reactor import (
     WalletChosen,
 )
 from service_tui.desk.slices.records import Topic
+from service_tui.records import fields_of_record
 from service_tui.storage.errors import StorageError
-from service_tui.storage.reactor import StoredReactor, StoredWallet
+from service_tui.storage.reactor import StoredReactor
 from service_tui.terms import PRICE_BUFFER_MAX, WALLETS_MAX, counted
 from service_tui.units import AMOUNT_MAX, ONE, Micros, decimal
 from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR
@@ -261,7 +262,5 @@ def _label(text: str) -> str:
 
 
 async def _choose(choice: WalletChoice, stored: StoredReactor, ports: Ports) -> None:
-    await stored.choose(
-        StoredWallet(address=choice.address, label=choice.label, policy=choice.policy.value)
-    )
+    await stored.choose(fields_of_record(choice))
     ports.emit(WalletChosen(choice))

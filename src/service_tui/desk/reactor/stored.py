@@ -1,90 +1,43 @@
 """Stored signals and wallet choices, and the reactor's slice at the start of a desk."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from service_tui.desk.slices.reactor import (
     SIGNALS_MAX,
-    Policy,
     ReactorView,
     SignalState,
     SignalView,
     Tally,
     WalletChoice,
 )
+from service_tui.records import Named, fields_of_record, read
 from service_tui.storage.errors import StorageError
-from service_tui.storage.reactor import StoredReactor, StoredSignal, StoredTally, StoredWallet
-from service_tui.terms import Side, Venue
+from service_tui.storage.reactor import StoredReactor, StoredTally
 from service_tui.units import Micros, Timestamp
 
 log = logging.getLogger(__name__)
 
-
-def row_of(signal: SignalView) -> StoredSignal:
-    """A signal as it is stored."""
-    return StoredSignal(
-        signal_id=signal.signal_id,
-        tx_hash=signal.tx_hash,
-        wallet=signal.wallet,
-        label=signal.label,
-        market_id=signal.market_id,
-        question=signal.question,
-        side=signal.side.value,
-        venue=signal.venue.value,
-        size=int(signal.size),
-        price=signal.price,
-        amount=int(signal.amount),
-        price_max=signal.price_max,
-        at=signal.at,
-        expires_at=signal.expires_at,
-        state=signal.state.value,
-        words=signal.detail,
-        price_now=signal.price_now,
-        ticket_id=signal.ticket_id,
-        shares=int(signal.shares),
-        cost=int(signal.cost),
-        name=signal.name,
-    )
+Made = TypeVar("Made")
 
 
-def view_of(row: StoredSignal) -> SignalView | None:
-    """A stored signal as it is shown; None where it has no meaning here."""
-    try:
-        side, venue, state = Side(row.side), Venue(row.venue), SignalState(row.state)
-    except ValueError:
-        return None
-    return SignalView(
-        signal_id=row.signal_id,
-        tx_hash=row.tx_hash,
-        wallet=row.wallet,
-        label=row.label,
-        market_id=row.market_id,
-        question=row.question,
-        side=side,
-        venue=venue,
-        size=Micros(row.size),
-        price=row.price,
-        amount=Micros(row.amount),
-        price_max=row.price_max,
-        at=Timestamp(row.at),
-        expires_at=Timestamp(row.expires_at),
-        state=state,
-        detail=row.words,
-        price_now=row.price_now,
-        ticket_id=row.ticket_id,
-        shares=Micros(row.shares),
-        cost=Micros(row.cost),
-        name=row.name,
-    )
+def row_of(signal: SignalView) -> Named:
+    """A signal as it is stored; on disk since the first version under another name of `detail`."""
+    fields = fields_of_record(signal)
+    return fields | {"words": fields.pop("detail")}
 
 
-def choice_of(row: StoredWallet) -> WalletChoice | None:
-    """A stored choice; None where it has no meaning here."""
-    try:
-        return WalletChoice(row.address, row.label, Policy(row.policy))
-    except ValueError:
-        return None
+def view_of(row: Named) -> SignalView:
+    """A stored signal.
+
+    Raises:
+        ValueError: it has no meaning here.
+    """
+    return read(SignalView, {"detail" if name == "words" else name: row[name] for name in row})
 
 
 def known_reactor(stored: StoredReactor, initial: ReactorView) -> ReactorView:
@@ -94,15 +47,23 @@ def known_reactor(stored: StoredReactor, initial: ReactorView) -> ReactorView:
         The slice; the given one where nothing can be read.
     """
     try:
-        views = [view_of(row) for row in stored.recent(SIGNALS_MAX)]
-        choices = [choice_of(row) for row in stored.wallets()]
+        signals = _meant(view_of, stored.recent(SIGNALS_MAX))
+        choices = _meant(partial(read, WalletChoice), stored.wallets())
         past = past_of(stored.tallies(beyond=SIGNALS_MAX))
     except StorageError as error:
         log.warning("cannot read the signals of earlier runs: %s", error)
         return initial
-    signals = tuple(one for one in views if one is not None)
-    chosen = {one.address: one for one in choices if one is not None}
-    return replace(initial, signals=signals, choices=chosen, past=past)
+    chosen = {one.address: one for one in choices}
+    return replace(initial, signals=tuple(signals), choices=chosen, past=past)
+
+
+def _meant(made: Callable[[Named], Made], rows: Iterable[Named]) -> list[Made]:
+    """What the rows are made into, without those that have no meaning here."""
+    found: list[Made] = []
+    for row in rows:
+        with suppress(ValueError):
+            found.append(made(row))
+    return found
 
 
 def past_of(rows: Iterable[StoredTally]) -> dict[str, Tally]:

@@ -16,9 +16,10 @@ from service_tui.desk.slices.risk import (
     PriceAlertView,
 )
 from service_tui.desk.state import DeskState
+from service_tui.records import Named, fields_of_record, read
 from service_tui.storage.errors import StorageError
-from service_tui.storage.price_alerts import PriceAlerts, StoredPriceAlert
-from service_tui.terms import AlertCondition, Side
+from service_tui.storage.price_alerts import PriceAlerts
+from service_tui.terms import AlertCondition
 from service_tui.units import Timestamp
 from service_tui.wire.alerts import PriceAlertRequest
 from service_tui.wire.endpoints.notify import (
@@ -50,39 +51,20 @@ def after_price(alert: PriceAlertView, price: float, at: Timestamp) -> PriceAler
     return replace(alert, is_armed=True) if is_near and not alert.is_armed else alert
 
 
-def view_of(row: StoredPriceAlert) -> PriceAlertView | None:
+def view_of(row: Named) -> PriceAlertView | None:
     """A stored alert as it is shown; None where it has no meaning here."""
+    fields = dict(row)
+    armed = bool(fields.pop("armed"))
     try:
-        side, condition = Side(row.side), Condition(row.condition)
+        return read(PriceAlertView, fields | {"is_armed": armed})
     except ValueError:
         return None
-    at = row.triggered_at
-    return PriceAlertView(
-        alert_id=row.alert_id,
-        market_id=row.market_id,
-        question=row.question,
-        side=side,
-        condition=condition,
-        threshold=row.threshold,
-        created_at=Timestamp(row.created_at),
-        triggered_at=None if at is None else Timestamp(at),
-        triggered_price=row.triggered_price,
-        is_armed=bool(row.armed),
-    )
 
 
-def row_of(alert: PriceAlertView) -> StoredPriceAlert:
-    """A new alert as it is stored."""
-    return StoredPriceAlert(
-        alert_id=alert.alert_id,
-        market_id=alert.market_id,
-        question=alert.question,
-        side=alert.side.value,
-        condition=alert.condition.value,
-        threshold=alert.threshold,
-        created_at=alert.created_at,
-        armed=int(alert.is_armed),
-    )
+def row_of(alert: PriceAlertView) -> Named:
+    """An alert as it is stored."""
+    fields = fields_of_record(alert)
+    return fields | {"armed": int(fields.pop("is_armed"))}
 
 
 def known_price_alerts(stored: PriceAlerts) -> tuple[PriceAlertView, ...]:

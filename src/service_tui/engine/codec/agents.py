@@ -2,8 +2,8 @@
 
 from service_tui.engine.agents.leash import Leash
 from service_tui.engine.agents.pending_trades import PendingTrades
-from service_tui.engine.codec.events import Named, held_end_of, held_of
-from service_tui.terms import LeashMode
+from service_tui.engine.events import HeldEnded, TradeHeld
+from service_tui.records import Named, read
 
 
 def pending_fields(pending: PendingTrades) -> Named:
@@ -18,8 +18,8 @@ def pending_fields(pending: PendingTrades) -> Named:
             for agent_id, agent in pending.agents.items()
             if agent.leashes
         },
-        "waiting": [list(trade) for trade in pending.waiting.values()],
-        "ended": [[list(trade), list(end)] for trade, end in pending.ended],
+        "waiting": list(pending.waiting.values()),
+        "ended": list(pending.ended),
     }
 
 
@@ -28,10 +28,13 @@ def restore_pending(pending: PendingTrades, fields: Named | None) -> None:
     if fields is None:
         return
     pending.count = fields["count"]
+    names = Leash.__slots__
     for agent_id, leashes in fields["leashes"].items():
         pending.agents[agent_id].leashes = {
-            slug: Leash(LeashMode(mode), *rest) for slug, (mode, *rest) in leashes.items()
+            slug: read(Leash, dict(zip(names, row, strict=True))) for slug, row in leashes.items()
         }
-    waiting = map(held_of, fields["waiting"])
+    waiting = [read(TradeHeld, row) for row in fields["waiting"]]
     pending.waiting = {trade.held_id: trade for trade in waiting}
-    pending.ended.extend((held_of(trade), held_end_of(end)) for trade, end in fields["ended"])
+    pending.ended.extend(
+        (read(TradeHeld, one), read(HeldEnded, end)) for one, end in fields["ended"]
+    )

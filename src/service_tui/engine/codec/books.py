@@ -1,13 +1,9 @@
 """The venues as JSON-able values and back: their part of the snapshot."""
 
-from dataclasses import asdict
-
 from service_tui.engine.books.book import Book, Resting
 from service_tui.engine.books.venues import VenueAccount, VenuePosition, Venues
-from service_tui.engine.codec.events import Fields, Named, note_of
 from service_tui.engine.position import Position, SidePosition
-from service_tui.engine.transitions import PositionState
-from service_tui.terms import Action, OrderType, Side, Venue
+from service_tui.records import Fields, Named, fields_of_record, read, read_some
 
 
 def venue_fields(venues: Venues) -> Named:
@@ -42,62 +38,33 @@ def restore_venues(venues: Venues, fields: Named | None) -> None:
         book: Book = venues.book(market_id)
         book.taken_number, book.taken = number, dict(taken)
         for row in orders:
-            order = _order_of(row)
+            # On disk since the first version under another name.
+            renamed = {"requested" if name == "asked" else name: row[name] for name in row}
+            order = read(Resting, renamed)
             book.orders[order.order_id] = order
     for row in fields["accounts"]:
-        venues.keep(_account_of(row))
+        holdings = [_holding_of(one) for one in row["holdings"]]
+        account = read(VenueAccount, row | {"holdings": {}})
+        account.holdings = {one.position.market_id: one for one in holdings}
+        venues.keep(account)
 
 
 def _order_fields(order: Resting) -> Named:
-    # As `asdict` would, but for the note: a row of the journal holds it as a list as well.
-    fields = {name: getattr(order, name) for name in Resting.__slots__}
-    # On disk since the first version under another name.
+    fields = fields_of_record(order)
     return fields | {"asked": fields.pop("requested")}
 
 
-def _order_of(row: Named) -> Resting:
-    row = dict(row)
-    known: Named = {
-        "requested": row.pop("asked"),
-        **row,
-        "venue": Venue(row["venue"]),
-        "side": Side(row["side"]),
-        "action": Action(row["action"]),
-        "order_type": OrderType(row["order_type"]),
-        "note": note_of(row["note"]),
-    }
-    return Resting(**known)
-
-
 def _account_fields(account: VenueAccount) -> Named:
-    return {
-        **{name: getattr(account, name) for name in VenueAccount.__slots__ if name != "holdings"},
-        "holdings": [_holding_fields(holding) for holding in account.holdings.values()],
-    }
-
-
-def _account_of(row: Named) -> VenueAccount:
-    holdings = [_holding_of(one) for one in row["holdings"]]
-    known: Named = {
-        **row,
-        "venue": Venue(row["venue"]),
-        "holdings": {one.position.market_id: one for one in holdings},
-    }
-    return VenueAccount(**known)
-
-
-def _holding_fields(holding: VenuePosition) -> Named:
-    return asdict(holding) | {"position": position_fields(holding.position)}
+    holdings = [
+        fields_of_record(one) | {"position": position_fields(one.position)}
+        for one in account.holdings.values()
+    ]
+    return fields_of_record(account) | {"holdings": holdings}
 
 
 def _holding_of(row: Named) -> VenuePosition:
-    known: Named = {
-        **row,
-        "position": position_of(row["position"]),
-        "state": PositionState(row["state"]),
-        "sources": tuple(row["sources"]),
-    }
-    return VenuePosition(**known)
+    known = {name: one for name, one in row.items() if name != "position"}
+    return VenuePosition(position=position_of(row["position"]), **read_some(VenuePosition, known))
 
 
 def position_fields(position: Position) -> list[object]:

@@ -1,47 +1,9 @@
-"""Price alerts and webhooks as JSON-able values and back: their rows, and their snapshot."""
-
-from collections.abc import Callable
-from typing import Any, Final
+"""Price alerts and webhooks as JSON-able values and back: their part of the snapshot."""
 
 from service_tui.engine.notify.price_alerts import PriceAlert, PriceAlertBook
 from service_tui.engine.notify.webhooks import Webhook, Webhooks
-from service_tui.engine.notify_events import (
-    NotifyEvent,
-    PriceAlertArmed,
-    PriceAlertDeleted,
-    PriceAlertSet,
-    PriceAlertTriggered,
-    WebhookDeleted,
-    WebhookSet,
-    WebhookTried,
-)
-from service_tui.terms import AlertCondition, Side, WebhookEvent
-
-Fields = list[Any]
-Named = dict[str, Any]
-
-
-def _alert_of(fields: Fields) -> PriceAlertSet:
-    condition = AlertCondition(fields[5])
-    known: Fields = [*fields[:4], Side(fields[4]), condition, *fields[6:]]
-    return PriceAlertSet(*known)
-
-
-def _webhook_of(fields: Fields) -> WebhookSet:
-    events = tuple(WebhookEvent(name) for name in fields[4])
-    known: Fields = [*fields[:4], events, *fields[5:]]
-    return WebhookSet(*known)
-
-
-NOTIFY_DECODERS: Final[dict[str, Callable[[Fields], NotifyEvent]]] = {
-    "price_alert": _alert_of,
-    "price_alert_armed": lambda fields: PriceAlertArmed(*fields),
-    "price_alert_met": lambda fields: PriceAlertTriggered(*fields),
-    "price_alert_end": lambda fields: PriceAlertDeleted(*fields),
-    "webhook": _webhook_of,
-    "webhook_end": lambda fields: WebhookDeleted(*fields),
-    "webhook_try": lambda fields: WebhookTried(*fields),
-}
+from service_tui.engine.notify_events import PriceAlertSet, WebhookSet
+from service_tui.records import Fields, Named, read
 
 
 def notify_fields(alerts: PriceAlertBook, webhooks: Webhooks) -> Named:
@@ -55,7 +17,7 @@ def notify_fields(alerts: PriceAlertBook, webhooks: Webhooks) -> Named:
             "triggered": [_alert_fields(one) for one in alerts.triggered],
             "webhooks_count": webhooks.count,
             "webhooks": [
-                [list(one.placed), one.seq, one.failures, one.last_delivery_at, one.detail]
+                [one.placed, one.seq, one.failures, one.last_delivery_at, one.detail]
                 for one in webhooks.by_id.values()
             ],
         }
@@ -63,7 +25,7 @@ def notify_fields(alerts: PriceAlertBook, webhooks: Webhooks) -> Named:
 
 
 def _alert_fields(alert: PriceAlert) -> Fields:
-    return [list(alert.placed), alert.is_armed, alert.triggered_at, alert.triggered_price]
+    return [alert.placed, alert.is_armed, alert.triggered_at, alert.triggered_price]
 
 
 def restore_notify(alerts: PriceAlertBook, webhooks: Webhooks, fields: Named | None) -> None:
@@ -71,10 +33,12 @@ def restore_notify(alerts: PriceAlertBook, webhooks: Webhooks, fields: Named | N
     if fields is None:
         return
     alerts.count, webhooks.count = fields["alerts_count"], fields["webhooks_count"]
-    for row in fields["alerts"]:
-        alert = PriceAlert(_alert_of(row[0]), *row[1:])
+    for placed, *rest in fields["alerts"]:
+        alert = PriceAlert(read(PriceAlertSet, placed), *rest)
         alerts.waiting[alert.placed.alert_id] = alert
-    alerts.triggered.extend(PriceAlert(_alert_of(row[0]), *row[1:]) for row in fields["triggered"])
-    for row in fields["webhooks"]:
-        webhook = Webhook(_webhook_of(row[0]), *row[1:])
+    alerts.triggered.extend(
+        PriceAlert(read(PriceAlertSet, placed), *rest) for placed, *rest in fields["triggered"]
+    )
+    for placed, *rest in fields["webhooks"]:
+        webhook = Webhook(read(WebhookSet, placed), *rest)
         webhooks.by_id[webhook.placed.webhook_id] = webhook

@@ -2,8 +2,9 @@
 
 from collections import deque
 
-from service_tui.engine.codec.events import Named, experiment_of, session_of
+from service_tui.engine.events import ExperimentLogged, SessionBegun
 from service_tui.engine.research.research import KEPT, Research
+from service_tui.records import Named, read
 
 
 def research_fields(research: Research) -> Named:
@@ -21,8 +22,8 @@ def restore_research(research: Research, fields: Named | None) -> None:
         return
     research.count = fields["count"]
     research.by_agent = {
-        agent_id: deque((experiment_of(row) for row in rows), maxlen=KEPT)
+        agent_id: deque((read(ExperimentLogged, row) for row in rows), maxlen=KEPT)
         for agent_id, rows in fields["by_agent"]
     }
-    for begun in map(session_of, fields.get("begun", ())):
-        research.begin(begun)
+    for row in fields.get("begun", ()):
+        research.begin(read(SessionBegun, row))

@@ -1,10 +1,10 @@
 """Monitors and alerts as JSON-able values and back: their part of the snapshot."""
 
-from service_tui.engine.codec.events import Fields, Named, breach_of
-from service_tui.engine.events import MonitorSet
+from service_tui.engine.events import Breached, MonitorSet
 from service_tui.engine.risk.alerts import RiskAlert
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.risk.risk import Risk
+from service_tui.records import Fields, Named, read
 from service_tui.terms import AlertStatus, Side, Venue
 
 _ALERT: tuple[str, ...] = tuple(RiskAlert.__slots__)
@@ -68,4 +68,4 @@ def _alert_fields(alert: RiskAlert) -> Fields:
 
 def _alert_of(row: Fields) -> RiskAlert:
     breach, status, *rest = row
-    return RiskAlert(breach_of(breach), AlertStatus(status), *rest)
+    return RiskAlert(read(Breached, breach), AlertStatus(status), *rest)

@@ -3,11 +3,9 @@
 `world_of(fields_of(world), topics)` trades on exactly as `world` would.
 """
 
-from dataclasses import asdict
 from typing import Final
 
-from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition
-from service_tui.engine.agents.marks import Mark, Marks
+from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.market import Market
 from service_tui.engine.codec.agents import pending_fields, restore_pending
 from service_tui.engine.codec.books import (
@@ -17,50 +15,20 @@ from service_tui.engine.codec.books import (
     venue_fields,
 )
 from service_tui.engine.codec.chain import chain_fields, restore_chain
-from service_tui.engine.codec.events import (
-    JournalError,
-    Named,
-    NewerJournalError,
-    listing_fields,
-    listing_of,
-)
+from service_tui.engine.codec.events import JournalError, NewerJournalError
 from service_tui.engine.codec.notify import notify_fields, restore_notify
 from service_tui.engine.codec.reactor import reactor_fields, restore_reactor
 from service_tui.engine.codec.research import research_fields, restore_research
 from service_tui.engine.codec.risk import restore_risk, risk_fields
+from service_tui.engine.listing import Listing
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.world import World
-from service_tui.terms import Plan, Side, WalletKind
+from service_tui.records import Named, fields_of_record, read
+from service_tui.terms import Plan, Side
 
 FORMAT: Final = 1
 """Raised when a field changes its meaning; a newer format than this is refused."""
 
-_AGENT_PLAIN: Final = (
-    "agent_id",
-    "created_at",
-    "description",
-    "key_hash",
-    "claim_code",
-    "cash_account",
-    "equity_day",
-    "day_equity",
-    "buys_day",
-    "day_buys",
-    "day_resting",
-    "trades_count",
-    "win_count",
-    "loss_count",
-    "realized",
-    "last_trade_at",
-    "imports_day",
-    "day_imports",
-    "failed",
-    "sdk_version",
-    "sdk_seen_at",
-    "skills_day",
-    "skills_spent",
-    "day_spent",
-)
 _WORLD_PLAIN: Final = (
     "speed",
     "at",
@@ -140,7 +108,7 @@ def _check_format(found: int) -> None:
 def market_fields(market: Market) -> Named:
     """A market as JSON-able fields by name."""
     return {
-        "listing": listing_fields(market.listing),
+        "listing": market.listing,
         "yes": market.yes,
         "no": market.no,
         "start": market.start,
@@ -156,7 +124,7 @@ def market_fields(market: Market) -> Named:
 
 def market_of(row: Named) -> Market:
     """A market from its fields."""
-    market = Market(listing_of(row["listing"]))
+    market = Market(read(Listing, row["listing"]))
     market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
     market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
     market.tape.extend((at, who, Side(side), *rest) for at, who, side, *rest in row["tape"])
@@ -168,39 +136,18 @@ def market_of(row: Named) -> Market:
 
 
 def _agent_fields(agent: Agent) -> Named:
-    return {
-        **{name: getattr(agent, name) for name in _AGENT_PLAIN},
-        "settings": asdict(agent.settings),
-        "positions": [position_fields(position) for position in agent.positions.values()],
-        "closed": [asdict(closed) for closed in agent.closed],
-        "sources": agent.sources,
-        # Left out where there are none, as in the snapshots of before.
-        **({"marks": agent.marks.tiers} if any(agent.marks.tiers) else {}),
-    }
-
-
-def _texts_of(settings: Named) -> Named:
-    """Settings that are words of ours; yesterday's snapshots have no wallet."""
-    wallet = WalletKind(settings.get("wallet", WalletKind.MANAGED))
-    return {"plan": Plan(settings["plan"]), "wallet": wallet}
-
-
-def _closed_texts(closed: Named) -> Named:
-    """What of a closed position is no plain value; yesterday's snapshots have no sources."""
-    sources = closed.get("sources")
-    return {"side": Side(closed["side"]), "sources": None if sources is None else tuple(sources)}
+    fields = fields_of_record(agent)
+    # Those on leashes are written down with the trades that wait.
+    del fields["leashes"]
+    if not any(agent.marks.tiers):
+        # As in the snapshots of before.
+        del fields["marks"]
+    return fields | {"positions": [position_fields(one) for one in agent.positions.values()]}
 
 
 def _agent_of(row: Named) -> Agent:
-    settings = row["settings"]
-    return Agent(
-        # A snapshot of yesterday lacks what an agent has learned since: its default stands.
-        **{name: row[name] for name in _AGENT_PLAIN if name in row},
-        settings=AgentSettings(**(settings | _texts_of(settings))),
-        positions={one[1]: position_of(one) for one in row["positions"]},
-        closed=[ClosedPosition(**(closed | _closed_texts(closed))) for closed in row["closed"]],
-        sources={market_id: tuple(tags) for market_id, tags in row["sources"].items()},
-        marks=Marks(tuple([Mark(*one) for one in tier] for tier in row["marks"]))
-        if "marks" in row
-        else Marks(),
-    )
+    positions = [position_of(one) for one in row["positions"]]
+    # A snapshot of yesterday lacks what an agent has learned since: its default stands.
+    agent = read(Agent, row | {"positions": {}})
+    agent.positions = {one.market_id: one for one in positions}
+    return agent

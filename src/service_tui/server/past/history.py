@@ -1,19 +1,10 @@
 """The agent's past, from rows of the journal: fills, orders and payouts as trades of the wire."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
-from service_tui.engine.codec.events import (
-    Fields,
-    fill_of,
-    order_fill_of,
-    order_of,
-    payout_of,
-    redeemed_of,
-)
 from service_tui.engine.events import (
     Fill,
     MarketResolved,
@@ -23,6 +14,7 @@ from service_tui.engine.events import (
     PositionRedeemed,
 )
 from service_tui.engine.world import World
+from service_tui.records import read
 from service_tui.storage.ended_markets import EndedHead
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -55,8 +47,7 @@ KINDS: Final = (*SIM_KINDS, *VENUE_KINDS)
 """What makes up an agent's history."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paid:
+class Paid(NamedTuple):
     """A payout with the market and time that its event had."""
 
     market_id: str
@@ -65,8 +56,7 @@ class Paid:
     payout: Payout
 
 
-@dataclass(frozen=True, slots=True)
-class SettledSide:
+class SettledSide(NamedTuple):
     """A side of a position on a real venue whose outcome is confirmed; redeemed later, if it won.
 
     Or a side that was sold whole before, on whichever venue: the payout has no shares.
@@ -110,28 +100,18 @@ Past = Fill | Paid | OrderPlaced | OrderFilled | PositionRedeemed | SettledSide
 
 def past_of(kind: str, body: str) -> Past:
     """A row of the agent's past."""
-    return _MADE_OF[kind](json.loads(body))
+    return read(_MADE_OF[kind], json.loads(body))
 
 
-def _paid_of(fields: Fields) -> Paid:
-    market_id, at, outcome, payout = fields
-    return Paid(market_id, at, outcome, payout_of(payout))
-
-
-def _settled_of(fields: Fields) -> SettledSide:
-    market_id, at, outcome, venue, payout = fields
-    return SettledSide(market_id, at, outcome, Venue(venue), payout_of(payout))
-
-
-_MADE_OF: Final[dict[str, Callable[[Fields], Past]]] = {
-    FILL: fill_of,
-    PAYOUT: _paid_of,
-    ORDER: order_of,
-    ORDER_FILL: order_fill_of,
-    REDEEMED: redeemed_of,
-    SETTLED: _settled_of,
-    LOST: _settled_of,
-    SOLD_OUT: _settled_of,
+_MADE_OF: Final[dict[str, type[Past]]] = {
+    FILL: Fill,
+    PAYOUT: Paid,
+    ORDER: OrderPlaced,
+    ORDER_FILL: OrderFilled,
+    REDEEMED: PositionRedeemed,
+    SETTLED: SettledSide,
+    LOST: SettledSide,
+    SOLD_OUT: SettledSide,
 }
 
 

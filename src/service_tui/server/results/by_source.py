@@ -11,10 +11,10 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.venues import REAL
-from service_tui.engine.codec import events as codec
-from service_tui.engine.events import Fill, OrderFilled, OrderPlaced, PositionRedeemed
+from service_tui.engine.events import Fill, OrderEnded, OrderFilled, OrderPlaced, PositionRedeemed
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
+from service_tui.records import read
 from service_tui.server.past.history import (
     FILL,
     LOST,
@@ -88,7 +88,7 @@ class PastSums:
     def _take(self, rows: list[JournalRow]) -> None:
         for row in rows:
             if row.kind == ORDER_END:
-                self.resting.pop(codec.order_end_of(json.loads(row.body)).order_id, None)
+                self.resting.pop(read(OrderEnded, json.loads(row.body)).order_id, None)
             elif row.agent_id is not None and row.market_id is not None:
                 self._add(row.agent_id, row.market_id, past_of(row.kind, row.body))
             self.seq = row.seq
