@@ -14,11 +14,10 @@
 
 VENV ?= .venv
 BIN := $(VENV)/bin
-# That of .venv, once there is one: another one made in its place would find its parts nowhere. Else
-# the quickest Python here that is new enough: python3, unless another one is clearly quicker.
-PYTHON ?= $(or $(wildcard $(BIN)/python),$(shell python3 quickest_python.py))
+# That of .venv, once there is one: another one made in its place would find its parts nowhere.
+PYTHON ?= $(or $(wildcard $(BIN)/python),python3)
 
-.PHONY: console test quick deep costs package lock pictures docs bench clean
+.PHONY: console test quick deep package lock pictures docs bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)

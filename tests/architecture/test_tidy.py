@@ -61,6 +61,25 @@ def test_a_class_has_a_name_of_its_own() -> None:
     assert [name for name in TWO_CLASSES if name not in twice] == []
 
 
+IN_THE_ROOT = {
+    *(".ci", ".github", ".gitignore", ".pre-commit-config.yaml"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
+    *("Makefile", "hatch_build.py", "noxfile.py", "pyproject.toml"),
+    *("requirements-dev.lock", "requirements.lock"),
+    *("docs", "screenshots", "src", "tests", "themes"),
+}
+
+
+@pytest.mark.process
+def test_the_root_holds_what_a_newcomer_expects_there() -> None:
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("no repository here")
+    found = {Path(path).parts[0] for path in done.stdout.split("\0") if path}
+    assert {path for path in found if (ROOT / path).exists()} == IN_THE_ROOT
+
+
 NOUNS = "trade|order|signal|position|market|agent|run|skill|wallet|fill|alert|monitor|day|key"
 UNCOUNTED = re.compile(
     rf"\{{[^{{}}]*(?:count|len\()[^{{}}]*\}} (?:{NOUNS})s\b(?!.* else )(?! of \{{whose)"
