@@ -2,15 +2,13 @@
 #   make console    set up and open the desk
 #   make test       set up and pass every check
 # Between two edits:
-#   make quick      the static tools, the tests below 15 ms, and slower ones near the change
+#   make quick      the static tools, the tests not marked slow, and slow ones near the change
 # For pip, pipx and uv:
 #   make package    build a wheel and an sdist in dist/
 # After a change of what a screen shows:
 #   make pictures SCREEN=markets   make its pictures anew, and see what changed
 # By hand, an hour long:
 #   make deep       every test with ten times the examples, and the storms
-# After adding tests:
-#   make costs      every test, and which of them are slow
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -30,10 +28,6 @@ quick: $(VENV)/.test
 
 deep: $(VENV)/.test
 	@$(BIN)/python tests/check.py deep
-
-# Every test, and which of them are slow from now on (tests/costs.tsv).
-costs: $(VENV)/.test
-	@$(BIN)/python tests/check.py costs
 
 # A wheel and an sdist in dist/, without fetching anything.
 package: $(VENV)/.console

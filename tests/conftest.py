@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Generator
 
 import pytest
 
@@ -13,7 +12,7 @@ from kit import loop
 # First of all: who imports `monotonic` by name must get the one that can be moved.
 loop.patch()
 
-from kit import clock, costs, examples, markers, once  # noqa: E402
+from kit import clock, examples, markers, near, once  # noqa: E402
 from kit.console import idle, painting  # noqa: E402
 from kit.service.where import ON_POSTGRES  # noqa: E402
 from kit.terminal import warm  # noqa: E402
@@ -38,17 +37,9 @@ gc.disable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    costs.mark_slow(items)
+    near.mark_near(items)
     # First those that wait for a program: others use the core meanwhile, and none waits at the end.
     items.sort(key=lambda item: item.get_closest_marker("process") is None)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    started = time.process_time()
-    done = yield
-    costs.measure(item, started)
-    return done
 
 
 def pytest_collection_finish() -> None:

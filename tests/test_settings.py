@@ -61,6 +61,7 @@ def test_every_flag_is_a_setting_or_about_one_call() -> None:
     assert flags == {setting.flag for setting in SETTINGS if setting.flag} | ONE_RUN
 
 
+@pytest.mark.slow
 def test_every_variable_of_ours_is_in_the_table() -> None:
     known = {setting.variable for setting in SETTINGS} | {*SCRIPTS_ONLY}
     sources = (path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
@@ -350,6 +351,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, *words: str) -> Options:
     return found[0]
 
 
+@pytest.mark.slow
 def test_the_file_settles_what_nothing_else_says(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,6 +366,7 @@ def test_the_file_settles_what_nothing_else_says(
     assert opened(monkeypatch).data_dir == Path("/elsewhere")
 
 
+@pytest.mark.slow
 def test_the_key_of_the_file_goes_to_its_own_address_only(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,6 +94,7 @@ async def money(world: World, wallet: CountingSigner) -> int:
     return await world.contracts.money(world.book.usdc_bridged, wallet.address)
 
 
+@pytest.mark.slow
 def test_the_published_contract_is_used_where_npm_is_there(world: World) -> None:
     found = artifacts()
     code = world.node.ask("eth_getCode", [world.book.conditional_tokens, "latest"])
@@ -107,6 +108,7 @@ async def test_the_chain_is_137_and_no_other(world: World) -> None:
         await chain_of(world.rpc, 1).check_chain()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_yes", [True, False])
 async def test_a_winner_becomes_money_and_the_loser_is_not_burned(
     world: World, wallet: CountingSigner, *, is_yes: bool
@@ -128,6 +130,7 @@ async def test_a_winner_becomes_money_and_the_loser_is_not_burned(
     assert await tokens(world, condition, wallet, is_yes=not is_yes) == SHARES
 
 
+@pytest.mark.slow
 async def test_a_second_redemption_is_found_out_before_it_is_signed(
     world: World, wallet: CountingSigner
 ) -> None:
@@ -143,6 +146,7 @@ async def test_a_second_redemption_is_found_out_before_it_is_signed(
     assert await money(world, wallet) == SHARES
 
 
+@pytest.mark.slow
 async def test_a_loser_is_found_out_before_it_is_burned(
     world: World, wallet: CountingSigner
 ) -> None:
@@ -157,6 +161,7 @@ async def test_a_loser_is_found_out_before_it_is_burned(
     assert await tokens(world, condition, wallet, is_yes=True) == SHARES
 
 
+@pytest.mark.slow
 async def test_the_contract_itself_burns_a_loser_without_a_word(
     world: World, wallet: CountingSigner
 ) -> None:
@@ -174,6 +179,7 @@ async def test_the_contract_itself_burns_a_loser_without_a_word(
     assert await money(world, wallet) == 0
 
 
+@pytest.mark.slow
 async def test_an_open_condition_is_not_finalized(world: World, wallet: CountingSigner) -> None:
     condition = world.prepared()
     world.bought(wallet, condition)
@@ -190,6 +196,7 @@ async def test_an_open_condition_is_not_finalized(world: World, wallet: Counting
     assert wallet.signatures == before
 
 
+@pytest.mark.slow
 async def test_a_divided_outcome_pays_each_side_its_part(
     world: World, wallet: CountingSigner
 ) -> None:
@@ -204,6 +211,7 @@ async def test_a_divided_outcome_pays_each_side_its_part(
     assert await money(world, wallet) == SHARES
 
 
+@pytest.mark.slow
 async def test_a_token_of_another_condition_is_refused(
     world: World, wallet: CountingSigner
 ) -> None:
@@ -221,6 +229,7 @@ async def test_a_token_of_another_condition_is_refused(
         )
 
 
+@pytest.mark.slow
 async def test_the_same_bytes_sent_twice_are_one_redemption(
     world: World, wallet: CountingSigner
 ) -> None:
@@ -263,6 +272,7 @@ async def test_too_little_gas_is_found_before_the_signature(
     assert poor.signatures == 0
 
 
+@pytest.mark.slow
 async def test_the_approvals_are_given_on_the_chain(world: World, wallet: CountingSigner) -> None:
     policy = SigningPolicy(book=world.book)
     wanted = approvals(world.book, ExchangeVersion.V1)
@@ -278,6 +288,7 @@ async def test_the_approvals_are_given_on_the_chain(world: World, wallet: Counti
             assert await world.contracts.is_approved_for_all(wallet.address, approval.spender)
 
 
+@pytest.mark.slow
 async def test_a_negative_risk_position_goes_to_its_adapter_with_one_side(
     world: World, wallet: CountingSigner
 ) -> None:

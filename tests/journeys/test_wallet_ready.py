@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import pytest
 from textual.widgets import Input
 
 from kit.console.session import KEY, PASSPHRASE, SIZE, WORK, Session
@@ -89,6 +90,7 @@ def lacking(walk: Session) -> set[str]:
     return {one.name for one in walk.state.wallet.lacks}
 
 
+@pytest.mark.slow
 async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path, speed=0) as stage,
@@ -138,6 +140,7 @@ async def winning(path: Path) -> AsyncGenerator[tuple[Session, Line, str]]:
             yield walk, line, held.key
 
 
+@pytest.mark.slow
 async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path) -> None:
     async with winning(tmp_path) as (walk, _, row):
         path = {"agent_id": walk.stage.agent_id}
@@ -158,6 +161,7 @@ async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path
         assert "AUTO-REDEEM PAUSED" not in text(walk)
 
 
+@pytest.mark.slow
 async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_path: Path) -> None:
     async with winning(tmp_path) as (walk, line, _):
         await walk.press("W", "p")

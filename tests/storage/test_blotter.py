@@ -85,6 +85,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(STEPS)
 @examples(10)
 def test_a_ticket_goes_only_where_the_table_allows(steps: list[Step]) -> None:

@@ -433,6 +433,7 @@ def test_a_trade_to_a_price_reaches_it(b: float, target: float, x: float) -> Non
     assert lmsr.spend_to_price(target, b=b, x=x) == pytest.approx(cost, rel=1e-9, abs=b * 1e-13)
 
 
+@pytest.mark.slow
 @unhurried
 @given(
     liquidity,

@@ -72,6 +72,7 @@ def test_one_skill_alone_has_every_sale_as_the_position_has_it(seed: int) -> Non
     ] == sales
 
 
+@pytest.mark.slow
 async def test_outcomes_agree_with_the_agents_own_figures(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
         # Held to the end.
@@ -123,6 +124,7 @@ async def says_one_money(line: Line, on_evm: dict[str, Any]) -> None:
     await line.said(OUTCOMES, 422, venue="all")
 
 
+@pytest.mark.slow
 async def test_outcomes_count_the_real_venues_with_their_fees(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=60) as stage:
