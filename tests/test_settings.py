@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kit.pages.configuration import SCRIPTS_ONLY
 from service_tui.cli import main as cli
 from service_tui.cli.parser import parser_of
 from service_tui.config import read_environment
 from service_tui.settings import (
     BY_KEY,
-    SCRIPTS_ONLY,
     SETTINGS,
     ConfigFile,
     EffectiveSetting,

@@ -84,7 +84,6 @@ async def test_a_trader_sees_the_team_and_trades_with_an_agent_of_their_own(
         assert "POST /api/desk/halt" in state.team.forbidden
         # What the service carries out itself, no console does a second time.
         assert not state.risk.executes
-        assert not state.reactor.mirrors_here
         assert not state.redemption.executes
         own = stage.sim.service.console_agent("ada")
         assert own is not None

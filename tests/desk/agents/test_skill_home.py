@@ -367,7 +367,7 @@ def test_a_draft_that_a_crash_has_left_is_no_obstacle_and_is_never_written_into(
 def test_an_own_skill_has_precedence_and_one_of_before_over_a_bundled_one(tmp_path: Path) -> None:
     former = tmp_path / "former"
     home = SkillHome(tmp_path, former=former)
-    bundled = next(view for view in SkillHome(tmp_path).views() if view.is_bundled)
+    bundled = SkillHome(tmp_path).views()[0]
     assert home.folder_of("") is None
     assert home.folder_of("nobody") is None
     in_program = home.folder_of(bundled.slug)

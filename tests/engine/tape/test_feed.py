@@ -148,27 +148,15 @@ def test_listings_kept_ready_are_bounded() -> None:
 
 
 @pytest.mark.slow
-def test_resolved_markets_come_newest_last_and_are_counted() -> None:
+def test_resolved_markets_are_counted() -> None:
     tape = Tape(SEED, TOPICS)
     until = Timestamp(START + HOUR_S)
-    expected: dict[str, Listing] = {}
+    expected: set[str] = set()
     for step in range(HOUR_S // 5):
         for one in tape.listings_at(Timestamp(START + step * 5)):
             if START < one.resolved_at <= until:
-                expected[one.market_id] = one
-    found = tape.resolved_between(START, until, 1_000)
-    assert {one.market_id for one in found} == set(expected)
-    assert all(one.resolved_at <= two.resolved_at for one, two in pairwise(found))
-    assert tape.resolved_count(START, until) == len(found)
-    assert tape.resolved_between(START, until, 10) == found[-10:]
-    assert tape.resolved_between(START, until, 0) == ()
-
-
-def test_a_months_absence_draws_only_what_is_shown() -> None:
-    tape = Tape(SEED, TOPICS)
-    assert len(tape.resolved_between(START, Timestamp(START + MONTH_S), 20)) == 20
-    assert len(tape._ready) == 20
-    assert tape.resolved_count(START, Timestamp(START + MONTH_S)) > 100_000
+                expected.add(one.market_id)
+    assert tape.resolved_count(START, until) == len(expected)
 
 
 def test_spans_of_resolution_neither_overlap_nor_leave_gaps() -> None:
