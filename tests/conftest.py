@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import time
+from collections.abc import Generator
 
 import pytest
 
@@ -13,6 +14,7 @@ from kit import loop
 loop.patch()
 
 from kit import clock, examples, markers, near, once  # noqa: E402
+from kit.chain.artifacts import skipped_for  # noqa: E402
 from kit.console import idle, painting  # noqa: E402
 from kit.service.where import ON_POSTGRES  # noqa: E402
 from kit.terminal import warm  # noqa: E402
@@ -34,6 +36,12 @@ DEEPEST = signing.DEEPEST
 
 # Nothing of what is collected is garbage.
 gc.disable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    with markers.collecting():
+        return (yield)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -67,6 +75,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     idle.patch()
     painting.patch()
     once.patch()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if why := skipped_for(terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(f"skipped {why}")
 
 
 def pytest_unconfigure() -> None:

@@ -1,11 +1,15 @@
 """What `make quick` runs: the cheap tests, and the slow ones near a change."""
 
+import os
+import socket
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from kit import near
+from kit import markers, near
 
 ORDERS = "tests/desk/trading/test_lookup.py"
 
@@ -49,6 +53,33 @@ def test_without_git_nothing_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(subprocess, "run", refuse)
     assert near.near_change() == []
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_collection_reaches_out_for_nothing(tmp_path: Path) -> None:
+    closed = {"npm_config_registry": "http://127.0.0.1:9", "XDG_CACHE_HOME": str(tmp_path)}
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:xdist",
+        "tests/chain",
+    ]
+    done = subprocess.run(
+        words, cwd=near.ROOT, env=os.environ | closed, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.process
+def test_what_reaches_out_at_collection_is_named() -> None:
+    with markers.collecting(), pytest.raises(AssertionError, match="in a fixture"):
+        socket.getaddrinfo("localhost", 9)
 
 
 class Item:
