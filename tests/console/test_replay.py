@@ -14,6 +14,7 @@ from kit.console.doors import Running, running
 from kit.console.every_screen import texts
 from kit.console.snapshot import assert_snapshot
 from kit.loop import HeldBack
+from kit.pages.steps import key_named, rows_of
 from kit.samples.desk import NOW, sample_state
 from kit.samples.whole import whole_desk
 from service_tui.console.actions import ON_RECORD
@@ -159,6 +160,32 @@ async def test_a_moment_is_marked_and_one_key_returns(tmp_path: Path) -> None:
         assert seen.app.replay.moment is None
         assert seen.app.desk_state.tickets == newer.tickets
         assert "REPLAY" not in seen.text
+
+
+@pytest.mark.slow
+async def test_the_keys_of_the_page_move_as_it_says(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    rows = [[key_named(key) for key in keys] for keys, _ in rows_of("docs/replay.md", "")]
+    pairs = [keys for keys in rows if len(keys) == 2]
+    typed, now, halt = (key for keys in rows for key in keys if len(keys) == 1)
+    assert len(pairs) == 3
+    async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
+        seen.clock[0] = NOW + LATER_S
+        await seen.press(now)
+        await seen.until(lambda: "REPLAY 15 Jan 08:00:00" in seen.lines[0])
+        for before, after in pairs:
+            await seen.press(before)
+            await seen.until(lambda: "07:59:00" in seen.lines[0])
+            await seen.press(after)
+            await seen.until(lambda: "08:00:00" in seen.lines[0])
+        await seen.press(typed)
+        await seen.until(lambda: len(seen.app.screen_stack) > 1)
+        await seen.press("escape", now)
+        await seen.until(lambda: "REPLAY" not in seen.text)
+        await seen.press(now)
+        await seen.until(lambda: "REPLAY" in seen.text)
+        await seen.press(halt)
+        await seen.until(lambda: seen.app.replay.moment is None)
 
 
 @pytest.mark.slow
