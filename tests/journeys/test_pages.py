@@ -17,15 +17,16 @@ from service_tui.desk.slices.records import NoticeKind, TicketState
 pytestmark = pytest.mark.slow
 
 
+WHOLE: Final = {"enter", "tab", "space"}
+"""Names of keys that a page writes as a word."""
+
+
 async def pressed(walk: Walk, *keys: str) -> None:
     """Press keys as a page writes them; a word is typed."""
     for key in keys:
         named = key_named(key)
         is_word = named == key and not key.startswith(("ctrl+", "f")) and key not in WHOLE
         await walk.press(*(key_named(letter) for letter in key) if is_word else (named,))
-
-
-WHOLE = {"enter", "tab", "space"}
 
 
 def shows(walk: Walk, *texts: str) -> None:
