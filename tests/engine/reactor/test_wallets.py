@@ -142,6 +142,7 @@ def test_all_of_them_trade_and_most_of_them_sell_now_and_then() -> None:
     assert len(sales) > 12
 
 
+@pytest.mark.slow
 def test_what_they_trade_is_well_formed() -> None:
     settled = settled_in(a_long_run()[1])
     assert len(settled) > 1_500

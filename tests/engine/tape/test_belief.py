@@ -93,6 +93,7 @@ def test_beliefs_end_at_the_outcome() -> None:
     assert sum(near) / len(near) < 0.01
 
 
+@pytest.mark.slow
 def test_a_market_begins_at_its_start_price() -> None:
     for one in lives():
         assert belief(one, one.opens_at) == pytest.approx(one.start_price)

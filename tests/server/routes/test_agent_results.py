@@ -259,6 +259,7 @@ def test_a_sale_says_nothing_of_how_sure_a_skill_was() -> None:
     assert (one.trades, one.edge, one.confidence) == (1, None, None)
 
 
+@pytest.mark.slow
 async def test_the_curve_is_what_the_agent_was_worth_each_minute_over_a_restart(
     tmp_path: Path,
 ) -> None:
