@@ -2,23 +2,20 @@
 #   make console    set up and open the desk
 #   make test       set up and pass every check
 # Between two edits:
-#   make quick      the static tools, the tests below 15 ms, and slower ones near the change
+#   make quick      the static tools, the tests not marked slow, and slow ones near the change
 # For pip, pipx and uv:
 #   make package    build a wheel and an sdist in dist/
 # After a change of what a screen shows:
 #   make pictures SCREEN=markets   make its pictures anew, and see what changed
 # By hand, an hour long:
 #   make deep       every test with ten times the examples, and the storms
-# After adding tests:
-#   make costs      every test, and which of them are slow
 
 VENV ?= .venv
 BIN := $(VENV)/bin
-# That of .venv, once there is one: another one made in its place would find its parts nowhere. Else
-# the quickest Python here that is new enough: python3, unless another one is clearly quicker.
-PYTHON ?= $(or $(wildcard $(BIN)/python),$(shell python3 quickest_python.py))
+# That of .venv, once there is one: another one made in its place would find its parts nowhere.
+PYTHON ?= $(or $(wildcard $(BIN)/python),python3)
 
-.PHONY: console test quick deep costs package lock pictures docs bench clean
+.PHONY: console test quick deep package lock pictures docs bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)
@@ -31,10 +28,6 @@ quick: $(VENV)/.test
 
 deep: $(VENV)/.test
 	@$(BIN)/python tests/check.py deep
-
-# Every test, and which of them are slow from now on (tests/costs.tsv).
-costs: $(VENV)/.test
-	@$(BIN)/python tests/check.py costs
 
 # A wheel and an sdist in dist/, without fetching anything.
 package: $(VENV)/.console

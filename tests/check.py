@@ -1,11 +1,10 @@
 """The three doors to the checks: `check.py quick`, `check.py` and `check.py deep`.
 
-`quick` is for a person between two edits: the static tools, every test that takes less than 15 ms,
-and the slower ones near what was changed (`kit/costs.py`); none that starts a process, a chain or
+`quick` is for a person between two edits: the static tools, every test but those marked `slow`,
+and some of these near what was changed (`kit/near.py`); none that starts a process, a chain or
 fuzzing. Without a word everything runs but what is marked `deep`, as in `make test` and CI. `deep`
 tries ten times as many examples and every point at which a program is killed, and its storms are
-longer. `costs` is everything, and keeps which tests are slow. Soaks and benchmarks lie in
-`tests/bench` and are run one by one.
+longer. Soaks and benchmarks lie in `tests/bench` and are run one by one.
 
 The static tools run side by side, and each is named with its time; the first that fails ends the
 run. The types take the longest by far and one core: the tests begin beside them when the others are
@@ -16,11 +15,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from kit import costs, near
+from kit import near
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -40,10 +38,9 @@ STATIC = {
 """The longest first. To load the tests compiles them, once for all workers and later runs."""
 
 DOORS = {
-    "quick": ["-m", "not process and not chain and not fuzz and not deep and not slow"],
+    "quick": ["-m", "not process and not chain and not fuzz and not deep and (not slow or near)"],
     "all": ["-m", "not deep"],
     "deep": [],
-    "costs": ["-m", "not deep"],
 }
 
 OF_NODE = {"NODE_OPTIONS": "--max-semi-space-size=128"}
@@ -51,8 +48,6 @@ OF_NODE = {"NODE_OPTIONS": "--max-semi-space-size=128"}
 
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 MEMORY = Path("/dev/shm")  # noqa: S108 - the files of a run lie in a folder of its own below it
-MEASURED = tempfile.TemporaryDirectory()
-"""What each test takes, while the door of `costs` is open."""
 ROOM = 4 * 2**30
 """Bytes that must be free there: what a run of all tests leaves behind is a tenth of it."""
 
@@ -73,10 +68,7 @@ def main() -> int:
         failed = shown(types, started)
         if failed:
             suite.terminate()
-        failed = failed or suite.wait()
-    if door == "costs" and not failed:
-        costs.keep(Path(MEASURED.name))
-    return failed
+        return failed or suite.wait()
 
 
 def static(*, without: str | None) -> dict[str, subprocess.Popen[str]]:
@@ -132,8 +124,8 @@ def tests(door: str) -> subprocess.Popen[bytes]:
 def of_door(door: str) -> dict[str, str]:
     """What the tests of a door are told by their environment."""
     if door == "quick":
-        return {costs.NEAR: os.pathsep.join(near.near_change())}
-    return {"deep": {"TEST_DEPTH": "10"}, "costs": {costs.MEASURED: MEASURED.name}}.get(door, {})
+        return {near.NEAR: os.pathsep.join(near.near_change())}
+    return {"TEST_DEPTH": "10"} if door == "deep" else {}
 
 
 def compiled_once() -> dict[str, str]:

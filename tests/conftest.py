@@ -13,7 +13,8 @@ from kit import loop
 # First of all: who imports `monotonic` by name must get the one that can be moved.
 loop.patch()
 
-from kit import clock, costs, examples, markers, once  # noqa: E402
+from kit import clock, examples, markers, near, once  # noqa: E402
+from kit.chain.artifacts import skipped_for  # noqa: E402
 from kit.console import idle, painting  # noqa: E402
 from kit.service.where import ON_POSTGRES  # noqa: E402
 from kit.terminal import warm  # noqa: E402
@@ -37,18 +38,16 @@ DEEPEST = signing.DEEPEST
 gc.disable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    with markers.collecting():
+        return (yield)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    costs.mark_slow(items)
+    near.mark_near(items)
     # First those that wait for a program: others use the core meanwhile, and none waits at the end.
     items.sort(key=lambda item: item.get_closest_marker("process") is None)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    started = time.process_time()
-    done = yield
-    costs.measure(item, started)
-    return done
 
 
 def pytest_collection_finish() -> None:
@@ -76,6 +75,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     idle.patch()
     painting.patch()
     once.patch()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if why := skipped_for(terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(f"skipped {why}")
 
 
 def pytest_unconfigure() -> None:

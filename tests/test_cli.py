@@ -163,6 +163,7 @@ def test_the_help_has_examples_and_names_the_log(run: Callable[..., Ran], tmp_pa
     assert not (tmp_path / "share").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -207,6 +208,7 @@ def test_what_changes_a_service_is_refused_when_nothing_may_change(
     assert "--read-only" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "fits"),
     [
@@ -322,6 +324,7 @@ def test_words_that_are_no_text_end_in_no_trace_of_a_fault(home: dict[str, str])
 # -- the console --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--read-only",), ("--speed", "10")])
 @pytest.mark.usefixtures("without_log")
 def test_without_a_terminal_the_console_says_so(
@@ -545,11 +548,13 @@ def test_a_profile_brings_its_address_and_key(stored: Stored, monkeypatch: Patch
     assert (asked.url, asked.api_key) == ("https://office.example", SECRET)
 
 
+@pytest.mark.slow
 def test_a_stored_key_is_found_by_its_address(stored: Stored, monkeypatch: Patch) -> None:
     asked = options(monkeypatch, "--url", "https://OFFICE.example/", **stored)
     assert asked.api_key == SECRET
 
 
+@pytest.mark.slow
 def test_the_key_of_the_environment_goes_to_its_own_address_only(
     stored: Stored, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -673,6 +678,7 @@ def test_a_key_that_is_typed_is_stored_and_never_shown(
     assert S_IMODE(log.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_log")
 def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     run: Callable[..., Ran], tmp_path: Path
@@ -871,6 +877,7 @@ def test_a_version_that_nobody_reads_is_no_success(
     assert capsys.readouterr().err == "service-tui: the output is closed\n"
 
 
+@pytest.mark.slow
 def test_a_drill_is_played_with_the_collector_on(
     stored: Stored, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kit.pages.configuration import SCRIPTS_ONLY
 from service_tui.cli import main as cli
 from service_tui.cli.parser import parser_of
 from service_tui.config import read_environment
 from service_tui.settings import (
     BY_KEY,
-    SCRIPTS_ONLY,
     SETTINGS,
     ConfigFile,
     EffectiveSetting,
@@ -61,6 +61,7 @@ def test_every_flag_is_a_setting_or_about_one_call() -> None:
     assert flags == {setting.flag for setting in SETTINGS if setting.flag} | ONE_RUN
 
 
+@pytest.mark.slow
 def test_every_variable_of_ours_is_in_the_table() -> None:
     known = {setting.variable for setting in SETTINGS} | {*SCRIPTS_ONLY}
     sources = (path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
@@ -350,6 +351,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, *words: str) -> Options:
     return found[0]
 
 
+@pytest.mark.slow
 def test_the_file_settles_what_nothing_else_says(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,6 +366,7 @@ def test_the_file_settles_what_nothing_else_says(
     assert opened(monkeypatch).data_dir == Path("/elsewhere")
 
 
+@pytest.mark.slow
 def test_the_key_of_the_file_goes_to_its_own_address_only(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,13 +135,6 @@ SETTINGS: Final = (
 
 BY_KEY: Final = MappingProxyType({setting.key: setting for setting in SETTINGS})
 
-SCRIPTS_ONLY: Final = MappingProxyType({
-    "SERVICE_SKIP_PREFLIGHT": "`ServiceClient` sends without the checks before an order",
-    "EXPOSURE_CAP_USD": "`ServiceClient` holds back buys above this sum",
-    "SERVICE_<SLUG>_DAILY_BUDGET_USD": "budget of a skill's day, 20 by default",
-})
-"""Variables that scripts and skills read, and the desk does not."""
-
 
 class SettingError(ValueError):
     """A setting that cannot be used, with its place and the fix."""

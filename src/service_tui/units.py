@@ -109,11 +109,6 @@ def sum_of(amounts: Iterable[Micros]) -> Micros:
     return Micros(sum(map(int, amounts)))
 
 
-def money_up(amount: float) -> Micros:
-    """Micros of what the taker gives: rounded up. `amount` in units, not micros."""
-    return Micros(math.ceil(amount * ONE))
-
-
 def money_down(amount: float) -> Micros:
     """Micros of what the taker gets: rounded down."""
     return Micros(math.floor(amount * ONE))

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from service_tui import terms
 from service_tui.console.screens.wallet import forms as wallet_forms
 from service_tui.signing import keystore, orders
@@ -50,6 +52,7 @@ def constants(path: Path) -> Iterator[tuple[str, str]]:
             yield name.strip("_"), ast.unparse(value)
 
 
+@pytest.mark.slow
 def test_every_bound_of_a_field_of_the_wire_has_a_name() -> None:
     bare = [
         f"{path.name}:{call.lineno} {bound.arg}={ast.unparse(bound.value)}"
@@ -63,6 +66,7 @@ def test_every_bound_of_a_field_of_the_wire_has_a_name() -> None:
     assert bare == []
 
 
+@pytest.mark.slow
 def test_no_bound_is_stated_in_two_places() -> None:
     found = defaultdict(list)
     for path in sorted(SOURCE.rglob("*.py")):
@@ -76,6 +80,7 @@ def test_no_bound_is_stated_in_two_places() -> None:
     assert twice == {}
 
 
+@pytest.mark.slow
 def test_no_other_room_gives_a_bound_of_the_protocol_another_figure() -> None:
     shared = {name for name, _ in constants(Path(terms.__file__))}
     elsewhere = [

@@ -1,12 +1,15 @@
 """What `make quick` runs: the cheap tests, and the slow ones near a change."""
 
+import os
+import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kit import costs, near
+from kit import markers, near
 
 ORDERS = "tests/desk/trading/test_lookup.py"
 
@@ -15,6 +18,7 @@ def changing(*paths: str) -> Callable[..., list[str]]:
     return lambda *words: [f" M {path}" for path in paths] if words[0] == "status" else []
 
 
+@pytest.mark.slow
 def test_near_a_module_lie_the_tests_that_import_it_and_those_of_its_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -28,6 +32,7 @@ def test_near_a_module_lie_the_tests_that_import_it_and_those_of_its_room(
     }
 
 
+@pytest.mark.slow
 def test_the_tests_of_a_modules_own_name_come_before_others_that_import_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -35,11 +40,13 @@ def test_the_tests_of_a_modules_own_name_come_before_others_that_import_it(
     assert near.near_change()[0] == "tests/server/routes/test_settings.py"
 
 
+@pytest.mark.slow
 def test_a_changed_test_is_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near, "git", changing("src/service_tui/units.py", ORDERS))
     assert near.near_change()[0] == ORDERS
 
 
+@pytest.mark.slow
 def test_without_git_nothing_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise subprocess.CalledProcessError(128, "git")
@@ -48,45 +55,59 @@ def test_without_git_nothing_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
     assert near.near_change() == []
 
 
-def test_slow_tests_near_a_change_run_as_far_as_the_time_goes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Item:
-        def __init__(self, name: str) -> None:
-            self.nodeid, self.marks = f"{ORDERS}::{name}", list[str]()
-
-        def add_marker(self, mark: str) -> None:
-            self.marks.append(mark)
-
-    items = [Item("first[a]"), Item("first[b]"), Item("second"), Item("third"), Item("cheap")]
-    most = costs.NEAR_S
-    known = {
-        f"{ORDERS}::first": 0.4 * most,
-        f"{ORDERS}::second": 0.3 * most,
-        f"{ORDERS}::third": 0.2 * most,
-    }
-    monkeypatch.setattr(costs, "listed", lambda: known)
-    monkeypatch.setenv(costs.NEAR, ORDERS)
-    costs.mark_slow(items)  # type: ignore[arg-type]
-    assert [item.marks for item in items] == [[], [], ["slow"], [], []]
-    monkeypatch.setenv(costs.NEAR, "")
-    for item in items:
-        item.marks.clear()
-    costs.mark_slow(items)  # type: ignore[arg-type]
-    assert [item.marks for item in items] == [["slow"], ["slow"], ["slow"], ["slow"], []]
+@pytest.mark.process
+@pytest.mark.slow
+def test_collection_reaches_out_for_nothing(tmp_path: Path) -> None:
+    closed = {"npm_config_registry": "http://127.0.0.1:9", "XDG_CACHE_HOME": str(tmp_path)}
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:xdist",
+        "tests/chain",
+    ]
+    done = subprocess.run(
+        words, cwd=near.ROOT, env=os.environ | closed, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_the_list_of_costs_is_of_tests_that_are_there() -> None:
-    gone = {test for test in costs.listed() if not (near.ROOT / test.partition("::")[0]).exists()}
-    assert not gone
+@pytest.mark.process
+def test_what_reaches_out_at_collection_is_named() -> None:
+    with markers.collecting(), pytest.raises(AssertionError, match="in a fixture"):
+        socket.getaddrinfo("localhost", 9)
 
 
-def test_slow_is_what_takes_long_on_average_of_its_cases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "gw0").write_text("0.5\ta.py::dear\n0.001\ta.py::cheap\n")
-    (tmp_path / "gw1").write_text("0.1\ta.py::dear\n")
-    list_of_it = tmp_path / "costs.tsv"
-    monkeypatch.setattr(costs, "LISTED", list_of_it)
-    costs.keep(tmp_path)
-    assert costs.listed() == {"a.py::dear": 0.3}
+class Item:
+    """A collected test, as far as the quick door looks at it."""
+
+    def __init__(self, name: str, *marks: str) -> None:
+        self.nodeid, self.marks = f"{ORDERS}::{name}", [*marks]
+
+    def get_closest_marker(self, mark: str) -> str | None:
+        return mark if mark in self.marks else None
+
+    def add_marker(self, mark: str) -> None:
+        self.marks.append(mark)
+
+
+def test_the_first_slow_cases_near_a_change_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [Item("cheap"), *(Item(f"dear[{one}]", "slow") for one in range(near.NEAR_MOST + 1))]
+    monkeypatch.setenv(near.NEAR, ORDERS)
+    near.mark_near(items)  # type: ignore[arg-type]
+    assert [one.marks for one in items] == [
+        [],
+        *([["slow", "near"]] * near.NEAR_MOST),
+        ["slow"],
+    ]
+
+
+def test_no_slow_test_runs_far_from_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(near.NEAR, "tests/test_units.py")
+    item = Item("dear", "slow")
+    near.mark_near([item])  # type: ignore[list-item]
+    assert item.marks == ["slow"]

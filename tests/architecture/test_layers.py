@@ -154,6 +154,7 @@ def test_the_libraries_of_the_chain_wait_until_a_wallet_needs_them() -> None:
     assert not needed & {"web3", "eth_account", "eth_abi", "eth_keys", "aiohttp", "requests"}
 
 
+@pytest.mark.slow
 def test_only_the_console_imports_textual() -> None:
     offenders = [
         path.relative_to(SOURCE)

@@ -36,6 +36,7 @@ def sentences(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_sentence_names_a_key(room: str) -> None:
     found = [

@@ -30,6 +30,7 @@ def wheel() -> WheelBuilder:
     return WheelBuilder(str(ROOT))
 
 
+@pytest.mark.slow
 def test_a_wheel_holds_the_program_with_its_themes_and_nothing_else(wheel: WheelBuilder) -> None:
     expected = tree(SOURCE, "service_tui") | tree(ROOT / "themes", "service_tui/themes")
     assert held(wheel) == expected
@@ -51,6 +52,7 @@ def test_what_the_program_opens_at_run_time_is_in_the_wheel(
     assert needed in held(wheel)
 
 
+@pytest.mark.slow
 def test_an_sdist_holds_what_a_wheel_is_made_from() -> None:
     # hatchling itself adds pyproject.toml and the licence.
     rest = {"CHANGELOG.md", "README.md", "hatch_build.py"}

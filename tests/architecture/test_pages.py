@@ -15,6 +15,7 @@ from service_tui.console.screens.markets.filter import COMPARED, NAMED, NAMES, s
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_what_the_source_makes(name: str) -> None:
     # `make docs` writes it anew.

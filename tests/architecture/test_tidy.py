@@ -35,11 +35,13 @@ def test_no_module_is_called_after_nothing() -> None:
     assert [path for path in FILES if path.stem in BANNED_NAMES] == []
 
 
+@pytest.mark.slow
 def test_no_test_module_imports_another() -> None:
     importing = re.compile(r"^(?:from|import) (?:\w+\.)*test_\w+", re.MULTILINE)
     assert [path for path in TESTS if importing.search(text_of(path))] == []
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_do_in_a_comment() -> None:
     assert [path for path in FILES if BANNED_WORDS.search(text_of(path))] == []
 
@@ -50,6 +52,7 @@ TWO_CLASSES = {
 """Names of more than one class, and why each stays."""
 
 
+@pytest.mark.slow
 def test_a_class_has_a_name_of_its_own() -> None:
     found: defaultdict[str, set[str]] = defaultdict(set)
     for path in FILES:
@@ -59,6 +62,25 @@ def test_a_class_has_a_name_of_its_own() -> None:
     twice = {name: sorted(where) for name, where in found.items() if len(where) > 1}
     assert {name: twice[name] for name in twice if name not in TWO_CLASSES} == {}
     assert [name for name in TWO_CLASSES if name not in twice] == []
+
+
+IN_THE_ROOT = {
+    *(".ci", ".github", ".gitignore", ".pre-commit-config.yaml"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
+    *("Makefile", "hatch_build.py", "noxfile.py", "pyproject.toml"),
+    *("requirements-dev.lock", "requirements.lock"),
+    *("docs", "screenshots", "src", "tests", "themes"),
+}
+
+
+@pytest.mark.process
+def test_the_root_holds_what_a_newcomer_expects_there() -> None:
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("no repository here")
+    found = {Path(path).parts[0] for path in done.stdout.split("\0") if path}
+    assert {path for path in found if (ROOT / path).exists()} == IN_THE_ROOT
 
 
 NOUNS = "trade|order|signal|position|market|agent|run|skill|wallet|fill|alert|monitor|day|key"
@@ -75,6 +97,7 @@ def test_things_are_counted_by_the_one_function_that_knows_one_from_many() -> No
     assert [one for one in found if one[1] not in many] == []
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_no_secret_stands_in_the_tree() -> None:
     tracked = subprocess.run(

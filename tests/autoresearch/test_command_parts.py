@@ -31,7 +31,7 @@ from service_tui.autoresearch.runner import (
 def test_only_a_command_that_ended_well_by_itself_succeeded(
     *, exit_code: int | None, timed_out: bool, succeeded: bool
 ) -> None:
-    assert Ran(exit_code, timed_out, 1.0, "", 0, 0).succeeded is succeeded
+    assert Ran(exit_code, timed_out, 1.0, "", 0).succeeded is succeeded
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_orphans_that_left_the_session_are_found_with_all_below_them(
     assert runner._children() == {21, 24, 25, 26, 27}
 
 
-def test_the_group_the_marked_and_the_strays_are_ended_and_counted_but_for_the_leader(
+def test_the_group_the_marked_and_the_strays_are_ended_but_for_the_leader(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     killed: list[tuple[int, int]] = []
@@ -206,7 +206,7 @@ def test_the_group_the_marked_and_the_strays_are_ended_and_counted_but_for_the_l
     monkeypatch.setattr(runner.os, "killpg", lambda *given: killed.append(given))
     monkeypatch.setattr(runner.os, "kill", lambda *given: killed.append(given))
     monkeypatch.setattr(runner.os, "waitpid", lambda *_: (0, 0))
-    assert runner._kill_tree(5, "m", {3}) == 3
+    runner._kill_tree(5, "m", {3})
     assert killed == [(pid, signal.SIGKILL) for pid in (5, 6, 8, 9)]
 
 
@@ -252,7 +252,7 @@ async def ran(child: Any, monkeypatch: pytest.MonkeyPatch, deadline_s: float = 5
     monkeypatch.setattr(runner.asyncio, "create_subprocess_exec", start)
     monkeypatch.setattr(runner, "_adopt_orphans", lambda: child.done.append("adopt"))
     monkeypatch.setattr(runner, "_children", lambda: {3})
-    monkeypatch.setattr(runner, "_kill_tree", lambda *given: child.done.append(given) or 4)
+    monkeypatch.setattr(runner, "_kill_tree", lambda *given: child.done.append(given))
     monkeypatch.setattr(runner.os, "killpg", lambda *given: child.done.append(given))
     environment = {MARK: "m", "PATH": "/bin"}
     return await runner.run(
@@ -266,7 +266,7 @@ async def test_a_command_is_run_by_a_shell_of_its_own_and_told(
     child = Child(b"one\n", b"two")
     found = await ran(child, monkeypatch)
     assert (found.exit_code, found.timed_out, found.tail, found.size) == (3, False, "one\ntwo", 7)
-    assert (found.left_over, child.done) == (4, ["adopt", "wait", (5, "m", {3})])
+    assert child.done == ["adopt", "wait", (5, "m", {3})]
     ((words, more),) = child.given  # type: ignore[attr-defined]
     assert (words[0], words[-2:]) == ("/bin/bash", ("experiment", "make test"))
     assert f"ulimit -c 0 -f {2 * 1024 * 1024} " in words[2]
@@ -289,7 +289,7 @@ async def test_what_takes_too_long_is_asked_to_end_and_then_killed(
 ) -> None:
     child = Child(*[None] * 100, ends=False)
     found = await ran(child, monkeypatch, deadline_s=1.0)
-    assert (found.exit_code, found.timed_out, found.left_over) == (None, True, 4)
+    assert (found.exit_code, found.timed_out) == (None, True)
     assert child.done == ["adopt", (5, signal.SIGTERM), (5, "m", {3}), "kill", "wait"]
     # Its second, two seconds of grace, and two for its end.
     assert found.took_s == pytest.approx(5.0, abs=0.5)

@@ -12,7 +12,7 @@ from kit.terminal.research import Driver, driving, git, new_repository
 from service_tui.autoresearch.worktree import BACKUPS
 from service_tui.notes import registry
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
 KILLED_AT = str(Path(__file__).resolve().parents[1] / "kit" / "programs" / "killed_at.py")

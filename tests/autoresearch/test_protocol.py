@@ -46,6 +46,7 @@ class Doer:
         return self.answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "meta"), [(409, {"status_code": 409}), (0, None)], ids=["service", "here"]
 )

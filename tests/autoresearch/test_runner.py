@@ -88,7 +88,6 @@ async def test_what_clears_its_environment_is_ended_as_well(tmp_path: Path) -> N
     words = f"env -i setsid bash -c 'echo $$ > {told}; sleep 60 & wait' & sleep 0.3; echo done"
     done, _ = await ran(words, tmp_path)
     assert done.succeeded
-    assert done.left_over >= 1
     assert is_gone(int(told.read_text()))
 
 
@@ -98,6 +97,7 @@ def is_gone(pid: int) -> bool:
     return not stat.exists() or stat.read_bytes().rpartition(b")")[2].split()[0] == b"Z"
 
 
+@pytest.mark.slow
 async def test_endless_output_is_bounded(tmp_path: Path) -> None:
     done, _ = await ran("yes gigabytes | head -c 30000000; echo end", tmp_path)
     assert done.size > 30_000_000
@@ -105,6 +105,7 @@ async def test_endless_output_is_bounded(tmp_path: Path) -> None:
     assert done.tail.strip().endswith("end")
 
 
+@pytest.mark.slow
 def test_a_gigabyte_takes_no_more_room_than_its_end() -> None:
     heard: list[int] = []
     output = Output(lambda told: heard.append(told.size))

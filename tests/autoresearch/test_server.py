@@ -11,6 +11,7 @@ from kit.terminal.research import SKILL, driving, git, new_repository
 pytestmark = pytest.mark.process
 
 
+@pytest.mark.slow
 async def test_a_session_from_its_start_to_its_cap(  # noqa: PLR0915  (one long walk)
     tmp_path: Path,
 ) -> None:
@@ -81,6 +82,7 @@ async def test_a_session_from_its_start_to_its_cap(  # noqa: PLR0915  (one long 
     assert git(repository, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 async def test_crashes_pause_and_a_new_name_clears(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with driving(repository, tmp_path / "data") as driver:
@@ -101,6 +103,7 @@ async def test_crashes_pause_and_a_new_name_clears(tmp_path: Path) -> None:
         assert (resumed["state"], resumed["next_experiment"]) == ("running", 6)
 
 
+@pytest.mark.slow
 async def test_numbering_goes_on_without_the_file(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     async with driving(repository, tmp_path / "data") as driver:
@@ -120,6 +123,7 @@ async def test_without_leave_no_command_runs(tmp_path: Path) -> None:
         assert "--allow-shell" in said
 
 
+@pytest.mark.slow
 async def test_python_in_a_command_is_the_one_that_has_the_library(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
     git_alone = tmp_path / "bin"

@@ -90,6 +90,7 @@ def break_at(broken: pytest.MonkeyPatch, step: str, gone: object, gone_now: obje
         broken.setattr(owner, name, gone_now if name == "append" else gone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["keep", "discard"])
 @pytest.mark.parametrize("step", ["line", "worktree", "service"])
 @pytest.mark.process
@@ -432,6 +433,7 @@ async def test_a_submodule_that_a_run_changed_is_named_and_left(tmp_path: Path) 
         assert any("neither kept nor reverted: inner " in str(one) for one in said["warnings"])
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_what_an_outage_held_back_is_sent_in_order_and_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -458,6 +460,7 @@ async def test_what_an_outage_held_back_is_sent_in_order_and_once(
             assert await numbers(stage) == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_session_counts_anew_where_the_file_has_come_further_than_the_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -483,6 +486,7 @@ async def test_a_session_counts_anew_where_the_file_has_come_further_than_the_se
         assert [one.segment for one in session.notes.configs] == [0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -496,6 +500,7 @@ async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Pa
         assert not (await session.log(result("keep", 0.5)))["warnings"]
 
 
+@pytest.mark.slow
 async def test_a_pnl_is_compared_with_the_outcomes_in_both_directions(tmp_path: Path) -> None:
     config = notebook.Config("a", SKILL, "pnl", "USD", Direction.HIGHER, 0)
     async with open_stage(tmp_path, speed=0) as stage:
@@ -509,6 +514,7 @@ async def test_a_pnl_is_compared_with_the_outcomes_in_both_directions(tmp_path: 
     assert warned == {-250.0: 1, -0.5: 0, 0.5: 0, 250.0: 1}
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_free_plan_is_told_to_take_another(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -523,6 +529,7 @@ async def test_a_free_plan_is_told_to_take_another(tmp_path: Path) -> None:
             await session.backtest(BacktestRequest(skill_slug=SKILL, config={}))
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_person_turns_off_what_a_server_is_working_at(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -569,6 +576,7 @@ async def test_a_new_session_runs_at_once_on_the_service_too(tmp_path: Path) -> 
         assert (found.state, found.session) == ("running", "second @5")
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_session_that_a_person_begins_beside_a_server_is_taken_up(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -606,6 +614,7 @@ def test_a_session_begun_beside_has_the_metric_of_before_and_results_of_its_own(
             other()
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_second_server_in_a_repository_is_refused(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -618,6 +627,7 @@ async def test_a_second_server_in_a_repository_is_refused(tmp_path: Path) -> Non
                 pass
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_lock_that_leads_elsewhere_is_not_followed(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -631,6 +641,7 @@ async def test_a_lock_that_leads_elsewhere_is_not_followed(tmp_path: Path) -> No
     assert not elsewhere.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -649,6 +660,7 @@ async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
             assert json.loads(raw[-1])["run"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_secondary_metrics_stay_comparable(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -672,6 +684,7 @@ async def test_secondary_metrics_stay_comparable(tmp_path: Path) -> None:
             await session.run(RunArguments(command="true"))
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_secondary_metrics_are_demanded_once_they_are_named(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
@@ -686,6 +699,7 @@ async def test_secondary_metrics_are_demanded_once_they_are_named(tmp_path: Path
             await session.log(result("discard"))
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_those_who_look_on_see_what_runs(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")

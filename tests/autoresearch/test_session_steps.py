@@ -51,7 +51,7 @@ FIRST = InitArguments(
 )  # fmt: skip
 NOW_MS = 1_500
 AWAY = UnreachableError("nobody there", Called("GET", "/x"))
-ENDED = Ran(0, timed_out=False, took_s=1.23456, tail="the end", size=99, left_over=0)
+ENDED = Ran(0, timed_out=False, took_s=1.23456, tail="the end", size=99)
 
 
 @dataclass

@@ -8,6 +8,8 @@ import pytest
 from kit.terminal.research import SKILL, git, new_repository
 from service_tui.cli.main import run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.process
 def test_the_old_slash_commands_are_words_of_the_command_line(

@@ -54,6 +54,7 @@ async def test_a_repository_in_the_middle_of_a_merge_is_left_as_it_is(tmp_path: 
     assert state_of(folder) == before
 
 
+@pytest.mark.slow
 async def test_a_worktree_in_the_middle_of_a_merge_is_left_as_it_is(tmp_path: Path) -> None:
     worktree = Worktree(await repository_at(new_repository(tmp_path / "skill")), SKILL)
     await worktree.open()
@@ -88,6 +89,7 @@ async def test_a_branch_that_somebody_has_checked_out_is_not_taken_twice(tmp_pat
         await worktree.open()
 
 
+@pytest.mark.slow
 async def test_what_git_says_is_told_by_its_reason_and_not_by_its_advice(tmp_path: Path) -> None:
     worktree = Worktree(await repository_at(new_repository(tmp_path / "skill")), SKILL)
     await worktree.open()

@@ -29,7 +29,7 @@ from service_tui.desk.slices.reactor import (  # noqa: E402
     SignalsSeen,
     SignalState,
 )
-from service_tui.storage.blotter import Blotter  # noqa: E402
+from service_tui.storage.blotter import Blotter, Intent  # noqa: E402
 
 ROUNDS = 40
 AT_ONCE = 200
@@ -72,7 +72,9 @@ async def auto(directory: Path) -> None:
             # As long after the last one as that of a mirror, which an idle disk may answer later.
             await asyncio.sleep(0.04)
             began = perf_counter()
-            await Blotter(stage.database).claim_once(f"bench:{_round}", now=NOW)
+            await Blotter(stage.database).open_ticket(
+                Intent(f"bench-{_round}", NOW, "b", "s", "{}")
+            )
             commits.append((perf_counter() - began) * 1e3)
             for _step in range(24):
                 await stage.clock.advance(0.1)

@@ -9,6 +9,7 @@ process exits with 1 if a fault was noticed by nobody. Some of these cannot be: 
 """
 
 import ast
+import contextlib
 import copy
 import difflib
 import gc
@@ -223,6 +224,7 @@ def is_noticed(items: list[pytest.Item], plant: Change) -> bool:
         try:
             with tempfile.TemporaryDirectory() as folder:
                 items[0].config._tmp_path_factory._basetemp = Path(folder)
+                os.chdir(folder)
                 plant()
                 os.write(writing, b"." if passed(items) else b"F")
         except ValueError:
@@ -257,9 +259,15 @@ class Planting:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = list(session.items)
+        # A fault may turn a path into a relative one: what it writes must not lie in the tree.
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            self._try_all(items)
+        return True
+
+    def _try_all(self, items: list[pytest.Item]) -> None:
         if not passed(items):
             print("a test fails without a fault", file=sys.__stderr__)
-            return True
+            return
         loaded = living()
         for place, module, changed in planted(self._wanted):
             found = loaded[str(place.path), place.name]
@@ -274,7 +282,6 @@ class Planting:
                 self.unnoticed += 1
                 where = f"{place.path.relative_to(SOURCE)}:{place.line} {place.name}"
                 print(where, *changed, sep="\n    ", file=sys.__stderr__)
-        return True
 
 
 def main(wanted: str, *tests: str) -> int:

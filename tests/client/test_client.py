@@ -233,6 +233,7 @@ async def test_an_id_that_is_none_is_the_fault_of_the_service_and_not_sent(bad: 
     assert app.asked == []
 
 
+@pytest.mark.slow
 @given(st.from_regex(r"[A-Za-z0-9_:-][A-Za-z0-9_:.-]{0,127}", fullmatch=True))
 def test_every_good_id_is_one_segment(market_id: str) -> None:
     app = App()

@@ -262,6 +262,7 @@ async def test_an_endless_answer_is_given_up_at_the_bound() -> None:
             await client.call(SETTINGS, deadline_s=5.0)
 
 
+@pytest.mark.slow
 @examples(37)
 @given(
     status=st.integers(200, 599),

@@ -158,6 +158,7 @@ def test_what_holds_no_key_stays_as_it_is(text: str, as_json: bool) -> None:  # 
     assert KEYS.masked(raw) == raw
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["\u200b", "\x1b[1m", "\x9b", "\x07", "\u0301", "\ud800", ""])))
 def test_no_mixture_of_invisible_letters_hides_a_key(between: list[str]) -> None:
     spread = [*between, *[""] * len(SECRET)]

@@ -98,11 +98,6 @@ async def test_an_answer_is_bounded_in_all_its_pieces_together() -> None:
     assert raised.value.was_sent
 
 
-async def test_when_to_come_back_is_passed_with_the_answer() -> None:
-    assert await answered([b"{", b"}"], {"Retry-After": "7"}) == Passed(429, b"{}", "7")
-    assert (await answered([b"{}"])).retry_after == ""
-
-
 @pytest.mark.parametrize(
     ("error", "was_sent"),
     [

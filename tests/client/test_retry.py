@@ -87,6 +87,7 @@ def test_a_read_is_asked_three_times_at_growing_distance(rng: random.Random) -> 
     assert 0.125 <= delays[0] <= 0.25 <= delays[1] <= 0.5
 
 
+@pytest.mark.slow
 @given(st.floats(), seeds)
 def test_what_the_service_asks_for_is_the_least_wait_within_its_bounds(
     asked: float, rng: random.Random
@@ -139,6 +140,7 @@ def test_a_retry_after_is_seconds_or_a_date(header: str | None, wait: float | No
     assert retry_after(header, NOW) == wait
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60))
 def test_no_header_at_all_breaks_the_reading_of_dates(text: str) -> None:
     date = http_date(text)

@@ -87,6 +87,7 @@ def test_a_console_that_is_late_shows_new_states_less_often_within_a_bound() -> 
     assert breath(60.0) + REPAINT_S < 1.0
 
 
+@pytest.mark.slow
 async def test_what_was_known_is_painted_before_the_desk_is_open() -> None:
     async with running(
         STATE, initial=cached(), prepare=lambda doors: doors.may_open.clear(), waits=False
@@ -99,6 +100,7 @@ async def test_what_was_known_is_painted_before_the_desk_is_open() -> None:
         await seen.until(lambda: "CACHED" not in seen.text)
 
 
+@pytest.mark.slow
 async def test_the_latest_of_a_burst_is_shown_and_repainted_few_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -120,6 +122,7 @@ async def test_the_latest_of_a_burst_is_shown_and_repainted_few_times(
         assert len(shown) < 20
 
 
+@pytest.mark.slow
 async def test_a_quote_is_shown_while_other_states_wait_for_their_turn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -138,6 +141,7 @@ async def test_a_quote_is_shown_while_other_states_wait_for_their_turn(
         assert seen.app.desk_state.stars == {MARKET}
 
 
+@pytest.mark.slow
 async def test_another_answer_without_news_waits_for_the_next_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -155,6 +159,7 @@ async def test_another_answer_without_news_waits_for_the_next_second(
         assert len(shown) == 1
 
 
+@pytest.mark.slow
 async def test_a_hidden_screen_is_shown_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(STATE) as seen:
         hidden = seen.app.front
@@ -164,6 +169,7 @@ async def test_a_hidden_screen_is_shown_nothing(monkeypatch: pytest.MonkeyPatch)
         assert front(seen) == "settings"
 
 
+@pytest.mark.slow
 async def test_each_notice_becomes_one_toast() -> None:
     async with running(STATE) as seen:
         await seen.bring(with_notices("filled", "[red]odd[/"))
@@ -174,18 +180,21 @@ async def test_each_notice_becomes_one_toast() -> None:
         assert seen.toasts[-1] == "again"
 
 
+@pytest.mark.slow
 async def test_of_many_notices_at_once_the_last_are_shown_and_the_rest_counted() -> None:
     async with running(STATE) as seen:
         await seen.bring(with_notices(*"abcdef"))
         assert seen.toasts == ["d", "e", "f", "and 3 more; 9 shows all commands"]
 
 
+@pytest.mark.slow
 async def test_notices_that_the_cache_held_are_not_told_again() -> None:
     state = with_notices("old news")
     async with running(state) as seen:
         assert seen.toasts == []
 
 
+@pytest.mark.slow
 async def test_an_absence_is_told_once() -> None:
     gone = AbsenceView(Timestamp(NOW - 7_200), NOW, 7_200.0, 2, 3, (), (), Micros(1), Micros(2))
     state = replace(STATE, world=replace(STATE.world, meanwhile=gone))
@@ -198,6 +207,7 @@ async def test_an_absence_is_told_once() -> None:
         assert len(seen.toasts) == 1
 
 
+@pytest.mark.slow
 async def test_a_desk_that_stays_shut_leaves_what_was_known_to_read() -> None:
     def refuse(doors: RecordingDoors) -> None:
         doors.refuses = DeskClosedError("the data directory is in use by process 7", "close it")
@@ -213,6 +223,7 @@ async def test_a_desk_that_stays_shut_leaves_what_was_known_to_read() -> None:
         assert seen.app.return_code == 0
 
 
+@pytest.mark.slow
 async def test_a_desk_that_cannot_be_opened_as_it_is_asks_how_it_goes_on() -> None:
     acted: list[str] = []
     ways = tuple(
@@ -247,6 +258,7 @@ async def test_a_desk_that_cannot_be_opened_as_it_is_asks_how_it_goes_on() -> No
         assert acted == ["begin anew"]
 
 
+@pytest.mark.slow
 async def test_a_way_that_cannot_be_gone_says_why() -> None:
     def fails() -> tuple[str, ...]:
         raise DeskClosedError("the copy is gone", "start again")
@@ -263,6 +275,7 @@ async def test_a_way_that_cannot_be_gone_says_why() -> None:
         await seen.until(lambda: "the copy is gone; start again" in seen.text)
 
 
+@pytest.mark.slow
 async def test_a_desk_that_ends_by_itself_says_so() -> None:
     async with running(STATE) as seen:
         seen.doors.fail(DeskClosedError("the database was moved away", "put it back"))
@@ -270,6 +283,7 @@ async def test_a_desk_that_ends_by_itself_says_so() -> None:
         assert seen.doors.was_closed
 
 
+@pytest.mark.slow
 async def test_the_end_of_the_console_closes_the_desk() -> None:
     async with running(STATE) as seen:
         await seen.press("ctrl+q")
@@ -277,6 +291,7 @@ async def test_the_end_of_the_console_closes_the_desk() -> None:
     assert seen.app.return_code == 0
 
 
+@pytest.mark.slow
 async def test_a_fault_of_the_desk_ends_the_console_with_70_and_without_values(
     capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -296,6 +311,7 @@ async def test_a_fault_of_the_desk_ends_the_console_with_70_and_without_values(
     assert "ValueError" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 async def test_signals_end_the_console_decently(number: signal.Signals) -> None:
     # A run below `nohup` ignores one of them.
@@ -310,6 +326,7 @@ async def test_signals_end_the_console_decently(number: signal.Signals) -> None:
 # -- commands up --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_commands_go_to_the_desk() -> None:
     async with running(STATE) as seen:
         seen.app.front.give(BUY)
@@ -317,6 +334,7 @@ async def test_commands_go_to_the_desk() -> None:
         assert seen.doors.submitted == [BUY, Refresh()]
 
 
+@pytest.mark.slow
 async def test_a_trade_on_stale_prices_is_refused_in_plain_words() -> None:
     async with running(STATE) as seen:
         seen.clock[0] += 10.5
@@ -328,6 +346,7 @@ async def test_a_trade_on_stale_prices_is_refused_in_plain_words() -> None:
         assert "too old to trade" in seen.toasts[0]
 
 
+@pytest.mark.slow
 async def test_the_world_is_paused_and_sped_up_by_keys() -> None:
     async with running(STATE) as seen:
         await seen.press("p", "greater_than_sign", "less_than_sign")
@@ -340,6 +359,7 @@ async def test_the_world_is_paused_and_sped_up_by_keys() -> None:
         assert seen.doors.submitted[-1] == SetSpeed(60)
 
 
+@pytest.mark.slow
 async def test_each_key_for_the_speed_starts_from_what_was_asked_last() -> None:
     async with running(STATE) as seen:
         await seen.press("greater_than_sign", "greater_than_sign")
@@ -354,6 +374,7 @@ async def test_each_key_for_the_speed_starts_from_what_was_asked_last() -> None:
         assert seen.doors.submitted[3:] == [SetSpeed(1)]
 
 
+@pytest.mark.slow
 async def test_a_remote_service_has_no_speed() -> None:
     state = replace(STATE, service=replace(STATE.service, embedded=False))
     async with running(state) as seen:
@@ -362,6 +383,7 @@ async def test_a_remote_service_has_no_speed() -> None:
         assert "only the offline world" in seen.toasts[0]
 
 
+@pytest.mark.slow
 async def test_privacy_masks_amounts_at_once_also_before_the_desk_is_open() -> None:
     async with running(
         STATE, initial=cached(), prepare=lambda doors: doors.may_open.clear(), waits=False
@@ -376,6 +398,7 @@ async def test_privacy_masks_amounts_at_once_also_before_the_desk_is_open() -> N
         assert "8,214.33" not in seen.text
 
 
+@pytest.mark.slow
 async def test_privacy_masks_the_numbers_of_toasts() -> None:
     state = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
     async with running(state) as seen:
@@ -384,6 +407,7 @@ async def test_privacy_masks_the_numbers_of_toasts() -> None:
         assert seen.toasts == ["✓ buy YES for •••: got ••• shares"]
 
 
+@pytest.mark.slow
 async def test_a_theme_is_worn_and_remembered() -> None:
     async with running(STATE) as seen:
         worn = seen.app.theme
@@ -392,12 +416,14 @@ async def test_a_theme_is_worn_and_remembered() -> None:
         assert seen.doors.submitted == [SetPreference("theme", seen.app.theme)]
 
 
+@pytest.mark.slow
 async def test_the_remembered_theme_is_worn_at_the_start() -> None:
     state = replace(STATE, preferences={**STATE.preferences, "theme": "paper"})
     async with running(state) as seen:
         assert seen.app.theme == "paper"
 
 
+@pytest.mark.slow
 async def test_what_was_copied_is_said() -> None:
     async with running(STATE) as seen:
         seen.app.post_message(Copied("0x12", "the reference"))
@@ -406,6 +432,7 @@ async def test_what_was_copied_is_said() -> None:
         assert seen.toasts == ["✓ copied the reference"]
 
 
+@pytest.mark.slow
 async def test_sayings_are_never_read_as_markup() -> None:
     async with running(STATE) as seen:
         seen.app.post_message(ToastMessage("[@click=app.quit]press[/] \x1b]52;c;AAAA\x07", "bad"))
@@ -475,6 +502,7 @@ def test_no_trade_leaves_on_what_cannot_be_trusted(
 # -- where to look ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closes_first", [True, False])
 async def test_the_rows_take_keys_again_after_another_window_had_them(
     *, closes_first: bool
@@ -498,6 +526,7 @@ async def test_the_rows_take_keys_again_after_another_window_had_them(
         assert seen.app.focused is seen.app.front.table
 
 
+@pytest.mark.slow
 async def test_numbers_lead_to_the_screens() -> None:
     async with running(STATE) as seen:
         for key, name in (
@@ -512,6 +541,7 @@ async def test_numbers_lead_to_the_screens() -> None:
             assert displayed == [seen.app.front]
 
 
+@pytest.mark.slow
 async def test_a_screen_is_kept_as_it_was_left() -> None:
     async with running(COMMANDS, first="blotter") as seen:
         before = seen.app.front
@@ -520,6 +550,7 @@ async def test_a_screen_is_kept_as_it_was_left() -> None:
         assert before.current_row() == STATE.tickets[2].ticket_id
 
 
+@pytest.mark.slow
 async def test_history_goes_back_and_forth_with_the_rows() -> None:
     async with running(COMMANDS, first="blotter") as seen:
         rows = [ticket.ticket_id for ticket in STATE.tickets]
@@ -540,6 +571,7 @@ async def test_history_goes_back_and_forth_with_the_rows() -> None:
         assert front(seen) == "blotter"
 
 
+@pytest.mark.slow
 async def test_at_the_end_of_the_history_it_says_so() -> None:
     async with running(STATE) as seen:
         await seen.press("left_square_bracket")
@@ -561,6 +593,7 @@ def test_a_trail_forgets_what_lay_ahead_and_what_is_too_far_back() -> None:
 # -- leaving ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_q_backs_out_of_a_search_before_it_quits() -> None:
     async with running(COMMANDS, first="blotter") as seen:
         await seen.press("slash")
@@ -574,6 +607,7 @@ async def test_q_backs_out_of_a_search_before_it_quits() -> None:
         assert seen.app.return_code == 0
 
 
+@pytest.mark.slow
 async def test_q_closes_a_dialog_and_nothing_else() -> None:
     async with running(STATE) as seen:
         await seen.press("question_mark", "q")
@@ -581,6 +615,7 @@ async def test_q_closes_a_dialog_and_nothing_else() -> None:
         assert seen.app.return_code is None
 
 
+@pytest.mark.slow
 async def test_leaving_asks_while_an_order_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialogs, "ARMED_AFTER_S", 60.0)
     sent = replace(STATE.tickets[0], state=TicketState.SENT, settled_at=None)
@@ -605,6 +640,7 @@ async def test_leaving_asks_while_an_order_is_under_way(monkeypatch: pytest.Monk
         assert seen.app.return_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "asks"),
     [
@@ -629,6 +665,7 @@ async def test_leaving_asks_while_a_skill_runs_that_would_stop(
             assert seen.app.return_code == 0
 
 
+@pytest.mark.slow
 async def test_an_unknown_order_holds_nobody_back() -> None:
     unknown = replace(STATE.tickets[0], state=TicketState.UNKNOWN, settled_at=None)
     async with running(replace(STATE, tickets=(unknown,))) as seen:
@@ -636,6 +673,7 @@ async def test_an_unknown_order_holds_nobody_back() -> None:
         assert seen.app.return_code == 0
 
 
+@pytest.mark.slow
 async def test_the_first_run_explains_itself_once() -> None:
     fresh = replace(STATE, preferences={})
     async with running(fresh) as seen:
@@ -650,6 +688,7 @@ async def test_the_first_run_explains_itself_once() -> None:
         assert len(seen.doors.submitted) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keys", "front", "dialog"),
     [
@@ -675,6 +714,7 @@ async def test_the_keys_that_the_first_page_names_do_what_it_says(
             assert "25" in seen.text
 
 
+@pytest.mark.slow
 async def test_the_first_page_of_another_service_speaks_of_no_world_of_its_own() -> None:
     remote = replace(STATE, preferences={}, service=replace(STATE.service, embedded=False))
     async with running(remote) as seen:
@@ -697,6 +737,7 @@ async def type_into(seen: Running, text: str) -> None:
     await seen.until(lambda: palette._hit_count == 1 or bool(palette.query(".--visible")))
 
 
+@pytest.mark.slow
 async def test_the_palette_finds_a_market_and_leads_to_its_row() -> None:
     async with running(STATE) as seen:
         await seen.press("ctrl+p")
@@ -706,6 +747,7 @@ async def test_the_palette_finds_a_market_and_leads_to_its_row() -> None:
         assert seen.app.front.current_row() == "m-00004"
 
 
+@pytest.mark.slow
 async def test_the_palette_finds_an_action_by_its_name() -> None:
     async with running(STATE) as seen:
         await seen.press("ctrl+p")
@@ -714,6 +756,7 @@ async def test_the_palette_finds_an_action_by_its_name() -> None:
         await seen.until(lambda: front(seen) == "blotter")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "names"),
     [
@@ -736,6 +779,7 @@ async def test_the_palette_finds_whole_words_and_no_scattered_letters(
         assert len(found) <= len(names) + 1
 
 
+@pytest.mark.slow
 async def test_the_palette_finds_agents_and_settings() -> None:
     state = seen_before(fleet_state())
     async with running(state) as seen:
@@ -752,6 +796,7 @@ async def test_the_palette_finds_agents_and_settings() -> None:
             assert any((one.screen_name, one.row) == (where.screen_name, where.row) for one in told)
 
 
+@pytest.mark.slow
 async def test_a_key_takes_the_toasts_away_also_over_a_dialog() -> None:
     async with running(STATE, first="markets") as seen:
         await seen.press("b")
@@ -762,6 +807,7 @@ async def test_a_key_takes_the_toasts_away_also_over_a_dialog() -> None:
         assert not len(seen.app._notifications)
 
 
+@pytest.mark.slow
 async def test_the_palette_shows_foreign_text_as_it_is() -> None:
     odd = replace(STATE.markets[MARKET], question="[@click=app.quit]Will [/] it\nbreak?")
     async with running(replace(STATE, markets={MARKET: odd})) as seen:
@@ -772,6 +818,7 @@ async def test_the_palette_shows_foreign_text_as_it_is() -> None:
         assert "[@click=app.quit]Will [/] it break?" in str(hits[0].prompt)
 
 
+@pytest.mark.slow
 async def test_a_theme_that_is_looked_at_is_shown_and_given_back() -> None:
     async with running(STATE) as seen:
         worn = seen.app.theme
@@ -786,6 +833,7 @@ async def test_a_theme_that_is_looked_at_is_shown_and_given_back() -> None:
         assert seen.doors.submitted == []
 
 
+@pytest.mark.slow
 async def test_a_dialog_covers_the_toasts_of_the_screen_behind_it() -> None:
     async with running(STATE, first="markets", size=(80, 24)) as seen:
         seen.app.show_toast("an answer that is long enough to reach far to the left of it")
@@ -802,6 +850,7 @@ async def test_a_dialog_covers_the_toasts_of_the_screen_behind_it() -> None:
         assert "short" in seen.text
 
 
+@pytest.mark.slow
 async def test_a_repeated_toast_is_shown_once_and_the_oldest_of_many_goes() -> None:
     async with running(STATE) as seen:
         for text in ("one", "two", "one", "one"):

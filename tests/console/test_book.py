@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from kit.samples.desk import sample_state
 from kit.service.stage import open_stage
 from kit.service.wallets import market_on_chain
@@ -67,6 +69,7 @@ def test_prices_of_no_are_those_of_yes_turned() -> None:
     assert quote_line(replace(MARKET, bid=None), Side.NO).plain == f"bid 0.54  ask {NOT_KNOWN}"
 
 
+@pytest.mark.slow
 async def test_the_depth_is_that_of_the_service_s_book(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         market = market_on_chain(stage)

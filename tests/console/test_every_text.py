@@ -290,6 +290,7 @@ def above(view: ViewContext) -> Iterator[str]:
         yield from of_record(moment)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "view"), [("wide", VIEW), ("narrow", NARROW), ("masked", MASKED)])
 def test_what_is_told_of_each_row_is_the_same(name: str, view: ViewContext) -> None:
     assert_text(f"texts/details_{name}", details(view))

@@ -39,6 +39,7 @@ def test_an_amount_is_read_as_it_is_written(amount: int, decimals: int, at_least
     assert write_number(Micros(amount), decimals, at_least=min(at_least, decimals)) == text
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20) | st.from_regex(r"\s?[-+]?[0-9]{0,12}\.?[0-9]{0,8}\s?\Z"), DECIMALS)
 @example("nan", 2)
 @example("-inf", 2)

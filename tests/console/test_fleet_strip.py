@@ -116,6 +116,7 @@ def test_no_agent_pushes_anything_out_of_the_header(width: int, count: int) -> N
         assert taken[-1][1] <= width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
 async def test_the_strip_stands_in_the_header_at_every_size(size: tuple[int, int]) -> None:
     async with running(STATE, first="settings", size=size) as seen:

@@ -141,6 +141,7 @@ def test_foreign_text_is_cut_where_it_is_too_long() -> None:
     assert formats.plain(None).plain == formats.NOT_KNOWN
 
 
+@pytest.mark.slow
 @given(AMOUNTS)
 def test_money_is_written_to_the_cent(amount: Micros) -> None:
     written = formats.money(amount).plain.replace(",", "")
@@ -213,6 +214,7 @@ def test_a_move_beyond_the_scale_shows_where_it_ended() -> None:
     assert sparkline((0.95, 0.95, 0.05, 0.05), 2) == "⠉⣆"
 
 
+@pytest.mark.slow
 @given(st.lists(ANY_FLOAT, max_size=40), st.integers(-1, 20))
 def test_a_sparkline_is_as_wide_as_asked(values: list[float], width: int) -> None:
     line = sparkline(values, width)
@@ -220,6 +222,7 @@ def test_a_sparkline_is_as_wide_as_asked(values: list[float], width: int) -> Non
     assert all(cell == " " or "\u2801" <= cell <= "\u28ff" for cell in line)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=40), st.integers(2, 20))
 def test_a_sparkline_has_a_cell_for_two_values(values: list[float], width: int) -> None:
     line = sparkline(values, width)

@@ -208,6 +208,7 @@ async def halt_by_mouse(seen: Running) -> None:
 Journey = Callable[[Running], Awaitable[None]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("journey", [buy_by_keys, buy_by_mouse])
 async def test_a_buy(journey: Journey, size: tuple[int, int]) -> None:
@@ -223,6 +224,7 @@ async def test_a_buy(journey: Journey, size: tuple[int, int]) -> None:
         assert len(seen.app.screen_stack) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("journey", [exit_by_keys, exit_by_mouse])
 async def test_an_exit(journey: Journey, size: tuple[int, int]) -> None:
@@ -239,6 +241,7 @@ async def test_an_exit(journey: Journey, size: tuple[int, int]) -> None:
         assert order.shares == held.shares
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("journey", [stop_by_keys, usual_stop_by_keys, stop_by_mouse])
 async def test_a_stop(journey: Journey, size: tuple[int, int]) -> None:
@@ -251,6 +254,7 @@ async def test_a_stop(journey: Journey, size: tuple[int, int]) -> None:
         assert order.thresholds.stop_pct == (0.3 if journey is stop_by_keys else 0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("journey", [approve_by_keys, approve_by_mouse])
 async def test_an_approval(journey: Journey, size: tuple[int, int]) -> None:
@@ -263,6 +267,7 @@ async def test_an_approval(journey: Journey, size: tuple[int, int]) -> None:
         assert "wait" not in seen.lines[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("journey", [mirror_by_keys, mirror_by_mouse])
 async def test_a_mirror(journey: Journey, size: tuple[int, int]) -> None:
@@ -278,6 +283,7 @@ async def test_a_mirror(journey: Journey, size: tuple[int, int]) -> None:
         assert order.signal_id in row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["enter", "x"])
 async def test_a_key_right_behind_a_ticket_that_closed_itself_falls_on_nothing(
     key: str, monkeypatch: pytest.MonkeyPatch
@@ -297,6 +303,7 @@ async def test_a_key_right_behind_a_ticket_that_closed_itself_falls_on_nothing(
         await seen.until(lambda: len(seen.app.screen_stack) > 1)
 
 
+@pytest.mark.slow
 async def test_a_key_right_behind_a_mirror_that_closed_itself_falls_on_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -312,6 +319,7 @@ async def test_a_key_right_behind_a_mirror_that_closed_itself_falls_on_nothing(
         assert len(given(seen, MirrorSignal)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("journey", [halt_by_keys, halt_by_mouse])
 async def test_a_halt(journey: Journey, size: tuple[int, int]) -> None:
@@ -329,6 +337,7 @@ def among_5_000() -> tuple[DeskState, str]:
     return seen_before(replace(state, markets=markets)), market.market_id
 
 
+@pytest.mark.slow
 async def test_one_of_5_000_markets_is_found() -> None:
     state, wanted = among_5_000()
     async with running(state, first="markets", size=(120, 40)) as seen:
@@ -338,6 +347,7 @@ async def test_one_of_5_000_markets_is_found() -> None:
         await seen.until(lambda: "Zanzibar" in seen.text)
 
 
+@pytest.mark.slow
 async def test_one_of_5_000_markets_is_found_with_the_mouse_and_three_letters() -> None:
     state, wanted = among_5_000()
     async with running(state, first="portfolio", size=(120, 40)) as seen:

@@ -103,6 +103,7 @@ def test_what_is_wrong_is_named_with_its_line_or_its_ids_and_nothing_is_moved(te
     assert WRONG[text] in found.problems
 
 
+@pytest.mark.slow
 def test_the_table_as_it_comes_can_be_written_down() -> None:
     lines = [f'"{key.ident}" = {list(key.keys)!r}'.replace("'", '"') for key in KEYS]
     assert own_keys("\n".join(lines)) == OwnKeys({key.ident: key.keys for key in KEYS})
@@ -114,6 +115,7 @@ def test_every_group_of_the_table_has_a_place() -> None:
     assert {key.group for key in KEYS} == {group for place in PLACES for group in place}
 
 
+@pytest.mark.slow
 def test_a_letter_may_serve_where_the_ticket_has_letters() -> None:
     assert own_keys('"ticket.yes" = "j"').moved == {"ticket.yes": ("j",)}
 
@@ -162,6 +164,7 @@ def test_sentences_name_the_keys_in_use() -> None:
     assert cap("rows.filter") == "/"
 
 
+@pytest.mark.slow
 async def test_moved_keys_work_and_are_shown_wherever_keys_are() -> None:
     own = OwnKeys({
         "app.help": ("ctrl+g",),
@@ -190,6 +193,7 @@ async def test_moved_keys_work_and_are_shown_wherever_keys_are() -> None:
         assert Halt() in seen.doors.submitted
 
 
+@pytest.mark.slow
 async def test_a_moved_cancel_pressed_twice_leaves_a_ticket_that_was_typed_into() -> None:
     own = OwnKeys({"ticket.cancel": ("f10",)})
     async with running(STATE, own_keys=own, size=(160, 40), first="markets") as seen:
@@ -199,6 +203,7 @@ async def test_a_moved_cancel_pressed_twice_leaves_a_ticket_that_was_typed_into(
         assert not isinstance(seen.app.screen, TradeForm)
 
 
+@pytest.mark.slow
 async def test_the_presets_of_the_ticket_are_labelled_with_their_keys_in_use() -> None:
     own = OwnKeys({"ticket.preset2": ("f10",)})
     async with running(STATE, own_keys=own, size=(160, 40), first="markets") as seen:
@@ -208,6 +213,7 @@ async def test_the_presets_of_the_ticket_are_labelled_with_their_keys_in_use() -
         assert "F2 25" not in seen.text
 
 
+@pytest.mark.slow
 async def test_a_wrong_file_is_told_once_and_the_keys_stay() -> None:
     wrong = OwnKeys(problems=("keys.toml: line 1: no", "keys.toml: line 2: no"))
     async with running(STATE, own_keys=wrong) as seen:

@@ -47,6 +47,7 @@ async def settled(seen: Running) -> None:
     raise AssertionError("the keys never came to an end")
 
 
+@pytest.mark.slow
 async def test_what_is_typed_while_a_ticket_opens_arrives_whole_and_in_order() -> None:
     async with running(STATE, first="portfolio") as seen:
         typed(seen, "2", "b", "1", "2", "5")
@@ -56,6 +57,7 @@ async def test_what_is_typed_while_a_ticket_opens_arrives_whole_and_in_order() -
         assert seen.app.screen.query_one("#ticket-amount", Input).value == "125"
 
 
+@pytest.mark.slow
 async def test_a_whole_order_in_one_breath_waits_for_its_quote() -> None:
     async with running(STATE, first="markets") as seen:
         typed(seen, "b", "f5", "f3", "enter")
@@ -65,6 +67,7 @@ async def test_a_whole_order_in_one_breath_waits_for_its_quote() -> None:
         assert not any(isinstance(one, PlaceTrade) for one in seen.doors.submitted)
 
 
+@pytest.mark.slow
 async def test_the_end_overtakes_what_was_typed() -> None:
     async with running(STATE, first="markets") as seen:
         typed(seen, *"jjjjj", "ctrl+q")
@@ -72,6 +75,7 @@ async def test_the_end_overtakes_what_was_typed() -> None:
         assert seen.app.return_code == 0
 
 
+@pytest.mark.slow
 async def test_pasted_text_keeps_its_place_among_the_keys() -> None:
     async with running(STATE, first="markets") as seen:
         typed(seen, "b", "1")
@@ -83,6 +87,7 @@ async def test_pasted_text_keeps_its_place_among_the_keys() -> None:
         assert seen.app.screen.query_one("#ticket-amount", Input).value == "123"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leaves", ["enter", "down", "escape"])
 async def test_the_key_right_behind_the_one_that_leaves_the_search_is_not_typed_into_it(
     leaves: str,
@@ -137,6 +142,7 @@ def test_of_keys_that_are_no_foreign_letters_nothing_is_told(character: str | No
     assert foreign_letter_hint(character) == ""
 
 
+@pytest.mark.slow
 async def test_what_was_typed_for_a_row_that_has_gone_falls_nowhere() -> None:
     async with running(STATE) as seen:
         await seen.press("1")
@@ -159,6 +165,7 @@ def arrive(seen: Running, sent: str) -> None:
         seen.app.post_message(key)
 
 
+@pytest.mark.slow
 async def test_an_escape_and_a_b_that_arrive_together_both_work_inside_a_line_of_text() -> None:
     async with running(STATE) as seen:
         await seen.press("2")
@@ -184,6 +191,7 @@ async def test_an_escape_and_a_b_that_arrive_together_both_work_inside_a_line_of
         assert seen.app.screen.query_one("#ticket-amount", Input).value == "250"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", ["\x1b1", "\x1b12", "\x1bx"])
 async def test_keys_that_arrive_with_an_escape_change_no_amount(sent: str) -> None:
     async with running(STATE, first="markets", size=(80, 24)) as seen:
@@ -199,6 +207,7 @@ async def test_keys_that_arrive_with_an_escape_change_no_amount(sent: str) -> No
         assert "discards this ticket" not in seen.text
 
 
+@pytest.mark.slow
 async def test_a_key_that_arrives_with_an_escape_changes_no_line_of_a_form() -> None:
     async with running(STATE, first="markets") as seen:
         typed(seen, "a", "0", ".", "7")
@@ -216,6 +225,7 @@ def asked(seen: Running) -> list[RequestQuote]:
     return [one for one in seen.doors.submitted if isinstance(one, RequestQuote)]
 
 
+@pytest.mark.slow
 async def test_an_enter_right_behind_an_escape_keeps_a_filled_ticket_and_places_nothing() -> None:
     async with running(STATE, first="markets") as seen:
         typed(seen, "b", "2", "5")
@@ -247,6 +257,7 @@ async def test_an_enter_right_behind_an_escape_keeps_a_filled_ticket_and_places_
         await seen.until(lambda: any(isinstance(one, PlaceTrade) for one in seen.doors.submitted))
 
 
+@pytest.mark.slow
 async def test_an_enter_right_behind_an_escape_keeps_a_filled_form_and_sets_nothing() -> None:
     state = seen_before(guarded_state())
     async with running(state, first="portfolio") as seen:
@@ -267,6 +278,7 @@ async def test_an_enter_right_behind_an_escape_keeps_a_filled_form_and_sets_noth
         await seen.until(lambda: len(returned) == 1)
 
 
+@pytest.mark.slow
 async def test_an_enter_right_behind_an_escape_approves_nothing() -> None:
     supervision = replace(sample_supervision(), leashes=(leash_of(budget=None),), held=(held_of(),))
     async with running(replace(STATE, supervision=supervision), first="portfolio") as seen:
@@ -284,6 +296,7 @@ async def test_an_enter_right_behind_an_escape_approves_nothing() -> None:
         await seen.until(lambda: any(isinstance(one, ApproveHeld) for one in seen.doors.submitted))
 
 
+@pytest.mark.slow
 async def test_a_key_that_settles_after_the_end_is_no_fault() -> None:
     async with running(STATE) as seen:
         await seen.press("1")
@@ -294,6 +307,7 @@ async def test_a_key_that_settles_after_the_end_is_no_fault() -> None:
     assert seen.app.return_code in {None, 0}
 
 
+@pytest.mark.slow
 async def test_a_key_right_behind_an_enter_is_not_part_of_the_value_that_is_set() -> None:
     async with running(STATE, first="markets") as seen:
         typed(seen, "a", "0", ".", "7", "0", "enter", "3")
@@ -303,6 +317,7 @@ async def test_a_key_right_behind_an_enter_is_not_part_of_the_value_that_is_set(
         assert seen.app.front.name_in_keys == "monitors"
 
 
+@pytest.mark.slow
 async def test_a_second_enter_behind_a_command_is_kept_or_refused_aloud() -> None:
     async with running(STATE, first="markets") as seen:
         typed(seen, "colon", *"buy yes 20", "enter", "enter")
@@ -311,6 +326,7 @@ async def test_a_second_enter_behind_a_command_is_kept_or_refused_aloud() -> Non
         await seen.until(lambda: "sends once quoted" in seen.text)
 
 
+@pytest.mark.slow
 async def test_the_key_behind_one_that_closes_a_dialog_is_not_held_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -325,6 +341,7 @@ async def test_the_key_behind_one_that_closes_a_dialog_is_not_held_up(
         assert asyncio.get_running_loop().time() - begun < key_queue.SETTLE_S
 
 
+@pytest.mark.slow
 async def test_a_key_is_not_ended_by_the_late_end_of_the_one_before() -> None:
     async with running(STATE, first="markets") as seen:
         await seen.press("j", "j")
@@ -339,6 +356,7 @@ async def test_a_key_is_not_ended_by_the_late_end_of_the_one_before() -> None:
         assert seen.app.front.name_in_keys == "monitors"
 
 
+@pytest.mark.slow
 async def test_a_key_that_comes_while_the_console_ends_is_no_fault() -> None:
     async with running(STATE, first="markets") as seen:
         seen.app._is_busy = True

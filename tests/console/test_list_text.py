@@ -45,6 +45,7 @@ def test_rows_are_json_with_the_same_keys_in_each(name: str) -> None:
     assert len(as_lines(name, rows)) > len(rows) or not rows
 
 
+@pytest.mark.slow
 async def test_the_figures_are_those_of_the_screens() -> None:
     """One moment: each row's figures stand in the line of the screen that lists it."""
     async with running(STATE, first="portfolio", size=(200, 60)) as seen:

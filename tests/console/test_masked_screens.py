@@ -13,6 +13,8 @@ from service_tui.console import formats
 from service_tui.console.shell.views import SCREENS
 from service_tui.desk.state import DeskState
 
+pytestmark = pytest.mark.slow
+
 ROWS: Final = 8
 """Rows whose detail is looked at: the limits of the settings are the first seven."""
 

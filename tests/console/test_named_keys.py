@@ -99,6 +99,7 @@ def test_a_key_by_itself_is_found(text: str) -> None:
     assert is_named(text)
 
 
+@pytest.mark.slow
 def test_every_id_in_a_sentence_is_one_of_the_table() -> None:
     known = {key.ident for key in KEYS}
     for path in CONSOLE.rglob("*.py"):

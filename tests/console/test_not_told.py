@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.needs import unloaded_topics
@@ -85,6 +87,7 @@ NOUGHTS = {
 }
 
 
+@pytest.mark.slow
 async def test_an_empty_list_is_claimed_after_an_answer_only() -> None:
     before: dict[str, str] = {}
     after: dict[str, str] = {}
@@ -105,6 +108,7 @@ async def test_an_empty_list_is_claimed_after_an_answer_only() -> None:
     assert [one for one in CLAIMS if ASKING[one] in after[one]] == []
 
 
+@pytest.mark.slow
 async def test_a_service_that_is_away_is_said_to_be() -> None:
     service = replace(BARE.service, phase=Phase.OFFLINE, problem="connection refused")
     async with running(BARE, size=(120, 40)) as seen:
@@ -117,6 +121,7 @@ async def test_a_service_that_is_away_is_said_to_be() -> None:
             assert "Not known yet" not in seen.text.split("cannot be reached")[1], screen
 
 
+@pytest.mark.slow
 async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() -> None:
     async with running(BARE, first="portfolio", size=(120, 40)) as seen:
         await seen.press("o", "o")
@@ -125,6 +130,7 @@ async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() ->
         assert "No position was closed yet" in seen.text
 
 
+@pytest.mark.slow
 async def test_calm_begins_when_the_last_thing_was_told() -> None:
     without = {topic: at for topic, at in FULL.seen.items() if topic is not Topic.BRIEFING}
     async with running(replace(EMPTY, seen=without), size=(120, 40)) as seen:

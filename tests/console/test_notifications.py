@@ -71,6 +71,7 @@ def test_choices_are_kept_as_words_and_odd_ones_are_passed_over() -> None:
     assert choices_of({"notify.protocol": "OSC 99"}).protocol is Protocol.OSC9
 
 
+@pytest.mark.slow
 @given(st.sets(st.sampled_from(Channel)))
 def test_ways_are_read_as_they_are_kept(ways: set[Channel]) -> None:
     assert choices_of({"notify.alert": channels_text(ways)}).channels_of(ALERT) == ways
@@ -222,6 +223,7 @@ def test_answers_to_the_person_are_never_merged_nor_counted() -> None:
     assert (found.unseen, found.bell, found.desktop) == (0, False, "")
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(NoticeKind), st.text(max_size=30)), max_size=40))
 def test_there_is_at_most_one_toast_a_kind(kinds: list[tuple[NoticeKind, str]]) -> None:
     notices = [notice(place, kind, text) for place, (kind, text) in enumerate(kinds)]
@@ -246,6 +248,7 @@ def test_the_bytes_of_a_desktop_notification_are_exactly_these() -> None:
     assert desktop_bytes("x" * 900, Protocol.OSC9) == f"\x1b]9;service-tui: {'x' * 160}\x1b\\"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=400), st.sampled_from(Protocol))
 def test_no_text_from_outside_ends_or_begins_a_sequence(text: str, protocol: Protocol) -> None:
     hostile = f"4;1;100{text}\x1b]52;c;aGk=\x07\x9c\u202e\x1b[2J"
@@ -279,6 +282,7 @@ async def told(seen: Running, *notices: Notice, **preferences: str) -> None:
     await seen.bring(replace(STATE, notices=notices, preferences=kept))
 
 
+@pytest.mark.slow
 async def test_by_default_nothing_is_written_to_the_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -289,6 +293,7 @@ async def test_by_default_nothing_is_written_to_the_terminal(
         assert len(seen.toasts) == len(NoticeKind)
 
 
+@pytest.mark.slow
 async def test_bell_and_desktop_come_once_for_many_and_only_when_chosen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -304,6 +309,7 @@ async def test_bell_and_desktop_come_once_for_many_and_only_when_chosen(
         assert len(signals(sent)) == 2
 
 
+@pytest.mark.slow
 async def test_quiet_hours_silence_bell_and_desktop_and_count_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -316,6 +322,7 @@ async def test_quiet_hours_silence_bell_and_desktop_and_count_all_the_same(
         await seen.until(lambda: " 1 notice " in seen.text)
 
 
+@pytest.mark.slow
 async def test_privacy_masks_what_goes_to_the_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(STATE, first="portfolio") as seen:
         sent = sent_by(seen, monkeypatch)
@@ -323,6 +330,7 @@ async def test_privacy_masks_what_goes_to_the_desktop(monkeypatch: pytest.Monkey
         assert signals(sent)[1] == "\x1b]9;service-tui: sold for •••\x1b\\"
 
 
+@pytest.mark.slow
 async def test_the_badge_counts_until_somebody_looks() -> None:
     async with running(STATE, first="portfolio", size=(120, 40)) as seen:
         await told(seen, notice(1), notice(2, HALT), notice(3, FILL))
@@ -335,6 +343,7 @@ async def test_the_badge_counts_until_somebody_looks() -> None:
         await seen.until(lambda: " notices " not in seen.lines[0])
 
 
+@pytest.mark.slow
 async def test_a_click_on_the_badge_leads_to_what_needs_me() -> None:
     async with running(STATE, first="portfolio", size=(120, 40)) as seen:
         await told(seen, notice(1))
@@ -343,6 +352,7 @@ async def test_a_click_on_the_badge_leads_to_what_needs_me() -> None:
         await seen.until(lambda: seen.app.front.name_in_keys == "attention")
 
 
+@pytest.mark.slow
 async def test_nobody_looks_at_a_terminal_without_the_focus() -> None:
     async with running(STATE, first="attention", size=(120, 40)) as seen:
         seen.app.app_focus = False
@@ -353,6 +363,7 @@ async def test_nobody_looks_at_a_terminal_without_the_focus() -> None:
         await seen.until(lambda: " notice " not in seen.lines[0])
 
 
+@pytest.mark.slow
 async def test_a_toast_that_stands_takes_in_the_next_of_its_kind() -> None:
     async with running(STATE, first="portfolio") as seen:
         await told(seen, notice(1, text="first"))

@@ -123,6 +123,7 @@ def test_trades_that_were_not_read_are_no_noughts() -> None:
     assert any(row["buys"] == 0 for row in known)
 
 
+@pytest.mark.slow
 async def test_what_a_key_says_of_an_empty_list_is_known_or_said_to_be_unknown() -> None:
     for state, word in ((EMPTY, "no approvals"), (without(Topic.FLEET), "not loaded yet")):
         async with running(state, first="markets") as seen:

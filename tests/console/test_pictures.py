@@ -62,6 +62,7 @@ def state() -> DeskState:
     return replace(full, world=world, preferences={"welcome": "seen"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", SCREENS)
 async def test_each_screen_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:

@@ -76,6 +76,7 @@ def test_a_long_question_keeps_the_end_that_tells_it_from_the_next() -> None:
     assert cut(text, 12) == "The river g…"
 
 
+@pytest.mark.slow
 @given(text=st.text(max_size=60), width=st.integers(0, 40))
 def test_a_text_cut_in_the_middle_fills_its_cell_exactly(text: str, width: int) -> None:
     assert cell_len(cut(text, width)) == width

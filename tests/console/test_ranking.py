@@ -113,6 +113,7 @@ def test_three_alike_are_one_row_where_the_first_was_and_two_are_not() -> None:
     assert (group.otherwise, group.is_dismissable) == ("as each row says", False)
 
 
+@pytest.mark.slow
 @examples(8)
 @given(st.lists(NEEDS, max_size=12, unique_by=lambda one: one.key), st.randoms())
 def test_the_order_is_one_whatever_way_they_were_found(found: list[Need], random: object) -> None:
@@ -303,6 +304,7 @@ def test_who_took_the_bell_from_alerts_hears_none() -> None:
     assert ears.heard == []
 
 
+@pytest.mark.slow
 async def test_the_console_rings_as_the_minutes_come() -> None:
     async with running(with_alerts(alert_of(700))) as seen:
         written: list[str] = []
@@ -333,6 +335,7 @@ def test_calm_begins_when_the_last_need_has_gone() -> None:
     assert (calm.since, calm.is_from_start) == (4.0, False)
 
 
+@pytest.mark.slow
 async def test_an_empty_list_says_since_when_all_is_well() -> None:
     async with running(CALM) as seen:
         assert "All clear. Watching for " in seen.text
@@ -348,6 +351,7 @@ async def test_an_empty_list_says_since_when_all_is_well() -> None:
 # -- enter --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_enter_decides_the_trade_that_is_highlighted() -> None:
     other = held_of("h9", expires_at=Timestamp(NOW + 40), reasoning="the last one")
     view = replace(sample_supervision(), held=(held_of(), other))
@@ -358,6 +362,7 @@ async def test_enter_decides_the_trade_that_is_highlighted() -> None:
         assert seen.app.screen._trade.held_id == "h1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "screen"),
     [
@@ -375,6 +380,7 @@ async def test_enter_opens_the_dialog_of_the_verb_over_its_screen(word: str, scr
         assert seen.app.front.current_row() == found.row
 
 
+@pytest.mark.slow
 async def test_enter_starts_a_crashed_skill_again_and_asks_the_service_anew() -> None:
     async with running(everything(), size=(120, 40)) as seen:
         await at(seen, "crashed")
@@ -384,6 +390,7 @@ async def test_enter_starts_a_crashed_skill_again_and_asks_the_service_anew() ->
         await seen.until(lambda: any(order.kind == "refresh" for order in seen.doors.submitted))
 
 
+@pytest.mark.slow
 async def test_an_unknown_order_leads_to_the_blotter() -> None:
     async with running(STATE) as seen:
         await at(seen, "unknown")

@@ -14,6 +14,7 @@ from kit.console.doors import Running, running
 from kit.console.every_screen import texts
 from kit.console.snapshot import assert_snapshot
 from kit.loop import HeldBack
+from kit.pages.steps import key_named, rows_of
 from kit.samples.desk import NOW, sample_state
 from kit.samples.whole import whole_desk
 from service_tui.console.actions import ON_RECORD
@@ -89,6 +90,7 @@ def record(folder: Path, count: int = 4, *, halted: bool = False) -> dict[Timest
     return states
 
 
+@pytest.mark.slow
 async def test_every_screen_shows_a_moment_as_it_was(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     drawn = [list(states)[place] for place in (0, 2)]
@@ -109,6 +111,7 @@ async def test_every_screen_shows_a_moment_as_it_was(tmp_path: Path) -> None:
     assert then[drawn[0]] != then[drawn[1]]
 
 
+@pytest.mark.slow
 async def test_the_charts_of_a_moment_have_their_title_and_its_mark(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player, size=(120, 40)) as seen:
@@ -128,6 +131,7 @@ async def test_the_charts_of_a_moment_have_their_title_and_its_mark(tmp_path: Pa
         assert "REPLAY" not in seen.text
 
 
+@pytest.mark.slow
 async def test_a_moment_is_marked_and_one_key_returns(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     last = states[NOW]
@@ -158,6 +162,33 @@ async def test_a_moment_is_marked_and_one_key_returns(tmp_path: Path) -> None:
         assert "REPLAY" not in seen.text
 
 
+@pytest.mark.slow
+async def test_the_keys_of_the_page_move_as_it_says(tmp_path: Path) -> None:
+    states, player = record(tmp_path), Player(Recordings(tmp_path))
+    rows = [[key_named(key) for key in keys] for keys, _ in rows_of("docs/replay.md", "")]
+    pairs = [keys for keys in rows if len(keys) == 2]
+    typed, now, halt = (key for keys in rows for key in keys if len(keys) == 1)
+    assert len(pairs) == 3
+    async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
+        seen.clock[0] = NOW + LATER_S
+        await seen.press(now)
+        await seen.until(lambda: "REPLAY 15 Jan 08:00:00" in seen.lines[0])
+        for before, after in pairs:
+            await seen.press(before)
+            await seen.until(lambda: "07:59:00" in seen.lines[0])
+            await seen.press(after)
+            await seen.until(lambda: "08:00:00" in seen.lines[0])
+        await seen.press(typed)
+        await seen.until(lambda: len(seen.app.screen_stack) > 1)
+        await seen.press("escape", now)
+        await seen.until(lambda: "REPLAY" not in seen.text)
+        await seen.press(now)
+        await seen.until(lambda: "REPLAY" in seen.text)
+        await seen.press(halt)
+        await seen.until(lambda: seen.app.replay.moment is None)
+
+
+@pytest.mark.slow
 async def test_a_moment_looks_as_it_is_meant_to(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(
@@ -169,6 +200,7 @@ async def test_a_moment_looks_as_it_is_meant_to(tmp_path: Path) -> None:
         await assert_snapshot(seen.pilot, "replay_80x24", themes=("night", "contrast"))
 
 
+@pytest.mark.slow
 async def test_a_typed_time_is_shown_and_a_gap_is_named(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
@@ -193,6 +225,7 @@ SENDING = {
 """Keys that a moment refuses, by their screen."""
 
 
+@pytest.mark.slow
 async def test_no_key_sends_anything_from_a_moment(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player, size=(120, 40)) as seen:
@@ -221,6 +254,7 @@ async def refused(seen: Running, keys: list[KeyBinding]) -> None:
         assert "nothing can be sent" in seen.toasts[-1], key.ident
 
 
+@pytest.mark.slow
 async def test_what_is_given_by_other_ways_is_refused_too(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player, first="markets") as seen:
@@ -240,6 +274,7 @@ async def test_what_is_given_by_other_ways_is_refused_too(tmp_path: Path) -> Non
         ]
 
 
+@pytest.mark.slow
 async def test_the_halt_returns_to_now_and_halts(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player) as seen:
@@ -250,6 +285,7 @@ async def test_the_halt_returns_to_now_and_halts(tmp_path: Path) -> None:
         assert "HALTED" in seen.text
 
 
+@pytest.mark.slow
 async def test_amounts_are_masked_if_they_are_now_or_were_then(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player, first="portfolio") as seen:
@@ -263,6 +299,7 @@ async def test_amounts_are_masked_if_they_are_now_or_were_then(tmp_path: Path) -
         assert masked != seen.text
 
 
+@pytest.mark.slow
 async def test_a_theme_chosen_meanwhile_is_worn_and_masks_follow_the_present(
     tmp_path: Path,
 ) -> None:
@@ -278,6 +315,7 @@ async def test_a_theme_chosen_meanwhile_is_worn_and_masks_follow_the_present(
         assert seen.app.theme == chosen
 
 
+@pytest.mark.slow
 async def test_leaving_from_a_moment_asks_for_what_is_pending_now(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     quiet = replace(states[NOW], tickets=())
@@ -289,6 +327,7 @@ async def test_leaving_from_a_moment_asks_for_what_is_pending_now(tmp_path: Path
         await seen.until(lambda: "the present order" in seen.text)
 
 
+@pytest.mark.slow
 async def test_a_notice_of_the_present_is_marked(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player) as seen:
@@ -298,6 +337,7 @@ async def test_a_notice_of_the_present_is_marked(tmp_path: Path) -> None:
         assert any("now: exit failed" in toast for toast in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_a_halt_of_the_present_and_a_closed_desk_are_shown_beside_a_moment(
     tmp_path: Path,
 ) -> None:
@@ -312,6 +352,7 @@ async def test_a_halt_of_the_present_and_a_closed_desk_are_shown_beside_a_moment
         await seen.until(lambda: "now desk closed" in seen.text)
 
 
+@pytest.mark.slow
 async def test_a_halt_while_a_moment_is_read_keeps_the_present_in_front(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player) as seen:
@@ -327,6 +368,7 @@ async def test_a_halt_while_a_moment_is_read_keeps_the_present_in_front(tmp_path
         assert [one for one in seen.doors.submitted if isinstance(one, Halt)]
 
 
+@pytest.mark.slow
 async def test_a_record_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     states, store = record(tmp_path), Recordings(tmp_path)
     times = list(states)
@@ -364,6 +406,7 @@ def held_back(player: Player) -> HeldBack:
     return may_read
 
 
+@pytest.mark.slow
 async def test_keys_go_on_while_a_moment_is_read(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     may_read = held_back(player)
@@ -384,6 +427,7 @@ async def test_keys_go_on_while_a_moment_is_read(tmp_path: Path) -> None:
         assert seen.app.replay.moment is None
 
 
+@pytest.mark.slow
 async def test_a_dialog_that_was_opened_meanwhile_keeps_the_present(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player, first="markets") as seen:
@@ -393,6 +437,7 @@ async def test_a_dialog_that_was_opened_meanwhile_keeps_the_present(tmp_path: Pa
         await seen.until(lambda: "! replay not opened: a dialog is open" in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_a_trade_cannot_be_decided_from_a_moment(tmp_path: Path) -> None:
     states, player = record(tmp_path), Player(Recordings(tmp_path))
     held = states[NOW].supervision.held
@@ -408,6 +453,7 @@ async def test_a_trade_cannot_be_decided_from_a_moment(tmp_path: Path) -> None:
         assert any("nothing can be sent" in toast for toast in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_what_was_masked_when_it_was_recorded_stays_so_and_says_it(tmp_path: Path) -> None:
     states, store = record(tmp_path, 2), Recordings(tmp_path)
     masked = replace(states[NOW], preferences={**states[NOW].preferences, "privacy": "on"})
@@ -426,6 +472,7 @@ async def test_what_was_masked_when_it_was_recorded_stays_so_and_says_it(tmp_pat
         assert not any("amounts shown" in toast for toast in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_a_market_that_nobody_watched_is_not_said_to_load(tmp_path: Path) -> None:
     states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
     async with running(states[NOW], player=lambda: player, first="markets", size=(160, 50)) as seen:
@@ -436,6 +483,7 @@ async def test_a_market_that_nobody_watched_is_not_said_to_load(tmp_path: Path) 
         assert "loading" not in seen.text
 
 
+@pytest.mark.slow
 async def test_without_a_recording_the_key_says_so() -> None:
     async with running() as seen:
         await seen.press("f3")
@@ -444,6 +492,7 @@ async def test_without_a_recording_the_key_says_so() -> None:
         assert any("F3 opens the replay first" in toast for toast in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_an_empty_recording_and_a_damaged_one_are_named(tmp_path: Path) -> None:
     player = Player(Recordings(tmp_path))
     async with running(player=lambda: player) as seen:
@@ -455,6 +504,7 @@ async def test_an_empty_recording_and_a_damaged_one_are_named(tmp_path: Path) ->
         assert seen.app.replay.moment is None
 
 
+@pytest.mark.slow
 async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
     states, player = record(tmp_path, halted=True), Player(Recordings(tmp_path))
     async with running(
@@ -473,6 +523,7 @@ async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
         assert seen.app.replay.moment is not None
 
 
+@pytest.mark.slow
 async def test_a_console_that_only_replays_sends_nothing_before_it_has_read_anything(
     tmp_path: Path,
 ) -> None:
@@ -489,6 +540,7 @@ async def test_a_console_that_only_replays_sends_nothing_before_it_has_read_anyt
         assert "HALTED" not in seen.text
 
 
+@pytest.mark.slow
 async def test_a_console_that_only_replays_says_that_nothing_can_be_read(tmp_path: Path) -> None:
     states, store = record(tmp_path), Recordings(tmp_path)
     spoil(store)

@@ -56,6 +56,7 @@ def test_a_desk_of_one_bars_nothing() -> None:
     assert not any(role_reason(sample_state(), ident) for ident in ROLE_OF)
 
 
+@pytest.mark.slow
 async def test_an_observer_opens_no_ticket_and_halts_nothing() -> None:
     async with running(state_of(PersonRole.OBSERVER), first="markets") as seen:
         await seen.press("b")
@@ -67,12 +68,14 @@ async def test_an_observer_opens_no_ticket_and_halts_nothing() -> None:
         assert not [one for one in seen.doors.submitted if isinstance(one, Halt)]
 
 
+@pytest.mark.slow
 async def test_a_supervisor_halts_at_once() -> None:
     async with running(state_of(PersonRole.SUPERVISOR), first="markets") as seen:
         await seen.press("f9")
         assert [one for one in seen.doors.submitted if isinstance(one, Halt)]
 
 
+@pytest.mark.slow
 async def test_the_head_names_me_and_who_else_is_here_and_leads_to_the_page() -> None:
     state = state_of(PersonRole.TRADER)
     async with running(state, first="markets", size=(160, 40)) as seen:
@@ -83,6 +86,7 @@ async def test_the_head_names_me_and_who_else_is_here_and_leads_to_the_page() ->
         assert "nobody" in seen.text
 
 
+@pytest.mark.slow
 async def test_a_desk_that_is_not_shared_says_so() -> None:
     async with running(seen_before(sample_state()), first="markets") as seen:
         await seen.press("ctrl+t")

@@ -264,6 +264,7 @@ def test_the_end_of_a_market_takes_units_of_time_by_each_of_its_names() -> None:
         assert search_of(f"{name}:>3min").comparisons == search_of("left:>180").comparisons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("screen", ["portfolio", "markets", "monitors", "reactor", "agents"])
 async def test_an_unknown_column_is_named_in_full_on_80_columns(screen: str) -> None:
     async with running(first=screen, size=(80, 24)) as seen:

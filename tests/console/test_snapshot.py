@@ -21,6 +21,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "snapshots"
 
 
+@pytest.mark.slow
 async def test_a_picture_kept_is_the_same_again_and_a_change_is_a_diff(
     own_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ async def test_a_chart_without_room_hears_of_its_size_and_stands() -> None:
         await pilot.pause()
 
 
+@pytest.mark.slow
 async def test_a_palette_that_closes_before_it_has_found_nothing_stays_closed() -> None:
     async with running(size=(120, 40)) as seen:
         await seen.pilot.press("ctrl+p", *"zzzz")
@@ -91,6 +92,7 @@ class Plain(Dialog[str]):
     """A dialog that shows nothing."""
 
 
+@pytest.mark.slow
 async def test_a_dialog_takes_away_itself_alone_once_and_when_it_is_on_top() -> None:
     async with running(size=(120, 40)) as seen:
         below, above = Plain(), Plain()
@@ -116,6 +118,7 @@ def mouse(kind: type[events.MouseEvent], x: int, y: int) -> events.MouseEvent:
     return kind(None, x, y, 0, 0, 1, False, False, False, screen_x=x, screen_y=y)  # noqa: FBT003
 
 
+@pytest.mark.slow
 async def test_a_click_where_the_palette_was_before_the_terminal_shrank_closes_it() -> None:
     async with running(size=(120, 40)) as seen:
         await seen.pilot.press("ctrl+p")
@@ -129,6 +132,7 @@ async def test_a_click_where_the_palette_was_before_the_terminal_shrank_closes_i
         assert seen.app.is_running
 
 
+@pytest.mark.slow
 async def test_keys_in_a_palette_without_room_for_a_row_do_nothing() -> None:
     async with running(size=(120, 40)) as seen:
         await seen.pilot.press("ctrl+p")
@@ -166,6 +170,7 @@ async def blow(seen: Running, rng: random.Random) -> None:
             await seen.pilot.press(rng.choice(KEYS if rng.randrange(4) else DIALOGS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(20, few=1))
 async def test_a_storm_of_keys_sizes_mouse_and_data_ends_no_console(seed: int) -> None:
     rng = random.Random(seed)
@@ -178,6 +183,7 @@ async def test_a_storm_of_keys_sizes_mouse_and_data_ends_no_console(seed: int) -
         assert seen.text.strip()
 
 
+@pytest.mark.slow
 async def test_screens_switched_while_the_terminal_changes_stand() -> None:
     async with running(size=(120, 40)) as seen:
         for turn, key in enumerate("132471324712"):

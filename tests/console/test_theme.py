@@ -159,6 +159,7 @@ def colour_of(app: App[None], word: str) -> str:
     raise AssertionError(word)
 
 
+@pytest.mark.slow
 async def test_a_formatted_text_follows_the_theme_and_reads_no_markup() -> None:
     text = Text.assemble(formats.pnl(Micros(12_300_000)), " [bold]plain[/] ", ("left", "bold warn"))
     app = Shown("night", text)

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.guarded import guarded_state
@@ -69,6 +71,7 @@ def test_the_last_step_names_the_next_key_on_the_way() -> None:
     assert "wait for a signal" in tour.text(waiting, NOW, "reactor")
 
 
+@pytest.mark.slow
 async def test_the_step_stands_below_the_head_until_it_is_done_or_left() -> None:
     async with running(seen_before(sample_state()), first="portfolio", size=(80, 24)) as seen:
         seen.app.post_message(TourRequested())
@@ -81,6 +84,7 @@ async def test_the_step_stands_below_the_head_until_it_is_done_or_left() -> None
         assert seen.app.guide.tour is None
 
 
+@pytest.mark.slow
 async def test_the_cursor_stands_on_the_row_of_the_step() -> None:
     state = seen_before(guarded_state())
     monitor = next(one for one in state.risk.monitors[2:] if one.venue is Venue.SIM)
@@ -108,6 +112,7 @@ async def test_the_cursor_stands_on_the_row_of_the_step() -> None:
         assert "f buys what the selected signal bought" in seen.text
 
 
+@pytest.mark.slow
 async def test_no_tour_without_play_money() -> None:
     state = seen_before(sample_state())
     remote = replace(state, service=replace(state.service, embedded=False))

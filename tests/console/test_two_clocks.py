@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.guarded import guarded_state
@@ -65,6 +67,7 @@ def test_what_resolves_soon_says_by_which_clock() -> None:
     assert all("world time" not in one.otherwise + one.note for one in needs(REAL, NOW))
 
 
+@pytest.mark.slow
 async def test_a_page_a_log_and_a_signal_name_the_clock_of_their_times() -> None:
     state = seen_before(reactor_state())
     async with running(state, first="portfolio", size=(120, 40)) as seen:

@@ -40,6 +40,7 @@ from service_tui.units import ONE
 # -- not sent, or sent and not answered ---------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_without_a_line_nothing_was_sent_and_nothing_is_in_doubt(tmp_path: Path) -> None:
     async with at_work(tmp_path, Fault.NO_LINE) as (desk, stage, line):
         view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
@@ -52,6 +53,7 @@ async def test_without_a_line_nothing_was_sent_and_nothing_is_in_doubt(tmp_path:
         assert (await rows(stage))[0].state is StoredState.FAILED
 
 
+@pytest.mark.slow
 async def test_an_order_without_an_answer_is_unknown_then_found_and_never_sent_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +85,7 @@ async def test_an_order_without_an_answer_is_unknown_then_found_and_never_sent_a
             assert stage.world.ledger.total() == 0
 
 
+@pytest.mark.slow
 async def test_an_order_that_never_came_stays_unknown_and_the_person_decides(
     tmp_path: Path,
 ) -> None:
@@ -106,6 +109,7 @@ async def test_an_order_that_never_came_stays_unknown_and_the_person_decides(
         assert world_holds(stage) == 0
 
 
+@pytest.mark.slow
 async def test_an_unknown_order_is_found_behind_many_newer_trades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +124,7 @@ async def test_an_unknown_order_is_found_behind_many_newer_trades(
         assert len(line.orders()) == 6
 
 
+@pytest.mark.slow
 async def test_rows_that_cannot_be_read_prove_nothing(tmp_path: Path) -> None:
     async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
         ticket = desk.submit(buy(stage.open_markets()[0]))
@@ -134,6 +139,7 @@ async def test_rows_that_cannot_be_read_prove_nothing(tmp_path: Path) -> None:
         await until(desk, lambda _: ticket.view.state is TicketState.DONE, stage)
 
 
+@pytest.mark.slow
 async def test_an_order_that_the_venue_lists_as_failed_is_failed(tmp_path: Path) -> None:
     async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
         ticket = desk.submit(buy(stage.open_markets()[0]))
@@ -161,6 +167,7 @@ async def test_an_order_that_the_venue_lists_as_failed_is_failed(tmp_path: Path)
 # -- the disk -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_full_disk_refuses_before_anything_is_sent_and_recovers(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         # Long enough to need a page of its own.
@@ -175,6 +182,7 @@ async def test_a_full_disk_refuses_before_anything_is_sent_and_recovers(tmp_path
         assert (await ended(desk, desk.submit(order), stage)).state is TicketState.DONE
 
 
+@pytest.mark.slow
 async def test_a_disk_that_fails_after_the_answer_loses_no_trade(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +200,7 @@ async def test_a_disk_that_fails_after_the_answer_loses_no_trade(
         assert len(line.orders()) == 1
 
 
+@pytest.mark.slow
 async def test_a_writer_that_gave_up_is_taken_up_again(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         stage.database._writer._failure = sqlite3.OperationalError("the commit failed")
@@ -206,6 +215,7 @@ async def test_a_writer_that_gave_up_is_taken_up_again(tmp_path: Path) -> None:
 # -- killed between sending and answer ----------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arrived", [True, False])
 async def test_a_desk_killed_in_the_middle_settles_its_order_at_the_next_start(
     tmp_path: Path, *, arrived: bool
@@ -240,6 +250,7 @@ async def test_a_desk_killed_in_the_middle_settles_its_order_at_the_next_start(
         assert len(line.orders()) == 2
 
 
+@pytest.mark.slow
 async def test_nothing_trades_while_an_earlier_order_cannot_be_looked_up(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         stage, line = breaking(whole, Fault.STUCK)
@@ -260,6 +271,7 @@ async def test_nothing_trades_while_an_earlier_order_cannot_be_looked_up(tmp_pat
             assert view.state is TicketState.DONE
 
 
+@pytest.mark.slow
 async def test_closing_leaves_an_unanswered_order_to_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -304,6 +304,7 @@ def know(state: DeskState) -> bool:
     return state.buy_limits is not None
 
 
+@pytest.mark.slow
 async def test_limits_are_changed_on_the_service_and_told_by_it(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         for order, holds in (
@@ -324,6 +325,7 @@ async def test_limits_are_changed_on_the_service_and_told_by_it(tmp_path: Path) 
         assert stage.agent.settings.max_trade == 80 * ONE
 
 
+@pytest.mark.slow
 async def test_risk_defaults_and_the_pause_are_set_and_told(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         wanted = RiskDefaults(0.35, 1.5, auto_monitor=False)
@@ -342,6 +344,7 @@ async def test_risk_defaults_and_the_pause_are_set_and_told(tmp_path: Path) -> N
         await until(desk, lambda s: not s.limits.paused, stage)
 
 
+@pytest.mark.slow
 async def test_a_limit_that_the_service_refuses_is_told_with_its_words(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(SetBuyLimit(BuyLimit.DAY_BUYS, 9_999))
@@ -367,6 +370,7 @@ OTHERWISE: Final = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "fields", "text"), OTHERWISE)
 async def test_a_setting_that_the_service_reports_otherwise_is_not_called_set(
     tmp_path: Path,
@@ -393,6 +397,7 @@ NO_LIMITS = (
 )
 
 
+@pytest.mark.slow
 async def test_what_is_no_limit_is_not_sent(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         wrong: list[object] = []
@@ -408,6 +413,7 @@ async def test_what_is_no_limit_is_not_sent(tmp_path: Path) -> None:
         assert wrong == []
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_changes_nothing(tmp_path: Path) -> None:
     async with at_work(tmp_path, read_only=True) as (desk, stage, line):
         line.sent.clear()
@@ -423,6 +429,7 @@ async def test_a_read_only_desk_changes_nothing(tmp_path: Path) -> None:
         assert all(one.method == "GET" for one in line.sent)
 
 
+@pytest.mark.slow
 async def test_the_desks_own_spend_of_the_day_is_kept_over_a_restart(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(SetBuyLimit(BuyLimit.DESK_DAY, 40 * ONE, own=True))
@@ -453,6 +460,7 @@ async def test_the_desks_own_spend_of_the_day_is_kept_over_a_restart(tmp_path: P
             assert rail(state, BuyLimit.DESK_DAY, stage.clock.now()).used == 0
 
 
+@pytest.mark.slow
 async def test_two_buys_of_one_moment_never_take_the_same_money(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         await desk.submit(SetBuyLimit(BuyLimit.DESK_DAY, 40 * ONE, own=True)).wait()
@@ -464,6 +472,7 @@ async def test_two_buys_of_one_moment_never_take_the_same_money(tmp_path: Path) 
         assert sum(row.amount_micros for row in done) == 25 * ONE
 
 
+@pytest.mark.slow
 async def test_an_unknown_order_reserves_the_desks_own_day(tmp_path: Path) -> None:
     async with at_work(tmp_path, Fault.LOST) as (desk, stage, line):
         await desk.submit(SetBuyLimit(BuyLimit.DESK_DAY, 40 * ONE, own=True)).wait()
@@ -475,6 +484,7 @@ async def test_an_unknown_order_reserves_the_desks_own_day(tmp_path: Path) -> No
         assert len(line.orders()) == 1
 
 
+@pytest.mark.slow
 async def test_a_service_that_tells_no_rails_is_read_by_the_documented_figures(
     tmp_path: Path,
 ) -> None:
@@ -490,6 +500,7 @@ async def test_a_service_that_tells_no_rails_is_read_by_the_documented_figures(
         assert known.resets_at % DAY_S == 0
 
 
+@pytest.mark.slow
 async def test_a_halt_is_not_ended_by_resuming(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(Halt())

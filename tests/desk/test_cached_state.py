@@ -60,6 +60,7 @@ def test_an_absence_is_not_shown_a_second_time() -> None:
     assert load_state(dump_state(told), EMPTY).world.meanwhile is None
 
 
+@pytest.mark.slow
 def test_of_many_markets_the_held_the_starred_and_the_busiest_stay() -> None:
     many = sample_state(MARKETS_MAX + 300)
     least = sorted(many.markets.values(), key=lambda view: view.volume or 0)
@@ -71,6 +72,7 @@ def test_of_many_markets_the_held_the_starred_and_the_busiest_stay() -> None:
     assert least[-1].market_id in kept
 
 
+@pytest.mark.slow
 def test_more_markets_held_than_fit_are_kept_all_the_same() -> None:
     many = sample_state(MARKETS_MAX + 300)
     names = list(many.markets)[: MARKETS_MAX + 50]
@@ -119,6 +121,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @examples(25)
 @given(st.data())
 def test_foreign_values_change_nothing_or_are_of_the_right_type(data: st.DataObject) -> None:

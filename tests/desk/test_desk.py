@@ -15,6 +15,8 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import StoredState
 from service_tui.units import ONE
 
+pytestmark = pytest.mark.slow
+
 # -- changes ------------------------------------------------------------------------------------
 
 

@@ -302,6 +302,7 @@ async def test_what_a_halt_has_ended_meanwhile_is_not_carried_out() -> None:
     assert (turn.carried, one.has_begun, turn.it.did) == ([], False, [])
 
 
+@pytest.mark.slow
 async def test_a_buy_that_is_held_back_or_waited_too_long_is_not_sent() -> None:
     turn, one = Turn(), ticket()
     turn.it._held_back = lambda _: "still looking"

@@ -29,6 +29,7 @@ def frozen_at(stage: Stage) -> float | None:
 # -- tickets ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_tickets_come_back_newest_first_and_as_they_ended(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         async with open_test_desk(stage) as desk:
@@ -43,6 +44,7 @@ async def test_tickets_come_back_newest_first_and_as_they_ended(tmp_path: Path) 
             assert known[1].fix == Fix.LOWER_AMOUNT
 
 
+@pytest.mark.slow
 async def test_commands_of_the_other_consoles_of_a_directory_are_listed(tmp_path: Path) -> None:
     async with open_stage(tmp_path / "a", speed=0) as one, open_stage(tmp_path / "b") as other:
         blotter = Blotter(other.database)
@@ -57,6 +59,7 @@ async def test_commands_of_the_other_consoles_of_a_directory_are_listed(tmp_path
             assert (ticket.ticket_id, ticket.outcome) == ("done", "bought 3")
 
 
+@pytest.mark.slow
 async def test_of_many_tickets_the_newest_come_back_and_every_open_one(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         blotter = Blotter(stage.database)
@@ -130,6 +133,7 @@ def test_a_row_that_says_nothing_readable_is_a_ticket_all_the_same(text: str | N
 # -- memory -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_state_is_kept_now_and_then_and_at_the_end(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         async with open_test_desk(stage) as desk:
@@ -148,6 +152,7 @@ async def test_the_state_is_kept_now_and_then_and_at_the_end(tmp_path: Path) -> 
         assert set(back.markets) <= set(desk.state.markets)
 
 
+@pytest.mark.slow
 async def test_stars_preferences_and_the_curve_survive(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         async with open_test_desk(stage) as desk:
@@ -164,6 +169,7 @@ async def test_stars_preferences_and_the_curve_survive(tmp_path: Path) -> None:
             assert desk.state.stars == {"m-1"}
 
 
+@pytest.mark.slow
 async def test_a_copy_of_everything_is_made_once_a_day(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         backups = tmp_path / "backups"
@@ -174,6 +180,7 @@ async def test_a_copy_of_everything_is_made_once_a_day(tmp_path: Path) -> None:
         await until(desk, lambda _: len(list(backups.glob("*.sqlite3"))) == 2, stage)
 
 
+@pytest.mark.slow
 async def test_a_memory_that_fails_is_told_to_the_log_and_stops_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -189,6 +196,7 @@ async def test_a_memory_that_fails_is_told_to_the_log_and_stops_nothing(
     assert "the daily copy was not made: the disk is full" in caplog.text
 
 
+@pytest.mark.slow
 async def test_a_desk_opens_on_any_state_that_was_known(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         known = replace(sample_state(), from_cache=True, seen={}, notices=())
@@ -200,6 +208,7 @@ async def test_a_desk_opens_on_any_state_that_was_known(tmp_path: Path) -> None:
             assert desk.state.tickets == ()
 
 
+@pytest.mark.slow
 async def test_a_database_that_cannot_be_read_keeps_the_desk_shut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +224,7 @@ async def test_a_database_that_cannot_be_read_keeps_the_desk_shut(
         assert not opened
 
 
+@pytest.mark.slow
 async def test_a_key_that_the_service_repeats_is_neither_shown_nor_kept(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         hidden = "".join(f"\\u{ord(letter):04x}" for letter in stage.key)

@@ -48,6 +48,7 @@ class Account:
         return [key_of(one)[1] for one in (await all_positions(self.ask, ended)).rows]
 
 
+@pytest.mark.slow
 async def test_an_old_account_is_read_in_pages_and_its_past_once() -> None:
     live = [row(number, ended=False) for number in range(20)]
     past = [row(100_000 - number) for number in range(10_000)]
@@ -65,6 +66,7 @@ async def test_an_old_account_is_read_in_pages_and_its_past_once() -> None:
     assert len(ended.rows) <= ENDED_KEPT
 
 
+@pytest.mark.slow
 async def test_what_is_held_is_read_whole_and_what_may_be_redeemed_each_time() -> None:
     held = [row(number, ended=False) for number in range(2 * PAGE + 7)]
     waits = [row(5_000, redeemable=True)]
@@ -120,6 +122,7 @@ async def test_what_could_not_be_read_is_counted_and_makes_a_page_whole() -> Non
     assert len(found.rows) == PAGE - 1
 
 
+@pytest.mark.slow
 async def test_an_export_reads_every_page_and_keeps_what_ended() -> None:
     past = [row(100_000 - number) for number in range((FIRST_PAGES + 1) * PAGE + 7)]
     account, ended = Account(past), EndedRows()
@@ -129,6 +132,7 @@ async def test_an_export_reads_every_page_and_keeps_what_ended() -> None:
     assert len(ended.rows) == len(past)
 
 
+@pytest.mark.slow
 async def test_a_reading_of_what_can_still_change_has_an_end() -> None:
     account = Account([row(number, ended=False) for number in range((LIVE_PAGES_MAX + 2) * PAGE)])
     assert len(await account.read(EndedRows())) == LIVE_PAGES_MAX * PAGE

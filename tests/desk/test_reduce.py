@@ -389,6 +389,7 @@ def test_every_fact_there_is_is_tried() -> None:
     assert {one[1] for one in FACTS if isinstance(one, tuple)} == KINDS
 
 
+@pytest.mark.slow
 @examples(20)
 @given(
     st.sampled_from([STATE, NOWHERE, replace(STATE, from_cache=True, seen={})]),
@@ -626,6 +627,7 @@ def test_a_changed_ticket_keeps_its_place() -> None:
     assert after.in_flight == 2
 
 
+@pytest.mark.slow
 def test_the_curve_keeps_its_ends_and_its_order_when_it_grows_too_long() -> None:
     state = replace(STATE, equity=())
     for number in range(EQUITY_MAX + 500):

@@ -18,6 +18,7 @@ def commands() -> set[type[Command]]:
     return {one for one in found if getattr(sys.modules[one.__module__], one.__name__, 0) is one}
 
 
+@pytest.mark.slow
 async def test_every_command_is_carried_out_by_somebody(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, open_test_desk(stage) as desk:
         known = set(desk._registry.kinds)

@@ -37,6 +37,7 @@ async def bought(stage: Stage) -> str:
     return market_id
 
 
+@pytest.mark.slow
 async def test_what_is_held_on_a_venue_is_told_apart_from_play_money(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         market_id = await bought(stage)
@@ -65,6 +66,7 @@ async def test_what_is_held_on_a_venue_is_told_apart_from_play_money(tmp_path: P
             assert kept.from_cache
 
 
+@pytest.mark.slow
 async def test_what_was_sold_on_a_venue_is_closed_and_its_loss_stays_in_sight(
     tmp_path: Path,
 ) -> None:

@@ -126,6 +126,7 @@ def test_only_worlds_that_nobody_plays_in_are_removed(
     assert (tmp_path / "away").is_dir()
 
 
+@pytest.mark.slow
 def test_a_check_plays_the_best_course_the_worst_one_and_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -52,6 +52,7 @@ def held(stage: DrillStage, who: str = YOU) -> float:
     return 0.0 if position is None else position.shares(Side.YES) / ONE
 
 
+@pytest.mark.slow
 async def test_a_price_moves_second_by_second(tmp_path: Path) -> None:
     one = small(event=event("price", market="dam", to=0.7, over="0:10"))
     async with playing(tmp_path, one) as (stage, director):
@@ -62,6 +63,7 @@ async def test_a_price_moves_second_by_second(tmp_path: Path) -> None:
     assert seen == [0.5, 0.5, 0.54, 0.6, 0.7, 0.7]
 
 
+@pytest.mark.slow
 async def test_news_comes_at_its_time(tmp_path: Path) -> None:
     one = small(event=event("news", market="dam", text="It rains"))
     async with playing(tmp_path, one) as (stage, director):
@@ -71,6 +73,7 @@ async def test_news_comes_at_its_time(tmp_path: Path) -> None:
         assert [item.headline for item in stage.world.news(stage.began, 5)] == ["It rains"]
 
 
+@pytest.mark.slow
 async def test_an_outcome_pays_the_winners(tmp_path: Path) -> None:
     settles = event("settle", at="0:30", market="dam", outcome="yes", wait="0:10")
     async with playing(tmp_path, small(position=HELD, event=settles)) as (stage, director):
@@ -86,6 +89,7 @@ async def test_an_outcome_pays_the_winners(tmp_path: Path) -> None:
 FOLLOW = '[[follow]]\nwallet = "Quiet Abacus"\nmirror = 0.5\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("real", [True, False])
 async def test_a_signal_waits_and_only_a_real_one_moves_the_price(
     tmp_path: Path, *, real: bool
@@ -103,6 +107,7 @@ async def test_a_signal_waits_and_only_a_real_one_moves_the_price(
         assert ("Quiet Abacus" in tape) is real
 
 
+@pytest.mark.slow
 async def test_an_agent_asks_and_supervisors_decide(tmp_path: Path) -> None:
     buys = event("buy", who="hare", market="dam", money=50)
     small_buy = event("buy", at="0:11", who="hare", market="dam", money=10)
@@ -124,6 +129,7 @@ async def test_an_agent_asks_and_supervisors_decide(tmp_path: Path) -> None:
         assert stage.world.pending_trades.ended[-1][1].status.value == "refused"
 
 
+@pytest.mark.slow
 async def test_a_halt_a_pause_and_a_leash_bind(tmp_path: Path) -> None:
     rows = (
         event("halt")
@@ -148,6 +154,7 @@ async def test_a_halt_a_pause_and_a_leash_bind(tmp_path: Path) -> None:
     assert "observe" in why[2]
 
 
+@pytest.mark.slow
 async def test_a_stop_sells_where_the_book_is_and_a_removed_one_does_not(tmp_path: Path) -> None:
     crash = event("price", market="dam", to=0.1)
     async with playing(tmp_path / "a", small(position=HELD, event=crash)) as (stage, director):
@@ -163,6 +170,7 @@ async def test_a_stop_sells_where_the_book_is_and_a_removed_one_does_not(tmp_pat
         assert held(stage) > 190
 
 
+@pytest.mark.slow
 async def test_a_sale_takes_the_part_that_it_names(tmp_path: Path) -> None:
     sells = event("sell", market="dam", part=0.25)
     async with playing(tmp_path, small(position=HELD, event=sells)) as (stage, director):
@@ -215,6 +223,7 @@ async def test_a_fault_of_reads_leaves_orders_alone(fault: str, reached: int) ->
     assert (await line.handle_async_request(ORDER)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_a_course_is_the_same_figure_each_time(tmp_path: Path) -> None:
     one = small(event=event("price", market="dam", to=0.6))
     figures = [

@@ -44,6 +44,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 async def test_a_drill_touches_nothing_but_its_own_folder_and_reaches_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +97,7 @@ def test_the_options_of_a_drill_name_no_service_and_no_key(tmp_path: Path) -> No
     assert options.scripted
 
 
+@pytest.mark.slow
 async def test_the_clock_stands_still_until_the_brief_is_read(tmp_path: Path) -> None:
     async with drilling(tmp_path, small()) as drill:
         await drill.until(lambda state: state.positions_read)
@@ -109,6 +111,7 @@ async def test_the_clock_stands_still_until_the_brief_is_read(tmp_path: Path) ->
         await drill.until(lambda state: state.drill.phase is DrillPhase.RUNNING, tries=8)
 
 
+@pytest.mark.slow
 async def test_a_drill_keeps_its_own_pace(tmp_path: Path) -> None:
     async with drilling(tmp_path, small()) as drill:
         await drill.begin()
@@ -117,6 +120,7 @@ async def test_a_drill_keeps_its_own_pace(tmp_path: Path) -> None:
         assert drill.state.world.speed == 1
 
 
+@pytest.mark.slow
 async def test_who_ends_early_gets_no_score(tmp_path: Path) -> None:
     async with drilling(tmp_path, small(), size=(80, 24)) as drill:
         await drill.begin()
@@ -130,6 +134,7 @@ async def test_who_ends_early_gets_no_score(tmp_path: Path) -> None:
         assert result.advice == ()
 
 
+@pytest.mark.slow
 async def test_the_scenario_of_the_documentation_can_be_played(tmp_path: Path) -> None:
     """Written by somebody who has read `docs/drills.md` and nothing else."""
     found = re.search(r"```toml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
@@ -144,6 +149,7 @@ async def test_the_scenario_of_the_documentation_can_be_played(tmp_path: Path) -
     assert any(line.who == "you" and "sell all YES" in line.text for line in result.lines)
 
 
+@pytest.mark.slow
 async def test_a_scenario_by_a_newcomer_is_played_by_keys(tmp_path: Path) -> None:
     """Written from `docs/drills.md` alone, by somebody who had not seen the program before."""
     text = (SAMPLES / "rumour.toml").read_text(encoding="utf-8")
@@ -221,6 +227,7 @@ def test_a_result_reads_back_as_it_was_kept(tmp_path: Path) -> None:
     assert results.kept_results(tmp_path) == [one]
 
 
+@pytest.mark.slow
 def test_the_list_compares_results_by_drill(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,6 +249,7 @@ def test_the_list_compares_results_by_drill(
     assert [one["run"] for one in found["results"]] == ["d", "c", "b"]
 
 
+@pytest.mark.slow
 def test_a_result_is_exported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results.keep(results.results_folder(tmp_path), result("b"))
     target = tmp_path / "out.txt"
@@ -254,6 +262,7 @@ def test_a_result_is_exported_once(tmp_path: Path, capsys: pytest.CaptureFixture
         command.export(tmp_path, "x", tmp_path / "other.txt")
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_refused_at_the_shell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -280,6 +289,7 @@ def test_the_worlds_of_killed_runs_are_removed(tmp_path: Path) -> None:
 # -- from a console -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_palette_ends_the_console_for_a_drill() -> None:
     async with running() as seen:
         seen.app._program = replace(seen.app._program, drills=lambda: (("flash-crash", "Crash"),))
@@ -291,6 +301,7 @@ async def test_the_palette_ends_the_console_for_a_drill() -> None:
         assert not seen.app.is_running or seen.app._exit
 
 
+@pytest.mark.slow
 async def test_the_command_line_names_the_drills() -> None:
     async with running() as seen:
         seen.app._program = replace(seen.app._program, drills=lambda: (("flash-crash", "Crash"),))
@@ -316,6 +327,7 @@ def test_the_drill_replaces_the_console_and_the_console_the_drill(
     assert started[1] == ["-m", "service_tui", "--data-dir", str(tmp_path), "--seed", "3"]
 
 
+@pytest.mark.slow
 async def test_the_head_shows_the_drill_and_its_clock() -> None:
     view = DrillView("x", "Crash", "Brief.", 10, DrillPhase.ENDING)
     state = replace(sample_state(), drill=view)

@@ -169,6 +169,7 @@ def test_every_kind_of_row_is_carried_out() -> None:
 ROW = '[[{table}]]\nat = "0:20"\ndo = "{kind}"\n{rest}'
 
 
+@pytest.mark.slow
 def test_a_check_measures_nothing_done_and_names_rows_without_effect(tmp_path: Path) -> None:
     best = ROW.format(table="best", kind="unstop", rest='market = "dam"\n')
     worst = ROW.format(table="worst", kind="refuse", rest='agent = "hare"\n')
@@ -187,5 +188,6 @@ def test_a_check_measures_nothing_done_and_names_rows_without_effect(tmp_path: P
     )
 
 
+@pytest.mark.slow
 def test_the_courses_of_every_drill_have_their_effect() -> None:
     assert len(checked("two-supervisors")) == 2

@@ -155,6 +155,7 @@ async def played(home: Path, name: str, plays: Play) -> DrillResult:
         return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEVEN)
 async def test_played_well_and_badly(tmp_path: Path, name: str) -> None:
     well, high, badly, low = SEVEN[name]

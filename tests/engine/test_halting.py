@@ -82,6 +82,7 @@ def text_of(world: World) -> str:
     return codec.dumps(snapshot.fields_of(world))
 
 
+@pytest.mark.slow
 def test_entries_of_every_agent_are_refused_while_halted_and_sales_pass() -> None:
     world = new_world()
     market = market_of(world, Venue.SIM)

@@ -28,6 +28,7 @@ def ahead() -> tuple[World, Agent]:
     return world, world.agents["ada"]
 
 
+@pytest.mark.slow
 def test_an_imported_market_opens_at_the_price_of_the_tapes_time() -> None:
     world, agent = ahead()
     at = Timestamp(world.at + 1)

@@ -150,6 +150,7 @@ def test_the_mark_is_rounded_against_the_holder() -> None:
     assert position.mark_value(Probability(0.5)) == 2
 
 
+@pytest.mark.slow
 @unhurried
 @given(st.lists(fills), prices)
 def test_pnl_is_money_out_less_money_in_plus_the_mark(sequence: Fills, price: float) -> None:
@@ -160,6 +161,7 @@ def test_pnl_is_money_out_less_money_in_plus_the_mark(sequence: Fills, price: fl
     assert realized - position.total_cost() == cash
 
 
+@pytest.mark.slow
 @unhurried
 @given(sequence=st.lists(fills), outcome=st.booleans())
 def test_after_the_outcome_pnl_is_money_out_less_money_in(
@@ -170,6 +172,7 @@ def test_after_the_outcome_pnl_is_money_out_less_money_in(
     assert position.realized(Side.YES) + position.realized(Side.NO) == cash + payout
 
 
+@pytest.mark.slow
 @unhurried
 @given(st.lists(fills))
 def test_costs_stay_at_or_above_zero_and_vanish_with_the_shares(sequence: Fills) -> None:

@@ -168,6 +168,7 @@ def test_an_unknown_market_is_named() -> None:
 # -- the tape ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_world() -> None:
     def played(seed: int) -> str:
         world = World(seed, AT, TOPICS)
@@ -183,6 +184,7 @@ def test_the_same_seed_makes_the_same_world() -> None:
     assert played(11) != played(12)
 
 
+@pytest.mark.slow
 def test_sixty_markets_of_all_categories_are_open_after_any_span() -> None:
     world = new_world(speed=60)
     rng = random.Random(3)
@@ -196,6 +198,7 @@ def test_sixty_markets_of_all_categories_are_open_after_any_span() -> None:
     assert world.ledger.total() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [0, 1, 10, 60])
 def test_the_speed_moves_the_tape_and_nothing_else(speed: int) -> None:
     world = new_world(speed)
@@ -286,6 +289,7 @@ def test_a_night_is_crossed_in_one_move() -> None:
     assert world.world_at == AT + NIGHT_S
 
 
+@pytest.mark.slow
 def test_a_year_costs_no_more_than_a_night(monkeypatch: pytest.MonkeyPatch) -> None:
     # The plain one: what another test drew is not kept for this count.
     monkeypatch.setattr(world_room, "first_beliefs", first_beliefs)
@@ -448,6 +452,7 @@ def test_a_maker_that_lost_more_than_it_can_stops_the_world() -> None:
         world.apply(event)
 
 
+@pytest.mark.slow
 def test_old_resolved_markets_are_forgotten_and_their_questions_are_not() -> None:
     world = new_world()
     agent = joined(world)
@@ -463,6 +468,7 @@ def test_old_resolved_markets_are_forgotten_and_their_questions_are_not() -> Non
     assert agent.sources == {}
 
 
+@pytest.mark.slow
 def test_the_day_begins_with_the_equity_of_its_first_tick() -> None:
     world = new_world()
     agent = joined(world)
@@ -482,6 +488,7 @@ def test_the_day_begins_with_the_equity_of_its_first_tick() -> None:
 # -- books and replay ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_ledger_sums_to_zero_over_many_thousand_operations() -> None:
     world = new_world(speed=60)
     crowd = Crowd(world, seed=5)
@@ -517,6 +524,7 @@ def held_by(agent_id: str, at: Timestamp) -> TradeHeld:
     )
 
 
+@pytest.mark.slow
 def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> None:  # noqa: PLR0915
     world = new_world(speed=60)
     start = text_of(world)
@@ -562,6 +570,7 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
         assert text_of(replayed(text, events[since:until])) == wanted
 
 
+@pytest.mark.slow
 def test_a_replayed_world_trades_on_as_the_one_that_was_not_stopped() -> None:
     world = new_world(speed=10)
     agent = joined(world)

@@ -18,6 +18,8 @@ from service_tui.desk.state import DeskState
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints.public import ALL
 
+pytestmark = pytest.mark.slow
+
 WAYS_LEAST = 15_000
 """Made from the answers of a service with a past; fewer would mean that it has none."""
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from kit.desk.hostile import Told, lied_to
@@ -60,6 +61,7 @@ async def lie(told: Told, pilot: Pilot[int], about: tuple[str, hostile.Bytes], k
     return shown
 
 
+@pytest.mark.slow
 async def test_no_lie_ends_a_console_or_moves_its_terminal(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     async with lied_to(tmp_path) as told:

@@ -139,6 +139,7 @@ async def traded(stage: Stage) -> list[dict[str, Any]]:
             return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(500, few=8))
 async def test_faults_double_lose_and_leave_open_nothing(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)

@@ -25,6 +25,8 @@ from service_tui.wire.monitors import MonitorRequest
 from service_tui.wire.settings import SettingsPatch
 from service_tui.wire.trades import TradeRequest
 
+pytestmark = pytest.mark.slow
+
 
 @asynccontextmanager
 async def console(

@@ -33,7 +33,7 @@ from service_tui.storage.action_log import FILE, verify
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
 DOCUMENT = """---

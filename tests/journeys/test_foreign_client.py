@@ -102,6 +102,7 @@ def test_it_imports_nothing_of_ours() -> None:
     assert "service_tui" not in source
 
 
+@pytest.mark.slow
 def test_a_day_on_paper(program: Program) -> None:
     program.register("paper")
     api = program.api
@@ -148,6 +149,7 @@ def test_a_day_on_paper(program: Program) -> None:
     assert program.balanced()
 
 
+@pytest.mark.slow
 def test_a_stop_and_an_alert(program: Program) -> None:
     program.register("careful")
     api = program.api
@@ -183,6 +185,7 @@ def test_a_stop_and_an_alert(program: Program) -> None:
     assert program.balanced()
 
 
+@pytest.mark.slow
 def test_an_import_orders_on_books_and_a_backtest(program: Program) -> None:
     program.register("trader", real=True)
     api = program.api
@@ -233,6 +236,7 @@ def test_an_import_orders_on_books_and_a_backtest(program: Program) -> None:
     assert program.balanced()
 
 
+@pytest.mark.slow
 def test_the_reactor_is_polled_and_mirrored(program: Program) -> None:
     program.register("mirror")
     api = program.api
@@ -275,6 +279,7 @@ def test_the_reactor_is_polled_and_mirrored(program: Program) -> None:
     assert program.balanced()
 
 
+@pytest.mark.slow
 def test_a_solana_wallet_signs_its_own_trades(program: Program) -> None:
     program.register("signer", real=True)
     api, wallet = program.api, SolanaWallet(b"\7" * 32)
@@ -303,6 +308,7 @@ def test_a_solana_wallet_signs_its_own_trades(program: Program) -> None:
     assert program.balanced()
 
 
+@pytest.mark.slow
 @pytest.mark.chain
 def test_both_kinds_of_wallet_redeem_what_they_have_won(program: Program) -> None:
     program.register("managed", real=True)

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import httpx
+import pytest
 from textual import events
 
 from kit.console.walk import Walk, walking
@@ -19,6 +20,8 @@ from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.records import TicketState
 from service_tui.units import ONE
 from service_tui.wiring.halts import kept_halts
+
+pytestmark = pytest.mark.slow
 
 SDK = "/api/sdk"
 BUYS = 40

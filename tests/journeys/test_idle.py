@@ -70,6 +70,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", LIMITS)
 async def test_a_console_that_is_left_alone_does_little(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speed: int

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from textual.widgets import Input
 
 from kit.console.trading import trading
@@ -12,6 +13,8 @@ from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.slices.records import TicketState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE
+
+pytestmark = pytest.mark.slow
 
 
 async def test_an_order_for_real_money_is_asked_for_signed_once_and_filled(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ class Optimiser:
         return round(min(0.97, self._rng.gauss(self.best_at, 0.08)), 3)
 
 
+@pytest.mark.slow
 async def test_thirty_experiments_find_a_better_threshold(tmp_path: Path) -> None:
     repository, found = repository_of_the_skill(tmp_path / "skill"), Optimiser()
     async with open_stage(tmp_path / "served") as stage, listen(stage.sim.app) as url:

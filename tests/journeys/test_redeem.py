@@ -105,6 +105,7 @@ async def walked(walk: Session, held: Won) -> None:
     await walk.press("0", "9", "8", "5", "W", "s", "escape", "o", "escape", "escape", "z")
 
 
+@pytest.mark.slow
 async def test_a_win_becomes_cash(tmp_path: Path) -> None:
     async with session(tmp_path) as (walk, held):
         before = balance(walk.stage)
@@ -193,6 +194,7 @@ def files_of(path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 async def test_a_session_leaves_no_trace_of_key_or_passphrase(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,7 +20,7 @@ from service_tui.storage.chain_runs import ChainRuns
 from service_tui.terms import Venue
 from service_tui.wiring.keys import DeskKeys, keep_desk_keys
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
 HERE = Path(__file__).resolve().parents[1] / "kit" / "programs"

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from kit.console.walk import walking
 from service_tui.clock import ManualClock
 from service_tui.console.widgets.plain_input import PlainInput
 
 
+@pytest.mark.slow
 async def test_the_console_opens_where_it_was_left(tmp_path: Path) -> None:
     clock = ManualClock()
     async with walking(tmp_path, clock, size=(120, 30), pace_s=0.2) as walk:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+import pytest
 from textual.pilot import Pilot
 
 from service_tui.clock import ManualClock
@@ -104,6 +105,7 @@ async def onlooker(path: Path) -> AsyncGenerator[tuple[Onlooker, Desk]]:
         yield seen, opened[0]
 
 
+@pytest.mark.slow
 async def test_a_line_and_a_post_are_on_the_screen_within_two_seconds(tmp_path: Path) -> None:
     data, repository = tmp_path / "data", tmp_path / "skill"
     repository.mkdir()

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from kit.console.trading import Trading, trading
 from kit.desk.redeeming import balance
 from service_tui.console.forms.trade_form import TradeForm
@@ -22,6 +24,7 @@ def below_the_bid(on: Trading) -> float:
     return (best.price - on.walk.state.markets[on.market.market_id].tick) / ONE
 
 
+@pytest.mark.slow
 async def test_a_person_rests_an_order_sees_it_met_and_cancels_its_rest(tmp_path: Path) -> None:
     async with trading(tmp_path) as on:
         walk, stage = on.walk, on.walk.stage

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
 from service_tui.console.forms.confirm import Confirm
@@ -84,6 +86,7 @@ def can_be_mirrored(state: DeskState) -> list[SignalView]:
     ]
 
 
+@pytest.mark.slow
 async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_hour(
     tmp_path: Path,
 ) -> None:

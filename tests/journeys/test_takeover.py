@@ -223,6 +223,7 @@ async def assert_kept(data: Path, *traders: Trader) -> None:
         assert sum(world.ledger.balances().values()) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "number", "status"),
     [(serving, signal.SIGTERM, 0), (holding, signal.SIGKILL, -signal.SIGKILL)],

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from service_tui.clock import ManualClock
@@ -57,6 +58,7 @@ async def pass_time(pilot: Walker, clock: ManualClock, seconds: float = 2.0) -> 
         await pilot.pause(0.06)
 
 
+@pytest.mark.slow
 async def test_find_buy_see_sell_half_quit_and_come_back(tmp_path: Path) -> None:
     clock = ManualClock()
     async with console(tmp_path, clock) as (app, pilot):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pytest
 
 from kit.desk.attached import desk_at, until
 from kit.desk.faults import buy, ready
@@ -20,6 +21,7 @@ SDK = "/api/sdk"
 AT_ONCE_S = 1.0
 
 
+@pytest.mark.slow
 async def test_a_trade_of_an_agent_reaches_both_consoles_at_once(tmp_path: Path) -> None:
     clock = ManualClock()
     async with desk_at(tmp_path, clock) as holder:

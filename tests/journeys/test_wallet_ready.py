@@ -1,19 +1,19 @@
 """The wallet from nothing to its first real trade, and what comes and goes: gas, offers to pay."""
 
 import random
-import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
+import pytest
 from textual.widgets import Input
 
 from kit.console.session import KEY, PASSPHRASE, SIZE, WORK, Session
 from kit.desk.faults import Line, breaking
 from kit.desk.payments import limited, unpaid
 from kit.desk.redeeming import CountingSigner, hold, settle
+from kit.pages.steps import key_named, step_of
 from kit.service.line import change
 from kit.service.stage import Stage, first_state, open_stage
 from kit.service.wallets import operate, ready
@@ -89,6 +89,7 @@ def lacking(walk: Session) -> set[str]:
     return {one.name for one in walk.state.wallet.lacks}
 
 
+@pytest.mark.slow
 async def test_a_new_wallet_becomes_ready_by_its_list(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path, speed=0) as stage,
@@ -138,6 +139,7 @@ async def winning(path: Path) -> AsyncGenerator[tuple[Session, Line, str]]:
             yield walk, line, held.key
 
 
+@pytest.mark.slow
 async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path) -> None:
     async with winning(tmp_path) as (walk, _, row):
         path = {"agent_id": walk.stage.agent_id}
@@ -158,6 +160,7 @@ async def test_without_gas_it_rests_and_after_a_top_up_it_goes_on(tmp_path: Path
         assert "AUTO-REDEEM PAUSED" not in text(walk)
 
 
+@pytest.mark.slow
 async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_path: Path) -> None:
     async with winning(tmp_path) as (walk, line, _):
         await walk.press("W", "p")
@@ -195,20 +198,13 @@ async def test_an_offer_is_shown_whole_and_paid_by_the_persons_word_alone(tmp_pa
 # -- the rehearsal of docs/real-money.md, key by key as the page says ---------------------
 
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "real-money.md"
-
-
 def keys_of(step: int) -> list[str]:
     """What stands in code marks in a step of the page."""
-    rehearsal = PAGE.read_text().partition("## The rehearsal")[2].partition("From the shell")[0]
-    (found,) = re.findall(rf"^{step}\. (.*?)(?=^\d+\. |\Z)", rehearsal, re.MULTILINE | re.DOTALL)
-    return re.findall(r"`([^`]+)`", found)
+    return step_of("docs/real-money.md", "The rehearsal", step)
 
 
 async def pressed(walk: Session, *keys: str) -> None:
-    for key in keys:
-        name = key.lower() if re.fullmatch(r"F\d", key) else key
-        await walk.press({"esc": "escape"}.get(name, name))
+    await walk.press(*(key_named(key) for key in keys))
 
 
 async def allowed(walk: Session) -> None:
@@ -253,7 +249,7 @@ async def ordered(walk: Session) -> None:
 
 async def test_the_steps_of_the_rehearsal_work_as_they_are_written(tmp_path: Path) -> None:
     vault = Vault(WalletKeys(tmp_path, work=WORK))
-    async with open_stage(tmp_path, speed=0) as stage, console(stage, vault) as walk:
+    async with open_stage(tmp_path, speed=1) as stage, console(stage, vault) as walk:
         await walk.until(lambda s: s.wallet.served and s.fleet.agents)
         # 1. Claim.
         agents, claim, _, yes = keys_of(1)
@@ -280,3 +276,15 @@ async def test_the_steps_of_the_rehearsal_work_as_they_are_written(tmp_path: Pat
         assert "stop" in text(walk)
         await pressed(walk, remove)
         await walk.until(lambda s: all(one.thresholds.is_empty for one in s.risk.monitors))
+        # 8. Redeem.
+        faster, slower, redemptions, redeem, yes = keys_of(8)
+        await pressed(walk, faster, faster)
+        await walk.until(lambda s: s.redemption.ready)
+        await pressed(walk, slower, slower, redemptions)
+        assert "ready to redeem" in text(walk).lower()
+        await pressed(walk, redeem)
+        await walk.until(lambda s: s.redemption.runs and s.redemption.runs[0].call)
+        await walk.pilot.pause(2 * ARMED_AFTER_S)
+        await pressed(walk, yes)
+        await walk.until(lambda s: s.redemption.runs[0].state is ChainRunState.DONE)
+        assert "reported" in text(walk)

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kit import yesterday
 from kit.desk.faults import until
 from kit.desk.redeeming import CountingSigner, open_wallet_desk
@@ -13,6 +15,8 @@ from service_tui.desk.redemption.handlers import ALLOWED
 from service_tui.desk.slices.redemption import ChainRunState
 from service_tui.terms import PUBLISHED_THRESHOLDS, THRESHOLDS
 from service_tui.wire.endpoints.public import LEADERS, SDK_LEADERS, VENUE_LEADERS
+
+pytestmark = pytest.mark.slow
 
 NEWER = (
     *(kind.wire for kind in THRESHOLDS[PUBLISHED_THRESHOLDS:]),

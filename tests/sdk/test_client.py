@@ -58,6 +58,7 @@ def headers_of(head: str) -> dict[str, str]:
 # -- Trading on the real service -------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_buy_and_a_sale_of_all_of_it(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -88,6 +89,7 @@ async def test_a_buy_and_a_sale_of_all_of_it(tmp_path: Path) -> None:
         assert served.posts == ["POST /api/sdk/trade"] * 2
 
 
+@pytest.mark.slow
 async def test_a_quote_changes_nothing_and_a_refusal_is_a_result(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -108,6 +110,7 @@ async def test_a_quote_changes_nothing_and_a_refusal_is_a_result(tmp_path: Path)
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_an_unknown_market_raises_and_an_unknown_key_says_so(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -124,6 +127,7 @@ async def test_an_unknown_market_raises_and_an_unknown_key_says_so(tmp_path: Pat
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_guards_hold_back_and_read_the_positions_once(tmp_path: Path) -> None:
     clock = ManualClock()
 
@@ -154,6 +158,7 @@ async def test_guards_hold_back_and_read_the_positions_once(tmp_path: Path) -> N
             assert served.asked.count(reads) == 2
 
 
+@pytest.mark.slow
 async def test_a_guard_sees_what_another_program_holds(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as one, served.client() as two:
@@ -165,6 +170,7 @@ async def test_a_guard_sees_what_another_program_holds(tmp_path: Path) -> None:
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_a_real_venue_is_asked_for_leave_first(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client(venue="evm_venue") as client:
@@ -183,6 +189,7 @@ async def test_a_real_venue_is_asked_for_leave_first(tmp_path: Path) -> None:
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_every_reading_method_answers(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -209,6 +216,7 @@ async def test_every_reading_method_answers(tmp_path: Path) -> None:
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_orders_rest_and_are_cancelled(tmp_path: Path) -> None:
     def script(served: Served, market_id: str) -> None:
         with served.client(venue="evm_venue") as client:
@@ -248,6 +256,7 @@ async def test_orders_rest_and_are_cancelled(tmp_path: Path) -> None:
         await off(script, served, market)
 
 
+@pytest.mark.slow
 async def test_a_question_is_imported_looked_at_and_traded(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -274,6 +283,7 @@ async def test_a_question_is_imported_looked_at_and_traded(tmp_path: Path) -> No
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_advice_is_asked_for(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -283,6 +293,7 @@ async def test_advice_is_asked_for(tmp_path: Path) -> None:
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_settings_change_only_where_something_was_said(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -299,6 +310,7 @@ async def test_settings_change_only_where_something_was_said(tmp_path: Path) -> 
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_an_agent_registers_itself(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         born = ServiceClient.register("new one", description="tries", base_url=served.url)
@@ -310,6 +322,7 @@ async def test_an_agent_registers_itself(tmp_path: Path) -> None:
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_threads_share_a_client_and_buy_a_market_once(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client, ThreadPoolExecutor(8) as threads:
@@ -450,6 +463,7 @@ async def test_a_closed_client_leaves_no_thread_and_takes_no_call() -> None:
         await off(script, service.url)
 
 
+@pytest.mark.slow
 async def test_a_forgotten_client_leaves_no_thread() -> None:
     def script(url: str) -> None:
         before = threads_of_clients()

@@ -53,6 +53,7 @@ def held(served: Served, market_id: str) -> int:
     return served.stage.world.risk.position_of(where).shares
 
 
+@pytest.mark.slow
 async def test_a_client_that_may_not_sell_leaves_alerts_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +76,7 @@ async def test_a_client_that_may_not_sell_leaves_alerts_alone(
         assert served.posts == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("from_environment", [True, False])
 async def test_opening_a_live_client_with_a_signing_key_makes_the_exit_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, from_environment: bool
@@ -98,6 +100,7 @@ async def test_opening_a_live_client_with_a_signing_key_makes_the_exit_once(
         assert (alert.status.value, alert.is_acknowledged) == ("executed", True)
 
 
+@pytest.mark.slow
 async def test_clients_that_open_together_sell_once(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         ServiceClient(served.stage.key, served.url, private_key=SIGNS).close()
@@ -128,6 +131,7 @@ def test_a_service_that_is_not_there_keeps_nobody_from_opening() -> None:
         assert client.live
 
 
+@pytest.mark.slow
 async def test_thresholds_that_no_service_takes_are_not_sent(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:

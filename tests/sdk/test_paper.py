@@ -235,6 +235,7 @@ def test_the_cost_of_what_stays_is_rounded_against_the_holder() -> None:
     assert paper.positions()[0].cost_basis == 0.699_999
 
 
+@pytest.mark.slow
 async def test_paper_trades_never_reach_the_service(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client(live=False) as client:

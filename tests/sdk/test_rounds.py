@@ -38,6 +38,7 @@ def wanted(*ideas: Idea) -> Callable[[ServiceClient], Iterator[Idea]]:
     return lambda _: iter(ideas)
 
 
+@pytest.mark.slow
 async def test_a_round_buys_the_first_ideas_and_says_what_came_of_them(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         told: list[str] = []
@@ -65,6 +66,7 @@ async def test_a_round_buys_the_first_ideas_and_says_what_came_of_them(tmp_path:
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_a_round_stays_within_what_is_left(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         dear, cheap, last = (
@@ -86,6 +88,7 @@ async def test_a_round_stays_within_what_is_left(tmp_path: Path) -> None:
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_a_round_ends_after_a_few_refusals(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -104,6 +107,7 @@ async def test_a_round_ends_after_a_few_refusals(tmp_path: Path) -> None:
         await off(script, served)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rail", "code"),
     [({"trading_paused": True}, "paused"), ({"max_trades_per_day": 1}, "daily trade limit")],
@@ -126,6 +130,7 @@ async def test_a_round_ends_at_a_refusal_that_every_idea_would_meet(
         await off(script, served)
 
 
+@pytest.mark.slow
 async def test_what_waits_for_the_operator_is_asked_for_and_not_bought(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -163,6 +168,7 @@ def test_a_budget_that_is_no_amount_starts_nothing(
     assert asked == []
 
 
+@pytest.mark.slow
 async def test_a_rest_that_is_no_number_buys_nothing(tmp_path: Path) -> None:
     def script(served: Served) -> None:
         with served.client() as client:
@@ -196,6 +202,7 @@ class Days(SystemClock):
             raise EndedError
 
 
+@pytest.mark.slow
 async def test_a_skill_has_its_budget_anew_each_day(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,6 +234,7 @@ class At(SystemClock):
         return self._at
 
 
+@pytest.mark.slow
 async def test_a_skill_that_is_started_again_has_what_is_left_of_the_day(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -286,6 +294,7 @@ class Refusing(At):
             await self._stage.client.call(DESK_REFUSE, path=path, body=RefuseRequest())
 
 
+@pytest.mark.slow
 async def test_what_waits_is_not_spent_and_is_free_again_once_it_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -309,6 +318,7 @@ async def test_what_waits_is_not_spent_and_is_free_again_once_it_is_refused(
     assert {one["skip_reason"] for one in told} == {WAITS}
 
 
+@pytest.mark.slow
 async def test_without_live_a_skill_trades_on_paper_and_once_is_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -258,6 +258,7 @@ def test_a_managed_wallet_needs_no_approvals() -> None:
     assert len(line.asked) == 1
 
 
+@pytest.mark.slow
 def test_a_days_transactions_count_together_and_a_new_day_begins_anew() -> None:
     made, line = wallet()
     made.__dict__["_chain"] = Chain(gas=1_500_000)

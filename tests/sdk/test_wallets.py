@@ -28,6 +28,8 @@ from service_tui.wire.endpoints.wallet import BROADCAST, CHAIN_RPC, REDEEM, REPO
 from service_tui.wire.positions import PositionsBody
 from wire.wallet_rows import Own
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Between:

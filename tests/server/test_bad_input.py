@@ -1019,6 +1019,7 @@ def test_every_field_and_parameter_is_in_these_tables() -> None:
     assert {one: set(fields) for one, fields in BAD_QUERIES.items()} == queries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", BAD_BODIES, ids=lambda one: f"{one.method} {one.path}")
 async def test_a_bad_body_is_refused_and_changes_nothing(
     tmp_path: Path, endpoint: Endpoint[WireModel]
@@ -1101,6 +1102,7 @@ def queries() -> list[tuple[Endpoint[WireModel], list[tuple[str, str]]]]:
     return bad + twice
 
 
+@pytest.mark.slow
 async def test_a_bad_parameter_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         await hold(stage)
@@ -1127,6 +1129,7 @@ IDS: Final = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_no_id_in_a_path_is_a_fault_of_ours(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for endpoint, market_id in itertools.product(
@@ -1139,6 +1142,7 @@ async def test_no_id_in_a_path_is_a_fault_of_ours(tmp_path: Path) -> None:
             assert (fault_of(response), response.status_code) == (None, 404), market_id[:20]
 
 
+@pytest.mark.slow
 async def test_null_leaves_a_setting_as_it_is_or_switches_it_off(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         settings = stage.agent.settings
@@ -1156,6 +1160,7 @@ async def test_null_leaves_a_setting_as_it_is_or_switches_it_off(tmp_path: Path)
         assert after.real_trading_enabled is False
 
 
+@pytest.mark.slow
 async def test_text_with_controls_and_escapes_becomes_harmless(tmp_path: Path) -> None:
     nasty = "\x1b]0;title\x07a\x1b[31mb\u202ec\u200d\x00\td"
     async with open_stage(tmp_path) as stage:
@@ -1169,6 +1174,7 @@ async def test_text_with_controls_and_escapes_becomes_harmless(tmp_path: Path) -
         assert (row["source"], row["reasoning"]) == ("abc d", "abc d\nmore")
 
 
+@pytest.mark.slow
 async def test_a_body_just_within_the_bound_is_read(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         filler = b"a" * (BODY_MAX - 30)

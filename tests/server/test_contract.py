@@ -817,6 +817,7 @@ def test_both_ways_bring_the_same(name: str) -> None:
     assert without_chance(first.json) == without_chance(second.json)
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_either_database_brings_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     first = heard_over("in process")
@@ -1142,6 +1143,7 @@ def test_the_tape_of_a_market_shows_its_trades(heard: dict[str, Heard]) -> None:
     assert len(heard["tape of a while"].json["points"]) <= 9
 
 
+@pytest.mark.slow
 async def test_the_key_also_passes_in_the_other_header(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, line_to(stage, "over loopback") as client:
         answer = await client.get(AGENT.path, headers={"X-API-Key": stage.key})
@@ -1149,6 +1151,7 @@ async def test_the_key_also_passes_in_the_other_header(tmp_path: Path) -> None:
         assert answer.json()["agent_id"] == stage.agent_id
 
 
+@pytest.mark.slow
 async def test_a_line_sends_its_answers_at_once_and_ends_with_its_context(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         async with listen(stage.sim.app) as url:

@@ -20,6 +20,8 @@ from service_tui.storage.errors import DamagedRowsError
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
 
+pytestmark = pytest.mark.slow
+
 SPOIL = "UPDATE journal SET body = ? WHERE seq = (SELECT max(seq) FROM journal)"
 RENAME = "UPDATE journal SET kind = 'dividend' WHERE seq = (SELECT max(seq) FROM journal)"
 SHIFT = "UPDATE journal SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM journal)"

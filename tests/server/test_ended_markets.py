@@ -54,6 +54,7 @@ async def looks(line: Line, market_id: str) -> list[Any]:
     return [named, past["points"][-1]["price_yes"], (context["status"], context["question"])]
 
 
+@pytest.mark.slow
 async def test_a_market_that_was_traded_stays_when_memory_has_forgotten_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,8 @@ from kit.service.stage import open_stage
 from service_tui.terms import MarketStatus
 from service_tui.wire.endpoints.public import EXPIRING, PLACE_TRADE, POSITIONS
 
+pytestmark = pytest.mark.slow
+
 
 async def test_positions_that_resolve_soon_come_with_a_countdown(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:

@@ -103,6 +103,7 @@ async def ticks(stage: Stage, count: int) -> None:
         await tick(stage)
 
 
+@pytest.mark.slow
 async def test_a_restart_finds_everything_that_was_acknowledged(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=0) as stage:
@@ -115,6 +116,7 @@ async def test_a_restart_finds_everything_that_was_acknowledged(tmp_path: Path) 
             assert (await client.get(TRADES.path)).json()["total_count"] == 5
 
 
+@pytest.mark.slow
 async def test_killed_at_any_moment_the_acknowledged_state_is_restored(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path / "data", clock) as stage:
@@ -136,6 +138,7 @@ async def test_killed_at_any_moment_the_acknowledged_state_is_restored(tmp_path:
             assert found[0].ledger.total() == 0
 
 
+@pytest.mark.slow
 async def test_on_a_full_disk_nothing_is_traded_and_the_world_is_read_back(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
         await fill_the_disk(stage)
@@ -174,6 +177,7 @@ async def test_on_a_full_disk_nothing_is_traded_and_the_world_is_read_back(tmp_p
         assert text_of(found[0]) == before
 
 
+@pytest.mark.slow
 async def test_of_trades_at_the_same_moment_those_that_fail_leave_no_trace(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
         await fill_the_disk(stage)
@@ -191,6 +195,7 @@ async def test_of_trades_at_the_same_moment_those_that_fail_leave_no_trace(tmp_p
         assert {row["id"] for row in rows} == set(done)
 
 
+@pytest.mark.slow
 async def test_the_tape_stands_still_on_a_full_disk_and_moves_on_after(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, caller(stage) as client:
         await fill_the_disk(stage)
@@ -216,6 +221,7 @@ def broken_disk() -> Generator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.slow
 async def test_what_was_refused_is_not_read_while_the_disk_stays_broken(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
         world_store = stage.sim.service.world_store
@@ -235,6 +241,7 @@ async def test_what_was_refused_is_not_read_while_the_disk_stays_broken(tmp_path
         assert stage.world.ledger.total() == 0
 
 
+@pytest.mark.slow
 async def test_a_snapshot_that_fails_takes_back_no_trade(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +258,7 @@ async def test_a_snapshot_that_fails_takes_back_no_trade(
         assert (await client.get(TRADES.path)).json()["total_count"] == 4
 
 
+@pytest.mark.slow
 async def test_a_restart_replays_no_more_than_what_came_after_the_last_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +286,7 @@ async def test_a_restart_replays_no_more_than_what_came_after_the_last_snapshot(
         assert sum(row.kind == "fill" for row in journal.rows_after(0)) == 60
 
 
+@pytest.mark.slow
 async def test_a_handler_sees_the_agent_of_the_world_that_was_read_back(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         old = stage.agent
@@ -301,6 +310,7 @@ async def test_a_handler_sees_the_agent_of_the_world_that_was_read_back(tmp_path
         assert old.positions == {}
 
 
+@pytest.mark.slow
 async def test_what_a_broken_handler_had_changed_is_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,6 +336,7 @@ async def test_what_a_broken_handler_had_changed_is_taken_back(
         assert text_of(found[0]) == text_of(stage.world)
 
 
+@pytest.mark.slow
 async def test_a_reading_that_breaks_takes_nothing_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,6 +350,7 @@ async def test_a_reading_that_breaks_takes_nothing_back(
         assert (await buy(stage, client)).json()["success"] is True
 
 
+@pytest.mark.slow
 async def test_who_listens_looks_again_when_a_write_was_cut_off(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, stage.sim.service.subscribe() as events:
         world_store = stage.sim.service.world_store
@@ -373,6 +385,7 @@ async def told(client: httpx.AsyncClient) -> tuple[float, int, int]:
     return balance, len(positions), trades
 
 
+@pytest.mark.slow
 async def test_what_was_refused_is_read_by_nobody(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
         await fill_the_disk(stage)
@@ -409,6 +422,7 @@ async def turns(count: int = 50) -> None:
         await asyncio.sleep(0)
 
 
+@pytest.mark.slow
 async def test_what_is_on_its_way_to_the_disk_is_waited_for(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path, speed=0) as stage,
@@ -433,6 +447,7 @@ async def test_what_is_on_its_way_to_the_disk_is_waited_for(tmp_path: Path) -> N
             assert (await rehearsed).json()["balance"] == 9_990
 
 
+@pytest.mark.slow
 async def test_a_reading_on_the_way_of_which_something_is_refused_begins_again(
     tmp_path: Path,
 ) -> None:
@@ -460,6 +475,7 @@ async def test_a_reading_on_the_way_of_which_something_is_refused_begins_again(
             assert await asked == (10_000 - 5 * len(done), len(done), len(done))
 
 
+@pytest.mark.slow
 async def test_what_nobody_waited_for_and_was_refused_is_read_by_nobody(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path, speed=0) as stage,

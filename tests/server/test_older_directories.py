@@ -88,6 +88,7 @@ async def told(stage: Stage, markets: list[Market]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 async def test_an_older_directory_is_filled_in_once_from_its_journal_and_its_tape(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

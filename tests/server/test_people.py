@@ -127,6 +127,7 @@ async def hold(stage: Stage) -> None:
     assert answer["trade_id"] == f"h{stage.world.pending_trades.count}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", BELOW_OWNER)
 async def test_each_endpoint_asks_for_its_role(tmp_path: Path, role: PersonRole) -> None:
     async with open_stage(tmp_path) as stage:
@@ -163,6 +164,7 @@ def test_only_readings_are_for_observers_and_people_are_for_owners() -> None:
             assert endpoint.role is PersonRole.OWNER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "endpoint",
     [one for one in OPERATORS if one.role is PersonRole.TRADER],
@@ -183,6 +185,7 @@ async def test_a_trader_acts_on_own_agents_alone(
         }  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_who_claims_an_agent_of_nobody_owns_it(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         ada = await added(stage, "ada", PersonRole.TRADER)
@@ -196,6 +199,7 @@ async def test_who_claims_an_agent_of_nobody_owns_it(tmp_path: Path) -> None:
         assert "owner's" in await eve.refused(f"desk/agents/{stage.agent_id}/claim")
 
 
+@pytest.mark.slow
 async def test_fields_of_an_agent_have_roles_of_their_own(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         trader = await added(stage, "ada", PersonRole.TRADER)
@@ -211,6 +215,7 @@ async def test_fields_of_an_agent_have_roles_of_their_own(tmp_path: Path) -> Non
         assert "role owner" in await above.refused(f"{path}/key")
 
 
+@pytest.mark.slow
 async def test_who_am_i_names_what_is_forbidden(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         stage.sim.service.world_name = "main"
@@ -226,6 +231,7 @@ async def test_who_am_i_names_what_is_forbidden(tmp_path: Path) -> None:
         assert "GET /api/desk/agents" not in trader["forbidden"]
 
 
+@pytest.mark.slow
 async def test_who_is_here_is_told_until_they_have_been_silent(tmp_path: Path) -> None:
     async with open_stage(tmp_path, clock := ManualClock()) as stage:
         ada = await added(stage, "ada", PersonRole.OBSERVER)
@@ -244,6 +250,7 @@ async def test_who_is_here_is_told_until_they_have_been_silent(tmp_path: Path) -
 # -- the agent of a console ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_person_trades_by_their_own_key_with_one_agent(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         ada = await added(stage, "ada", PersonRole.TRADER)
@@ -267,6 +274,7 @@ async def test_a_person_trades_by_their_own_key_with_one_agent(tmp_path: Path) -
         await ada.refused("sdk/trade", order, status=401)
 
 
+@pytest.mark.slow
 async def test_an_observer_reads_with_the_agent_of_the_console_and_trades_nothing(
     tmp_path: Path,
 ) -> None:
@@ -282,6 +290,7 @@ async def test_an_observer_reads_with_the_agent_of_the_console_and_trades_nothin
 # -- keys ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_keys_are_shown_once_and_kept_as_hashes(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -313,6 +322,7 @@ async def test_keys_are_shown_once_and_kept_as_hashes(
     assert "op_" not in repr(new_secret("op_"))
 
 
+@pytest.mark.slow
 async def test_who_ends_while_a_body_is_on_its_way_changes_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         key = (await owner_of(stage).post("desk/people", {"name": "eve", "role": "owner"}))["key"]
@@ -337,6 +347,7 @@ async def test_who_ends_while_a_body_is_on_its_way_changes_nothing(tmp_path: Pat
         assert [one.name for one in stage.sim.service.people.records] == ["eve"]
 
 
+@pytest.mark.slow
 async def test_a_renewed_key_and_an_ended_person_are_refused_at_once(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         owner = owner_of(stage)
@@ -354,6 +365,7 @@ async def test_a_renewed_key_and_an_ended_person_are_refused_at_once(tmp_path: P
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ada", "ADA", "owner", "Owner", "a da", "\uff4fwner"])
 async def test_a_name_is_given_once(tmp_path: Path, name: str) -> None:
     async with open_stage(tmp_path) as stage:
@@ -363,6 +375,7 @@ async def test_a_name_is_given_once(tmp_path: Path, name: str) -> None:
         assert "is or was given" in await owner_of(stage).refused("desk/people", again, status=409)
 
 
+@pytest.mark.slow
 async def test_two_who_add_the_same_name_at_once_add_it_once(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         body = {"name": "ada", "role": "observer"}
@@ -375,6 +388,7 @@ async def test_two_who_add_the_same_name_at_once_add_it_once(tmp_path: Path) -> 
         assert len(rows_of(stage.at_rest, tables.People)) == 1
 
 
+@pytest.mark.slow
 async def test_people_and_invitations_are_there_after_a_restart(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         key = (await owner_of(stage).post("desk/people", {"name": "ada", "role": "trader"}))["key"]
@@ -389,6 +403,7 @@ async def test_people_and_invitations_are_there_after_a_restart(tmp_path: Path) 
         assert "used up" in await Caller(stage, None).refused("sdk/agents/register", body)
 
 
+@pytest.mark.slow
 async def test_a_stream_ends_with_the_person_who_listens(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         roster = stage.sim.service.people
@@ -419,6 +434,7 @@ async def test_a_stream_ends_with_the_person_who_listens(tmp_path: Path) -> None
 # -- the audit log -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_every_change_names_the_person(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         sue = await added(stage, "sue", PersonRole.SUPERVISOR)
@@ -446,6 +462,7 @@ async def test_every_change_names_the_person(tmp_path: Path) -> None:
         assert (await sue.get("desk/audit", limit=1))["acts"] == acts[:1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["approve", "refuse"])
 async def test_of_two_who_decide_the_second_is_told_who_and_what(
     tmp_path: Path, first: str
@@ -464,6 +481,7 @@ async def test_of_two_who_decide_the_second_is_told_who_and_what(
         assert (act["person"], act["subject"]) == ("sue", "h1")
 
 
+@pytest.mark.slow
 async def test_of_two_who_decide_at_once_one_does(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         people = [await added(stage, name, PersonRole.SUPERVISOR) for name in ("sue", "tom")]
@@ -478,6 +496,7 @@ async def test_of_two_who_decide_at_once_one_does(tmp_path: Path) -> None:
         assert stage.agent.trades_count == before + 1
 
 
+@pytest.mark.slow
 async def test_text_of_people_is_only_text(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         owner = owner_of(stage)
@@ -496,6 +515,7 @@ async def test_text_of_people_is_only_text(tmp_path: Path) -> None:
         assert SQL in {act["person"] for act in (await owner.get("desk/audit"))["acts"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", " ", "\x1b[2J", "a" * 61, "\u200b"])
 async def test_a_name_without_a_visible_letter_is_refused(tmp_path: Path, name: str) -> None:
     async with open_stage(tmp_path) as stage:
@@ -506,6 +526,7 @@ async def test_a_name_without_a_visible_letter_is_refused(tmp_path: Path, name: 
 # -- invitations ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_without_an_invitation_nobody_registers(tmp_path: Path) -> None:
     async with inviting(tmp_path) as stage:
         nobody = Caller(stage, None)
@@ -519,6 +540,7 @@ async def test_without_an_invitation_nobody_registers(tmp_path: Path) -> None:
         assert len(stage.world.agents) == 1
 
 
+@pytest.mark.slow
 async def test_a_service_that_needs_none_takes_everybody_in_and_no_bad_one(tmp_path: Path) -> None:
     async with open_stage(tmp_path, plan=Plan.ELITE) as stage:
         await registered(stage)
@@ -526,6 +548,7 @@ async def test_a_service_that_needs_none_takes_everybody_in_and_no_bad_one(tmp_p
         assert "not known" in await Caller(stage, None).refused("sdk/agents/register", body)
 
 
+@pytest.mark.slow
 async def test_an_invited_agent_gets_plan_budget_and_owner(tmp_path: Path) -> None:
     async with inviting(tmp_path) as stage:
         ada = await added(stage, "ada", PersonRole.TRADER)
@@ -547,6 +570,7 @@ async def test_an_invited_agent_gets_plan_budget_and_owner(tmp_path: Path) -> No
         assert (await owner_of(stage).get("desk/people"))["people"][1]["agents_count"] == 1
 
 
+@pytest.mark.slow
 async def test_an_invitation_ends_by_use_by_time_and_by_hand(tmp_path: Path) -> None:
     async with inviting(tmp_path) as stage:
         nobody, owner = Caller(stage, None), owner_of(stage)
@@ -574,6 +598,7 @@ async def test_an_invitation_ends_by_use_by_time_and_by_hand(tmp_path: Path) -> 
         assert await why(brief) == "this invitation has expired"
 
 
+@pytest.mark.slow
 async def test_the_last_use_goes_to_one_of_many_at_once(tmp_path: Path) -> None:
     async with inviting(tmp_path) as stage:
         code, nobody = await invited(stage, uses=2), Caller(stage, None)
@@ -586,6 +611,7 @@ async def test_the_last_use_goes_to_one_of_many_at_once(tmp_path: Path) -> None:
         assert len(stage.world.agents) == 3
 
 
+@pytest.mark.slow
 async def test_an_invitation_is_for_a_person_who_is_there(tmp_path: Path) -> None:
     async with inviting(tmp_path) as stage:
         owner = owner_of(stage)
@@ -596,6 +622,7 @@ async def test_an_invitation_is_for_a_person_who_is_there(tmp_path: Path) -> Non
         assert response.status_code == 422
 
 
+@pytest.mark.slow
 async def test_the_console_of_this_process_needs_no_invitation(tmp_path: Path) -> None:
     async with (
         inviting(tmp_path) as stage,

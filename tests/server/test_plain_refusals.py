@@ -22,6 +22,8 @@ from service_tui.wire.endpoints.public import (
     TRADES,
 )
 
+pytestmark = pytest.mark.slow
+
 INNER: Final = re.compile(
     r"<\w+[.:]|function-|instance of|Traceback|<class|object at 0x|NoneType|\bNone\b|\bTrue\b"
     r"|\b(?:literal|constrained|dict|list|tuple|union|json-or-python|lax-or-strict)\[|\w\(\)"

@@ -464,6 +464,7 @@ def cases_of(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", ALL, ids=lambda one: f"{one.method} {one.path}")
 def test_the_document_is_true(
     endpoint: Endpoint[Any],

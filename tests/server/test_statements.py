@@ -4,10 +4,14 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.amm.exchange import Order
 from service_tui.terms import Action, Plan, Side
 from service_tui.units import ONE
+
+pytestmark = pytest.mark.slow
 
 AT_ONCE = 16
 

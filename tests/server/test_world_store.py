@@ -431,6 +431,7 @@ async def test_the_ends_of_a_venue_are_read_before_a_row_and_up_to_a_number(disk
     assert asked == [(("ada", Venue.EVM.value), ["paid"], 90, 4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_price", [False, True])
 async def test_a_scripted_move_is_written_down_and_told(tmp_path: Path, *, has_price: bool) -> None:
     async with open_stage(tmp_path, speed=0) as stage:

@@ -110,6 +110,7 @@ def is_number(answer: Answer) -> bool:
     return isinstance(answer, str) and re.fullmatch("0x[0-9a-fA-F]{1,64}", answer) is not None
 
 
+@pytest.mark.slow
 @examples()
 @given(ANYTHING.filter(lambda answer: not is_number(answer)))
 async def test_an_answer_that_is_no_number_prices_nothing(answer: Answer) -> None:

@@ -13,7 +13,6 @@ from service_tui.signing.errors import ChainError
 from service_tui.signing.node import contracts_of
 
 OWN = "0x" + "Aa" * 20
-SPENDER = "0x" + "bB" * 20
 TOKEN = checksummed("0x" + "cc" * 20)
 CONDITION = bytes(range(32))
 COLLECTION = bytes(range(32, 64))
@@ -66,11 +65,6 @@ READS: dict[str, tuple[Callable[[Contracts], Awaitable[object]], str, str]] = {
         TOKEN,
         data("balanceOf(address)", OWN.lower()),
     ),
-    "allowance": (
-        lambda asked: asked.allowance(TOKEN, OWN, SPENDER),
-        TOKEN,
-        data("allowance(address,address)", OWN.lower(), SPENDER.lower()),
-    ),
 }
 
 
@@ -80,16 +74,6 @@ async def test_a_read_asks_its_contract_this_and_gives_its_number(name: str) -> 
     node = Answers(41)
     assert await ask(contracts_of(node, POLYGON)) == 41
     assert node.asked == [(target.lower(), expected)]
-
-
-@pytest.mark.parametrize(("word", "approved"), [(1, True), (0, False)])
-async def test_whether_an_operator_may_move_tokens_is_asked_of_the_tokens(
-    *, word: int, approved: bool
-) -> None:
-    node = Answers(word)
-    assert await contracts_of(node, POLYGON).is_approved_for_all(OWN, SPENDER) is approved
-    call = data("isApprovedForAll(address,address)", OWN.lower(), SPENDER.lower())
-    assert node.asked == [(POLYGON.conditional_tokens.lower(), call)]
 
 
 def derivation(index_set: int, collateral: str) -> list[tuple[str, str]]:
@@ -129,4 +113,4 @@ async def test_a_node_that_fails_leaves_a_read_without_a_number() -> None:
         raise ChainError("no line")
 
     with pytest.raises(ChainError, match=r"^no line$"):
-        await contracts_of(failing, POLYGON).allowance(TOKEN, OWN, SPENDER)
+        await contracts_of(failing, POLYGON).money(TOKEN, OWN)

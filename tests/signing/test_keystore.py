@@ -57,6 +57,7 @@ def test_a_file_made_here_opens_elsewhere_and_the_other_way_round() -> None:
     assert opened(other, WORDS).address == ADDRESS
 
 
+@pytest.mark.slow
 def test_the_published_key_file_opens() -> None:
     # Source: Web3 Secret Storage Definition, test vector for scrypt.
     published = {
@@ -149,6 +150,7 @@ LEAF = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 RECORD = st.dictionaries(st.sampled_from(["kdf", "kdfparams", "n", "c", "cipher"]), LEAF)
 
 
+@pytest.mark.slow
 @examples()
 @given(st.dictionaries(st.sampled_from(["version", "crypto", "address"]), LEAF | RECORD))
 def test_any_other_file_is_refused(content: Mapping[str, object]) -> None:
@@ -168,6 +170,7 @@ def test_a_short_passphrase_is_refused() -> None:
         sealed(KEY, "short", work=LIGHT)
 
 
+@pytest.mark.slow
 def test_keys_are_kept_listed_opened_and_removed(tmp_path: Path) -> None:
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
     assert keys.stored() == ()
@@ -271,6 +274,7 @@ def test_a_file_that_cannot_be_a_key_is_none_and_says_what_to_do(
     assert told.startswith(f"{folder / name} {sentence}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD_FILES)
 @pytest.mark.process
 def test_a_bad_file_among_the_keys_is_named_and_hides_no_good_one(
@@ -476,6 +480,7 @@ def spellings(secret: str) -> tuple[str, ...]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["import", "list", "remove"])
 def test_no_word_of_the_program_shows_a_secret(
     action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -498,6 +503,7 @@ def test_no_word_of_the_program_shows_a_secret(
         assert not [text for text in seen for way in spellings(secret) if way in text]
 
 
+@pytest.mark.slow
 def test_a_key_of_the_environment_is_taken_out_of_it_and_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -295,6 +295,7 @@ def test_a_payment_is_made_in_the_token_of_the_chain_of_the_offer() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_challenge_of_the_greatest_length_is_signed_and_no_longer_one() -> None:
     full = text(more="." * (2_000 - len(text())))
     assert signed(replace(FAIR, message=full), CountingSigner())

@@ -92,11 +92,6 @@ async def test_a_contract_answers_one_word_or_nothing_is_known(word: Answer) -> 
         )
 
 
-async def test_a_yes_or_no_is_one_or_the_other() -> None:
-    with pytest.raises(ChainError):
-        await contracts_of(Asked(f"0x{2:064x}"), POLYGON).is_approved_for_all(OWN, OWN)
-
-
 @pytest.mark.parametrize("number", [2**256, -1, "0x" + "f" * 65, "0x", "1", 7, 0.5, True])
 async def test_numbers_that_no_chain_has_are_refused(number: Answer) -> None:
     node = chain_of(Asked(hex(number) if isinstance(number, int) and number > 9 else number))

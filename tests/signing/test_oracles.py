@@ -60,6 +60,7 @@ def some_call(rng: random.Random) -> Call:
     ])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(10))
 def test_mutated_calls_are_judged_as_by_hand(seed: int) -> None:
     rng = random.Random(seed)
@@ -70,6 +71,7 @@ def test_mutated_calls_are_judged_as_by_hand(seed: int) -> None:
         assert verdict(decode_call, lie) == verdict(calls_by_hand.decode_call, lie)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(10))
 def test_mutated_transactions_are_judged_as_by_hand(seed: int) -> None:
     rng = random.Random(seed)

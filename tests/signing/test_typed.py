@@ -213,6 +213,7 @@ def random_struct(rng: random.Random, _: str) -> TypedData:
     return TypedData(domain, Struct("Any", fields))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(10))
 def test_a_hundred_random_messages_are_those_of_the_library_to_the_byte(seed: int) -> None:
     rng = random.Random(seed)

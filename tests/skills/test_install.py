@@ -190,6 +190,7 @@ def test_what_is_refused_is_refused_with_the_reason_and_leaves_nothing(
     assert not (tmp_path / "evil.py").exists()
 
 
+@pytest.mark.slow
 def test_files_that_are_too_large_only_together_are_refused(tmp_path: Path) -> None:
     parts = {f"part{count}.txt": "x" * 1_000_000 for count in range(6)}
     source, into = folder(tmp_path / "from", parts), tmp_path / "in"

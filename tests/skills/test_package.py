@@ -62,6 +62,7 @@ def test_a_text_is_what_yaml_says_it_is(written: str, meant: str) -> None:
 BOMB: Final = "a: &a [x]\n" + "\n".join(f"b{n}: &b{n} [*a, *a]" for n in range(9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines",
     [

@@ -62,15 +62,14 @@ async def test_a_ticket_keeps_what_became_of_it(database: Database) -> None:
         None,
     )
     assert (queued.subject, queued.client_ref, queued.venue) == ("market-1", "ref-t", "sim")
-    await blotter.mark_sent("t", now=NOW + 1)
     await blotter.settle("t", StoredState.UNKNOWN, '{"error": "no answer"}', now=NOW + 2)
     (unknown,) = blotter.open_tickets()
-    assert (unknown.sent_at, unknown.settled_at) == (NOW + 1, None)
+    assert unknown.settled_at is None
     assert unknown.outcome == '{"error": "no answer"}'
     await blotter.settle("t", StoredState.DONE, '{"shares": 1}', now=NOW + 3, amount_micros=4)
     assert blotter.open_tickets() == []
     (done,) = blotter.recent(10)
-    assert (done.state, done.sent_at, done.settled_at) == (StoredState.DONE, NOW + 1, NOW + 3)
+    assert (done.state, done.settled_at) == (StoredState.DONE, NOW + 3)
     assert (done.outcome, done.amount_micros, done.body) == (
         '{"shares": 1}',
         4,
@@ -85,6 +84,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(STEPS)
 @examples(10)
 def test_a_ticket_goes_only_where_the_table_allows(steps: list[Step]) -> None:
@@ -96,8 +96,6 @@ def test_a_ticket_goes_only_where_the_table_allows(steps: list[Step]) -> None:
             try:
                 if verb == "open":
                     await blotter.open_ticket(buy("t", at=now))
-                elif to is StoredState.SENT:
-                    await blotter.mark_sent("t", now=now)
                 else:
                     await blotter.settle("t", to, f'"{to}"', now=now)
             except UnknownTicketError:
@@ -216,13 +214,19 @@ async def test_a_full_disk_refuses_the_intent_before_anything_is_sent(database: 
 
 async def test_a_once_key_is_given_once_for_ever(database: Database) -> None:
     blotter = Blotter(database)
+    refused: list[ClaimedError] = []
+
+    async def claim(number: int) -> None:
+        try:
+            await blotter.open_ticket(buy(f"t{number}"), once="mirror:0xabc")
+        except ClaimedError as error:
+            refused.append(error)
+
     async with asyncio.TaskGroup() as group:
-        tries = [
-            group.create_task(blotter.claim_once("mirror:0xabc", now=NOW + number))
-            for number in range(10)
-        ]
-    assert sorted(task.result() for task in tries) == [False] * 9 + [True]
-    assert await blotter.claim_once("mirror:0xdef", now=NOW)
+        for number in range(10):
+            group.create_task(claim(number))
+    assert (len(ids(blotter)), len(refused)) == (1, 9)
+    await blotter.open_ticket(buy("other"), once="mirror:0xdef")
 
 
 async def test_a_once_key_and_its_intent_stand_or_fall_together(database: Database) -> None:
@@ -234,8 +238,8 @@ async def test_a_once_key_and_its_intent_stand_or_fall_together(database: Databa
         await blotter.open_ticket(buy("c"), once="alert:1")
     with pytest.raises(TicketStateError, match="exists already"):
         await blotter.open_ticket(buy("b"), once="alert:2")
-    assert await blotter.claim_once("alert:2", now=NOW)
-    assert ids(blotter) == ["b"]
+    await blotter.open_ticket(buy("d"), once="alert:2")
+    assert ids(blotter) == ["d", "b"]
 
 
 async def test_pages_of_the_blotter_join_without_gap_or_repetition(database: Database) -> None:
@@ -282,7 +286,7 @@ async def test_what_waits_at_a_start_is_listed_oldest_first(
     blotter = Blotter(database)
     for number, name in enumerate(("queued", "sent", "unknown", "done")):
         await blotter.open_ticket(buy(name, at=NOW - number))
-    await blotter.mark_sent("sent", now=NOW)
+    await blotter.settle("sent", StoredState.SENT, None, now=NOW)
     await blotter.settle("unknown", StoredState.UNKNOWN, None, now=NOW)
     await blotter.settle("done", StoredState.DONE, None, now=NOW)
     database.close(NOW)
@@ -306,7 +310,8 @@ async def test_what_stands_beside_a_ticket_is_written_with_it_or_not_at_all(
         _claim(connection, "once-beside", NOW)  # type: ignore[arg-type]  # a connection
 
     await blotter.open_ticket(buy("t"), beside=beside)
-    assert not await blotter.claim_once("once-beside", now=NOW)
+    with pytest.raises(ClaimedError):
+        await blotter.open_ticket(buy("v"), once="once-beside")
 
     def failing(connection: object) -> None:
         _claim(connection, "once-failed", NOW)  # type: ignore[arg-type]  # a connection
@@ -314,8 +319,8 @@ async def test_what_stands_beside_a_ticket_is_written_with_it_or_not_at_all(
 
     with pytest.raises(TicketStateError):
         await blotter.open_ticket(buy("u"), beside=failing)
-    assert await blotter.claim_once("once-failed", now=NOW)
-    assert ids(blotter) == ["t"]
+    await blotter.open_ticket(buy("w"), once="once-failed")
+    assert ids(blotter) == ["w", "t"]
 
 
 async def test_a_state_that_nobody_can_read_is_unknown_and_said_to_be_odd(

@@ -24,6 +24,7 @@ def numbered(seq: int, **other: object) -> StoredEntry:
     return replace(ENTRY, seq=seq, trade_id=f"t{seq}", **given)
 
 
+@pytest.mark.slow
 async def test_the_signals_of_the_last_five_hundred_buys_are_read_newest_first(
     database: Database,
 ) -> None:

@@ -268,6 +268,7 @@ def test_a_migration_that_fails_leaves_the_old_schema_whole(directory: Path) -> 
     open_here(directory).close(NOW)
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_migration_that_is_killed_leaves_the_old_schema_whole(directory: Path) -> None:
     fill(directory, rows=5)
@@ -312,6 +313,7 @@ def test_what_is_no_database_is_kept_and_named(
     open_here(directory).close(NOW)
 
 
+@pytest.mark.slow
 def test_a_truncated_database_is_kept_and_its_backup_offered(directory: Path) -> None:
     fill(directory)
     backup = back_up_daily(directory, now=NOW)
@@ -374,6 +376,7 @@ def test_a_log_cut_in_the_middle_gives_what_was_whole(directory: Path, tmp_path:
     assert count(path) == 0
 
 
+@pytest.mark.slow
 def test_after_an_end_in_disorder_every_page_is_looked_at(directory: Path) -> None:
     fill(directory)
     path = directory / DATABASE_FILE

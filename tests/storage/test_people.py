@@ -36,6 +36,7 @@ async def test_a_person_that_changes_stays_one(database: Database) -> None:
     assert read_people(database) == [changed]
 
 
+@pytest.mark.slow
 async def test_an_invitation_comes_back_with_every_field_and_the_first_one_first(
     database: Database,
 ) -> None:

@@ -310,6 +310,7 @@ async def test_invitations_are_read_the_first_one_first_and_a_change_replaces_a_
     assert "hash" not in repr(changed)
 
 
+@pytest.mark.slow
 async def test_a_world_is_copied_row_by_row_into_an_empty_one() -> None:
     source, target = MemoryDatabase(*tables.WORLD), MemoryDatabase(*tables.WORLD)
     rows = [(seq, 1.0, "sold", "a1", "m1", "{}", None) for seq in range(1, 1_002)]

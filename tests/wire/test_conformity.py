@@ -79,6 +79,7 @@ def test_what_is_left_for_later_is_counted() -> None:
     assert counts == LATER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", CHECKED, ids=lambda one: f"{one.section[:24]}: {one.name}")
 def test_a_statement_of_the_spec(one: Row, scenes: Scenes) -> None:
     assert one.check is not None

@@ -50,6 +50,7 @@ def controls_in(text: str) -> set[str]:
     return {letter for letter in text if unicodedata.category(letter) in CONTROLS}
 
 
+@pytest.mark.slow
 @given(texts)
 @example("\ud800")
 @example("a\u202eb")
@@ -61,6 +62,7 @@ def test_no_control_survives_in_a_line(text: str) -> None:
     clean.encode()
 
 
+@pytest.mark.slow
 @given(texts)
 def test_only_line_breaks_survive_in_prose(text: str) -> None:
     clean = prose(text)
@@ -104,6 +106,7 @@ def test_an_escape_without_end_takes_no_control_along(
     assert clean(f"a{start}").startswith("a")
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=LINE_MAX))
 def test_plain_text_stays_as_it_is(text: str) -> None:
     assert line(text) == text.strip()
@@ -117,6 +120,7 @@ def test_the_letters_of_the_world_stay(text: str) -> None:
     assert line(unicodedata.normalize("NFD", text)) == unicodedata.normalize("NFD", text)
 
 
+@pytest.mark.slow
 def test_no_letter_slips_through_among_common_ones() -> None:
     for letter in map(chr, range(0x10000)):
         category = unicodedata.category(letter)

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import httpx
+import pytest
 
 from service_tui.clock import SystemClock
 from service_tui.server.embedded import BASE_URL
@@ -13,6 +14,7 @@ from service_tui.wiring.options import Options
 from service_tui.wiring.ownership import own_directory
 
 
+@pytest.mark.slow
 async def test_beside_a_holder_an_agent_is_retired_and_readmitted(tmp_path: Path) -> None:
     options = Options(
         data_dir=tmp_path, config_dir=tmp_path / "c", log_path=tmp_path / "log", seed=7

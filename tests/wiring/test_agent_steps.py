@@ -38,6 +38,7 @@ async def told(desk: ShownDesk, act: AgentAct, name: str) -> HaltReport:
     return await agent_command._govern(given, act, name)
 
 
+@pytest.mark.slow
 async def test_a_service_of_others_has_no_agents_to_manage() -> None:
     desk = ShownDesk(replace(whole_desk(), fleet=None))
     assert await told(desk, AgentAct.RETIRE, "ada") == HaltReport(is_done=False, lines=(UNKNOWN,))

@@ -33,6 +33,7 @@ def whole() -> Iterator[list[int]]:
     gc.set_threshold(*before)
 
 
+@pytest.mark.slow
 def test_what_is_old_is_collected_by_nobody_else(whole: list[int]) -> None:
     young, middle, _ = gc.get_threshold()
     Collecting().begin()

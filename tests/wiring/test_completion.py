@@ -4,6 +4,8 @@ import pytest
 
 from service_tui.cli import main as cli
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_gets_its_script_with_every_command(

@@ -58,6 +58,7 @@ def changed(path: Path, statement: str) -> None:
         connection.commit()
 
 
+@pytest.mark.slow
 def test_all_that_is_kept_is_checked_a_line_each(
     lived: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +77,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_does_not_hold_is_named(
     lived: Path, capsys: pytest.CaptureFixture[str], name: str
@@ -86,6 +88,7 @@ def test_what_does_not_hold_is_named(
     assert f"PROBLEM {name}" in text, text
 
 
+@pytest.mark.slow
 def test_a_broken_chain_is_named(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = lived / FILE
     log.write_text(log.read_text().replace("one", "own"))
@@ -94,6 +97,7 @@ def test_a_broken_chain_is_named(lived: Path, capsys: pytest.CaptureFixture[str]
     assert "PROBLEM actions" in text
 
 
+@pytest.mark.slow
 def test_before_the_first_start_nothing_is_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -104,6 +108,7 @@ def test_before_the_first_start_nothing_is_wrong(
     assert not folder.exists()
 
 
+@pytest.mark.slow
 async def test_a_desk_that_is_open_is_copied_and_checked_but_not_replaced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +123,7 @@ async def test_a_desk_that_is_open_is_copied_and_checked_but_not_replaced(
         assert "in use by process 1" in text
 
 
+@pytest.mark.slow
 def test_a_copy_goes_where_it_is_wanted_and_comes_back(
     lived: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +172,7 @@ def test_a_damaged_database_offers_every_way_to_go_on_and_the_best_first(
     assert str(damaged) == closed.value.sentence
 
 
+@pytest.mark.slow
 def test_words_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (("backup", "a", "--to", "b"), ("restore", "a", "--empty")):
         with pytest.raises(SystemExit):
@@ -173,6 +180,7 @@ def test_words_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture
     assert "not both" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_service_asks_before_it_goes_on(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (lived / DATABASE_FILE).write_bytes(b"no database")
     for _ in range(2):

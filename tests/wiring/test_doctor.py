@@ -48,6 +48,7 @@ def test_before_the_first_start_all_is_well_and_nothing_is_made(options: Options
     assert not options.config_dir.exists()
 
 
+@pytest.mark.slow
 def test_it_says_which_line_of_the_own_keys_is_wrong(options: Options) -> None:
     options.config_dir.mkdir()
     file = options.config_dir / "keys.toml"
@@ -134,6 +135,7 @@ def test_it_finds_keys_that_cannot_be_read(options: Options) -> None:
     assert SECRET not in "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_it_says_who_holds_the_directory(options: Options) -> None:
     made(options)
 

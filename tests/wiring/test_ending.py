@@ -96,6 +96,7 @@ def test_a_console_that_was_stopped_without_notice_goes_on_with_one_reader_and_e
     assert b"Current thread" not in (data / STACKS_FILE).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.cold
 def test_a_closed_terminal_ends_the_program_in_order(data: Path) -> None:
     with own_terminal(data.parent, "--data-dir", str(data), "--speed", "60") as run:

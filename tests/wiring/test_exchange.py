@@ -13,6 +13,7 @@ from service_tui.wiring.options import Options
 from service_tui.wiring.start import first_state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", list(ExchangeVersion))
 async def test_desk_and_embedded_service_take_the_exchange_that_was_set(
     tmp_path: Path, wanted: ExchangeVersion

@@ -102,6 +102,7 @@ def feed(place: WorldPlace) -> Generator[JournalFeed]:
     found.close()
 
 
+@pytest.mark.slow
 async def test_a_follower_equals_its_leader_byte_for_byte_at_equal_rows(
     place: WorldPlace, tmp_path: Path, journal: Journal
 ) -> None:
@@ -136,6 +137,7 @@ async def test_a_follower_equals_its_leader_byte_for_byte_at_equal_rows(
             await follower.copy.store.on_disk()
 
 
+@pytest.mark.slow
 async def test_a_copy_that_misses_a_row_or_meets_a_former_leader_is_made_anew(
     place: WorldPlace, journal: Journal, feed: JournalFeed
 ) -> None:
@@ -151,6 +153,7 @@ async def test_a_copy_that_misses_a_row_or_meets_a_former_leader_is_made_anew(
     assert await caught_up(journal.database, (World(7, AT, TOPICS), 1)) is None
 
 
+@pytest.mark.slow
 async def test_a_follower_that_is_asked_to_write_refuses(
     place: WorldPlace, tmp_path: Path, journal: Journal, feed: JournalFeed
 ) -> None:
@@ -204,6 +207,7 @@ async def read_everything(app: Starlette) -> None:
                 assert reply.status_code < 500, (path, reply.text)
 
 
+@pytest.mark.slow
 async def test_a_follower_far_behind_answers_nothing_until_it_has_every_row(
     place: WorldPlace, tmp_path: Path, journal: Journal
 ) -> None:
@@ -222,6 +226,7 @@ async def test_a_follower_far_behind_answers_nothing_until_it_has_every_row(
         assert [body.kind async for body in slow] == ["reset"]
 
 
+@pytest.mark.slow
 async def test_a_person_who_ended_opens_no_copy_that_has_the_row_of_it(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -286,6 +291,7 @@ def test_a_feed_that_is_closed_while_it_connects_leaves_no_line_open(
     assert [line.closed for line in lines] == [True]
 
 
+@pytest.mark.slow
 async def test_who_wrote_reads_it_a_hundred_times_through_either_follower(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -304,6 +310,7 @@ async def test_who_wrote_reads_it_a_hundred_times_through_either_follower(
         assert led.asked.count("POST /api/sdk/trade") == 100
 
 
+@pytest.mark.slow
 async def test_what_a_follower_cannot_answer_for_certain_the_leader_answers(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -333,6 +340,7 @@ async def test_what_a_follower_cannot_answer_for_certain_the_leader_answers(
         assert (await trader.http.get(f"{one}/api/sdk/markets", headers=page)).status_code == 403
 
 
+@pytest.mark.slow
 async def test_every_read_is_answered_through_a_follower_as_by_the_leader(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -351,6 +359,7 @@ async def test_every_read_is_answered_through_a_follower_as_by_the_leader(
                 assert its.status_code < 500, (path, its.text)
 
 
+@pytest.mark.slow
 async def test_events_come_from_a_follower_and_go_on_at_another(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -483,6 +492,7 @@ async def until_said(said: dict[str, list[str]], name: str, word: str) -> None:
     said[name].clear()
 
 
+@pytest.mark.slow
 async def test_a_leader_whose_line_to_the_database_is_cut_answers_nothing_stale(
     place: WorldPlace, tmp_path: Path
 ) -> None:

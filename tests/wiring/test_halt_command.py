@@ -23,6 +23,7 @@ def options_of(folder: Path) -> Options:
     return Options(data_dir=folder, config_dir=folder / "c", log_path=folder / "log", seed=7)
 
 
+@pytest.mark.slow
 def test_a_halt_of_a_directory_that_nobody_holds_is_there_at_the_next_start(tmp_path: Path) -> None:
     options = options_of(tmp_path)
     halted = halt_command.halt(options)
@@ -37,6 +38,7 @@ def test_a_halt_of_a_directory_that_nobody_holds_is_there_at_the_next_start(tmp_
     )
 
 
+@pytest.mark.slow
 async def test_beside_a_holder_its_service_is_halted_and_resumed(tmp_path: Path) -> None:
     options = options_of(tmp_path)
     async with own_directory(options, SystemClock()) as held:
@@ -55,6 +57,7 @@ async def test_beside_a_holder_its_service_is_halted_and_resumed(tmp_path: Path)
         assert held.sim.service.world.halt.since is None
 
 
+@pytest.mark.slow
 async def test_a_halt_that_only_another_console_has_kept_is_carried_out_by_a_holder(
     tmp_path: Path,
 ) -> None:
@@ -79,6 +82,7 @@ def test_any_other_word_resumes_nothing_and_opens_nothing(
     assert not (tmp_path / "d" / "desk.sqlite3").exists()
 
 
+@pytest.mark.slow
 def test_the_doors_answer_by_their_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +99,7 @@ def test_the_doors_answer_by_their_status(
     assert given == [tmp_path]
 
 
+@pytest.mark.slow
 async def test_a_halt_beside_a_holder_stands_in_the_log_of_the_directory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

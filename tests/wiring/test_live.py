@@ -85,6 +85,7 @@ def files_with(secret: str, folder: Path) -> list[str]:
 # -- the embedded service -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_first_start_registers_one_agent_and_later_ones_use_it(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked) as start:
@@ -99,6 +100,7 @@ async def test_the_first_start_registers_one_agent_and_later_ones_use_it(tmp_pat
     assert agents_of(tmp_path) == [account.agent_id]
 
 
+@pytest.mark.slow
 async def test_a_person_finds_everything_again(tmp_path: Path) -> None:
     asked = options(tmp_path)
     clock = ManualClock()
@@ -125,6 +127,7 @@ async def test_a_person_finds_everything_again(tmp_path: Path) -> None:
         assert after.world.meanwhile.world_elapsed_s > 0
 
 
+@pytest.mark.slow
 async def test_the_keys_are_nowhere_but_in_their_file(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -143,6 +146,7 @@ async def test_the_keys_are_nowhere_but_in_their_file(
         assert secret not in shown
 
 
+@pytest.mark.slow
 async def test_a_new_key_of_the_own_agent_is_kept_and_the_desk_goes_on(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked) as start:
@@ -167,6 +171,7 @@ async def test_a_new_key_of_the_own_agent_is_kept_and_the_desk_goes_on(tmp_path:
         assert not any(one.text == RENEWED for one in state.notices)
 
 
+@pytest.mark.slow
 async def test_a_new_key_that_cannot_be_kept_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +191,7 @@ async def test_a_new_key_that_cannot_be_kept_is_none(
         assert stored_desk_keys(asked.data_dir) == before
 
 
+@pytest.mark.slow
 async def test_a_seed_counts_for_a_new_world_only(tmp_path: Path) -> None:
     async with started(options(tmp_path, seed=11)) as start:
         first = await start.go(lambda s: ready(s) and s.world)
@@ -200,6 +206,7 @@ async def test_a_seed_counts_for_a_new_world_only(tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.slow
 async def test_speed_and_plan_are_as_asked_and_the_speed_stays(tmp_path: Path) -> None:
     async with started(options(tmp_path, speed=60, plan=Plan.ELITE)) as start:
         state = await start.go(lambda s: ready(s) and s.world)
@@ -210,6 +217,7 @@ async def test_speed_and_plan_are_as_asked_and_the_speed_stays(tmp_path: Path) -
         assert (await start.go(lambda s: s.world and not s.from_cache)).world.speed == 0
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_registers_and_then_orders_nothing(tmp_path: Path) -> None:
     async with started(options(tmp_path, read_only=True)) as start:
         state = await start.go()
@@ -221,6 +229,7 @@ async def test_a_read_only_desk_registers_and_then_orders_nothing(tmp_path: Path
         )
 
 
+@pytest.mark.slow
 async def test_an_agent_that_the_world_does_not_know_is_registered_anew(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked):
@@ -236,6 +245,7 @@ async def test_an_agent_that_the_world_does_not_know_is_registered_anew(tmp_path
     assert new.agent != old.agent
 
 
+@pytest.mark.slow
 async def test_in_a_removed_directory_no_order_is_done(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked) as start:
@@ -276,6 +286,7 @@ def spoil_the_key(keys: Path) -> None:
     keys.write_text(json.dumps(json.loads(keys.read_text()) | {"agent": "sk_live_wrong"}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", [lose, lose_the_agent, spoil_the_key])
 @pytest.mark.parametrize("before", [forget_own_agent, lambda _: None])
 async def test_lost_keys_cost_the_key_and_not_the_account(
@@ -301,6 +312,7 @@ async def test_lost_keys_cost_the_key_and_not_the_account(
     assert desk_keys(asked.data_dir) == new
 
 
+@pytest.mark.slow
 async def test_an_agent_of_somebody_else_is_never_taken_over(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked) as start:
@@ -316,6 +328,7 @@ async def test_an_agent_of_somebody_else_is_never_taken_over(tmp_path: Path) -> 
     assert len(agents_of(tmp_path)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lived", [True, False])
 async def test_an_operator_key_that_is_none_is_told_as_such(tmp_path: Path, *, lived: bool) -> None:
     asked = options(tmp_path)
@@ -340,6 +353,7 @@ async def why_closed(asked: Options) -> DeskClosedError:
     return caught.value
 
 
+@pytest.mark.slow
 @pytest.mark.process
 async def test_a_second_process_is_told_who_holds_the_directory(tmp_path: Path) -> None:
     asked = options(tmp_path)
@@ -363,6 +377,7 @@ async def test_a_second_process_is_told_who_holds_the_directory(tmp_path: Path) 
         pass
 
 
+@pytest.mark.slow
 async def test_a_damaged_database_is_kept_aside_and_the_way_back_is_told(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked) as start:
@@ -385,6 +400,7 @@ async def test_a_damaged_database_is_kept_aside_and_the_way_back_is_told(tmp_pat
     assert len(agents_of(tmp_path)) == 1
 
 
+@pytest.mark.slow
 async def test_a_lost_log_is_told_at_one_start_and_the_next_goes_on(tmp_path: Path) -> None:
     asked = options(tmp_path)
     path = asked.data_dir / DATABASE_FILE
@@ -408,6 +424,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGE)
 async def test_rows_without_sense_are_kept_aside_and_the_way_back_is_told(
     tmp_path: Path, name: str
@@ -434,6 +451,7 @@ async def test_rows_without_sense_are_kept_aside_and_the_way_back_is_told(
     assert len(agents_of(tmp_path)) == 1
 
 
+@pytest.mark.slow
 async def test_a_damaged_page_after_an_end_in_order_is_no_dead_end(tmp_path: Path) -> None:
     asked = options(tmp_path)
     path = asked.data_dir / DATABASE_FILE
@@ -461,6 +479,7 @@ async def test_a_damaged_page_after_an_end_in_order_is_no_dead_end(tmp_path: Pat
     assert len(agents_of(tmp_path)) == 1
 
 
+@pytest.mark.slow
 async def test_an_order_whose_row_is_damaged_is_looked_up(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked) as start:
@@ -479,6 +498,7 @@ async def test_an_order_whose_row_is_damaged_is_looked_up(tmp_path: Path) -> Non
         await start.go(lambda s: s.tickets[0].state is TicketState.DONE)
 
 
+@pytest.mark.slow
 async def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with started(asked):
@@ -505,6 +525,7 @@ async def test_a_folder_that_others_may_write_keeps_the_desk_shut(tmp_path: Path
     assert "chmod go-w" in (await why_closed(asked)).sentence
 
 
+@pytest.mark.slow
 async def test_a_disk_that_fills_while_the_agent_registers_is_told_plainly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -530,6 +551,7 @@ async def test_a_disk_that_cannot_keep_the_key_is_told_plainly(
     assert "No space left" in (await why_closed(asked)).sentence
 
 
+@pytest.mark.slow
 async def test_a_file_system_without_locks_still_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -571,6 +593,7 @@ async def refused_state(asked: Options) -> DeskState:
     raise AssertionError("the changes of a desk never end")
 
 
+@pytest.mark.slow
 async def test_another_service_gets_its_own_key_and_no_other(tmp_path: Path) -> None:
     key = "sk_live_for_the_other_one"
     async with scripted(said({"error": "unknown key"}, 401)) as service:
@@ -582,6 +605,7 @@ async def test_another_service_gets_its_own_key_and_no_other(tmp_path: Path) -> 
         assert not any("/api/desk/" in head for head in service.heads)
 
 
+@pytest.mark.slow
 async def test_without_a_key_only_the_missing_key_is_the_problem(tmp_path: Path) -> None:
     async with scripted(said({}, 500)) as service:
         asked = options(tmp_path, url=service.url)

@@ -127,6 +127,7 @@ async def encrypted(stage: Stage, made: Certificate) -> AsyncGenerator[httpx.Asy
         yield http
 
 
+@pytest.mark.slow
 async def test_a_call_goes_and_comes_back_encrypted(tmp_path: Path, made: Certificate) -> None:
     async with open_stage(tmp_path / "d") as stage, encrypted(stage, made) as http:
         key = {"Authorization": f"Bearer {stage.key}"}
@@ -136,6 +137,7 @@ async def test_a_call_goes_and_comes_back_encrypted(tmp_path: Path, made: Certif
         assert await ready(http)
 
 
+@pytest.mark.slow
 async def test_who_never_begins_to_encrypt_takes_no_room(
     tmp_path: Path, made: Certificate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +171,7 @@ async def ready(http: httpx.AsyncClient) -> bool:
         return "event: ready" in [await anext(told) for _ in range(4)]
 
 
+@pytest.mark.slow
 async def test_what_is_not_encrypted_is_not_answered(tmp_path: Path, made: Certificate) -> None:
     async with (
         open_stage(tmp_path / "d") as stage,
@@ -184,6 +187,7 @@ async def test_what_is_not_encrypted_is_not_answered(tmp_path: Path, made: Certi
     assert not tls.options & ssl.OP_NO_TLSv1_3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "status"),
     [
@@ -207,6 +211,7 @@ async def test_only_the_given_names_are_served(
             assert (answer.status_code == 403) is (status == 403), path
 
 
+@pytest.mark.slow
 async def test_web_pages_are_refused_but_for_the_form_of_this_name(
     tmp_path: Path, made: Certificate
 ) -> None:
@@ -228,6 +233,7 @@ async def test_web_pages_are_refused_but_for_the_form_of_this_name(
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("proxy", "is_taken"), [("127.0.0.1", True), ("10.0.0.1", False)])
 async def test_plain_calls_come_from_the_proxy_alone(
     tmp_path: Path, proxy: str, *, is_taken: bool
@@ -248,6 +254,7 @@ def test_an_address_has_one_spelling() -> None:
     assert plain_address("nowhere") == "nowhere"
 
 
+@pytest.mark.slow
 async def test_callers_without_a_key_are_counted_each_for_themselves(tmp_path: Path) -> None:
     given = options(tmp_path, trusted_proxy="127.0.0.1", public_names=(NAME,))
     async with (
@@ -273,6 +280,7 @@ async def test_callers_without_a_key_are_counted_each_for_themselves(tmp_path: P
 # -- what stays at home --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_what_is_for_this_machine_is_not_for_a_network(
     tmp_path: Path, made: Certificate
 ) -> None:
@@ -291,6 +299,7 @@ async def test_what_is_for_this_machine_is_not_for_a_network(
             assert set(asked) == {200}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_on_network", [False, True])
 async def test_webhooks_of_the_own_agent_reach_this_machine_from_this_machine_alone(
     tmp_path: Path, *, is_on_network: bool
@@ -416,6 +425,7 @@ def test_a_process_that_does_not_encrypt_itself_calls_its_leader_plainly(
     assert leader_tls(options(tmp_path, **given)) is None
 
 
+@pytest.mark.slow
 def test_a_certificate_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     given = options(tmp_path, host="10.0.0.7", tls_cert=tmp_path / "none", tls_key=tmp_path / "k")
     with pytest.raises(NetworkError, match="cannot read the certificate"):

@@ -13,6 +13,7 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.wiring.ops import ProcessFigures, Role, ops_port
 
 
+@pytest.mark.slow
 async def test_a_process_shows_its_health_its_role_and_its_figures(tmp_path: Path) -> None:
     now, certain = 0.0, True
     figures = ProcessFigures(lambda: now)

@@ -90,6 +90,7 @@ async def test_a_copy_has_all_that_its_order_was_made_of(state: StoredState) -> 
     database.close()
 
 
+@pytest.mark.slow
 async def test_an_open_order_goes_on_here_and_ends_there(tmp_path: Path) -> None:
     gone = tmp_path / BESIDE / "gone"
     sent, lost, over = intent("sent", 5), intent("lost", 7), intent("over", 9)
@@ -112,6 +113,7 @@ async def test_an_open_order_goes_on_here_and_ends_there(tmp_path: Path) -> None
     assert after["over"] == (StoredState.DONE.value, "{}")
 
 
+@pytest.mark.slow
 async def test_orders_of_several_consoles_go_on_and_the_own_ones_stay(tmp_path: Path) -> None:
     for place, name in enumerate(("a", "b")):
         await left(tmp_path / BESIDE / name, intent(name, 3 + place))
@@ -126,6 +128,7 @@ async def test_orders_of_several_consoles_go_on_and_the_own_ones_stay(tmp_path: 
         assert set(at.own()) == {"a", "b", "mine"}
 
 
+@pytest.mark.slow
 async def test_an_order_that_was_taken_over_before_a_kill_ends_in_its_old_place(
     tmp_path: Path,
 ) -> None:
@@ -138,6 +141,7 @@ async def test_an_order_that_was_taken_over_before_a_kill_ends_in_its_old_place(
     assert (await states(gone))["sent"][0] == StoredState.FAILED.value
 
 
+@pytest.mark.slow
 async def test_a_desk_that_only_reads_takes_nothing_over(tmp_path: Path) -> None:
     gone = tmp_path / BESIDE / "gone"
     await left(gone, intent("sent", 5))
@@ -147,6 +151,7 @@ async def test_a_desk_that_only_reads_takes_nothing_over(tmp_path: Path) -> None
     assert (await states(gone))["sent"][0] != StoredState.FAILED.value
 
 
+@pytest.mark.slow
 async def test_a_blotter_that_is_in_use_is_left_for_the_next_start(
     tmp_path: Path,
 ) -> None:

@@ -32,6 +32,7 @@ status
 """
 
 
+@pytest.mark.slow
 def test_each_line_is_answered_and_none_ends_the_desk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_page_and_the_tour_have_screens_though_plain_is_set(
     assert cli.is_plain(arguments, is_page=is_page) is expected
 
 
+@pytest.mark.slow
 def test_the_end_of_the_input_leaves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

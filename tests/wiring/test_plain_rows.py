@@ -287,9 +287,12 @@ async def test_positions_of_real_money_are_listed_until_they_are_paid() -> None:
         shares=Micros(50 * ONE), average=0.2, mark_price=0.4, exit_value=Micros(19 * ONE),
         unrealized=Micros(9 * ONE), status=MarketStatus.ACTIVE,
     )  # fmt: skip
-    paid = replace(held, market_id="m-paid", question="Is it?", status=MarketStatus.RESOLVED)
-    desk = Still(replace(state, positions=(), on_venues=(paid, held)))
-    (line,) = await said(desk, PlainRows(), "positions")
+    ended = replace(held, question="Is it?", status=MarketStatus.RESOLVED)
+    won = replace(ended, market_id="m-won", mark_value=Micros(50 * ONE))
+    paid = replace(ended, market_id="m-paid", mark_value=Micros(0))
+    desk = Still(replace(state, positions=(), on_venues=(paid, held, won)))
+    line, waiting = await said(desk, PlainRows(), "positions")
+    assert waiting.startswith("2  Is it? NO, won: 50.00 USDC.e to redeem")
     assert " ".join(line.split()) == (
         "1 Is it open? NO, 50.00 shares; average 0.200, now 0.400; if sold now 19.00 USDC.e; "
         "P&L +9.00 USDC.e"

@@ -66,6 +66,7 @@ def writer_of(folder: Path, desk: Still, clock: ManualClock) -> RecordWriter:
     return RecordWriter(Recordings(folder), desk, clock)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 async def test_states_are_kept_as_they_come_but_not_those_of_an_earlier_run(tmp_path: Path) -> None:
     desk = Still(replace(STATE, from_cache=True), *(starred(str(n)) for n in range(12)))
     clock = Skipping()
@@ -89,6 +90,7 @@ async def test_the_file_is_open_to_its_owner_only(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / RECORDING_FILE).stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 async def test_a_disk_that_refuses_is_told_once_and_the_recording_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +148,7 @@ async def test_a_console_that_quits_leaves_its_last_state_recorded(
     assert moment.state.stars == {"last"}
 
 
+@pytest.mark.slow
 async def test_a_file_that_is_removed_meanwhile_is_begun_anew(tmp_path: Path) -> None:
     desk, clock = Still(starred("0")), Skipping()
     writer = writer_of(tmp_path, desk, clock)
@@ -160,6 +163,7 @@ async def test_a_file_that_is_removed_meanwhile_is_begun_anew(tmp_path: Path) ->
     assert moment.state.stars <= {str(n) for n in range(5, 12)}
 
 
+@pytest.mark.slow
 async def test_a_file_that_is_damaged_meanwhile_is_put_aside(tmp_path: Path) -> None:
     desk, clock = Still(starred("0")), Skipping()
     writer = writer_of(tmp_path, desk, clock)
@@ -186,6 +190,7 @@ async def test_records_older_than_thirty_days_go(tmp_path: Path) -> None:
     assert span[0] > first[1] + KEPT_S
 
 
+@pytest.mark.slow
 async def test_an_open_desk_is_recorded_and_played_back(tmp_path: Path) -> None:
     options = Options(tmp_path, tmp_path, tmp_path / "log", seed=7, speed=0)
     clock = ManualClock()
@@ -211,6 +216,7 @@ def one_record(folder: Path, at: float) -> None:
     store.add(row)
 
 
+@pytest.mark.slow
 def test_the_shell_takes_the_recording_closest_before_the_time(tmp_path: Path) -> None:
     one_record(tmp_path, 1_000.0)
     one_record(tmp_path / BESIDE / "1", 2_000.0)

@@ -48,6 +48,7 @@ def ran(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[
     return code, told.out, told.err
 
 
+@pytest.mark.slow
 def test_the_day_and_the_tables_come_without_a_console(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,6 +143,7 @@ class Asked:
                 assert bought.answer.success, bought.answer.error
 
 
+@pytest.mark.slow
 async def test_every_way_of_asking_gives_the_same_figures(tmp_path: Path) -> None:
     asked = Asked(tmp_path)
     await asked.trade()
@@ -158,6 +160,7 @@ async def test_every_way_of_asking_gives_the_same_figures(tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.slow
 async def test_an_export_has_the_positions_of_every_agent(tmp_path: Path) -> None:
     asked = Asked(tmp_path)
     async with own_directory(asked.options, asked.clock) as held:
@@ -172,6 +175,7 @@ async def test_an_export_has_the_positions_of_every_agent(tmp_path: Path) -> Non
     assert (row["agent"], row["market"], row["cost"]) == (made.agent_id, market, 9.0)
 
 
+@pytest.mark.slow
 async def test_a_report_leaves_a_directory_free_and_keeps_what_it_made_of_the_time(
     tmp_path: Path,
 ) -> None:

@@ -71,6 +71,7 @@ async def log(session: Session, number: int) -> list[object]:
     return warnings
 
 
+@pytest.mark.slow
 async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
     tmp_path: Path,
 ) -> None:
@@ -103,6 +104,7 @@ async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
     assert holder_of(asked.data_dir) is None
 
 
+@pytest.mark.slow
 async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -> None:
     clock, asked = ManualClock(), options(tmp_path)
     wish = ResearchRequest(folder=tmp_path / "skill", cap=50)
@@ -126,6 +128,7 @@ async def test_a_door_that_is_shut_says_why_and_is_tried_again(tmp_path: Path) -
     assert (repository / "autoresearch.jsonl").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("may_stop", [True, False])
 async def test_what_keeps_a_result_is_finished_though_nobody_waits(
     tmp_path: Path, *, may_stop: bool
@@ -191,6 +194,7 @@ async def test_a_call_that_is_cancelled_while_the_door_opens_ends_no_server() ->
         keeping.cancel()
 
 
+@pytest.mark.slow
 async def test_what_fails_in_a_session_is_not_told_as_a_door_that_stays_shut(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -58,7 +58,7 @@ async def test_a_service_that_is_named_is_reached_as_the_person_allows(
     async with research_opening._client(options, request, clock) as client:
         assert client == "client"
     (((line, url, keys), more),) = made
-    assert (line, url) == ({"retries": 0}, "http://there:80")
+    assert (line, url) == ({"retries": 0, "proxy": None}, "http://there:80")
     assert keys == Keys(Key(KEY, "http://there:80"))
     assert (more["clock"], more["allow_insecure"]) == (clock, insecure)
 

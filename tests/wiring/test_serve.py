@@ -241,6 +241,7 @@ async def test_a_second_serve_leads_to_the_first_and_takes_over_from_it(tmp_path
         assert await second.end() == (0, "")
 
 
+@pytest.mark.slow
 async def test_a_desk_attaches_to_the_holder_and_trades_there(tmp_path: Path) -> None:
     async with served(tmp_path, "--speed", "0") as service:
         asked = options(tmp_path, speed=60)
@@ -268,6 +269,7 @@ async def test_a_desk_attaches_to_the_holder_and_trades_there(tmp_path: Path) ->
         assert await service.end() == (0, "")
 
 
+@pytest.mark.slow
 async def test_a_breach_below_a_serve_is_exited_by_it_and_by_no_attached_desk(
     tmp_path: Path,
 ) -> None:
@@ -301,6 +303,7 @@ async def test_a_breach_below_a_serve_is_exited_by_it_and_by_no_attached_desk(
         assert other.state.tickets == ()
 
 
+@pytest.mark.slow
 async def test_two_attached_desks_have_a_blotter_each(tmp_path: Path) -> None:
     async with served(tmp_path, "--speed", "0"):
         asked = options(tmp_path)
@@ -318,6 +321,7 @@ async def test_two_attached_desks_have_a_blotter_each(tmp_path: Path) -> None:
         assert sorted(p.name for p in (tmp_path / "data" / BESIDE).iterdir()) == ["1", "2"]
 
 
+@pytest.mark.slow
 async def test_an_attached_desk_finds_the_next_holder_by_itself(tmp_path: Path) -> None:
     asked = options(tmp_path)
     async with (
@@ -338,6 +342,7 @@ async def test_an_attached_desk_finds_the_next_holder_by_itself(tmp_path: Path) 
             await seen(desk, lambda s: s.service.phase is Phase.ONLINE)
 
 
+@pytest.mark.slow
 async def test_an_attached_desk_takes_over_when_nobody_holds_the_directory(tmp_path: Path) -> None:
     asked = options(tmp_path, listen=0, speed=60)
     folder = tmp_path / "data"
@@ -370,6 +375,7 @@ async def test_an_attached_desk_takes_over_when_nobody_holds_the_directory(tmp_p
     assert holder_of(folder) is None
 
 
+@pytest.mark.slow
 async def test_whoever_only_looks_may_stand_beside_a_holder_that_serves_nobody(
     tmp_path: Path,
 ) -> None:
@@ -406,6 +412,7 @@ async def test_keys_go_to_no_address_but_the_holders_own(tmp_path: Path) -> None
     lock.release()
 
 
+@pytest.mark.slow
 async def test_orders_that_a_killed_console_left_open_are_looked_up_by_the_next(
     tmp_path: Path,
 ) -> None:
@@ -451,6 +458,7 @@ async def die_in_doubt(path: Path) -> None:
 # -- a console that holds the directory ---------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_desk_that_holds_the_directory_serves_it(tmp_path: Path) -> None:
     asked = options(tmp_path, listen=0)
     async with live.local_desk(asked, first_state(asked)) as desk:
@@ -463,6 +471,7 @@ async def test_a_desk_that_holds_the_directory_serves_it(tmp_path: Path) -> None
     assert holder_of(tmp_path / "data") is None
 
 
+@pytest.mark.slow
 async def test_a_desk_whose_port_is_taken_says_so_and_serves_at_another(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

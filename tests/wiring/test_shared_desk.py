@@ -167,6 +167,7 @@ async def without_follower(agent: Agent, *both: Process) -> Process:
     return leader
 
 
+@pytest.mark.slow
 async def test_the_lead_passes_on_and_no_trade_is_lost_or_doubled(tmp_path: Path) -> None:
     async with desk(tmp_path) as (server, first, second):
         async with httpx.AsyncClient(timeout=ANSWER_S) as http:
@@ -343,6 +344,7 @@ async def held_in(folder: Path, key: str, agent_id: str) -> float:
         return (await Line(stage, key).said(POSITIONS))["positions"][0]["shares_yes"]
 
 
+@pytest.mark.slow
 def test_a_world_is_copied_into_the_database_and_back_row_by_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -373,6 +375,7 @@ def test_a_world_is_copied_into_the_database_and_back_row_by_row(
     assert asyncio.run(held_in(back, key, agent_id)) == shares
 
 
+@pytest.mark.slow
 async def test_people_and_agents_come_by_either_process_over_tls(tmp_path: Path) -> None:
     made = certificate(tmp_path / "tls", "localhost")
     names = ("--public-name", "localhost", "--public-name", "desk.example")

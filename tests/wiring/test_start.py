@@ -60,6 +60,7 @@ async def test_a_later_start_shows_what_was_known_marked_as_old(tmp_path: Path) 
     assert state.stars == {"m-00009", "m-00002"}
 
 
+@pytest.mark.slow
 async def test_a_console_beside_another_program_starts_as_it_was_left(tmp_path: Path) -> None:
     await keep(tmp_path / "data", {"theme": "paper", "view": "markets", "stars": "m-1"})
     for place in ("1", "2"):
@@ -127,6 +128,7 @@ async def test_a_desk_that_cannot_open_says_why_and_what_to_do(tmp_path: Path) -
     assert caught.value.fix
 
 
+@pytest.mark.slow
 async def test_a_fault_while_the_desk_is_open_is_no_reason_for_a_closed_one(
     tmp_path: Path,
 ) -> None:

@@ -137,6 +137,7 @@ async def test_a_service_on_a_network_stands_by_for_nobody(
     assert tries.done == ["own"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_desk", [False, True])
 async def test_whoever_takes_over_without_a_desk_follows_what_was_signed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_desk: bool

@@ -67,6 +67,7 @@ def test_a_persons_key_makes_the_service_a_shared_desk(tmp_path: Path) -> None:
     assert (agents.shared, agents.embedded) == (False, False)
 
 
+@pytest.mark.slow
 async def test_a_trader_sees_the_team_and_trades_with_an_agent_of_their_own(
     tmp_path: Path,
 ) -> None:
@@ -83,7 +84,6 @@ async def test_a_trader_sees_the_team_and_trades_with_an_agent_of_their_own(
         assert "POST /api/desk/halt" in state.team.forbidden
         # What the service carries out itself, no console does a second time.
         assert not state.risk.executes
-        assert not state.reactor.mirrors_here
         assert not state.redemption.executes
         own = stage.sim.service.console_agent("ada")
         assert own is not None
@@ -95,6 +95,7 @@ async def test_a_trader_sees_the_team_and_trades_with_an_agent_of_their_own(
         assert own.trades_count == 1
 
 
+@pytest.mark.slow
 async def test_what_a_start_was_told_reaches_a_console_on_a_shared_desk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +112,7 @@ async def test_what_a_start_was_told_reaches_a_console_on_a_shared_desk(
             await desk.ports.client.call(MY_AGENT)
 
 
+@pytest.mark.slow
 async def test_a_service_that_comes_later_is_found(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         with bind(0) as taken:
@@ -128,6 +130,7 @@ async def test_a_service_that_comes_later_is_found(tmp_path: Path) -> None:
         assert stage.sim.service.console_agent("ada") is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "is_done"), [(PersonRole.SUPERVISOR, True), (PersonRole.TRADER, False)]
 )
@@ -148,6 +151,7 @@ async def test_a_halt_from_the_shell_is_as_good_as_the_role(
         assert is_done or any(needs in line for line in report.lines)
 
 
+@pytest.mark.slow
 async def test_two_consoles_of_one_person_are_not_held_back_by_each_other(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         stage.sim.service.limits = True

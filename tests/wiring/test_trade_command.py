@@ -72,6 +72,7 @@ async def _unasked(lines: Sequence[str]) -> bool:
     raise AssertionError(lines)
 
 
+@pytest.mark.slow
 async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> None:
     options = Options(
         data_dir=tmp_path, config_dir=tmp_path / "c", log_path=tmp_path / "log", seed=7, speed=0
@@ -129,6 +130,7 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
         assert 0 < start - cash() < ONE
 
 
+@pytest.mark.slow
 async def test_a_person_chooses_where_several_markets_match(tmp_path: Path) -> None:
     options = Options(
         data_dir=tmp_path, config_dir=tmp_path / "c", log_path=tmp_path / "log", seed=7, speed=0
@@ -168,6 +170,7 @@ async def real_money(path: Path, **settings: object) -> AsyncGenerator[RealDesk]
             yield RealDesk(desk, stage, line, signer, market_on_chain(stage).market_id)
 
 
+@pytest.mark.slow
 async def test_real_money_is_quoted_shown_whole_asked_for_and_signed_once(tmp_path: Path) -> None:
     async with real_money(tmp_path) as on:
         asked: list[Sequence[str]] = []
@@ -201,6 +204,7 @@ async def test_real_money_is_quoted_shown_whole_asked_for_and_signed_once(tmp_pa
         assert (order["venue"], order["amount"], order["price"]) == ("evm_venue", 30, 0.99)
 
 
+@pytest.mark.slow
 async def test_real_money_that_the_service_does_not_allow_is_refused(tmp_path: Path) -> None:
     async with real_money(tmp_path, real_trading_enabled=False) as on:
         buy = OrderRequest(Action.BUY, on.market_id, Side.YES, "30", venue=Venue.EVM)

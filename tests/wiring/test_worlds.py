@@ -75,6 +75,7 @@ async def until_led(http: httpx.AsyncClient, process: Serving, count: int) -> No
     await until(is_led)
 
 
+@pytest.mark.slow
 async def test_two_processes_share_three_worlds_and_one_takes_all_when_it_is_alone(
     tmp_path: Path,
 ) -> None:
@@ -112,6 +113,7 @@ async def traded(one: str, two: str) -> None:
         assert shares == pytest.approx(trader.bought)
 
 
+@pytest.mark.slow
 def test_worlds_are_named_or_all_in_the_order_of_their_making(tmp_path: Path) -> None:
     made = [new_place() for _ in range(2)]
     every = [place.world for place in places_of(options_of(tmp_path, "all", made[0].url))]

@@ -59,7 +59,6 @@ class Ran:
     took_s: float
     tail: str
     size: int
-    left_over: int
 
     @property
     def succeeded(self) -> bool:
@@ -145,7 +144,6 @@ async def run(
         why = error.strerror if isinstance(error, OSError) else "it holds a zero byte"
         raise ToolError(f"the command cannot be started in {folder} ({why})") from error
     timed_out = False
-    left_over = 0
     try:
         try:
             async with asyncio.timeout(deadline_s):
@@ -155,11 +153,11 @@ async def run(
             timed_out = True
             await _end(process, output)
     finally:
-        left_over = _kill_tree(process.pid, environment.get(MARK, ""), others)
+        _kill_tree(process.pid, environment.get(MARK, ""), others)
         # Also where no task waits for it any more: it is gone before anything else happens here.
         await _reaped(process)
     took = loop.time() - began
-    return Ran(process.returncode, timed_out, took, output.tail(), output.size, left_over)
+    return Ran(process.returncode, timed_out, took, output.tail(), output.size)
 
 
 async def _reaped(process: asyncio.subprocess.Process) -> None:
@@ -203,12 +201,12 @@ async def _end(process: asyncio.subprocess.Process, output: Output) -> None:
             await process.wait()
 
 
-def _kill_tree(leader: int, mark: str, others: Collection[int]) -> int:
-    """Kill whatever the command started, wherever it went; how many there were."""
+def _kill_tree(leader: int, mark: str, others: Collection[int]) -> None:
+    """Kill whatever the command started, wherever it went."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-    ended = end_marked(mark, but=leader)
-    return ended + _end_all(lambda: [pid for pid in _strays(others) if pid != leader])
+    end_marked(mark, but=leader)
+    _end_all(lambda: [pid for pid in _strays(others) if pid != leader])
 
 
 def end_marked(mark: str, *, but: int = 0) -> int:

@@ -32,11 +32,10 @@ def no_objection() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A forwarded answer; `retry_after` is its header, empty without one."""
+    """A forwarded answer."""
 
     status: int
     body: bytes
-    retry_after: str = ""
 
 
 class NotPassedError(Exception):
@@ -96,7 +95,7 @@ async def pass_on(
     # Every error of httpx, also of a body that is not encoded as its header claims.
     except (httpx.HTTPError, TimeoutError) as error:
         raise NotPassedError(f"the line broke: {error}", was_sent=True) from None
-    return Passed(response.status_code, read, response.headers.get("Retry-After", ""))
+    return Passed(response.status_code, read)
 
 
 def _check_leaving(last_word: Callable[[], str]) -> None:

@@ -1,8 +1,6 @@
 """Dumps the state to text and loads it back, for the first paint of the next start.
 
-Imports nothing heavy.
-
-Must import nothing heavy: the first paint waits for it.
+It must import nothing heavy: the first paint waits for it.
 """
 
 import json

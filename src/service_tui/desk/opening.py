@@ -111,8 +111,7 @@ async def open_desk(initial: DeskState, context: DeskContext) -> AsyncGenerator[
     executes = context.executes and not initial.service.read_only
     risk = replace(initial.risk, price_alerts=price_alerts, executes=executes)
     kept = StoredReactor(context.database)
-    began = replace(initial.reactor, mirrors_here=executes)
-    reactor = await asyncio.to_thread(known_reactor, kept, began)
+    reactor = await asyncio.to_thread(known_reactor, kept, initial.reactor)
     cap = cap_of(initial.preferences.get(CAP, ""))
     wallet = replace(initial.wallet, pay=replace(initial.wallet.pay, day_max=cap))
     desk = Desk(

@@ -1,6 +1,6 @@
-"""Wire bodies as views: the only file of the desk that reads the wire.
+"""Wire bodies of markets, positions, trades, agents and the service as views of the desk.
 
-Amounts become micros here, once.
+Amounts become micros here, once. Other rooms of the desk have a `translate.py` of their own.
 """
 
 from collections.abc import Iterable

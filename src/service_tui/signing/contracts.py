@@ -66,16 +66,6 @@ class Contracts:
         """Balance of a currency, in its smallest unit."""
         return await self._read(int, "balanceOf(address)", checksummed(owner), to=token)
 
-    async def allowance(self, token: str, owner: str, spender: str) -> int:
-        """Amount of a currency that a spender may take."""
-        pair = checksummed(owner), checksummed(spender)
-        return await self._read(int, "allowance(address,address)", *pair, to=token)
-
-    async def is_approved_for_all(self, owner: str, operator: str) -> bool:
-        """True if an operator may move every outcome token."""
-        pair = checksummed(owner), checksummed(operator)
-        return await self._read(bool, "isApprovedForAll(address,address)", *pair)
-
     async def _read(
         self, kind: type[Value], signature: str, *arguments: object, to: str | None = None
     ) -> Value:

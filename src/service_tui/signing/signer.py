@@ -58,11 +58,6 @@ class LocalSigner:
             self._address = address_of(self.__secret)
         return self._address
 
-    @property
-    def is_locked(self) -> bool:
-        """True once the key was forgotten."""
-        return self.__secret is None
-
     def forget(self) -> None:
         """Drop the key; every signature from here on is refused. The address stays known."""
         self._address = self.address

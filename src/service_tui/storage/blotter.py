@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy import (
-    REAL,
     TEXT,
     Integer,
     bindparam,
@@ -79,7 +78,6 @@ _MOVE: Final = statement(
     .where(col(tables.Tickets.ticket_id) == bindparam("of"))
     .values(
         state=bindparam("to"),
-        sent_at=func.coalesce(bindparam("sent", type_=REAL), col(tables.Tickets.sent_at)),
         settled_at=bindparam("settled"),
         outcome=func.coalesce(bindparam("ended", type_=TEXT), col(tables.Tickets.outcome)),
         amount_micros=func.coalesce(
@@ -206,16 +204,6 @@ class Blotter:
 
         await self._database.write(work)
 
-    async def mark_sent(self, ticket_id: str, *, now: float) -> None:
-        """Note that a command is about to leave; from here on its end may be unknown.
-
-        Fails with `TicketStateError` unless it is queued, `UnknownTicketError` without such one.
-        """
-        change = {"sent": now, "settled": None, "ended": None, "spent": None}
-        await self._database.write(
-            lambda c: _move(c, ticket_id, to=StoredState.SENT, change=change)
-        )
-
     async def settle(
         self,
         ticket_id: str,
@@ -238,16 +226,11 @@ class Blotter:
             amount_micros: what was spent in the end, None for all that was reserved.
         """
         change = {
-            "sent": None,
             "settled": now if state in FINAL_STATES else None,
             "ended": outcome,
             "spent": amount_micros,
         }
         await self._database.write(lambda c: _move(c, ticket_id, to=state, change=change))
-
-    async def claim_once(self, key: str, *, now: float) -> bool:
-        """True for the first claim of a key, False for every later one."""
-        return await self._database.write(lambda c: _claim(c, key, now))
 
     def open_tickets(self) -> list[StoredTicket]:
         """Tickets whose end is not known, oldest first: to reconcile before anything is sent."""

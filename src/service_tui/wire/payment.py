@@ -15,9 +15,6 @@ from service_tui.wire.chain import Address, Hash
 PAYMENT_HEADER: Final = "X-PAYMENT"
 PAID_HEADER: Final = "X-PAYMENT-RESPONSE"
 
-PAY_CHAIN_ID: Final = 8453
-"""A Base-type chain. Source: spec, "Pay-per-call after 429"."""
-
 PAY_NETWORK: Final = "base"
 PAY_TOKEN: Final = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"  # noqa: S105  (a contract)
 """USDC on that chain, of six decimals."""

@@ -1,6 +1,6 @@
 """Redemption on the wire. Source: spec, "Redemption"; wire reference, 2.5 and 6.6."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -74,9 +74,6 @@ class ReportBody(LenientModel):
     error_code: Line | None = None
     retryable: bool = False
     fix: Line = ""
-
-
-RedemptionState = Literal["Active", "Awaiting Settlement", "Ready to Redeem", "Redeemed"]
 
 
 class RedemptionsQuery(WireModel):

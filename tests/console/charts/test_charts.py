@@ -395,6 +395,7 @@ def test_a_zoomed_window_lies_in_the_whole_and_keeps_the_cursor(
     assert whole.first - slack <= moved.first <= moved.last <= whole.last + slack
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(FINITE, st.floats(-1e6, 1e6)), min_size=1, max_size=30),
     st.integers(1, 60),
@@ -416,6 +417,7 @@ def test_any_points_are_drawn_in_any_room(
         assert all(sum(len(text) for text, _ in line) <= width for line in shown.lines)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.none() | st.floats(-1e6, 1e6), max_size=40),
     st.tuples(st.integers(1, 60), st.integers(1, 20)),
@@ -447,6 +449,7 @@ def dialog(seen: Running) -> ChartDialog:
     return seen.app.screen
 
 
+@pytest.mark.slow
 async def test_keys_and_mouse_turn_read_zoom_and_range() -> None:
     async with running(STATE, first="markets", size=(100, 30)) as seen:
         await seen.app.run_action(f"go('markets', '{MARKET}')")
@@ -483,6 +486,7 @@ async def test_keys_and_mouse_turn_read_zoom_and_range() -> None:
         assert watched[-1] == WatchMarket(MARKET, SPAN_S)
 
 
+@pytest.mark.slow
 async def test_a_click_reads_and_the_wheel_zooms() -> None:
     async with running(STATE, first="portfolio", size=(100, 30)) as seen:
         await seen.app.run_action("charts('equity')")
@@ -495,6 +499,7 @@ async def test_a_click_reads_and_the_wheel_zooms() -> None:
         assert chart.drawn.places[-1] - chart.drawn.places[0] < whole
 
 
+@pytest.mark.slow
 async def test_a_newer_state_is_shown_and_the_cursor_stays_on_its_time() -> None:
     async with running(STATE, first="portfolio", size=(100, 30)) as seen:
         await seen.app.run_action("charts('equity')")
@@ -506,12 +511,14 @@ async def test_a_newer_state_is_shown_and_the_cursor_stays_on_its_time() -> None
         assert chart.drawn.reading.split()[0] == reading.split()[0]
 
 
+@pytest.mark.slow
 async def test_the_command_names_a_chart() -> None:
     async with running(STATE, size=(100, 30)) as seen:
         await seen.press("colon", *"charts sweep", "enter")
         assert dialog(seen).chart_name is ChartName.SWEEP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_each_chart_looks_as_it_is_meant_to(size: tuple[int, int]) -> None:
     async with running(STATE, first="markets", size=size) as seen:

@@ -130,6 +130,7 @@ def test_markets_match_by_every_word_and_open_ones_first() -> None:
 # -- commands -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_buy_opens_the_ticket_filled_in_and_places_nothing() -> None:
     async with running(STATE, first="portfolio", size=(100, 30)) as seen:
         await command(seen, f"buy {MARKET.question} no 12.50")
@@ -155,6 +156,7 @@ def test_the_most_of_a_buy_is_the_cash_in_whole_cents(word: str, cash: int, amou
     assert opens.args[0].typed_before == amount  # type: ignore[attr-defined]  # a partial
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["all", "max"])
 async def test_sell_opens_the_ticket_of_the_position_and_all_is_the_whole(word: str) -> None:
     async with running(STATE, first="markets", size=(100, 30)) as seen:
@@ -166,6 +168,7 @@ async def test_sell_opens_the_ticket_of_the_position_and_all_is_the_whole(word: 
         assert draft.amount == "100%"
 
 
+@pytest.mark.slow
 async def test_without_a_market_the_highlighted_one_is_meant() -> None:
     async with running(STATE, first="markets", size=(100, 30)) as seen:
         row = seen.app.front.current_row()
@@ -178,6 +181,7 @@ async def test_without_a_market_the_highlighted_one_is_meant() -> None:
         assert [one.market_id for one in seen.doors.submitted if isinstance(one, SetStar)] == [row]
 
 
+@pytest.mark.slow
 async def test_a_command_is_never_for_the_row_that_followed_the_highlighted_one() -> None:
     async with running(STATE, first="markets", size=(100, 30)) as seen:
         row = str(seen.app.front.current_row())
@@ -214,6 +218,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 async def test_a_wrong_command_says_what_is_wrong_and_is_kept() -> None:
     state = replace(STATE, fleet=fleet_state().fleet)
     said: dict[str, tuple[str, str]] = {}
@@ -228,6 +233,7 @@ async def test_a_wrong_command_says_what_is_wrong_and_is_kept() -> None:
     assert {text: kept for text, (_, kept) in said.items() if kept != text} == {}
 
 
+@pytest.mark.slow
 async def test_one_escape_leaves_a_ticket_with_nothing_typed_into_it() -> None:
     async with running(STATE, first="markets", size=(120, 40)) as seen:
         await command(seen, "buy yes 25")
@@ -240,6 +246,7 @@ async def test_one_escape_leaves_a_ticket_with_nothing_typed_into_it() -> None:
         assert "discards this ticket" in seen.text
 
 
+@pytest.mark.slow
 async def test_screens_filter_sort_theme_speed_and_export() -> None:
     async with running(STATE, first="attention", size=(120, 40)) as seen:
         await command(seen, "markets")
@@ -267,6 +274,7 @@ async def test_screens_filter_sort_theme_speed_and_export() -> None:
         assert ExportData() in given
 
 
+@pytest.mark.slow
 async def test_help_opens_narrowed_and_lists_the_commands() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await command(seen, "help theme")
@@ -282,6 +290,7 @@ def halted(state: DeskState) -> DeskState:
     return replace(state, halt=HaltView(state.service.answered_at or 1.0))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 async def test_halt_halts_at_once_and_resume_wants_the_typed_word() -> None:
     async with running(STATE, size=(100, 30)) as seen:
         await command(seen, "halt")
@@ -294,6 +303,7 @@ async def test_halt_halts_at_once_and_resume_wants_the_typed_word() -> None:
         assert [one.word for one in seen.doors.submitted if isinstance(one, Resume)] == ["RESUME"]
 
 
+@pytest.mark.slow
 async def test_agent_retire_asks_on_the_screen_of_agents() -> None:
     fleet = fleet_state().fleet
     assert fleet is not None
@@ -308,6 +318,7 @@ async def test_agent_retire_asks_on_the_screen_of_agents() -> None:
 # -- completion and history ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_tab_completes_the_command_then_its_arguments() -> None:
     async with running(STATE, first="markets", size=(120, 40)) as seen:
         await seen.press("colon", *"the", "tab")
@@ -321,6 +332,7 @@ async def test_tab_completes_the_command_then_its_arguments() -> None:
         assert typed(seen) == "zz"
 
 
+@pytest.mark.slow
 async def test_a_market_completes_by_any_of_its_words_then_by_its_side() -> None:
     async with running(STATE, first="markets", size=(120, 40)) as seen:
         context = context_of(seen)
@@ -338,6 +350,7 @@ async def test_a_market_completes_by_any_of_its_words_then_by_its_side() -> None
         assert completions("sort pr", context) == ("sort price",)
 
 
+@pytest.mark.slow
 async def test_the_history_is_recalled_kept_and_bounded() -> None:
     kept = CommandHistory(tuple(f"filter {place}" for place in range(KEPT_MAX))).to_text()
     state = replace(STATE, preferences={**STATE.preferences, CommandHistory.PREFERENCE: kept})
@@ -365,6 +378,7 @@ def test_a_repeated_command_is_kept_once() -> None:
     assert CommandHistory().stepped(-1, "x").shown == "x"
 
 
+@pytest.mark.slow
 async def test_a_key_in_the_line_is_cleared_and_never_kept() -> None:
     async with running(STATE, size=(100, 30)) as seen:
         await seen.press("colon")
@@ -374,6 +388,7 @@ async def test_a_key_in_the_line_is_cleared_and_never_kept() -> None:
         assert [one for one in seen.doors.submitted if isinstance(one, SetPreference)] == []
 
 
+@pytest.mark.slow
 async def test_every_command_without_arguments_reads() -> None:
     async with running(STATE, first="markets", size=(100, 30)) as seen:
         context = context_of(seen)

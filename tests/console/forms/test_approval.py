@@ -53,6 +53,7 @@ def screen_text(seen: Running) -> str:
     return "\n".join(strip.text for strip in strips)
 
 
+@pytest.mark.slow
 async def test_a_refusal_asks_for_its_reason_and_enter_sends_it() -> None:
     async with running(waiting(held_of())) as seen:
         await seen.press("ampersand", "f4")
@@ -65,6 +66,7 @@ async def test_a_refusal_asks_for_its_reason_and_enter_sends_it() -> None:
         assert given(seen, ApproveHeld) == []
 
 
+@pytest.mark.slow
 async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> None:
     first, second = held_of("h1"), held_of("h2", question="the second one")
     both = replace(
@@ -99,6 +101,7 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         assert any("no approvals pending" in one for one in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
     both = replace(
         FULL,
@@ -144,6 +147,7 @@ def test_a_trade_whose_decision_failed_waits_again_at_once() -> None:
     assert decided_of(at=DECIDED_S) == 1
 
 
+@pytest.mark.slow
 async def test_the_tick_counts_a_decided_trade_again_where_nothing_came_of_it() -> None:
     async with running(waiting(held_of()), first="portfolio") as seen:
         await seen.press("ampersand", "enter")
@@ -153,6 +157,7 @@ async def test_the_tick_counts_a_decided_trade_again_where_nothing_came_of_it() 
         assert seen.app.desk_state.supervision.held
 
 
+@pytest.mark.slow
 async def test_a_decision_that_is_not_taken_opens_no_next_trade() -> None:
     both = replace(waiting(held_of("h1")).supervision, held=(held_of("h1"), held_of("h2")))
     async with running(replace(FULL, supervision=both), first="portfolio") as seen:
@@ -169,6 +174,7 @@ def hit(seen: Running, *keys: str) -> None:
         seen.app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
+@pytest.mark.slow
 async def test_the_keys_behind_the_last_decision_are_refused_and_say_so() -> None:
     async with running(waiting(held_of()), first="portfolio") as seen:
         hit(seen, "ampersand", "enter", "2", "x")
@@ -185,6 +191,7 @@ async def test_the_keys_behind_the_last_decision_are_refused_and_say_so() -> Non
         assert seen.app.front.name_in_keys == "markets"
 
 
+@pytest.mark.slow
 async def test_what_ends_something_is_refused_at_no_moment() -> None:
     state = waiting(held_of())
     at_rest = replace(state, supervision=replace(state.supervision, runs=()))
@@ -196,6 +203,7 @@ async def test_what_ends_something_is_refused_at_no_moment() -> None:
         assert seen.app.return_code == 0
 
 
+@pytest.mark.slow
 async def test_a_dialog_that_closes_by_itself_leaves_its_keys_to_nobody() -> None:
     state = waiting(held_of())
     async with running(state, first="portfolio") as seen:
@@ -209,6 +217,7 @@ async def test_a_dialog_that_closes_by_itself_leaves_its_keys_to_nobody() -> Non
         assert any(GONE in one for one in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_a_refusal_may_go_without_a_reason_and_can_be_left() -> None:
     async with running(waiting(held_of())) as seen:
         await seen.press("ampersand", "f4", "escape")
@@ -219,6 +228,7 @@ async def test_a_refusal_may_go_without_a_reason_and_can_be_left() -> None:
         assert order.reason == ""
 
 
+@pytest.mark.slow
 async def test_a_click_that_leads_back_asks_for_nothing_and_loses_nothing() -> None:
     async with running(waiting(held_of())) as seen:
         await seen.press("ampersand", "f4", *"thin")
@@ -231,6 +241,7 @@ async def test_a_click_that_leads_back_asks_for_nothing_and_loses_nothing() -> N
         assert "again" in told(seen, "#form-problem")
 
 
+@pytest.mark.slow
 async def test_a_sale_is_decided_by_the_same_keys() -> None:
     sale = held_of(action=Action.SELL, amount=Micros(0), shares=Micros(12 * ONE))
     async with running(waiting(sale)) as seen:
@@ -239,6 +250,7 @@ async def test_a_sale_is_decided_by_the_same_keys() -> None:
         assert (order.held_id, order.amount) == ("h1", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24)])
 async def test_however_much_an_agent_says_the_answers_stay_in_sight(size: tuple[int, int]) -> None:
     long = held_of(
@@ -276,6 +288,7 @@ def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     )
 
 
+@pytest.mark.slow
 async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
     async with running(waiting(held_of())) as seen:
         await seen.press("ampersand", "ctrl+u", *"999999999", "enter")
@@ -290,6 +303,7 @@ async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
         assert given(seen, ApproveHeld) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("micros", "shown"), [(4_999_999, "4.999999"), (4_000, "0.004"), (25 * ONE, "25.00")]
 )
@@ -303,6 +317,7 @@ async def test_an_untouched_size_is_approved_as_it_was_asked_for(micros: int, sh
         assert (order.held_id, order.amount) == ("h1", None)
 
 
+@pytest.mark.slow
 async def test_a_size_that_was_typed_over_is_another_size() -> None:
     async with running(waiting(held_of(amount=Micros(4_999_999)))) as seen:
         await seen.press("ampersand", "ctrl+u", *"5.00", "enter")
@@ -325,6 +340,7 @@ def test_the_means_are_those_of_the_venue() -> None:
     assert held.left_s(NOW) > 0
 
 
+@pytest.mark.slow
 async def test_masked_amounts_stay_masked_in_the_dialog() -> None:
     held = held_of(amount=Micros(137_250_000), reasoning="worth 412.50 to me")
     leash = leash_of(budget=Micros(613 * ONE), spent=Micros(321 * ONE))

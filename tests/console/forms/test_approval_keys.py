@@ -70,6 +70,7 @@ def test_a_size_that_is_typed_is_approved_and_the_same_one_is_none(
         assert t.returned == [ApproveHeld("h1", approval_text(BUY), amount and Micros(amount))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("masked", [True, False])
 def test_a_typed_size_beyond_the_means_is_refused_and_names_no_masked_amount(
     *, masked: bool

@@ -123,6 +123,7 @@ def test_a_figure_is_read_as_it_is_written(cents: int) -> None:
     assert read_figure(BuyLimit.TRADE, figure_text(BuyLimit.TRADE, amount)) == amount
 
 
+@pytest.mark.slow
 @given(st.integers(1, DAY_BUYS_MAX))
 def test_a_number_is_read_as_it_is_written(count: int) -> None:
     assert read_figure(BuyLimit.DAY_BUYS, figure_text(BuyLimit.DAY_BUYS, count)) == count

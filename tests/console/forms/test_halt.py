@@ -70,6 +70,7 @@ def top_bar(seen: Running) -> TopBar:
 # -- the key ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_gate_is_told_before_one_step_of_the_loop_has_passed() -> None:
     async with running(STATE, first="markets") as seen:
         steps = 0
@@ -82,6 +83,7 @@ async def test_the_gate_is_told_before_one_step_of_the_loop_has_passed() -> None
         assert loop.is_running()
 
 
+@pytest.mark.slow
 async def test_a_key_from_the_terminals_thread_needs_two_steps() -> None:
     async with running(STATE, first="markets") as seen:
         event = events.Key("f9", None)
@@ -95,6 +97,7 @@ async def test_a_key_from_the_terminals_thread_needs_two_steps() -> None:
         assert steps <= 2
 
 
+@pytest.mark.slow
 async def test_it_halts_while_the_queue_still_deals_with_other_keys() -> None:
     async with running(STATE, first="markets") as seen:
         arrives(seen, *"bnjjj125", "f9", "enter", "enter")
@@ -106,6 +109,7 @@ async def test_it_halts_while_the_queue_still_deals_with_other_keys() -> None:
         assert not any(isinstance(one, PlaceTrade) for one in seen.doors.submitted)
 
 
+@pytest.mark.slow
 async def test_it_halts_from_inside_an_input_or_a_dialog() -> None:
     sent = TicketView("t-9", "trade", "m", "buy", TicketState.SENT, NOW)
     # The filter comes last: with what is typed into it the rows are others.
@@ -133,6 +137,7 @@ async def test_it_halts_from_inside_an_input_or_a_dialog() -> None:
                 await seen.pilot.pause()
 
 
+@pytest.mark.slow
 async def test_an_exclamation_mark_halts_too_but_not_inside_an_input() -> None:
     async with running(STATE, first="markets") as seen:
         await seen.press("slash", "exclamation_mark")
@@ -142,6 +147,7 @@ async def test_an_exclamation_mark_halts_too_but_not_inside_an_input() -> None:
         assert halts(seen) == 1
 
 
+@pytest.mark.slow
 async def test_it_asks_nothing_and_a_second_press_opens_no_second_panel() -> None:
     async with running(STATE) as seen:
         await seen.press("f9")
@@ -154,6 +160,7 @@ async def test_it_asks_nothing_and_a_second_press_opens_no_second_panel() -> Non
         assert isinstance(seen.app.screen, HaltPanel)
 
 
+@pytest.mark.slow
 async def test_a_desk_that_is_still_opening_is_halted_before_anything_else() -> None:
     async with running(STATE, prepare=lambda doors: doors.may_open.clear(), waits=False) as seen:
         await seen.press("z", "f9")
@@ -164,6 +171,7 @@ async def test_a_desk_that_is_still_opening_is_halted_before_anything_else() -> 
         assert any(isinstance(one, SetPreference) for one in seen.doors.submitted)
 
 
+@pytest.mark.slow
 async def test_a_desk_that_is_closed_says_that_nothing_leaves_from_here() -> None:
     def refuse(doors: RecordingDoors) -> None:
         doors.refuses = DeskClosedError("it is held by another", "close that one")
@@ -178,6 +186,7 @@ async def test_a_desk_that_is_closed_says_that_nothing_leaves_from_here() -> Non
 # -- what stands on the screen ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_banner_and_top_bar_say_it_at_once_on_every_screen() -> None:
     async with running(STATE, size=(132, 40)) as seen:
         arrives(seen, "f9")
@@ -198,6 +207,7 @@ async def test_banner_and_top_bar_say_it_at_once_on_every_screen() -> None:
         assert not top_bar(seen).has_class("-halted")
 
 
+@pytest.mark.slow
 async def test_the_smallest_window_still_says_that_it_is_halted() -> None:
     async with running(HALTED, size=(50, 14)) as seen:
         await seen.until(lambda: "HALTED" in seen.lines[0])
@@ -261,6 +271,7 @@ def test_the_halt_says_whom_it_does_not_reach(state: DeskState) -> None:
     assert "Agents not run by this desk" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [132, 80])
 async def test_picture_of_the_panel(width: int) -> None:
     async with running(HALTED, first="portfolio", size=(width, 40)) as seen:
@@ -281,6 +292,7 @@ async def asked(seen: Running, key: str) -> TypedWord:
     return seen.app.screen
 
 
+@pytest.mark.slow
 async def test_resuming_needs_the_word() -> None:
     async with running(DONE) as seen:
         await asked(seen, "R")
@@ -298,6 +310,7 @@ async def test_resuming_needs_the_word() -> None:
         await seen.until(lambda: not isinstance(seen.app.screen, HaltPanel))
 
 
+@pytest.mark.slow
 async def test_leaving_the_question_resumes_nothing() -> None:
     async with running(DONE) as seen:
         await asked(seen, "R")
@@ -306,6 +319,7 @@ async def test_leaving_the_question_resumes_nothing() -> None:
         assert not any(isinstance(one, Resume) for one in seen.doors.submitted)
 
 
+@pytest.mark.slow
 async def test_it_halts_also_while_the_word_is_typed() -> None:
     async with running(DONE) as seen:
         await asked(seen, "R")
@@ -314,6 +328,7 @@ async def test_it_halts_also_while_the_word_is_typed() -> None:
         assert isinstance(seen.app.screen, TypedWord)
 
 
+@pytest.mark.slow
 async def test_the_key_that_resumes_works_on_every_screen() -> None:
     async with running(DONE, first="markets") as seen:
         await seen.press("R")
@@ -326,6 +341,7 @@ async def test_the_key_that_resumes_works_on_every_screen() -> None:
         assert any("the desk is not halted: F9 halts" in toast for toast in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_the_question_tells_which_acknowledgements_are_missing() -> None:
     async with running(HALTED) as seen:
         await asked(seen, "R")
@@ -338,6 +354,7 @@ async def test_the_question_tells_which_acknowledgements_are_missing() -> None:
 # -- exits --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_everything_is_sold_only_after_its_own_word() -> None:
     async with running(DONE, size=(132, 40)) as seen:
         await asked(seen, "x")
@@ -361,6 +378,7 @@ def test_the_question_lists_what_is_sold_and_what_it_brings() -> None:
     assert "Buys stay blocked" in said
 
 
+@pytest.mark.slow
 async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> None:
     tickets = tuple(
         TicketView(
@@ -391,6 +409,7 @@ async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> No
         assert seen.toasts[-1].endswith("exits already running")
 
 
+@pytest.mark.slow
 async def test_a_halt_from_elsewhere_sells_nothing_here() -> None:
     async with running(ELSEWHERE) as seen:
         await seen.until(lambda: "HALTED" in seen.text)

@@ -24,6 +24,7 @@ def line_of(text: str, label: str) -> str:
     return next(line for line in text.splitlines() if f" {label} " in f"{line} ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["attention", "blotter", "settings"])
 async def test_help_shows_every_key_of_the_screen_and_of_the_frame(first: str) -> None:
     async with running(STATE, first=first) as seen:
@@ -48,6 +49,7 @@ def test_every_group_has_its_own_keys() -> None:
     assert "stops" in groups[f"commands, after {cap('app.command')}"][0]
 
 
+@pytest.mark.slow
 async def test_what_is_disabled_says_why() -> None:
     remote = replace(STATE, service=replace(STATE.service, embedded=False), tickets=())
     async with running(remote) as seen:
@@ -66,6 +68,7 @@ async def test_help_is_greyed_where_it_says_why() -> None:
     assert key_line(key, "").style == ""
 
 
+@pytest.mark.slow
 async def test_help_scrolls_and_closes_by_its_own_key() -> None:
     async with running(STATE, size=(80, 24)) as seen:
         await seen.press("question_mark")
@@ -81,6 +84,7 @@ async def test_help_scrolls_and_closes_by_its_own_key() -> None:
         assert len(seen.app.screen_stack) == 1
 
 
+@pytest.mark.slow
 async def test_a_search_leaves_the_keys_that_match_and_esc_clears_it_before_it_closes() -> None:
     async with running(STATE, size=(80, 24)) as seen:
         await seen.press("question_mark", "j", "j", "slash", *"the")
@@ -99,6 +103,7 @@ async def test_a_search_leaves_the_keys_that_match_and_esc_clears_it_before_it_c
         assert len(seen.app.screen_stack) == 1
 
 
+@pytest.mark.slow
 async def test_a_search_finds_a_key_by_its_cap_and_a_reason_by_its_words() -> None:
     remote = replace(STATE, service=replace(STATE.service, embedded=False), tickets=())
     async with running(remote) as seen:
@@ -112,6 +117,7 @@ async def test_a_search_finds_a_key_by_its_cap_and_a_reason_by_its_words() -> No
         assert page(seen) == "No key matches /p offline worldzzz. esc shows all."
 
 
+@pytest.mark.slow
 async def test_a_search_that_finds_nothing_here_finds_the_keys_of_other_screens() -> None:
     async with running(STATE, first="markets") as seen:
         await seen.press("question_mark", "slash", *"amend")
@@ -149,6 +155,7 @@ def test_keys_are_shown_as_they_stand_on_the_caps() -> None:
     ]
 
 
+@pytest.mark.slow
 async def test_an_explanation_says_formula_inputs_source_and_age() -> None:
     part = Explanation(
         "mark value",

@@ -71,6 +71,7 @@ def test_the_subjects_are_the_agent_and_every_skill_with_a_run_or_a_leash() -> N
     assert subjects_of(state, HERON) == ("", SKILL, "momentum")
 
 
+@pytest.mark.slow
 def test_the_subject_comes_round_by_key_and_by_click_with_its_own_figures() -> None:
     state = held_by(leash_of(), leash_of(skill_slug=SKILL, mode=LeashMode.AUTO, wait_s=60))
     own, skills = ("10.00", "100.00", "300"), ("10.00", "100.00", "60")

@@ -45,6 +45,7 @@ def test_a_price_is_taken_exactly_where_it_lies_on_a_tick(tick: Micros, price: i
             assert abs(read_limit(word, tick) - price) < tick
 
 
+@pytest.mark.slow
 @given(st.text(max_size=9))
 def test_whatever_is_typed_is_a_price_between_0_and_1_or_refused_in_words(text: str) -> None:
     try:
@@ -126,6 +127,7 @@ def test_where_a_venue_trades_at_the_market_alone_nothing_rests() -> None:
         read_order(state_on(Venue.SOL, embedded=False), draft, NOW)
 
 
+@pytest.mark.slow
 def test_what_stands_in_open_orders_is_neither_sold_nor_spent_again() -> None:
     selling = replace(REAL, orders=(open_order(),))
     with pytest.raises(FieldError, match="30 of your shares are in open orders"):

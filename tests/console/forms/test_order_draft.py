@@ -71,6 +71,7 @@ def test_what_is_typed_for_an_amount_reads_back_rounded_down(amount: int, decima
         assert parse_number(text, amount_rule(decimals)) == amount // scale * scale
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40))
 def test_no_text_ever_reads_as_less_than_nothing_or_ends_in_another_error(text: str) -> None:
     try:

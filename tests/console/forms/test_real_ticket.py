@@ -32,6 +32,7 @@ __all__ = ["short_quiet"]
 FEE = Micros(420_000)
 
 
+@pytest.mark.slow
 async def test_every_figure_is_in_the_money_of_its_venue_and_the_fee_explains_the_sum() -> None:
     async with ticket(REAL) as t:
         await turned(t)
@@ -58,6 +59,7 @@ async def test_every_figure_is_in_the_money_of_its_venue_and_the_fee_explains_th
         assert "spend USDC.e 10" in row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (60, 18)])
 async def test_a_real_ticket_shows_the_prices_of_its_venue_and_none_of_sim(
     size: tuple[int, int],
@@ -90,6 +92,7 @@ def test_the_dialog_for_real_money_sums_what_a_buy_costs_with_its_fee() -> None:
     assert "21.08" not in live_question(order, masked, quote)._question.body.plain
 
 
+@pytest.mark.slow
 async def test_figures_of_one_venue_are_never_shown_in_the_money_of_another() -> None:
     async with ticket(REAL) as t:
         await t.quoted("10")
@@ -98,6 +101,7 @@ async def test_figures_of_one_venue_are_never_shown_in_the_money_of_another() ->
         assert "8,189.33" not in t.text("quote")
 
 
+@pytest.mark.slow
 async def test_a_sale_counts_what_is_held_on_its_venue_alone() -> None:
     here = holding(REAL, MARKET.market_id, HELD.side)
     assert here == HeldSide(HELD.shares, HELD.cost)
@@ -121,6 +125,7 @@ async def test_a_sale_counts_what_is_held_on_its_venue_alone() -> None:
         assert "No NO position on evm_venue" in t.text("problem")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "words"),
     [(REAL, "LIVE simulated, no real money, on evm_venue"),
@@ -136,6 +141,7 @@ async def test_the_ticket_itself_says_whether_the_money_is_real(
         assert words in t.text("market")
 
 
+@pytest.mark.slow
 async def test_only_venues_on_which_the_market_trades_are_offered() -> None:
     async with ticket(REAL) as t:
         await turned(t)
@@ -159,6 +165,7 @@ def test_an_order_for_a_venue_of_another_market_is_refused_in_words() -> None:
     assert read_order(state_on(), unknown, NOW).venue is Venue.SOL
 
 
+@pytest.mark.slow
 async def test_a_key_right_behind_enter_sends_nothing() -> None:
     async with ticket() as t:
         await t.quoted("25")
@@ -186,6 +193,7 @@ def test_the_dialog_for_real_money_names_the_fee_and_a_price_that_is_sent() -> N
     assert "about 8.58 USDC.e after the fee" in body
 
 
+@pytest.mark.slow
 async def test_a_narrow_ticket_on_a_real_venue_keeps_its_doors_and_its_fee() -> None:
     async with ticket(REAL, size=(60, 18)) as t:
         await turned(t)
@@ -203,6 +211,7 @@ def test_what_is_sold_first_is_what_is_held_on_whichever_venue() -> None:
     assert sellable(elsewhere, "another") is None
 
 
+@pytest.mark.slow
 async def test_an_order_that_no_quote_bounds_does_not_leave() -> None:
     async with ticket(REAL) as t:
         await turned(t)

@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+import pytest
+
 from kit.console.doors import running
 from kit.samples.desk import NOW
 from kit.samples.fleet import leash_of, result_of
@@ -80,6 +82,7 @@ def test_the_budget_of_a_leash_is_told_and_masked_with_the_amounts() -> None:
     assert "613" not in masked
 
 
+@pytest.mark.slow
 async def test_the_key_reads_the_day_and_shows_it_as_it_comes() -> None:
     async with running(PLAIN, first="agents", size=(100, 40)) as seen:
         seen.app.front.focus_row("a-2")

@@ -1,5 +1,6 @@
 """An order that rests, by keys: the ticket, its dialog, and the list where it is cancelled."""
 
+import pytest
 from textual.widgets import Input
 
 from kit.console.real_ticket import BOTH, REAL, turned
@@ -10,6 +11,8 @@ from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.slices.orders import moment_text
 from service_tui.terms import Action, OrderType, Venue
 from service_tui.units import ONE, Micros, Timestamp
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["short_quiet"]
 

@@ -135,6 +135,7 @@ async def opened(seen: Running) -> SkillLog:
     return seen.app.screen
 
 
+@pytest.mark.slow
 async def test_it_follows_and_scrolling_up_stops_and_counts_what_is_below() -> None:
     async with running(with_lines(*numbered(100)), first="agents", size=(80, 24)) as seen:
         await opened(seen)
@@ -152,6 +153,7 @@ async def test_it_follows_and_scrolling_up_stops_and_counts_what_is_below() -> N
         await seen.until(lambda: "line 119" in seen.text)
 
 
+@pytest.mark.slow
 async def test_the_output_is_read_although_another_screen_had_an_agent_read_before() -> None:
     async with running(with_lines("one"), first="agents", size=(80, 24)) as seen:
         await opened(seen)
@@ -164,6 +166,7 @@ async def test_the_output_is_read_although_another_screen_had_an_agent_read_befo
         await seen.until(lambda: wanted in seen.doors.submitted)
 
 
+@pytest.mark.slow
 async def test_it_searches_and_goes_from_match_to_match() -> None:
     async with running(with_lines(*numbered(100)), first="agents", size=(80, 24)) as seen:
         await opened(seen)
@@ -178,6 +181,7 @@ async def test_it_searches_and_goes_from_match_to_match() -> None:
         await seen.until(lambda: not isinstance(seen.app.screen, SkillLog))
 
 
+@pytest.mark.slow
 async def test_it_wraps_shows_json_as_a_table_and_saves() -> None:
     lines = ("x" * 100 + "end", '{"at": 1, "edge": 0.5}')
     async with running(with_lines(*lines), first="agents", size=(80, 24)) as seen:
@@ -191,6 +195,7 @@ async def test_it_wraps_shows_json_as_a_table_and_saves() -> None:
         assert SaveOutput(RUN.skill_slug, lines) in seen.doors.submitted
 
 
+@pytest.mark.slow
 async def test_without_json_or_matches_the_key_says_so() -> None:
     async with running(with_lines("plain [/red]"), first="agents", size=(80, 24)) as seen:
         await opened(seen)
@@ -200,6 +205,7 @@ async def test_without_json_or_matches_the_key_says_so() -> None:
         assert any("searches" in toast for toast in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_masked_amounts_are_hidden_in_lines_and_in_the_table() -> None:
     state = with_lines('{"cash": 731.25, "side": "yes"}', "cash 731.25", masked=True)
     async with running(state, first="agents", size=(80, 24)) as seen:

@@ -228,6 +228,7 @@ def test_masked_amounts_are_hidden_at_once_however_the_lines_are_shown(
     assert "25.00" in "".join(shown(t))
 
 
+@pytest.mark.slow
 def test_one_line_is_one(t: Log) -> None:
     with unopened(SkillLog(telling("a"), NOW, RUN)) as one:
         assert one.text("log-head") == "following  1 line  wrapped"

@@ -43,6 +43,7 @@ def test_no_letter_of_a_table_sorts_by_two_columns(spec: object) -> None:
     assert "" not in keys
 
 
+@pytest.mark.slow
 async def test_two_keys_sort_by_a_column_and_two_more_reverse_it() -> None:
     async with running(STATE, first="markets", size=(120, 40)) as seen:
         letters = {
@@ -63,6 +64,7 @@ async def test_two_keys_sort_by_a_column_and_two_more_reverse_it() -> None:
         assert seen.app.front.current_row() == row
 
 
+@pytest.mark.slow
 async def test_the_cursor_of_the_menu_begins_at_the_present_column_and_esc_changes_nothing() -> (
     None
 ):
@@ -78,6 +80,7 @@ async def test_the_cursor_of_the_menu_begins_at_the_present_column_and_esc_chang
         assert order_of(seen).sort == menu.at != before.sort
 
 
+@pytest.mark.slow
 async def test_a_click_in_the_menu_sorts() -> None:
     async with running(STATE, first="markets", size=(120, 40)) as seen:
         await seen.press("comma")
@@ -89,6 +92,7 @@ async def test_a_click_in_the_menu_sorts() -> None:
         assert order_of(seen).sort == "price"
 
 
+@pytest.mark.slow
 async def test_the_menu_opens_on_every_table() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         for name in SCREENS:
@@ -101,6 +105,7 @@ async def test_the_menu_opens_on_every_table() -> None:
             assert len(seen.app.screen_stack) == 1, name
 
 
+@pytest.mark.slow
 async def test_a_list_without_sortable_columns_says_so() -> None:
     async with running(STATE, first="attention") as seen:
         await seen.press("comma")

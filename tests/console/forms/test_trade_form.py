@@ -16,6 +16,8 @@ from service_tui.desk.slices.records import Topic
 from service_tui.terms import PROSE_MAX, Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
+pytestmark = pytest.mark.slow
+
 KEY = "a1" * 32
 THEMES = {
     (60, 18): ("night",),

@@ -169,6 +169,7 @@ def test_a_key_of_the_ticket_is_not_stopped_while_no_escape_stands() -> None:
         assert not event._stop_propagation
 
 
+@pytest.mark.slow
 def test_an_escape_takes_a_kept_enter_back_and_leaves_the_ticket_open() -> None:
     with ticket() as t:
         t.type("ticket-amount", "25")
@@ -333,6 +334,7 @@ def test_every_other_line_asks_for_a_quote_of_the_new_order() -> None:
         assert len(asked(t)) == before
 
 
+@pytest.mark.slow
 def test_nothing_happens_to_a_ticket_that_has_answered() -> None:
     with ticket() as t:
         quoted(t)
@@ -510,6 +512,7 @@ def test_order_types_come_round_by_key_and_show_their_lines() -> None:
             assert t.is_shown("ticket-until") is t.is_shown("ticket-expiry") is has_until
 
 
+@pytest.mark.slow
 def test_a_click_on_a_type_takes_it_and_one_on_the_present_type_changes_nothing() -> None:
     with real() as t:
         t.type("ticket-amount", "25")
@@ -664,6 +667,7 @@ def test_an_amended_order_stays_on_its_side_its_action_and_its_venue() -> None:
             assert draft.amends is not None
 
 
+@pytest.mark.slow
 def test_a_kept_enter_beyond_its_quote_leaves_the_ticket_open() -> None:
     with ticket() as t:
         t.type("ticket-amount", "25")

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from kit.console.doors import running
 from kit.samples.desk import NOW
 from kit.samples.why import HELD, STATE, TRADE
@@ -33,6 +35,7 @@ def test_amounts_are_masked_and_prices_are_not() -> None:
     assert "0.412" in text
 
 
+@pytest.mark.slow
 async def test_the_key_works_on_both_screens_and_stands_in_the_help() -> None:
     async with running(TRADED, first="portfolio", size=(100, 40)) as seen:
         seen.app.front.focus_row(HELD.key)

@@ -72,6 +72,7 @@ def test_the_first_reason_disables_an_action() -> None:
     assert [action.disabled_reason(target=on) for on in (False, True)] == ["first", "second"]
 
 
+@pytest.mark.slow
 async def test_help_shows_every_action_and_why_it_is_disabled() -> None:
     async with running(STATE, first="monitors") as seen:
         await seen.press("o", "o", "question_mark")
@@ -85,6 +86,7 @@ async def test_help_shows_every_action_and_why_it_is_disabled() -> None:
         assert "(" not in help_line(seen, "next list")
 
 
+@pytest.mark.slow
 async def test_another_screen_leads_to_an_action() -> None:
     alert = STATE.risk.open_alerts[0]
     async with running(STATE, first="attention") as seen:
@@ -93,6 +95,7 @@ async def test_another_screen_leads_to_an_action() -> None:
         assert seen.app.front.current_row() == alert.alert_id
 
 
+@pytest.mark.slow
 async def test_the_mouse_and_the_palette_run_an_action_or_hear_why_not() -> None:
     async with running(STATE, first="monitors") as seen:
         seen.app.post_message(KeyChosen(key_named("monitors.undo")))
@@ -102,12 +105,14 @@ async def test_the_mouse_and_the_palette_run_an_action_or_hear_why_not() -> None
         await seen.until(lambda: isinstance(seen.app.screen, MonitorForm))
 
 
+@pytest.mark.slow
 async def test_what_is_disabled_stands_in_no_footer() -> None:
     async with running(replace(STATE, risk=RiskView()), first="monitors", size=(160, 50)) as seen:
         assert "o next list" in seen.lines[-1]
         assert "e edit" not in seen.lines[-1]
 
 
+@pytest.mark.slow
 async def test_no_requirement_raises_without_a_row() -> None:
     bare = replace(
         STATE, risk=RiskView(), positions=(), closed=(), on_venues=(), markets={}, tickets=(),

@@ -45,6 +45,7 @@ async def kept_after(*keys: str, state: DeskState = STATE) -> DeskState:
         return after(seen, state)
 
 
+@pytest.mark.slow
 async def test_the_cursor_and_the_scroll_position_come_back() -> None:
     async with running(STATE, first="markets", size=SIZE) as seen:
         await seen.press(*["ctrl+d"] * 3, "k", "k")
@@ -56,6 +57,7 @@ async def test_the_cursor_and_the_scroll_position_come_back() -> None:
         assert again.app.front.selected() is not None
 
 
+@pytest.mark.slow
 async def test_the_screen_in_front_comes_back_and_a_named_one_goes_before_it() -> None:
     state = await kept_after("7", "4")
     async with running(state, first="", size=SIZE) as seen:
@@ -65,6 +67,7 @@ async def test_the_screen_in_front_comes_back_and_a_named_one_goes_before_it() -
         assert seen.app.front.name_in_keys == "portfolio"
 
 
+@pytest.mark.slow
 async def test_a_cursor_whose_row_is_gone_falls_to_the_neighbour_at_its_place() -> None:
     async with running(STATE, first="markets", size=SIZE) as seen:
         await seen.press("j", "j", "j")
@@ -75,6 +78,7 @@ async def test_a_cursor_whose_row_is_gone_falls_to_the_neighbour_at_its_place() 
         assert again.app.front.table.order.index == 3
 
 
+@pytest.mark.slow
 async def test_a_row_that_comes_with_the_service_is_waited_for() -> None:
     async with running(STATE, first="markets", size=SIZE) as seen:
         await seen.press("j", "j", "j")
@@ -89,6 +93,7 @@ async def test_a_row_that_comes_with_the_service_is_waited_for() -> None:
         assert again.app.front.table.order.index == 3
 
 
+@pytest.mark.slow
 async def test_a_key_moves_on_from_the_place_of_a_row_that_is_waited_for() -> None:
     async with running(STATE, first="markets", size=SIZE) as seen:
         await seen.press("j", "j", "j")
@@ -101,6 +106,7 @@ async def test_a_key_moves_on_from_the_place_of_a_row_that_is_waited_for() -> No
         assert again.app.front.current_row() == rows[4]
 
 
+@pytest.mark.slow
 async def test_the_list_its_order_its_search_and_the_width_come_back() -> None:
     async with running(STATE, first="monitors", size=(140, 40)) as seen:
         await seen.press("o", "s", "s", "S", "vertical_line", "slash", *"a", "enter")
@@ -117,6 +123,7 @@ async def test_the_list_its_order_its_search_and_the_width_come_back() -> None:
         assert (front.line.typed, front.place) == ("", 0)
 
 
+@pytest.mark.slow
 async def test_a_search_that_is_kept_does_not_move_the_cursor() -> None:
     async with running(STATE, first="blotter", size=SIZE) as seen:
         await seen.press("slash", *"e", "enter", "j", "j")
@@ -128,6 +135,7 @@ async def test_a_search_that_is_kept_does_not_move_the_cursor() -> None:
         assert again.app.front.line.typed == "e"
 
 
+@pytest.mark.slow
 async def test_a_cursor_is_written_once_it_has_rested_and_not_at_each_key() -> None:
     async with running(STATE, first="markets", size=SIZE) as seen:
         await seen.press("j")
@@ -147,6 +155,7 @@ async def test_a_cursor_is_written_once_it_has_rested_and_not_at_each_key() -> N
         assert kept.lists[0].cursor == seen.app.front.current_row()
 
 
+@pytest.mark.slow
 async def test_rows_that_move_by_themselves_write_nothing() -> None:
     state = await kept_after("j", "j")
     async with running(state, first="markets", size=SIZE) as seen:
@@ -159,6 +168,7 @@ async def test_rows_that_move_by_themselves_write_nothing() -> None:
         assert seen.doors.views.keys() <= {"view"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCREENS)
 async def test_a_screen_that_is_only_looked_at_writes_nothing(name: str) -> None:
     async with running(STATE, first=name, size=SIZE) as seen:
@@ -198,6 +208,7 @@ def test_a_damaged_memory_is_as_at_the_first_start(text: str) -> None:
     assert all(one == TableState() for one in memory.lists)
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -212,6 +223,7 @@ def test_no_memory_is_beyond_reading(kept: object) -> None:
     assert ViewMemory.from_text(memory.to_text()) == memory
 
 
+@pytest.mark.slow
 async def test_the_filters_of_the_feed_come_back_with_the_list_that_they_apply_to() -> None:
     state = seen_before(reactor_state())
     async with running(state, first="reactor", size=(140, 40)) as seen:
@@ -227,6 +239,7 @@ async def test_the_filters_of_the_feed_come_back_with_the_list_that_they_apply_t
         assert len(keys_of(again)) == everything
 
 
+@pytest.mark.slow
 async def test_the_actor_of_the_log_comes_back() -> None:
     state = seen_before(replace(sample_state(), log=sample_log()))
     async with running(state, first="log", size=(140, 40)) as seen:
@@ -238,6 +251,7 @@ async def test_the_actor_of_the_log_comes_back() -> None:
         assert keys_of(again) == rows
 
 
+@pytest.mark.slow
 async def test_the_trades_of_all_agents_and_pending_orders_come_back() -> None:
     async with running(STATE, first="agents", size=SIZE) as seen:
         await seen.press("o", "9", "w")

@@ -11,6 +11,8 @@ from kit.console.doors import Running, running
 from kit.console.painting import each_frame
 from service_tui.console.shell import frame
 
+pytestmark = pytest.mark.slow
+
 SIZES = ((160, 50), (80, 24), (120, 40))
 
 

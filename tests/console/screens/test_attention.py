@@ -264,6 +264,7 @@ def test_an_absence_put_aside_stays_aside_and_the_next_one_is_told() -> None:
 # -- the screen ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
 async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
     async with running(away(), size=size) as seen:
@@ -272,6 +273,7 @@ async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
         await assert_snapshot(seen.pilot, f"attention_{size[0]}x{size[1]}")
 
 
+@pytest.mark.slow
 async def test_calm_says_so() -> None:
     async with running(CALM) as seen:
         assert "All clear" in seen.text
@@ -279,6 +281,7 @@ async def test_calm_says_so() -> None:
         assert seen.app.front is screen(seen)
 
 
+@pytest.mark.slow
 async def test_enter_leads_to_the_thing() -> None:
     async with running(STATE) as seen:
         unknown = next(t for t in STATE.tickets if t.state is TicketState.UNKNOWN)
@@ -297,6 +300,7 @@ async def test_enter_leads_to_the_thing() -> None:
         assert seen.app.front.current_row() == moved.members[0].row
 
 
+@pytest.mark.slow
 async def test_a_row_of_several_opens_folds_and_goes_as_one() -> None:
     settled = tuple(
         at_cost(
@@ -325,6 +329,7 @@ async def test_a_row_of_several_opens_folds_and_goes_as_one() -> None:
         assert rows(seen) == [row]
 
 
+@pytest.mark.slow
 async def test_the_number_of_needs_stands_beside_the_key() -> None:
     async with running(STATE, first="settings") as seen:
         assert f" 0!{len(needs(STATE, NOW))} " in seen.lines[-1]
@@ -332,6 +337,7 @@ async def test_the_number_of_needs_stands_beside_the_key() -> None:
         assert " 0    " in seen.lines[-1]
 
 
+@pytest.mark.slow
 async def test_what_is_dismissed_goes_and_comes_back() -> None:
     async with running(away()) as seen:
         row = next(need for need in rows(seen) if need.word == "refused")
@@ -343,6 +349,7 @@ async def test_what_is_dismissed_goes_and_comes_back() -> None:
         assert row.key in [need.key for need in rows(seen)]
 
 
+@pytest.mark.slow
 async def test_the_absence_is_dismissed_from_a_row_that_stays() -> None:
     async with running(away()) as seen:
         assert "While you were away" in seen.text
@@ -353,6 +360,7 @@ async def test_the_absence_is_dismissed_from_a_row_that_stays() -> None:
         assert "While you were away" in seen.text
 
 
+@pytest.mark.slow
 async def test_a_lost_order_is_closed_from_its_row() -> None:
     opened = Timestamp(NOW - 700)
     lost = TicketView(
@@ -364,6 +372,7 @@ async def test_a_lost_order_is_closed_from_its_row() -> None:
         assert (seen.doors.submitted, seen.toasts) == ([GiveUp("lost")], [])
 
 
+@pytest.mark.slow
 async def test_what_has_no_end_cannot_be_dismissed() -> None:
     async with running(STATE) as seen:
         await seen.press("d")

@@ -85,6 +85,7 @@ def test_an_alarm_needs_no_words_of_the_desk() -> None:
     assert "NO BRIEFING  no briefing for 2h 00m" in told(later_s=7_200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
 async def test_the_screen_shows_it_below_the_rows(size: tuple[int, int]) -> None:
     async with running(STATE, first="attention", size=size) as seen:

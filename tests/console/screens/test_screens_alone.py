@@ -285,6 +285,7 @@ def test_an_empty_list_tells_what_is_loading_or_since_when_it_is_calm(
 # -- research ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_experiments_of_the_session_in_front_are_listed() -> None:
     lone = alone(ResearchScreen)
     session = lone.screen.session

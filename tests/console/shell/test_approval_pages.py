@@ -50,6 +50,7 @@ def problem(seen: Running) -> str:
     return str(seen.app.screen.query_one("#form-problem").render())
 
 
+@pytest.mark.slow
 async def test_a_waiting_trade_is_approved_from_anywhere() -> None:
     async with running(STATE, first="markets") as seen:
         await seen.press("ampersand", "enter")
@@ -61,6 +62,7 @@ async def test_a_waiting_trade_is_approved_from_anywhere() -> None:
         assert (order.held_id, order.amount) == ("h1", None)
 
 
+@pytest.mark.slow
 async def test_real_money_says_its_venue_and_is_confirmed_on_a_dialog_of_its_own() -> None:
     held = held_of(venue=Venue.EVM)
     service = replace(STATE.service, embedded=False)
@@ -87,6 +89,7 @@ async def test_real_money_says_its_venue_and_is_confirmed_on_a_dialog_of_its_own
         assert order.confirmed
 
 
+@pytest.mark.slow
 async def test_the_size_is_edited_before_it_goes_out() -> None:
     async with running(STATE) as seen:
         await seen.press("ampersand", "enter", "ctrl+u", "7", "full_stop", "5", "enter")
@@ -94,6 +97,7 @@ async def test_the_size_is_edited_before_it_goes_out() -> None:
         assert order.amount == Micros(7_500_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", ["", "mean-reversion"])
 async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
     full = leash_of(skill_slug=slug, spent=Micros(82 * ONE))
@@ -113,12 +117,14 @@ async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
         assert order.amount == Micros(18 * ONE)
 
 
+@pytest.mark.slow
 async def test_without_a_waiting_trade_the_key_says_so() -> None:
     async with running(replace(STATE, supervision=SupervisionView())) as seen:
         await seen.press("ampersand")
         assert not isinstance(seen.app.screen, ApprovalForm)
 
 
+@pytest.mark.slow
 async def test_a_skill_is_started_on_a_leash() -> None:
     async with running(STATE, first="agents") as seen:
         await seen.press("n")
@@ -131,6 +137,7 @@ async def test_a_skill_is_started_on_a_leash() -> None:
         assert order.budget == 20 * ONE
 
 
+@pytest.mark.slow
 async def test_figures_without_effect_cannot_be_edited_and_hold_nothing_up() -> None:
     async with running(STATE, first="agents") as seen:
         await seen.press("n")
@@ -150,6 +157,7 @@ async def test_figures_without_effect_cannot_be_edited_and_hold_nothing_up() -> 
         assert (order.mode, order.threshold) == (LeashMode.OBSERVE, 0)
 
 
+@pytest.mark.slow
 async def test_the_skill_in_hand_stays_when_another_is_installed() -> None:
     async with running(STATE, first="agents") as seen:
         await seen.press("n", "f5")
@@ -162,6 +170,7 @@ async def test_the_skill_in_hand_stays_when_another_is_installed() -> None:
         assert order.skill_slug == "momentum"
 
 
+@pytest.mark.slow
 async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_said() -> None:
     service = replace(STATE.service, phase=Phase.CONNECTING)
     early = replace(STATE, service=service, supervision=SupervisionView())
@@ -172,6 +181,7 @@ async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_sa
         assert not isinstance(seen.app.screen, StartSkillForm)
 
 
+@pytest.mark.slow
 async def test_stopping_and_pausing_ask_nothing() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
@@ -180,6 +190,7 @@ async def test_stopping_and_pausing_ask_nothing() -> None:
         assert given(seen, PauseAll) == [PauseAll(paused=True)]
 
 
+@pytest.mark.slow
 async def test_a_shorter_leash_is_set_at_once_and_a_longer_one_is_seen_twice() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
@@ -199,6 +210,7 @@ async def test_a_shorter_leash_is_set_at_once_and_a_longer_one_is_seen_twice() -
         )  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_the_leash_that_binds_is_told_and_opened_first() -> None:
     free = leash_of(mode=LeashMode.AUTO, budget=Micros(30 * ONE), spent=Micros(0))
     asks = leash_of(skill_slug="mean-reversion", budget=Micros(20 * ONE), spent=Micros(0))
@@ -213,6 +225,7 @@ async def test_the_leash_that_binds_is_told_and_opened_first() -> None:
         assert (order.skill_slug, order.mode) == ("mean-reversion", LeashMode.OBSERVE)
 
 
+@pytest.mark.slow
 async def test_a_threshold_a_deadline_and_whose_leash_it_is_are_typed() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
@@ -223,6 +236,7 @@ async def test_a_threshold_a_deadline_and_whose_leash_it_is_are_typed() -> None:
         assert (order.threshold, order.budget, order.wait_s) == (5 * ONE, 9 * ONE, 60)
 
 
+@pytest.mark.slow
 async def test_the_budget_of_a_days_skill_is_edited_and_more_money_is_seen_twice() -> None:
     bound = leash_of("a-2", skill_slug="mean-reversion", budget=Micros(20 * ONE))
     view = replace(STATE.supervision, leashes=(bound,))
@@ -238,6 +252,7 @@ async def test_the_budget_of_a_days_skill_is_edited_and_more_money_is_seen_twice
         assert "raises the daily budget" in problem(seen)
 
 
+@pytest.mark.slow
 async def test_a_figure_that_makes_no_sense_is_refused_in_words() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
@@ -246,6 +261,7 @@ async def test_a_figure_that_makes_no_sense_is_refused_in_words() -> None:
         assert given(seen, SetLeash) == []
 
 
+@pytest.mark.slow
 async def test_all_agents_are_held_and_let_go_on_once_that_is_confirmed() -> None:
     agents = STATE.fleet.agents
     held = tuple(replace(one, paused=not one.is_own) for one in agents)
@@ -258,6 +274,7 @@ async def test_all_agents_are_held_and_let_go_on_once_that_is_confirmed() -> Non
         assert given(seen, PauseAll) == [PauseAll(paused=False)]
 
 
+@pytest.mark.slow
 async def test_what_waits_stands_in_the_status_bar_of_every_screen() -> None:
     async with running(STATE, first="markets", size=(120, 40)) as seen:
         assert "& 2 approvals, 4m 20s" in seen.text
@@ -266,6 +283,7 @@ async def test_what_waits_stands_in_the_status_bar_of_every_screen() -> None:
         assert "& 2 wait" not in seen.text
 
 
+@pytest.mark.slow
 async def test_a_trade_is_refused_with_the_mouse_too() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("ampersand", "enter")
@@ -275,6 +293,7 @@ async def test_a_trade_is_refused_with_the_mouse_too() -> None:
         assert [order.held_id for order in given(seen, RefuseHeld)] == ["h1"]
 
 
+@pytest.mark.slow
 async def test_a_trade_that_was_decided_elsewhere_closes_its_dialog() -> None:
     async with running(STATE) as seen:
         await seen.press("ampersand")
@@ -343,6 +362,7 @@ def test_what_was_spent_stands_apart_by_money() -> None:
     assert "won" in play
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 @pytest.mark.parametrize(
     ("state", "said"),

@@ -137,6 +137,7 @@ def test_open_orders_are_counted_beside_the_pending_ones() -> None:
     assert ", 0 open" not in line(world_bits(replace(resting, orders=()), NOW), 160)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("state", [STATE, crowded()], ids=["fair", "crowded"])
 def test_the_head_drops_whole_parts_and_cuts_no_figure(state: DeskState, mode: Mode) -> None:
@@ -288,6 +289,7 @@ bits = st.builds(
 )
 
 
+@pytest.mark.slow
 @examples(10)
 @given(st.lists(bits, max_size=10), st.integers(1, 120))
 def test_a_line_is_never_wider_than_its_room(made: list[Bit], width: int) -> None:
@@ -323,6 +325,7 @@ def test_a_meter_shows_a_little_and_warns_of_much() -> None:
 # -- the whole frame ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_first_frame_has_all_its_bars() -> None:
     async with running(STATE, size=(80, 24)) as seen:
         assert seen.lines[0].lstrip().startswith("SIM")
@@ -351,6 +354,7 @@ def test_a_click_on_the_top_bar_presses_the_key_of_what_is_clicked() -> None:
     assert len(stopped) == len(beside) + 1
 
 
+@pytest.mark.slow
 async def test_the_key_bar_does_what_is_clicked() -> None:
     async with running(STATE, size=(132, 30)) as seen:
         bar = seen.app.query_one(KeyBar)
@@ -362,6 +366,7 @@ async def test_the_key_bar_does_what_is_clicked() -> None:
         await seen.until(lambda: len(seen.app.screen_stack) == 2)
 
 
+@pytest.mark.slow
 async def test_a_window_that_is_too_small_says_so_and_recovers() -> None:
     async with running(STATE, size=(49, 20)) as seen:
         assert "49 x 20" in seen.text
@@ -372,6 +377,7 @@ async def test_a_window_that_is_too_small_says_so_and_recovers() -> None:
         await seen.until(lambda: "60 x 13" in seen.text)
 
 
+@pytest.mark.slow
 async def test_a_storm_of_sizes_harms_nothing() -> None:
     rng = random.Random(3)
     sizes = [(1, 1), (250, 70), (1, 60), (60, 18)]
@@ -387,6 +393,7 @@ async def test_a_storm_of_sizes_harms_nothing() -> None:
         await seen.until(lambda: seen.app.query_one(TopBar).size.width > 0)
 
 
+@pytest.mark.slow
 async def test_back_from_the_shell_everything_is_painted_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -397,6 +404,7 @@ async def test_back_from_the_shell_everything_is_painted_again(
         await seen.until(lambda: painted == [True])
 
 
+@pytest.mark.slow
 async def test_the_bar_of_real_money_is_dressed_otherwise() -> None:
     live = with_service(mode=Mode.LIVE, venue=Venue.EVM, embedded=False)
     async with running(live) as seen:
@@ -404,6 +412,7 @@ async def test_the_bar_of_real_money_is_dressed_otherwise() -> None:
         assert "REAL MONEY" in seen.lines[0]
 
 
+@pytest.mark.slow
 async def test_without_any_theme_file_the_console_still_runs() -> None:
     app = ConsoleApp(
         lambda: pytest.fail("never opened"),
@@ -418,6 +427,7 @@ async def test_without_any_theme_file_the_console_still_runs() -> None:
         app.exit(0)
 
 
+@pytest.mark.slow
 async def test_a_signal_ends_the_console_from_outside_of_any_app(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -438,6 +448,7 @@ async def test_a_signal_ends_the_console_from_outside_of_any_app(
         assert any(line.strip() for line in seen.app.picture)
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_shown_any_more_does_not_keep_the_end() -> None:
     async with running(STATE) as seen:
         seen.app._keep_picture(object())  # type: ignore[arg-type]
@@ -503,6 +514,7 @@ def test_a_deep_recursion_is_cut_to_a_page() -> None:
     assert "earlier frames" in lines[1]
 
 
+@pytest.mark.slow
 async def test_what_fails_in_the_keyboard_thread_ends_with_our_page(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

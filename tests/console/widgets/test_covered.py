@@ -16,6 +16,8 @@ from service_tui.console.forms.trade_form import TradeForm
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros
 
+pytestmark = pytest.mark.slow
+
 STATE = seen_before(sample_state())
 _PART = re.compile(r"\x1b\[(\d+);(\d+)H|\x1b\[H|\x1b\[[0-9;?]*[a-zA-Z]|[\r\n]|([^\x1b\r\n]+)")
 

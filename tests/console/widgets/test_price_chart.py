@@ -80,6 +80,7 @@ def has_line(text: str) -> bool:
     return any("\u2800" < letter <= "\u28ff" for letter in text)
 
 
+@pytest.mark.slow
 async def test_the_chart_looks_as_it_is_kept() -> None:
     app = Bare(chart())
     async with app.run_test(size=(100, 20)) as pilot:
@@ -118,6 +119,7 @@ async def test_equal_prices_are_a_flat_line_and_noise_is_no_news() -> None:
         assert sum(has_line(line) for line in lines_of(app)) <= 2
 
 
+@pytest.mark.slow
 async def test_every_size_is_filled_and_none_is_too_small() -> None:
     app = Bare(chart())
     async with app.run_test(size=(100, 20)) as pilot:
@@ -132,6 +134,7 @@ async def test_every_size_is_filled_and_none_is_too_small() -> None:
             assert all(cell_len(line) == size[0] for line in lines), size
 
 
+@pytest.mark.slow
 async def test_the_keys_read_time_and_price_and_the_news_of_the_moment() -> None:
     app = Bare(chart())
     async with app.run_test(size=(100, 20)) as pilot:
@@ -160,6 +163,7 @@ async def test_the_keys_read_time_and_price_and_the_news_of_the_moment() -> None
         assert lines_of(app)[0].rstrip().endswith(formats.price(now.value).plain)
 
 
+@pytest.mark.slow
 async def test_the_mouse_reads_and_takes_its_reading_along() -> None:
     app = Bare(chart())
     async with app.run_test(size=(100, 20)) as pilot:
@@ -230,6 +234,7 @@ PRICES = st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1)), min_size=1, max
 )
 
 
+@pytest.mark.slow
 @given(PRICES, st.integers(1, 60), st.integers(1, 20))
 def test_the_line_is_unbroken_from_the_first_price_to_the_right_edge(
     points: list[tuple[float, float]], columns: int, rows: int
@@ -240,6 +245,7 @@ def test_the_line_is_unbroken_from_the_first_price_to_the_right_edge(
     assert all(drawn)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(0, 1), min_size=1, max_size=20),
     st.sampled_from([None, (0.0, 1.0)]),

@@ -123,6 +123,7 @@ async def settled(pilot: Pilot[None], table: RecordTable[Row]) -> None:
     await pilot.pause()
 
 
+@pytest.mark.slow
 async def test_the_table_looks_as_it_is_kept() -> None:
     app = Bare(rows(30))
     async with app.run_test(size=SIZE) as pilot:
@@ -172,6 +173,7 @@ async def test_an_empty_table_is_painted_again_only_with_another_text(
         assert len(painted) == 1
 
 
+@pytest.mark.slow
 async def test_a_filter_that_hides_everything_says_so() -> None:
     app = Bare(rows(1_200))
     async with app.run_test(size=SIZE) as pilot:
@@ -180,6 +182,7 @@ async def test_a_filter_that_hides_everything_says_so() -> None:
         assert "The filter hides all 1,200 rows." in "\n".join(screen_lines(app))
 
 
+@pytest.mark.slow
 async def test_every_key_of_movement_moves_the_cursor() -> None:
     app = Bare(rows(100))
     async with app.run_test(size=SIZE) as pilot:
@@ -214,6 +217,7 @@ async def test_every_binding_has_an_id_that_no_other_has() -> None:
     assert own == {"rows.sort", "rows.reverse", "rows.sort_menu"}
 
 
+@pytest.mark.slow
 async def test_the_cursor_stays_on_its_row_and_its_line_when_rows_are_inserted_above() -> None:
     app = Bare(rows(100))
     async with app.run_test(size=SIZE) as pilot:
@@ -238,6 +242,7 @@ async def test_at_the_top_new_rows_are_seen_as_long_as_the_cursor_is() -> None:
         assert "new" in screen_lines(app)[1]
 
 
+@pytest.mark.slow
 async def test_a_resort_moves_the_row_and_not_the_selection() -> None:
     app = Bare(rows(50))
     async with app.run_test(size=SIZE) as pilot:
@@ -250,6 +255,7 @@ async def test_a_resort_moves_the_row_and_not_the_selection() -> None:
             assert app.table.order.index in visible
 
 
+@pytest.mark.slow
 async def test_a_vanished_row_hands_the_cursor_on_and_keys_are_dead_for_a_moment() -> None:
     app = Bare(rows(5))
     async with app.run_test(size=SIZE) as pilot:
@@ -302,6 +308,7 @@ async def test_rows_without_a_value_come_last_in_both_directions() -> None:
             assert app.table.order.key_at(4) == "none"
 
 
+@pytest.mark.slow
 async def test_a_click_selects_a_double_click_opens_and_the_header_sorts() -> None:
     app = Bare(rows(9))
     async with app.run_test(size=SIZE) as pilot:
@@ -331,6 +338,7 @@ async def test_a_double_click_opens_no_row_that_came_between_its_clicks() -> Non
         assert ("opened", "k3") not in app.heard
 
 
+@pytest.mark.slow
 async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
     app = Bare(rows(100))
     async with app.run_test(size=SIZE) as pilot:
@@ -341,6 +349,7 @@ async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
         assert screen_lines(app)[0].split()[0] == "Name"
 
 
+@pytest.mark.slow
 async def test_a_state_kept_comes_back_even_before_there_are_rows() -> None:
     app = Bare(rows(100))
     async with app.run_test(size=SIZE) as pilot:
@@ -369,6 +378,7 @@ async def test_markup_in_a_cell_is_shown_and_does_nothing() -> None:
         assert app.is_running
 
 
+@pytest.mark.slow
 async def test_every_line_is_as_wide_as_the_screen_whatever_letters_it_has() -> None:
     names = (
         "日本語の市場はどうなりますか、明日までに",
@@ -390,6 +400,7 @@ async def test_every_line_is_as_wide_as_the_screen_whatever_letters_it_has() -> 
         assert len(starts) == 1
 
 
+@pytest.mark.slow
 async def test_columns_come_with_the_width() -> None:
     for width, titles in ((70, 2), (81, 3), (121, 4)):
         app = Bare(rows(3))
@@ -502,6 +513,7 @@ async def test_redraw_shows_what_the_cells_say_now() -> None:
         assert "•••" in screen_lines(app)[1]
 
 
+@pytest.mark.slow
 async def test_a_hundred_thousand_rows_are_no_burden() -> None:
     app = Bare(rows(100_000))
     async with app.run_test(size=SIZE) as pilot:
@@ -511,6 +523,7 @@ async def test_a_hundred_thousand_rows_are_no_burden() -> None:
         assert len(app.table._lines._laid) < 100
 
 
+@pytest.mark.slow
 async def test_the_table_shrinks_and_grows_with_the_screen() -> None:
     app = Bare(rows(30))
     async with app.run_test(size=(120, 30)) as pilot:
@@ -523,6 +536,7 @@ async def test_the_table_shrinks_and_grows_with_the_screen() -> None:
             assert selected_key(app) == "k29"
 
 
+@pytest.mark.slow
 async def test_the_table_works_under_a_theme_that_knows_none_of_our_names() -> None:
     app = Bare(rows(5))
     async with app.run_test(size=SIZE) as pilot:
@@ -550,6 +564,7 @@ def test_any_text_fills_its_cell_exactly(text: str, width: int, *, right: bool) 
     assert line.isprintable()
 
 
+@pytest.mark.slow
 @given(
     first=st.text(max_size=12),
     second=st.text(max_size=12),
@@ -571,6 +586,7 @@ def test_a_text_in_two_colours_keeps_them() -> None:
     assert fitted(cell, 2, right=False) == (("a…", "profit"),)
 
 
+@pytest.mark.slow
 async def test_rows_that_come_in_above_the_fold_are_counted_until_they_were_seen() -> None:
     app = Bare(rows(40))
     async with app.run_test(size=SIZE) as pilot:

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def press(order: RowOrder[Row], key: tuple[str, int | None]) -> None:
     actions[key[0]](key[1] or 0)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(PRESSES, st.lists(EVENTS, max_size=5)), max_size=12))
 def test_between_two_keys_the_selected_row_is_the_highlighted_one_or_none(
     story: list[tuple[tuple[str, int | None], list[tuple[str, object]]]],
@@ -86,6 +88,7 @@ def test_between_two_keys_the_selected_row_is_the_highlighted_one_or_none(
             assert (order.index is None) is (now is None)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(PRESSES, st.lists(EVENTS, max_size=5)), max_size=12))
 def test_an_action_never_applies_to_a_row_that_was_neither_marked_nor_highlighted(
     story: list[tuple[tuple[str, int | None], list[tuple[str, object]]]],
@@ -100,6 +103,7 @@ def test_an_action_never_applies_to_a_row_that_was_neither_marked_nor_highlighte
             assert {each.key for each in order.selected_or_marked()} <= meant
 
 
+@pytest.mark.slow
 @given(rows=ROWS, reverse=st.booleans())
 def test_the_order_is_the_sorted_one_with_unknown_values_last(
     *, rows: list[Row], reverse: bool

@@ -41,6 +41,7 @@ async def opened(seen: Running, *keys: str) -> Screen[Any]:
     return seen.app.screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_most_of_a_dialog_is_styled_once_as_it_opens_and_as_it_stays(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
@@ -58,6 +59,7 @@ async def test_most_of_a_dialog_is_styled_once_as_it_opens_and_as_it_stays(
         assert rules(dialog) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["markets", "agents"])
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
 async def test_most_of_a_screen_is_styled_once_as_it_opens_and_as_it_stays(

@@ -141,6 +141,7 @@ def names(state: DeskState) -> list[str]:
 # -- hearing ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_an_agent_that_registers_is_there_at_once(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         await registered(stage)
@@ -149,6 +150,7 @@ async def test_an_agent_that_registers_is_there_at_once(tmp_path: Path) -> None:
         assert any(NAME in notice.text for notice in state.notices)
 
 
+@pytest.mark.slow
 async def test_a_trade_of_any_agent_is_heard_with_its_price(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, asked):
         agent, agent_id = await registered(stage)
@@ -169,6 +171,7 @@ async def test_a_trade_of_any_agent_is_heard_with_its_price(tmp_path: Path) -> N
         assert not {MARKETS.path, POSITIONS.path} & set(asked)
 
 
+@pytest.mark.slow
 async def test_a_trade_on_a_real_venue_is_heard_and_its_money_seen(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         agent, agent_id = await registered(stage)
@@ -198,6 +201,7 @@ async def test_a_trade_on_a_real_venue_is_heard_and_its_money_seen(tmp_path: Pat
         assert the(state).cash == 10_000 * ONE
 
 
+@pytest.mark.slow
 async def test_a_trade_of_the_own_agent_elsewhere_is_looked_at_at_once(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         other = client_of(stage.sim, stage.clock, stage.key)
@@ -208,6 +212,7 @@ async def test_a_trade_of_the_own_agent_elsewhere_is_looked_at_at_once(tmp_path:
         await until(desk, lambda s: s.trades, stage, within_s=1.0)
 
 
+@pytest.mark.slow
 async def test_a_burst_of_trades_asks_for_the_agents_now_and_then_only(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, asked):
         agent, _ = await registered(stage)
@@ -250,6 +255,7 @@ def test_a_command_is_described_with_its_figures(command: Command, text: str) ->
     assert command.describe() == text
 
 
+@pytest.mark.slow
 async def test_a_trade_that_waits_is_shown_at_once_and_so_is_its_end(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         agent, agent_id = await registered(stage)
@@ -273,6 +279,7 @@ async def test_a_trade_that_waits_is_shown_at_once_and_so_is_its_end(tmp_path: P
         assert desk.state.supervision.decided[0].reason == "no"
 
 
+@pytest.mark.slow
 async def test_a_stream_that_breaks_is_taken_up_where_it_ended(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, told, _):
         agent, _ = await registered(stage)
@@ -295,6 +302,7 @@ async def test_a_stream_that_breaks_is_taken_up_where_it_ended(tmp_path: Path) -
         assert told.opened[-1] == heard
 
 
+@pytest.mark.slow
 async def test_a_desk_that_is_started_again_knows_all_fills(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         agent, agent_id = await registered(stage)
@@ -315,6 +323,7 @@ async def test_a_desk_that_is_started_again_knows_all_fills(tmp_path: Path) -> N
             assert (row.what, row.market_id) == ("buy NO for 7.00", first.market_id)
 
 
+@pytest.mark.slow
 async def test_what_was_missed_is_read_again(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, asked):
         asked.clear()
@@ -332,6 +341,7 @@ async def govern(
     return the(await until(desk, lambda s: is_so(the(s)), stage, within_s=2.0))
 
 
+@pytest.mark.slow
 async def test_an_agent_is_claimed_paused_suspended_and_let_go_on(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         _, agent_id = await registered(stage)
@@ -354,6 +364,7 @@ async def test_an_agent_is_claimed_paused_suspended_and_let_go_on(tmp_path: Path
         assert "bad" not in {notice.tone for notice in desk.state.notices}
 
 
+@pytest.mark.slow
 async def test_the_wallet_is_read_again_once_its_own_agent_is_claimed(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         await until(desk, lambda s: s.account is not None and s.wallet.is_read, stage)
@@ -368,6 +379,7 @@ async def test_the_wallet_is_read_again_once_its_own_agent_is_claimed(tmp_path: 
         await until(desk, is_claimed, stage, within_s=1.0)
 
 
+@pytest.mark.slow
 async def test_the_plan_of_new_agents_is_chosen(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         desk.submit(Govern(AgentAct.PLAN, plan=Plan.ELITE))
@@ -377,6 +389,7 @@ async def test_the_plan_of_new_agents_is_chosen(tmp_path: Path) -> None:
         assert the(state).plan is Plan.ELITE
 
 
+@pytest.mark.slow
 async def test_a_new_key_is_shown_once_and_stands_nowhere_else(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -400,6 +413,7 @@ async def test_a_new_key_is_shown_once_and_stands_nowhere_else(
     assert files_with(key, tmp_path) == []
 
 
+@pytest.mark.slow
 async def test_a_claim_code_is_shown_with_the_page_that_asks_for_it(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         _, agent_id = await registered(stage)
@@ -412,6 +426,7 @@ async def test_a_claim_code_is_shown_with_the_page_that_asks_for_it(tmp_path: Pa
         assert revealed.expires_at > stage.clock.now()
 
 
+@pytest.mark.slow
 async def test_the_own_agents_key_is_changed_and_never_shown(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         kept, renewed = list[str](), list[str]()
@@ -442,6 +457,7 @@ async def test_the_own_agents_key_is_changed_and_never_shown(tmp_path: Path) -> 
             assert desk.state.service.phase is Phase.ONLINE
 
 
+@pytest.mark.slow
 async def test_where_nobody_keeps_the_own_key_it_is_not_changed(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         desk.submit(Govern(AgentAct.NEW_KEY, stage.agent_id, "tester"))
@@ -450,6 +466,7 @@ async def test_where_nobody_keeps_the_own_key_it_is_not_changed(tmp_path: Path) 
         assert state.revealed is None
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_governs_nobody(tmp_path: Path) -> None:
     async with listening(tmp_path, read_only=True) as (desk, stage, _, _):
         desk.submit(Govern(AgentAct.PAUSE, stage.agent_id, "tester"))
@@ -458,6 +475,7 @@ async def test_a_read_only_desk_governs_nobody(tmp_path: Path) -> None:
         assert not stage.agent.settings.trading_paused
 
 
+@pytest.mark.slow
 async def test_what_was_not_done_says_so(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         desk.submit(Govern(AgentAct.CLAIM, "agent-nobody", "nobody"))
@@ -466,6 +484,7 @@ async def test_what_was_not_done_says_so(tmp_path: Path) -> None:
         assert state.notices[-1].text.startswith("claim nobody: ")
 
 
+@pytest.mark.slow
 async def test_agents_of_another_service_are_not_governed(tmp_path: Path) -> None:
     initial = first_state()
     away = replace(initial, service=replace(initial.service, embedded=False))
@@ -476,6 +495,7 @@ async def test_agents_of_another_service_are_not_governed(tmp_path: Path) -> Non
         assert Topic.AGENTS not in state.seen
 
 
+@pytest.mark.slow
 async def test_who_is_paused_or_let_go_with_all_others_is_named(tmp_path: Path) -> None:
     async with listening(tmp_path) as (desk, stage, _, _):
         for name in (NAME, "gull"):

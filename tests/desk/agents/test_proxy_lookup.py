@@ -94,6 +94,7 @@ async def lost(
             lines.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [Fault.LOST, Fault.TIMED_OUT, Fault.FAILED, Fault.HALF])
 async def test_a_buy_that_was_carried_out_is_found_and_told(tmp_path: Path, fault: Fault) -> None:
     async with lost(tmp_path, fault) as it:
@@ -117,6 +118,7 @@ async def test_a_buy_that_was_carried_out_is_found_and_told(tmp_path: Path, faul
         assert it.line.asked(TRADES) == asked
 
 
+@pytest.mark.slow
 async def test_one_that_never_came_counts_until_it_has_surely_left_no_trace(
     tmp_path: Path,
 ) -> None:
@@ -137,6 +139,7 @@ async def test_one_that_never_came_counts_until_it_has_surely_left_no_trace(
         assert b"LEASH_BUDGET" not in await it.buy(4.0)
 
 
+@pytest.mark.slow
 async def test_where_the_trades_cannot_be_read_it_stays_spent_and_is_found_later(
     tmp_path: Path,
 ) -> None:
@@ -163,6 +166,7 @@ async def test_where_the_trades_cannot_be_read_it_stays_spent_and_is_found_later
         assert it.leash.spent == 5 * ONE
 
 
+@pytest.mark.slow
 async def test_a_service_that_keeps_notes_to_itself_proves_nothing(tmp_path: Path) -> None:
     async with lost(tmp_path, Fault.LOST) as it:
         inner = it.line.inner
@@ -188,6 +192,7 @@ async def test_a_service_that_keeps_notes_to_itself_proves_nothing(tmp_path: Pat
         assert it.leash.spent == it.really == 5 * ONE
 
 
+@pytest.mark.slow
 async def test_a_buy_without_a_row_counts_as_long_and_no_longer(tmp_path: Path) -> None:
     async with lost(tmp_path, None, LeashMode.AUTO) as it:
         it.line.fault = lambda one: said({"error": "?"}, 502) if is_order(one) else None
@@ -209,6 +214,7 @@ async def anew(it: Lost) -> StoredLeash:
     return fresh
 
 
+@pytest.mark.slow
 async def test_a_run_that_begins_anew_while_it_is_looked_up_gets_its_money_back_once(
     tmp_path: Path,
 ) -> None:
@@ -229,6 +235,7 @@ async def test_a_run_that_begins_anew_while_it_is_looked_up_gets_its_money_back_
         assert sum(NO_TRACE in words for words in it.noticed) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "left"), [(424, 0), (502, 5 * ONE)])
 async def test_a_buy_on_its_way_ends_on_the_leash_that_its_run_has_then(
     tmp_path: Path, answer: int, left: int
@@ -247,6 +254,7 @@ async def test_a_buy_on_its_way_ends_on_the_leash_that_its_run_has_then(
         assert (fresh.spent, len(fresh.unknown)) == (left, bool(left))
 
 
+@pytest.mark.slow
 async def test_what_is_not_written_down_is_not_given_back(tmp_path: Path) -> None:
     async with lost(tmp_path, None, LeashMode.AUTO) as it:
         assert status(await it.buy(5.0)) == 200
@@ -266,6 +274,7 @@ async def test_what_is_not_written_down_is_not_given_back(tmp_path: Path) -> Non
         assert it.leash.spent == 8 * ONE
 
 
+@pytest.mark.slow
 async def test_a_sure_no_is_not_looked_up(tmp_path: Path) -> None:
     async with lost(tmp_path, None, LeashMode.AUTO) as it:
         answer = said({"success": False, "error": "too thin"})
@@ -276,6 +285,7 @@ async def test_a_sure_no_is_not_looked_up(tmp_path: Path) -> None:
         assert it.line.asked(TRADES) == 0
 
 
+@pytest.mark.slow
 async def test_a_garbled_list_of_trades_ends_nothing(tmp_path: Path) -> None:
     async with lost(tmp_path, Fault.LOST) as it:
         await it.buy(5.0)
@@ -289,6 +299,7 @@ async def test_a_garbled_list_of_trades_ends_nothing(tmp_path: Path) -> None:
         assert it.row.status is HeldStatus.APPROVED
 
 
+@pytest.mark.slow
 async def test_a_buy_is_looked_up_whatever_breaks_after_it_left(tmp_path: Path) -> None:
     async with lost(tmp_path, Fault.SILENT) as it:
         await it.buy(5.0)

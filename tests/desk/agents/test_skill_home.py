@@ -100,6 +100,7 @@ async def test_a_skill_that_is_installed_elsewhere_is_seen(tmp_path: Path) -> No
     assert after - before == {"my-hare"}
 
 
+@pytest.mark.slow
 async def test_no_agent_is_made_whose_key_could_not_be_kept(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, open_test_desk(stage) as desk:
         (tmp_path / KEYS).write_text("broken")
@@ -125,6 +126,7 @@ def test_a_key_is_lent_to_the_service_that_gave_it_and_to_no_other(tmp_path: Pat
     assert '"a-0": "old"' in (tmp_path / KEYS).read_text()
 
 
+@pytest.mark.slow
 async def test_a_run_of_another_service_does_not_start_here(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         home = SkillHome(tmp_path)
@@ -365,7 +367,7 @@ def test_a_draft_that_a_crash_has_left_is_no_obstacle_and_is_never_written_into(
 def test_an_own_skill_has_precedence_and_one_of_before_over_a_bundled_one(tmp_path: Path) -> None:
     former = tmp_path / "former"
     home = SkillHome(tmp_path, former=former)
-    bundled = next(view for view in SkillHome(tmp_path).views() if view.is_bundled)
+    bundled = SkillHome(tmp_path).views()[0]
     assert home.folder_of("") is None
     assert home.folder_of("nobody") is None
     in_program = home.folder_of(bundled.slug)

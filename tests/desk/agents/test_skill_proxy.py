@@ -90,6 +90,7 @@ def told(found: object) -> tuple[object, ...]:
     return found.success, found.error_code
 
 
+@pytest.mark.slow
 async def test_who_observes_reads_and_asks_for_quotes_and_trades_nothing(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.OBSERVE) as it:
         assert await it.ask(lambda: it.skill.get_markets(limit=3))
@@ -97,6 +98,7 @@ async def test_who_observes_reads_and_asks_for_quotes_and_trades_nothing(tmp_pat
         assert (it.spent, it.leash.waiting) == (0, {})
 
 
+@pytest.mark.slow
 async def test_a_buy_above_the_threshold_waits_and_goes_out_at_the_approved_size(
     tmp_path: Path,
 ) -> None:
@@ -122,6 +124,7 @@ async def test_a_buy_above_the_threshold_waits_and_goes_out_at_the_approved_size
         assert it.spent == 6 * ONE
 
 
+@pytest.mark.slow
 async def test_an_amount_that_the_venue_refuses_does_not_use_the_trade_up(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.ASK) as it:
         await it.buy(5.0)
@@ -175,6 +178,7 @@ async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
         lines.close()
 
 
+@pytest.mark.slow
 async def test_a_refusal_and_a_deadline_reach_the_skill_with_their_reason(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
         first = await it.buy(5.0)
@@ -193,6 +197,7 @@ async def test_a_refusal_and_a_deadline_reach_the_skill_with_their_reason(tmp_pa
         assert it.spent == 0
 
 
+@pytest.mark.slow
 async def test_the_budget_of_the_day_binds_and_what_was_refused_does_not_count(
     tmp_path: Path,
 ) -> None:
@@ -210,6 +215,7 @@ async def test_the_budget_of_the_day_binds_and_what_was_refused_does_not_count(
         assert it.leash.spent_on(tomorrow) == 0
 
 
+@pytest.mark.slow
 async def test_a_way_that_is_opened_anew_remembers_what_was_spent(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.AUTO, budget=Micros(10 * ONE)) as it:
         assert (await it.buy(6.0)).success
@@ -256,6 +262,7 @@ async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
             await opened()
 
 
+@pytest.mark.slow
 async def test_the_halt_holds_buys_on_the_way_and_an_approval_changes_nothing_twice(
     tmp_path: Path,
 ) -> None:
@@ -265,6 +272,7 @@ async def test_the_halt_holds_buys_on_the_way_and_an_approval_changes_nothing_tw
         assert it.spent == 0
 
 
+@pytest.mark.slow
 async def test_nothing_is_approved_while_the_halt_stands(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.ASK) as it:
         held = await it.buy(5.0)
@@ -278,6 +286,7 @@ async def test_nothing_is_approved_while_the_halt_stands(tmp_path: Path) -> None
         assert it.spent == 5 * ONE
 
 
+@pytest.mark.slow
 async def test_nothing_is_approved_behind_its_deadline(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.ASK, wait_s=60) as it:
         held = await it.buy(5.0)
@@ -387,6 +396,7 @@ def test_what_is_given_back_after_midnight_is_not_of_the_new_day() -> None:
     assert not leash.has_left(Micros(ONE), before)
 
 
+@pytest.mark.slow
 async def test_a_desk_that_was_told_nothing_lets_no_real_money_leave(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.AUTO) as it:
         buy = b'{"market_id": "m", "side": "yes", "amount": 5.0, "venue": "kalshi"}'
@@ -394,6 +404,7 @@ async def test_a_desk_that_was_told_nothing_lets_no_real_money_leave(tmp_path: P
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["error_code"] == "REAL_MONEY"
 
 
+@pytest.mark.slow
 async def test_there_is_no_way_around(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.AUTO) as it:
         # Neither with another key, nor by another call that trades or changes limits.
@@ -407,6 +418,7 @@ async def test_there_is_no_way_around(tmp_path: Path) -> None:
             await it.ask(lambda: it.skill.update_settings(max_trades_per_day=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "target",
     [
@@ -463,6 +475,7 @@ NO_CALLS = {
 }
 
 
+@pytest.mark.slow
 async def test_a_call_may_come_in_chunks_and_ask_before_its_body(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.AUTO) as it:
         market = it.stage.open_markets()[0].market_id
@@ -484,6 +497,7 @@ async def test_a_call_may_come_in_chunks_and_ask_before_its_body(tmp_path: Path)
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["success"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raw", NO_CALLS.values(), ids=NO_CALLS)
 async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
     tmp_path: Path, raw: bytes

@@ -112,6 +112,7 @@ async def test_a_run_that_ends_in_order_is_done_and_its_report_is_told(tmp_path:
         assert (hand.view.exit_code, hand.view.runs_count, hand.view.pid) == (0, 1, None)
 
 
+@pytest.mark.slow
 async def test_a_run_of_every_so_often_rests_and_comes_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as hand:
         hand.begin(script(tmp_path / "s", "print('here')"), pace=Pace.EVERY)
@@ -124,6 +125,7 @@ async def test_a_run_of_every_so_often_rests_and_comes_again(tmp_path: Path) -> 
         await hand.until(lambda: hand.view.state is SkillRunState.RESTING)
 
 
+@pytest.mark.slow
 async def test_a_crash_is_tried_again_with_longer_waits_and_then_no_more(tmp_path: Path) -> None:
     async with opened(tmp_path) as hand:
         hand.begin(how="crash")
@@ -154,6 +156,7 @@ async def test_a_run_that_was_to_end_by_itself_is_ended_at_its_bound(tmp_path: P
         assert hand.view.why == "ran longer than 300 s"
 
 
+@pytest.mark.slow
 async def test_who_does_not_listen_is_killed(tmp_path: Path) -> None:
     async with opened(tmp_path) as hand:
         hand.begin(how="deaf")
@@ -196,6 +199,7 @@ async def test_wrong_json_is_told_as_such_and_nothing_of_it_reaches_a_terminal(
         assert all(letter.isprintable() or letter == "\n" for letter in hand.output)
 
 
+@pytest.mark.slow
 async def test_children_that_went_away_are_found_and_ended(tmp_path: Path) -> None:
     async with opened(tmp_path) as hand:
         hand.begin(how="children", pace=Pace.ONCE)
@@ -215,6 +219,7 @@ async def test_the_wallets_key_is_not_there_to_be_read(
         assert hand.view.report == "signals 0, trades executed 0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["crash", "loop", "flood", "deaf"])
 async def test_who_misbehaves_disturbs_no_other(tmp_path: Path, how: str) -> None:
     count = "import itertools, time\nfor n in itertools.count():\n    print(n); time.sleep(0.01)"

@@ -37,6 +37,7 @@ async def trade_often(stage: Stage) -> None:
     await world_store.advance(stage.clock.now())
 
 
+@pytest.mark.slow
 async def test_no_trade_and_no_position_of_a_long_life_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,6 +85,7 @@ def yes_to(held: Won, run: RunView) -> Redeem:
     return Redeem(held.market.market_id, held.side, Venue.EVM, run.call.digest)
 
 
+@pytest.mark.slow
 async def test_a_nonce_that_is_none_ends_neither_the_desk_nor_the_run(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         signer = CountingSigner()
@@ -119,6 +120,7 @@ async def test_a_nonce_that_is_none_ends_neither_the_desk_nor_the_run(tmp_path: 
         assert signer.count == 1
 
 
+@pytest.mark.slow
 async def test_a_step_that_fails_as_nobody_foresaw_is_shown_and_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +167,7 @@ async def killed_again(stage: Stage, line: Line, signer: CountingSigner) -> None
         running.cancel()
 
 
+@pytest.mark.slow
 async def test_a_step_in_which_the_program_died_twice_is_set_aside(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         signer = CountingSigner()
@@ -241,6 +244,7 @@ async def unsent(stage: Stage, wallet: str, nonce: int) -> None:
     )
 
 
+@pytest.mark.slow
 async def test_a_wrong_nonce_is_refused_and_poisons_nothing(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         signer = CountingSigner()

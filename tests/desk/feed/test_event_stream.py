@@ -60,6 +60,7 @@ def test_a_resolution_touches_the_queue_of_who_holds_the_market_on_a_real_venue(
     assert held >= {Topic.REDEMPTIONS, Topic.POSITIONS, Topic.ACCOUNT}
 
 
+@pytest.mark.slow
 async def test_a_change_of_speed_renews_all_that_is_marked_at_prices(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=60) as stage:
 
@@ -82,6 +83,7 @@ async def test_a_change_of_speed_renews_all_that_is_marked_at_prices(tmp_path: P
             assert all(before[one] < at for one in marked)
 
 
+@pytest.mark.slow
 async def test_a_burst_of_trades_is_told_together_and_whole(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
 

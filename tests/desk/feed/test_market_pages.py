@@ -137,6 +137,7 @@ async def test_of_two_totals_the_plain_one_counts() -> None:
     assert (await line.read())[0] == names((0, 20))
 
 
+@pytest.mark.slow
 async def test_a_list_without_end_is_read_so_far_and_called_incomplete() -> None:
     line = Line([page(place * FULL, FULL) for place in range(PAGES_MAX + 5)])
     found, complete, _, _ = await line.read()

@@ -32,6 +32,8 @@ from service_tui.desk.state import DeskState
 from service_tui.wire.endpoints.desk import WORLD
 from service_tui.wire.endpoints.public import AGENT, BRIEFING, HEALTH, MARKETS, POSITIONS
 
+pytestmark = pytest.mark.slow
+
 Answer = Fault | httpx.Response | None
 
 

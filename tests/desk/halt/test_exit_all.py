@@ -15,6 +15,8 @@ from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action
 from service_tui.units import ONE
 
+pytestmark = pytest.mark.slow
+
 
 def acked(state: DeskState) -> bool:
     return state.halt is not None and not state.halt.missing

@@ -86,6 +86,7 @@ def kept_on_disk(folder: Path) -> KeptHalt:
 # -- the gate -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_gate_is_closed_before_the_command_is_back(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         ticket = desk.submit(Halt())
@@ -100,6 +101,7 @@ async def test_the_gate_is_closed_before_the_command_is_back(tmp_path: Path) -> 
         assert line.orders() == []
 
 
+@pytest.mark.slow
 async def test_no_later_order_of_a_batch_in_flight_leaves(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         line.fault = lambda one: (
@@ -120,6 +122,7 @@ async def test_no_later_order_of_a_batch_in_flight_leaves(tmp_path: Path) -> Non
         assert len(line.orders()) == stage.world.trade_count == IN_FLIGHT_MAX
 
 
+@pytest.mark.slow
 async def test_what_was_on_its_way_at_the_halt_is_refused_by_the_service(tmp_path: Path) -> None:
     async with at_work(tmp_path, Fault.STUCK) as (desk, stage, line):
         tickets = [desk.submit(buy(market)) for market in stage.open_markets()[:4]]
@@ -137,6 +140,7 @@ async def test_what_was_on_its_way_at_the_halt_is_refused_by_the_service(tmp_pat
         assert stage.world.trade_count == 0
 
 
+@pytest.mark.slow
 async def test_an_order_that_waits_for_its_path_is_held_back_at_the_last_moment(
     tmp_path: Path,
 ) -> None:
@@ -162,6 +166,7 @@ async def test_an_order_that_waits_for_its_path_is_held_back_at_the_last_moment(
         }
 
 
+@pytest.mark.slow
 async def test_a_halt_while_the_intent_is_written_keeps_the_order_here(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         # Nothing is written while this work waits in front.
@@ -178,6 +183,7 @@ async def test_a_halt_while_the_intent_is_written_keeps_the_order_here(tmp_path:
         assert line.orders() == []
 
 
+@pytest.mark.slow
 async def test_sales_quotes_and_readings_pass_while_halted(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(buy(stage.open_markets()[0]))
@@ -255,6 +261,7 @@ class Runner:
         self.log.append("goes on")
 
 
+@pytest.mark.slow
 async def test_what_runs_for_the_desk_stands_still_at_once_and_goes_on_after_the_word(
     tmp_path: Path,
 ) -> None:
@@ -281,6 +288,7 @@ async def test_what_runs_for_the_desk_stands_still_at_once_and_goes_on_after_the
 # -- acknowledgements ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_everybody_is_told_and_each_answer_is_a_line(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         desk.submit(Halt())
@@ -294,6 +302,7 @@ async def test_everybody_is_told_and_each_answer_is_a_line(tmp_path: Path) -> No
         assert state.notices[-1].text == "halted: all sources acknowledged"
 
 
+@pytest.mark.slow
 async def test_a_service_that_is_down_is_told_again_until_it_has_heard(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         line.fault = lambda _: Fault.NO_LINE
@@ -309,6 +318,7 @@ async def test_a_service_that_is_down_is_told_again_until_it_has_heard(tmp_path:
         assert stage.agent.settings.trading_paused
 
 
+@pytest.mark.slow
 async def test_a_slow_service_holds_up_no_other_line(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         line.fault = fails(Fault.STUCK, PAUSE)
@@ -319,6 +329,7 @@ async def test_a_slow_service_holds_up_no_other_line(tmp_path: Path) -> None:
         await until(desk, acked, stage, step_s=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [{"trading_paused": False}, {}])
 async def test_an_answer_without_the_pause_is_no_acknowledgement(
     tmp_path: Path, answer: dict[str, bool]
@@ -336,6 +347,7 @@ def faked(body: object) -> Callable[[], httpx.Response]:
     return lambda: said(body, content_type="application/json")
 
 
+@pytest.mark.slow
 async def test_a_resting_buy_is_cancelled_by_the_public_calls_and_a_sale_stays(
     tmp_path: Path,
 ) -> None:
@@ -354,6 +366,7 @@ async def test_a_resting_buy_is_cancelled_by_the_public_calls_and_a_sale_stays(
         assert state.halt.acks[-1].detail == "2 cancelled"
 
 
+@pytest.mark.slow
 async def test_a_buy_that_is_not_cancelled_is_no_acknowledgement(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         resting = {"orders": [row("b-1", "buy"), row("b-2", "buy")], "count": 2}
@@ -377,6 +390,7 @@ def row(order_id: str, action: str) -> dict[str, object]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_a_second_press_asks_the_missing_ones_at_once(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         line.fault = lambda _: Fault.NO_LINE
@@ -390,6 +404,7 @@ async def test_a_second_press_asks_the_missing_ones_at_once(tmp_path: Path) -> N
         assert desk.state.halted_since == since
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_says_that_it_changes_nothing_there(tmp_path: Path) -> None:
     async with at_work(tmp_path, read_only=True) as (desk, stage, _):
         stage.client._read_only = True
@@ -410,6 +425,7 @@ async def again(stage: Stage) -> AsyncGenerator[Desk]:
         yield desk
 
 
+@pytest.mark.slow
 async def test_the_halt_is_there_before_anything_may_trade_at_the_next_start(
     tmp_path: Path,
 ) -> None:
@@ -437,6 +453,7 @@ async def test_the_halt_is_there_before_anything_may_trade_at_the_next_start(
         assert len(line.orders()) == 1
 
 
+@pytest.mark.slow
 async def test_what_was_not_acknowledged_is_told_after_the_restart(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         stage, line = breaking(whole)
@@ -452,6 +469,7 @@ async def test_what_was_not_acknowledged_is_told_after_the_restart(tmp_path: Pat
         assert stage.world.halt.since is not None
 
 
+@pytest.mark.slow
 async def test_the_halt_is_on_disk_within_the_first_steps(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         line.fault = lambda _: Fault.NO_LINE
@@ -511,6 +529,7 @@ def test_what_is_kept_is_read_as_it_was() -> None:
 # -- the end ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["", "resume", "RESUME ", "yes", "RESUM"])
 async def test_nothing_but_the_word_ends_a_halt(tmp_path: Path, word: str) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
@@ -523,6 +542,7 @@ async def test_nothing_but_the_word_ends_a_halt(tmp_path: Path, word: str) -> No
         assert stage.world.halt.since is not None
 
 
+@pytest.mark.slow
 async def test_the_word_ends_it_everywhere_and_the_gate_opens_last(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(Halt())
@@ -542,6 +562,7 @@ async def test_the_word_ends_it_everywhere_and_the_gate_opens_last(tmp_path: Pat
         assert (await ended(desk, ticket, stage)).state is TicketState.DONE
 
 
+@pytest.mark.slow
 async def test_the_briefing_names_the_halt_no_longer_than_it_lasts(tmp_path: Path) -> None:
     def named(state: DeskState) -> bool:
         told = () if state.briefing is None else state.briefing.every_action
@@ -557,6 +578,7 @@ async def test_the_briefing_names_the_halt_no_longer_than_it_lasts(tmp_path: Pat
             assert stage.clock.now() - at < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [AT_RESUME, PAUSE])
 @pytest.mark.parametrize("fault", [Fault.NO_LINE, Fault.LOST])
 async def test_an_end_that_fails_leaves_everything_halted(
@@ -577,6 +599,7 @@ async def test_an_end_that_fails_leaves_everything_halted(
         assert stage.agent.settings.trading_paused
 
 
+@pytest.mark.slow
 async def test_a_halt_overtakes_its_own_end(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(Halt())
@@ -594,6 +617,7 @@ async def test_a_halt_overtakes_its_own_end(tmp_path: Path) -> None:
         assert any("halted again" in one.text for one in desk.state.notices)
 
 
+@pytest.mark.slow
 async def test_an_end_of_nothing_says_so(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, _, line):
         await desk.submit(Resume("RESUME")).wait()
@@ -601,6 +625,7 @@ async def test_an_end_of_nothing_says_so(tmp_path: Path) -> None:
         assert line.asked(AT_RESUME) == 0
 
 
+@pytest.mark.slow
 async def test_a_pause_from_before_the_halt_stays_after_it(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         stage.agent.change({"trading_paused": True})
@@ -613,6 +638,7 @@ async def test_a_pause_from_before_the_halt_stays_after_it(tmp_path: Path) -> No
         assert "paused at the service before the halt" in desk.state.notices[-1].text
 
 
+@pytest.mark.slow
 async def test_the_operators_pause_of_an_agent_stays_over_a_halt(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         path = {"agent_id": stage.agent_id}
@@ -629,6 +655,7 @@ async def test_the_operators_pause_of_an_agent_stays_over_a_halt(tmp_path: Path)
 # -- another console's halt ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_halt_of_another_console_closes_the_gate_here_and_its_end_opens_it(
     tmp_path: Path,
 ) -> None:
@@ -649,6 +676,7 @@ async def test_a_halt_of_another_console_closes_the_gate_here_and_its_end_opens_
         assert len(line.orders()) == 1
 
 
+@pytest.mark.slow
 async def test_the_word_ends_another_consoles_halt_as_well(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         await stage.client.call(DESK_HALT)
@@ -659,6 +687,7 @@ async def test_the_word_ends_another_consoles_halt_as_well(tmp_path: Path) -> No
         assert not desk.ports.gate.is_closed
 
 
+@pytest.mark.slow
 async def test_the_end_in_another_console_ends_the_own_halt_as_well(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         runner = Runner()
@@ -672,6 +701,7 @@ async def test_the_end_in_another_console_ends_the_own_halt_as_well(tmp_path: Pa
         assert kept_on_disk(tmp_path).on is False
 
 
+@pytest.mark.slow
 async def test_a_reading_from_before_the_halt_opens_nothing(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         before = desk.state.world
@@ -689,6 +719,7 @@ async def test_a_reading_from_before_the_halt_opens_nothing(tmp_path: Path) -> N
         assert not [one for one in line.sent if one.url.path == AT_RESUME]
 
 
+@pytest.mark.slow
 async def test_an_end_elsewhere_is_not_believed_while_the_service_cannot_be_asked(
     tmp_path: Path,
 ) -> None:
@@ -707,6 +738,7 @@ async def test_an_end_elsewhere_is_not_believed_while_the_service_cannot_be_aske
         assert desk.ports.gate.is_closed
 
 
+@pytest.mark.slow
 async def test_a_service_of_others_is_halted_by_its_public_settings_alone(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0, plan=Plan.FREE) as whole:
         stage, line = breaking(whole)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx
+import pytest
 
 from kit.desk.faults import Line, breaking, ready, said, until
 from kit.service.stage import Stage, first_state, open_stage, open_test_desk
@@ -90,6 +91,7 @@ def resumed(state: DeskState) -> bool:
     return state.halted_since is None
 
 
+@pytest.mark.slow
 async def test_each_agent_of_a_skill_is_paused_and_only_what_the_halt_set_is_lifted(
     tmp_path: Path,
 ) -> None:
@@ -112,6 +114,7 @@ async def test_each_agent_of_a_skill_is_paused_and_only_what_the_halt_set_is_lif
         assert words in [one.text for one in state.notices]
 
 
+@pytest.mark.slow
 async def test_a_service_that_fails_at_first_is_asked_again_also_after_a_restart(
     tmp_path: Path,
 ) -> None:
@@ -151,6 +154,7 @@ async def test_a_service_that_fails_at_first_is_asked_again_also_after_a_restart
             assert desk.state.halt is None
 
 
+@pytest.mark.slow
 async def test_a_pause_that_was_not_acknowledged_is_told_until_it_is(tmp_path: Path) -> None:
     async with far(tmp_path) as it, desk_on(it) as desk:
         await it.run_skills(desk)
@@ -170,6 +174,7 @@ async def test_a_pause_that_was_not_acknowledged_is_told_until_it_is(tmp_path: P
         assert it.is_paused("heron")
 
 
+@pytest.mark.slow
 async def test_an_end_that_one_agent_does_not_hear_leaves_everything_halted(
     tmp_path: Path,
 ) -> None:
@@ -192,6 +197,7 @@ async def test_an_end_that_one_agent_does_not_hear_leaves_everything_halted(
         assert not any(it.is_paused(name) for name in NAMES)
 
 
+@pytest.mark.slow
 async def test_a_service_that_never_said_how_an_agent_was_is_not_quoted_as_if(
     tmp_path: Path,
 ) -> None:
@@ -227,6 +233,7 @@ def test_a_halt_that_an_older_program_wrote_is_read() -> None:
     assert kept_halt(also.as_text()) == also
 
 
+@pytest.mark.slow
 async def test_a_halt_while_the_pauses_are_lifted_lifts_no_further_one(tmp_path: Path) -> None:
     async with far(tmp_path) as it, desk_on(it) as desk:
         await it.run_skills(desk)
@@ -252,6 +259,7 @@ async def test_a_halt_while_the_pauses_are_lifted_lifts_no_further_one(tmp_path:
         assert all(it.is_paused(name) for name in NAMES)
 
 
+@pytest.mark.slow
 async def test_an_agent_that_the_service_knows_no_more_holds_up_no_end(tmp_path: Path) -> None:
     async with far(tmp_path) as it, desk_on(it) as desk:
         await it.run_skills(desk)
@@ -267,6 +275,7 @@ async def test_an_agent_that_the_service_knows_no_more_holds_up_no_end(tmp_path:
         assert not it.is_paused("heron")
 
 
+@pytest.mark.slow
 async def test_a_disk_that_refuses_holds_up_no_pause_and_is_told(tmp_path: Path) -> None:
     async with far(tmp_path) as it, desk_on(it) as desk:
         await it.run_skills(desk)
@@ -291,6 +300,7 @@ async def test_a_disk_that_refuses_holds_up_no_pause_and_is_told(tmp_path: Path)
         assert not any(it.is_paused(name) for name in NAMES)
 
 
+@pytest.mark.slow
 async def test_the_buys_that_rest_for_skills_are_cancelled_with_their_own_key(
     tmp_path: Path,
 ) -> None:
@@ -327,6 +337,7 @@ def order(order_id: str, kind: str) -> dict[str, object]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_a_desk_that_is_read_only_pauses_nobody(tmp_path: Path) -> None:
     async with far(tmp_path) as it:
         async with desk_on(it) as desk:

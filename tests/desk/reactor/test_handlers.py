@@ -312,6 +312,7 @@ async def test_what_the_disk_refuses_is_said_and_not_shown() -> None:
 # -- the breaker ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_breaker_of_the_embedded_service_is_closed_there_for_this_agent() -> None:
     it = Work()
     assert await it.do(ResetBreaker()) == ("good", "circuit breaker closed")

@@ -40,6 +40,8 @@ from service_tui.terms import Plan
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import PENDING_SIGNALS, REACTOR
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_signal_waits_for_the_person_and_is_mirrored_by_a_word(tmp_path: Path) -> None:
     async with following(tmp_path) as (desk, stage, line):

@@ -37,7 +37,7 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter, StoredState
 from service_tui.storage.reactor import StoredReactor
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
 HERE = Path(__file__).resolve().parents[2] / "kit" / "programs"

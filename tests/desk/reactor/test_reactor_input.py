@@ -109,6 +109,7 @@ def test_a_broken_signal_is_said_and_named(why: str, fields: dict[str, object]) 
     assert why in found.broken
 
 
+@pytest.mark.slow
 @given(
     st.floats(0.01, 1e9), st.floats(0.001, 0.999), st.floats(0.01, 1e9), st.floats(0, 1),
     st.integers(0, 10**15), st.integers(0, 10**15),
@@ -281,6 +282,7 @@ async def test_a_signal_is_written_again_for_all_but_a_price_that_moves_on(
     assert [row["signal_id"] for row in written.rows[is_written:]] == ["another"]
 
 
+@pytest.mark.slow
 def test_what_is_listed_no_more_has_an_end_and_old_ones_count_in_the_statistics() -> None:
     state = reduce(empty(), listed(SIGNALS_MAX))
     later = Timestamp(NOW + 61)

@@ -9,6 +9,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 import httpx
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ class Step(Enum):
 PLAYS = st.lists(st.sampled_from([*Step, Step.DEAR_TRADES, Step.TRADES]), min_size=3, max_size=9)
 
 
+@pytest.mark.slow
 @examples(8)
 @example([Step.DEAR_TRADES, Step.DEAR_TRADES, Step.HOUR, Step.DEAR_TRADES])
 @given(PLAYS)

@@ -25,6 +25,7 @@ def written(tree: Tree) -> str:
     return json.dumps(tree)
 
 
+@pytest.mark.slow
 @given(TREES, TREES)
 def test_a_difference_turns_one_tree_into_the_other(before: Tree, after: Tree) -> None:
     kept = written(before)
@@ -33,6 +34,7 @@ def test_a_difference_turns_one_tree_into_the_other(before: Tree, after: Tree) -
     assert written(before) == kept
 
 
+@pytest.mark.slow
 @given(LISTS, LISTS)
 def test_lists_of_equal_entries_are_told_apart_by_their_place(
     before: list[int], after: list[int]
@@ -40,6 +42,7 @@ def test_lists_of_equal_entries_are_told_apart_by_their_place(
     assert applied(before, difference(before, after)) == after
 
 
+@pytest.mark.slow
 @given(TREES)
 def test_a_tree_does_not_differ_from_its_copy(tree: Tree) -> None:
     assert difference(tree, json.loads(json.dumps(tree))) is None

@@ -102,6 +102,7 @@ def test_a_clock_that_is_set_back_a_little_keeps_the_records_in_order() -> None:
     assert START == first.at < second.at < START + 0.01
 
 
+@pytest.mark.slow
 def test_a_clock_that_was_wrong_for_a_while_hides_nothing(tmp_path: Path) -> None:
     store, rng, recorder = Recordings(tmp_path), random.Random(1), Recorder()
     store.begin()
@@ -126,6 +127,7 @@ def test_a_clock_that_was_wrong_for_a_while_hides_nothing(tmp_path: Path) -> Non
     assert [player.neighbour(at, 1) for at in times] == [*times[1:], None]
 
 
+@pytest.mark.slow
 def test_records_written_by_a_wrong_clock_are_kept_in_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +155,7 @@ def list_of(store: Recordings) -> list[float]:
         return [row[0] for row in connection.execute("SELECT at FROM records ORDER BY rowid")]
 
 
+@pytest.mark.slow
 def test_what_the_disk_refused_costs_nothing_and_a_halt_is_always_recorded() -> None:
     state, rng, recorder, at = sample_state(100), random.Random(1), Recorder(), START
     size = 0
@@ -202,6 +205,7 @@ def test_a_number_that_is_none_is_not_recorded_and_the_next_state_is() -> None:
     assert record.is_whole
 
 
+@pytest.mark.slow
 def test_no_secret_and_no_endless_list_is_recorded() -> None:
     state = replace(
         sample_state(MARKETS_MAX + 50),
@@ -245,6 +249,7 @@ def test_the_event_of_a_record_names_what_happened(
     assert event_between(state, change(state)) == event
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("markets", [100, 280])
 def test_a_day_of_a_hundred_markets_that_all_move_stays_below_five_megabytes(
     markets: int,
@@ -308,6 +313,7 @@ def fill(folder: Path, count: int) -> dict[Timestamp, DeskState]:
     return states
 
 
+@pytest.mark.slow
 def test_every_moment_is_read_back_as_it_was_in_any_order(tmp_path: Path) -> None:
     states, rng = filled(tmp_path, 60), random.Random(2)
     player = Player(Recordings(tmp_path))
@@ -320,6 +326,7 @@ def test_every_moment_is_read_back_as_it_was_in_any_order(tmp_path: Path) -> Non
         assert moment.state == states[at]
 
 
+@pytest.mark.slow
 def test_steps_lead_to_neighbours_and_to_events(tmp_path: Path) -> None:
     states = filled(tmp_path, 20)
     player, times = Player(Recordings(tmp_path)), list(states)
@@ -358,6 +365,7 @@ def test_old_records_go_and_the_rest_can_still_be_read(tmp_path: Path) -> None:
     assert moment.state == states[times[50]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spoiled",
     [
@@ -403,6 +411,7 @@ def test_a_damaged_record_is_named_and_the_others_are_shown(tmp_path: Path, spoi
 WHOLE_BODY = zlib.compress(b'{"a":1}')
 
 
+@pytest.mark.slow
 def test_a_chain_without_a_readable_beginning_is_passed_over(tmp_path: Path) -> None:
     states = filled(tmp_path, 40)
     times = list(states)
@@ -534,6 +543,7 @@ os._exit(9)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_program_that_was_killed_while_it_wrote_leaves_a_readable_file(tmp_path: Path) -> None:
     states, store = filled(tmp_path, 5), Recordings(tmp_path)
@@ -555,6 +565,7 @@ def test_a_damaged_file_is_put_aside(tmp_path: Path) -> None:
     assert Player(Recordings(tmp_path)).span() is not None
 
 
+@pytest.mark.slow
 def test_a_long_busy_hour_is_written_whole_again(monkeypatch: pytest.MonkeyPatch) -> None:
     # Fewer than in earnest, and still so many that a whole state is affordable behind them.
     monkeypatch.setattr("service_tui.desk.recording.recorder.CHAIN_MAX", BUSY)
@@ -633,6 +644,7 @@ def test_twice_the_markets_have_twice_the_bytes(monkeypatch: pytest.MonkeyPatch)
     assert recorder.record(MOVED, half) is not None
 
 
+@pytest.mark.slow
 def test_a_state_is_due_by_its_age_on_either_side_of_each_bound() -> None:
     def is_due(state: DeskState, after_s: float) -> bool:
         recorder = Recorder()

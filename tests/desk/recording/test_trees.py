@@ -36,6 +36,7 @@ def test_a_whole_state_is_read_back_equal() -> None:
     assert repr(read) == repr(state)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data())
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,6 +126,7 @@ def test_harmless_text_stays_as_it_is(text: str) -> None:
     assert harmless(once) == once
 
 
+@pytest.mark.slow
 def test_a_tree_of_values_without_end_is_refused_at_once() -> None:
     inner: list[Any] = ["x"] * 2_000
     for _ in range(4):

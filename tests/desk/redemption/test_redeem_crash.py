@@ -61,6 +61,7 @@ async def killed(directory: Path, where: str) -> Left:
 EACH_RUN = {"checked", "signed", "broadcast"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "where",
     [

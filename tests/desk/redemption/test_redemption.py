@@ -133,6 +133,7 @@ def allowed() -> DeskState:
     return replace(first_state(), preferences={ALLOWED: "1"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["unsettled", "recent"])
 async def test_a_journal_that_cannot_be_read_at_the_start_is_read_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
@@ -157,6 +158,7 @@ async def test_a_journal_that_cannot_be_read_at_the_start_is_read_later(
 # -- the way to money ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         before, due = balance(stage), payout(held)
@@ -188,6 +190,7 @@ async def test_a_won_position_becomes_money_in_six_steps(tmp_path: Path) -> None
             assert any(f"redeemed: {paid} received" in one.text for one in state.notices)
 
 
+@pytest.mark.slow
 async def test_a_halt_does_not_stop_a_redemption(tmp_path: Path) -> None:
     async with (
         won(tmp_path) as (stage, _, held),
@@ -199,6 +202,7 @@ async def test_a_halt_does_not_stop_a_redemption(tmp_path: Path) -> None:
         assert (await redeemed(desk, stage, held)).state is ChainRunState.DONE
 
 
+@pytest.mark.slow
 async def test_what_was_not_shown_is_not_signed(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         signer = CountingSigner()
@@ -211,6 +215,7 @@ async def test_what_was_not_shown_is_not_signed(tmp_path: Path) -> None:
             assert any("differs from the one shown" in one.text for one in desk.state.notices)
 
 
+@pytest.mark.slow
 async def test_without_an_open_key_nothing_is_signed(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held), open_wallet_desk(stage) as desk:
         await known(desk, stage)
@@ -221,6 +226,7 @@ async def test_without_an_open_key_nothing_is_signed(tmp_path: Path) -> None:
         assert on_chain(stage) == []
 
 
+@pytest.mark.slow
 async def test_a_lost_position_is_never_burned(tmp_path: Path) -> None:
     async with won(tmp_path, lost=True) as (stage, line, held):
         signer = CountingSigner()
@@ -233,6 +239,7 @@ async def test_a_lost_position_is_never_burned(tmp_path: Path) -> None:
             assert line.asked(REDEEM.path) == 0
 
 
+@pytest.mark.slow
 async def test_before_the_oracle_it_waits(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         own = await ready(stage)
@@ -245,6 +252,7 @@ async def test_before_the_oracle_it_waits(tmp_path: Path) -> None:
             assert signer.count == 0
 
 
+@pytest.mark.slow
 async def test_what_was_redeemed_elsewhere_is_told_apart(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         signer = CountingSigner()
@@ -262,6 +270,7 @@ async def test_what_was_redeemed_elsewhere_is_told_apart(tmp_path: Path) -> None
             assert signer.count == 0
 
 
+@pytest.mark.slow
 async def test_a_managed_wallet_is_signed_for_by_the_service(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         before, due = balance(stage), payout(held)
@@ -283,6 +292,7 @@ async def test_a_managed_wallet_is_signed_for_by_the_service(tmp_path: Path) -> 
 # -- by itself ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_with_the_persons_word_it_goes_by_itself(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         before, due = balance(stage), payout(held)
@@ -299,6 +309,7 @@ async def test_with_the_persons_word_it_goes_by_itself(tmp_path: Path) -> None:
         assert on_chain(stage) == [TxStatus.CONFIRMED]
 
 
+@pytest.mark.slow
 async def test_switched_off_on_the_service_nothing_goes_by_itself(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         async with open_wallet_desk(stage, CountingSigner(), initial=allowed()) as desk:
@@ -312,6 +323,7 @@ async def test_switched_off_on_the_service_nothing_goes_by_itself(tmp_path: Path
         assert on_chain(stage) == []
 
 
+@pytest.mark.slow
 async def test_too_little_gas_pauses_and_a_top_up_goes_on(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         path = {"agent_id": stage.agent_id}
@@ -329,6 +341,7 @@ async def test_too_little_gas_pauses_and_a_top_up_goes_on(tmp_path: Path) -> Non
             assert state.redemption.auto.paused == ""
 
 
+@pytest.mark.slow
 async def test_a_locked_key_is_said_at_once_and_once(tmp_path: Path) -> None:
     async with (
         won(tmp_path) as (stage, _, held),
@@ -342,6 +355,7 @@ async def test_a_locked_key_is_said_at_once_and_once(tmp_path: Path) -> None:
         assert run_of(desk.state, held) is None
 
 
+@pytest.mark.slow
 async def test_two_reverts_in_a_row_pause_it(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         await operate(stage, DESK_PATCH_CHAIN, json={"faults": ["revert", "revert"]})
@@ -401,6 +415,7 @@ async def killed(stage: Setting, signer: CountingSigner, is_there: Callable[[], 
         running.cancel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("where", "is_it", "fault"), KILLS, ids=[one[0] for one in KILLS])
 async def test_killed_anywhere_it_is_redeemed_once(
     tmp_path: Path, where: str, is_it: Callable[[httpx.Request], bool], fault: Fault
@@ -433,6 +448,7 @@ async def test_killed_anywhere_it_is_redeemed_once(
         assert stage.world.venues.account(stage.agent_id, Venue.EVM).redeemable_count() == 0
 
 
+@pytest.mark.slow
 async def test_what_was_sent_gets_its_end_however_much_came_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -453,6 +469,7 @@ async def test_what_was_sent_gets_its_end_however_much_came_later(
         assert balance(stage) == before + due
 
 
+@pytest.mark.slow
 async def test_killed_between_signature_and_disk_nothing_has_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -472,6 +489,7 @@ async def test_killed_between_signature_and_disk_nothing_has_left(
         assert balance(stage) == before + due
 
 
+@pytest.mark.slow
 async def test_a_minute_without_a_receipt_is_broadcast_unconfirmed(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         await operate(stage, DESK_PATCH_CHAIN, json={"faults": ["withhold"]})
@@ -511,6 +529,7 @@ class Receipts(httpx.AsyncBaseTransport):
         return said(body)
 
 
+@pytest.mark.slow
 async def test_a_receipt_whose_block_vanishes_counts_from_the_beginning(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         receipts = line.inner = Receipts(line.inner)
@@ -531,6 +550,7 @@ async def test_a_receipt_whose_block_vanishes_counts_from_the_beginning(tmp_path
         assert signer.count == 1
 
 
+@pytest.mark.slow
 async def test_a_relay_that_names_another_transaction_is_shown(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         other = "0x" + "ee" * 32
@@ -555,6 +575,7 @@ async def test_a_relay_that_names_another_transaction_is_shown(tmp_path: Path) -
         assert signer.count == 1
 
 
+@pytest.mark.slow
 async def test_lost_bytes_are_sent_again_and_never_signed_again(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         signer = CountingSigner()
@@ -574,6 +595,7 @@ async def test_lost_bytes_are_sent_again_and_never_signed_again(tmp_path: Path) 
         assert len(set(sent)) == 1
 
 
+@pytest.mark.slow
 async def test_the_report_is_repeated_until_it_is_taken(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         line.fault = lambda request: (
@@ -588,6 +610,7 @@ async def test_the_report_is_repeated_until_it_is_taken(tmp_path: Path) -> None:
         assert line.asked(REPORT_REDEMPTION.path) == 3
 
 
+@pytest.mark.slow
 async def test_two_words_at_once_redeem_once(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         signer = CountingSigner()
@@ -601,6 +624,7 @@ async def test_two_words_at_once_redeem_once(tmp_path: Path) -> None:
         assert on_chain(stage) == [TxStatus.CONFIRMED]
 
 
+@pytest.mark.slow
 async def test_all_of_several_are_redeemed_by_one_word(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=60) as stage:
         own = await ready(stage)
@@ -622,6 +646,7 @@ async def test_all_of_several_are_redeemed_by_one_word(tmp_path: Path) -> None:
         assert on_chain(stage) == [TxStatus.CONFIRMED] * 4
 
 
+@pytest.mark.slow
 async def test_with_a_clock_far_off_nothing_is_signed_until_it_is_right(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         dated = Dated(line, stage.clock, ahead_s=-31.0)
@@ -639,6 +664,7 @@ async def test_with_a_clock_far_off_nothing_is_signed_until_it_is_right(tmp_path
         assert signer.count == 1
 
 
+@pytest.mark.slow
 async def test_a_second_console_on_the_directory_leaves_it_to_the_first(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         second_signer, first_signer = CountingSigner(), CountingSigner()
@@ -669,6 +695,7 @@ async def beside(
             assert ChainRuns(own).recent(100) == []
 
 
+@pytest.mark.slow
 async def test_who_takes_the_directory_over_begins_redemptions_in_its_journal(
     tmp_path: Path,
 ) -> None:
@@ -692,6 +719,7 @@ async def test_who_takes_the_directory_over_begins_redemptions_in_its_journal(
         assert on_chain(stage) == [TxStatus.CONFIRMED]
 
 
+@pytest.mark.slow
 async def test_what_the_last_holder_has_sent_is_followed_and_not_signed_again(
     tmp_path: Path,
 ) -> None:
@@ -714,6 +742,7 @@ async def test_what_the_last_holder_has_sent_is_followed_and_not_signed_again(
         assert on_chain(stage) == [TxStatus.CONFIRMED]
 
 
+@pytest.mark.slow
 async def test_who_holds_the_directory_no_longer_begins_nothing(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         signer = CountingSigner()
@@ -727,6 +756,7 @@ async def test_who_holds_the_directory_no_longer_begins_nothing(tmp_path: Path) 
         assert on_chain(stage) == []
 
 
+@pytest.mark.slow
 async def test_who_holds_the_directory_again_follows_what_others_did_meanwhile(
     tmp_path: Path,
 ) -> None:
@@ -812,6 +842,7 @@ class Tampering(httpx.AsyncBaseTransport):
         )
 
 
+@pytest.mark.slow
 async def test_what_no_person_would_sign_is_not_signed(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         wire = Tampering(stage.sim.transport, REDEEM.path)
@@ -841,6 +872,7 @@ async def test_what_no_person_would_sign_is_not_signed(tmp_path: Path) -> None:
         assert signer.count == 1
 
 
+@pytest.mark.slow
 async def test_by_itself_nothing_strange_is_tried_twice(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         wire = Tampering(stage.sim.transport, REDEEM.path)

@@ -54,6 +54,7 @@ async def post(stage: Stage, number: int, status: str = "keep") -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_an_experiment_of_another_process_is_seen(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, open_test_desk(stage) as desk:
         await until(desk, lambda state: bool(state.account), stage.clock)
@@ -126,6 +127,7 @@ def test_a_broken_entry_is_passed_over(tmp_path: Path, text: str) -> None:
     assert len(found.sessions) == 1
 
 
+@pytest.mark.slow
 async def test_a_backtest_is_shown_with_its_sweep(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, open_test_desk(stage) as desk:
         market = stage.open_markets()[0]
@@ -146,6 +148,7 @@ async def test_a_backtest_is_shown_with_its_sweep(tmp_path: Path) -> None:
         assert backtest.keys == ("edge",)
 
 
+@pytest.mark.slow
 async def test_a_free_plan_is_said_where_the_backtest_would_stand(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path, speed=0, plan=Plan.FREE) as stage,
@@ -156,6 +159,7 @@ async def test_a_free_plan_is_said_where_the_backtest_would_stand(tmp_path: Path
         assert "Pro" in state.research.problem
 
 
+@pytest.mark.slow
 async def test_a_diff_of_a_repository_elsewhere_is_said(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, open_test_desk(stage) as desk:
         desk.submit(ShowDiff("nobody:nothing", "abc1234"))

@@ -61,6 +61,8 @@ from service_tui.wire.monitors import MonitorRequest, RiskAlertsQuery
 from service_tui.wire.settings import UserSettingsPatch
 from service_tui.wire.trades import TradeRequest
 
+pytestmark = pytest.mark.slow
+
 HOUR_S = 3_600.0
 HAIR = 0.0001
 """On a book a buy costs more than the middle: such a stop is reached at the next tick."""

@@ -223,6 +223,7 @@ def wish(
     return SetMonitor(market_id, Side.YES, Venue.SIM, thresholds)
 
 
+@pytest.mark.slow
 async def test_thresholds_are_set_and_removed(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = await held(desk, stage)
@@ -263,6 +264,7 @@ async def newly_warned(desk: Desk, stage: Stage, order: SetMonitor) -> str:
     return warned(state).removeprefix(before)
 
 
+@pytest.mark.slow
 async def test_thresholds_that_are_none_are_refused_before_anything_is_sent(
     tmp_path: Path,
 ) -> None:
@@ -276,6 +278,7 @@ async def test_thresholds_that_are_none_are_refused_before_anything_is_sent(
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
 
 
+@pytest.mark.slow
 async def test_what_is_not_held_or_has_ended_is_not_guarded(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         await until(desk, lambda s: "positions" in s.seen, stage)
@@ -290,6 +293,7 @@ async def test_what_is_not_held_or_has_ended_is_not_guarded(tmp_path: Path) -> N
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
 
 
+@pytest.mark.slow
 async def test_a_refusal_of_the_service_is_said_with_what_to_do(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
@@ -303,6 +307,7 @@ async def test_a_refusal_of_the_service_is_said_with_what_to_do(tmp_path: Path) 
         await until(desk, lambda s: "too many monitors; remove one" in warned(s), stage)
 
 
+@pytest.mark.slow
 async def test_monitors_are_asked_for_with_their_age(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         await held(desk, stage)
@@ -341,6 +346,7 @@ def test_the_command_says_trailing_and_time_stop() -> None:
     assert points.describe().endswith("trailing stop 3.0 pt below the peak")
 
 
+@pytest.mark.slow
 async def test_trailing_and_time_stop_are_set_changed_and_removed(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = await held(desk, stage)
@@ -401,6 +407,7 @@ def test_a_service_with_stop_and_target_alone_is_sent_no_other_name() -> None:
     assert every.model_fields_set == {"side", "venue", *(kind.wire for kind in THRESHOLDS)}
 
 
+@pytest.mark.slow
 async def test_a_time_stop_sells_and_says_why(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = await held(desk, stage)
@@ -414,6 +421,7 @@ async def test_a_time_stop_sells_and_says_why(tmp_path: Path) -> None:
         assert not state.risk.monitors
 
 
+@pytest.mark.slow
 async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
@@ -425,6 +433,7 @@ async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(tmp_pat
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
 
 
+@pytest.mark.slow
 async def test_a_buy_sets_its_stop_and_target_when_it_fills(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         await until(desk, lambda s: s.markets and "positions" in s.seen, stage)
@@ -463,6 +472,7 @@ def well_noticed(state: DeskState) -> int:
     return sum(one.tone == "good" for one in state.notices)
 
 
+@pytest.mark.slow
 async def test_a_monitor_that_differs_from_the_requested_one_is_reported(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
@@ -487,6 +497,7 @@ async def test_a_monitor_that_differs_from_the_requested_one_is_reported(tmp_pat
         assert wrong == []
 
 
+@pytest.mark.slow
 async def test_an_answer_that_leaves_out_stop_and_target_proves_nothing(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)

@@ -62,6 +62,7 @@ def wish(market_id: str, condition: Condition, threshold: float, side: Side) -> 
     return SetPriceAlert(market_id, side, condition, threshold)
 
 
+@pytest.mark.slow
 async def test_the_same_alert_is_kept_once(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = stage.open_markets()[0].market_id
@@ -75,6 +76,7 @@ async def test_the_same_alert_is_kept_once(tmp_path: Path) -> None:
         await until(desk, lambda s: len(s.risk.price_alerts) == 2, stage)
 
 
+@pytest.mark.slow
 async def test_a_price_alert_fires_once_and_stays_fired_over_a_restart(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = stage.open_markets()[0].market_id
@@ -103,6 +105,7 @@ async def test_a_price_alert_fires_once_and_stays_fired_over_a_restart(tmp_path:
         assert PriceAlerts(stage.database).all() == []
 
 
+@pytest.mark.slow
 async def test_a_crossing_is_told_although_the_desk_was_closed_between(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         market_id = stage.open_markets()[0].market_id
@@ -118,6 +121,7 @@ async def test_a_crossing_is_told_although_the_desk_was_closed_between(tmp_path:
             await until(desk, fired, stage)
 
 
+@pytest.mark.slow
 async def test_a_price_that_is_there_already_is_told_at_once(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = stage.open_markets()[0].market_id
@@ -127,6 +131,7 @@ async def test_a_price_that_is_there_already_is_told_at_once(tmp_path: Path) -> 
         await until(desk, lambda _: PriceAlerts(stage.database).all()[0]["triggered_at"], stage)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.0, 1.0, -0.5, float("nan"), float("inf")])
 async def test_a_price_that_is_none_is_refused(tmp_path: Path, threshold: float) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
@@ -139,6 +144,7 @@ async def test_a_price_that_is_none_is_refused(tmp_path: Path, threshold: float)
         assert desk.state.risk.price_alerts == ()
 
 
+@pytest.mark.slow
 async def test_a_full_disk_still_tells_what_fires_but_keeps_no_new_one(
     tmp_path: Path,
 ) -> None:

@@ -11,6 +11,8 @@ from service_tui.storage.cache import CacheStore
 from service_tui.storage.errors import StorageFullError
 from service_tui.wire.endpoints.desk import SET_SPEED
 
+pytestmark = pytest.mark.slow
+
 
 async def test_the_world_takes_the_speed_that_was_set(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):

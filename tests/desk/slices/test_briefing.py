@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from kit.desk.faults import at_work, said, until
 from service_tui.client.reply import decode
 from service_tui.desk.slices.briefing import BriefingView, VenueBriefing
@@ -53,6 +55,7 @@ def test_the_name_of_a_venue_is_harmless() -> None:
     assert view_of(text).venues == (VenueBriefing("ab", ("x",)),)
 
 
+@pytest.mark.slow
 async def test_the_heartbeat_is_kept_with_its_age(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         await until(desk, lambda s: s.briefing, stage)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from kit.console.doors import running, seen_before
 from kit.desk.faults import breaking, said, until
 from kit.service.stage import open_stage, open_test_desk
@@ -9,6 +11,7 @@ from service_tui.desk.slices.records import Phase, Topic
 from service_tui.wire.endpoints.public import POSITIONS
 
 
+@pytest.mark.slow
 async def test_without_positions_there_is_no_equity(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         stage, line = breaking(whole)

@@ -15,6 +15,8 @@ from service_tui.desk.slices.records import TicketState
 from service_tui.desk.trading.preflight import preflight
 from service_tui.units import ONE, Micros
 
+pytestmark = pytest.mark.slow
+
 REFUSED = {"success": False, "order_id": "x", "message": "the book is busy"}
 
 

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from kit.desk.faults import Dated, breaking, until
 from kit.desk.live_orders import live, placed
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
@@ -25,6 +27,8 @@ from service_tui.units import Micros
 from service_tui.wire.endpoints.desk import SET_SPEED
 from service_tui.wire.endpoints.public import SET_MONITOR
 from service_tui.wire.monitors import MonitorRequest
+
+pytestmark = pytest.mark.slow
 
 
 def on_sale(stage: Stage, venue: Venue) -> Market:

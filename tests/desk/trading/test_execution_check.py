@@ -407,6 +407,7 @@ def test_a_position_is_that_of_the_order_on_its_venue_or_on_none_that_is_named()
     assert not is_holding(f"{bare}:{Venue.SOL.value}", real)
 
 
+@pytest.mark.slow
 async def test_an_order_with_a_contradictory_answer_is_looked_up_and_never_repeated(
     tmp_path: Path,
 ) -> None:
@@ -433,6 +434,7 @@ async def test_an_order_with_a_contradictory_answer_is_looked_up_and_never_repea
         assert len(line.orders()) == 1
 
 
+@pytest.mark.slow
 async def test_a_quote_that_may_have_traded_is_told_and_offered_to_nobody(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]

@@ -50,6 +50,7 @@ def buy(market: Market, amount: int = 30, **other: object) -> PlaceTrade:
     return replace(order, **other)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchange", list(ExchangeVersion))
 async def test_an_order_on_the_chain_venue_is_signed_and_filled(
     tmp_path: Path, exchange: ExchangeVersion
@@ -80,6 +81,7 @@ async def test_an_order_on_the_chain_venue_is_signed_and_filled(
             assert signer.count == 2
 
 
+@pytest.mark.slow
 async def test_each_thing_that_is_missing_is_said(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         await ready(stage)
@@ -111,6 +113,7 @@ async def test_each_thing_that_is_missing_is_said(tmp_path: Path) -> None:
             assert signer.count == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signer", [None, CountingSigner("77" * 32)])
 async def test_without_the_wallets_own_key_nothing_leaves(
     tmp_path: Path, signer: CountingSigner | None
@@ -124,6 +127,7 @@ async def test_without_the_wallets_own_key_nothing_leaves(
             assert signer is None or signer.count == 0
 
 
+@pytest.mark.slow
 async def test_with_a_clock_far_off_nothing_is_bought_and_a_sale_leaves(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         await ready(whole)
@@ -193,6 +197,7 @@ def dust(state: AlertState) -> Callable[[DeskState], bool]:
     )
 
 
+@pytest.mark.slow
 async def test_an_exit_sells_what_the_ticks_allow_and_the_dust_goes_along(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         await ready(whole)
@@ -226,6 +231,7 @@ async def test_an_exit_sells_what_the_ticks_allow_and_the_dust_goes_along(tmp_pa
         assert signer.count == 2
 
 
+@pytest.mark.slow
 async def test_an_alert_of_less_than_the_venue_takes_sends_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         await ready(whole)

@@ -82,6 +82,7 @@ def reference(line: Line) -> str:
 # -- by whose clock -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off_s", [-2 * HOUR_S, -1_800.0, 0.0, 2 * HOUR_S])
 @pytest.mark.parametrize("says_its_time", [True, False])
 async def test_an_order_that_happened_is_found_however_far_the_clocks_are_apart(
@@ -103,6 +104,7 @@ async def test_an_order_that_happened_is_found_however_far_the_clocks_are_apart(
         assert len(line.orders()) == 1
 
 
+@pytest.mark.slow
 async def test_a_search_ends_where_the_trades_are_older_than_the_order(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         ticket = await lost(desk, stage, line)
@@ -122,6 +124,7 @@ async def test_a_search_ends_where_the_trades_are_older_than_the_order(tmp_path:
         assert ticket.view.has_no_trace
 
 
+@pytest.mark.slow
 async def test_a_service_whose_clock_is_off_is_told_for_as_long_as_it_is(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         assert list(persistent_banners(desk.state)) == []
@@ -208,6 +211,7 @@ UNREADABLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNREADABLE)
 async def test_what_cannot_be_read_leaves_the_person_a_way_out_that_says_how_sure_it_is(
     tmp_path: Path, name: str
@@ -237,6 +241,7 @@ async def test_what_cannot_be_read_leaves_the_person_a_way_out_that_says_how_sur
         assert len(line.orders()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [said({"error": "gone"}, 404), Fault.NO_LINE])
 async def test_trades_that_cannot_be_asked_for_leave_a_way_out_as_well(
     tmp_path: Path, answer: Fault | httpx.Response
@@ -276,6 +281,7 @@ def test_what_may_have_happened_is_reserved_until_the_person_closes_it() -> None
         assert (objection is None) is is_free
 
 
+@pytest.mark.slow
 async def test_what_the_person_closed_while_it_was_looked_up_stays_closed(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         ticket = await lost(desk, stage, line)
@@ -296,6 +302,7 @@ async def test_what_the_person_closed_while_it_was_looked_up_stays_closed(tmp_pa
 # -- after a restart ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_after_a_restart_buys_are_held_back_for_a_minute_and_sales_not_at_all(
     tmp_path: Path,
 ) -> None:

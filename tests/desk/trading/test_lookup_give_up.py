@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from kit.desk.faults import ready
 from kit.service.stage import open_stage, open_test_desk, until
 from service_tui.desk.changes import Changed
@@ -8,6 +10,7 @@ from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
 from service_tui.units import Micros, Timestamp
 
 
+@pytest.mark.slow
 async def test_an_order_is_closed_by_the_person_only_after_it_was_looked_for(
     tmp_path: Path,
 ) -> None:

@@ -54,6 +54,7 @@ LIES: dict[str, tuple[Callable[[Json], Json], str]] = {
 }
 
 
+@pytest.mark.slow
 async def test_only_what_was_shown_is_signed(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         await ready(whole)
@@ -129,6 +130,7 @@ def test_a_price_that_nobody_saw_is_bound_by_the_one_shown(
     assert worst_price(replace(state, markets={}), order) is None
 
 
+@pytest.mark.slow
 async def test_a_sale_without_a_quote_goes_for_no_price_that_one_answer_made_up(
     tmp_path: Path,
 ) -> None:

@@ -24,6 +24,8 @@ from service_tui.desk.trading.preflight import preflight
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
+pytestmark = pytest.mark.slow
+
 ORDERS = "/api/sdk/orders/open"
 
 

@@ -36,6 +36,7 @@ from service_tui.units import ONE, Micros, Timestamp, decimal
 # -- done ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_buy_is_filled_and_shows_in_the_portfolio(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, open_test_desk(stage) as desk:
         await until(desk, ready, stage)
@@ -48,6 +49,7 @@ async def test_a_buy_is_filled_and_shows_in_the_portfolio(tmp_path: Path) -> Non
         assert stage.world.ledger.total() == 0
 
 
+@pytest.mark.slow
 async def test_a_quote_says_what_the_same_order_then_gets(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         order = buy(stage.open_markets()[3])
@@ -61,6 +63,7 @@ async def test_a_quote_says_what_the_same_order_then_gets(tmp_path: Path) -> Non
         assert quote.max_win == held.shares - order.amount
 
 
+@pytest.mark.slow
 async def test_a_sale_of_everything_closes_the_position(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(buy(stage.open_markets()[0], side=Side.NO))
@@ -72,6 +75,7 @@ async def test_a_sale_of_everything_closes_the_position(tmp_path: Path) -> None:
         assert desk.state.account.equity == desk.state.account.cash == stage.world.cash(stage.agent)
 
 
+@pytest.mark.slow
 async def test_the_row_of_the_intent_is_on_disk_before_the_order_leaves(tmp_path: Path) -> None:
     found = []
 
@@ -91,6 +95,7 @@ async def test_the_row_of_the_intent_is_on_disk_before_the_order_leaves(tmp_path
         assert json.loads(json.loads(body)["sent"])["signal_data"] == {"client_ref": reference}
 
 
+@pytest.mark.slow
 async def test_an_order_carries_its_reference_as_idempotency_key(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         ticket = desk.submit(buy(stage.open_markets()[0]))
@@ -99,6 +104,7 @@ async def test_an_order_carries_its_reference_as_idempotency_key(tmp_path: Path)
         assert order.headers["idempotency-key"] == view.client_ref
 
 
+@pytest.mark.slow
 async def test_the_end_of_each_order_is_one_row_and_one_notice(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         before = len(desk.state.notices)
@@ -122,6 +128,7 @@ REFUSED_HERE = {
 }
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         for changes, words in REFUSED_HERE.values():
@@ -134,6 +141,7 @@ async def test_what_cannot_be_is_refused_before_anything_is_sent(tmp_path: Path)
         assert desk.state.account.cash == CASH
 
 
+@pytest.mark.slow
 async def test_more_than_is_held_is_not_sold(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(buy(stage.open_markets()[0]))
@@ -145,6 +153,7 @@ async def test_more_than_is_held_is_not_sold(tmp_path: Path) -> None:
         assert len(line.orders()) == 1
 
 
+@pytest.mark.slow
 async def test_a_refusal_here_is_a_row_of_the_blotter_as_well(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         await ended(desk, desk.submit(buy(stage.open_markets()[0], 501 * ONE)), stage)
@@ -153,6 +162,7 @@ async def test_a_refusal_here_is_a_row_of_the_blotter_as_well(tmp_path: Path) ->
         assert "limit per trade" in row.outcome
 
 
+@pytest.mark.slow
 async def test_words_that_the_wire_does_not_take_are_refused_and_end_nothing(
     tmp_path: Path,
 ) -> None:
@@ -176,6 +186,7 @@ async def test_words_that_the_wire_does_not_take_are_refused_and_end_nothing(
         assert (await ended(desk, desk.submit(buy(market)), stage)).state is TicketState.DONE
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_trades_nothing(tmp_path: Path) -> None:
     async with at_work(tmp_path, read_only=True) as (desk, stage, line):
         view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
@@ -290,6 +301,7 @@ def test_nothing_is_traded_on_data_that_is_too_old_or_from_a_clock_that_was_set_
 # -- refused there ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_venues_no_is_told_with_its_advice(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
@@ -304,6 +316,7 @@ async def test_the_venues_no_is_told_with_its_advice(tmp_path: Path) -> None:
         assert stage.world.cash(stage.agent) == CASH
 
 
+@pytest.mark.slow
 async def test_a_market_that_is_full_is_refused_here(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
@@ -318,6 +331,7 @@ async def test_a_market_that_is_full_is_refused_here(tmp_path: Path) -> None:
         assert stage.world.cash(stage.agent) == CASH - 2_000 * ONE
 
 
+@pytest.mark.slow
 async def test_an_order_for_a_market_that_is_gone_is_refused_once(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         order = replace(buy(stage.open_markets()[0]), market_id="gone")
@@ -329,6 +343,7 @@ async def test_an_order_for_a_market_that_is_gone_is_refused_once(tmp_path: Path
 # -- quotes -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_quote_that_fails_says_so(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         order = buy(stage.open_markets()[0])
@@ -349,6 +364,7 @@ async def test_a_quote_that_fails_says_so(tmp_path: Path) -> None:
         assert desk.state.tickets == ()
 
 
+@pytest.mark.slow
 async def test_only_the_newest_question_is_asked_when_they_pile_up(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
@@ -360,6 +376,7 @@ async def test_only_the_newest_question_is_asked_when_they_pile_up(tmp_path: Pat
             await ticket.wait()
 
 
+@pytest.mark.slow
 async def test_a_question_without_an_answer_does_not_hold_up_the_next(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
@@ -373,6 +390,7 @@ async def test_a_question_without_an_answer_does_not_hold_up_the_next(tmp_path: 
         assert not line.waiting
 
 
+@pytest.mark.slow
 async def test_an_older_answer_never_replaces_a_newer_one(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         market = stage.open_markets()[0]
@@ -383,6 +401,7 @@ async def test_an_older_answer_never_replaces_a_newer_one(tmp_path: Path) -> Non
         assert desk.state.quote.request_id == 5
 
 
+@pytest.mark.slow
 async def test_a_quote_for_a_sale_counts_what_is_lost_by_selling(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         desk.submit(buy(stage.open_markets()[0]))

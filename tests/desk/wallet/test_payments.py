@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import pytest
 
 from kit.desk.faults import Dated, Line, said, until
 from kit.desk.payments import limited, unpaid
@@ -18,6 +19,8 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.payments import RECIPIENT
 from service_tui.units import Micros
 from service_tui.wire.payment import PAYMENT_HEADER
+
+pytestmark = pytest.mark.slow
 
 CAP = Micros(12_000)
 

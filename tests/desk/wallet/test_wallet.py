@@ -2,6 +2,7 @@ import random
 from pathlib import Path
 
 import httpx
+import pytest
 
 from kit.desk.faults import Fault, Line, breaking, said, until
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
@@ -36,6 +37,7 @@ WORK = 2**4
 PASSPHRASE = "correct horse & battery"  # noqa: S105 - of a test
 
 
+@pytest.mark.slow
 async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0915 - one long walk
     tmp_path: Path,
 ) -> None:
@@ -94,6 +96,7 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
             )
 
 
+@pytest.mark.slow
 async def test_a_challenge_of_somebody_else_is_not_signed(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = Line(stage.sim.transport)
@@ -125,6 +128,7 @@ class Lying(httpx.AsyncBaseTransport):
         return httpx.Response(response.status_code, stream=httpx.ByteStream(content))
 
 
+@pytest.mark.slow
 async def test_real_trades_are_allowed_by_the_service_or_it_says_why_not(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         stage, line = breaking(whole)
@@ -150,6 +154,7 @@ async def test_real_trades_are_allowed_by_the_service_or_it_says_why_not(tmp_pat
             assert not state.wallet.live, "what the desk itself sends is another word"
 
 
+@pytest.mark.slow
 async def test_a_desk_that_is_read_only_allows_no_real_trades(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as whole:
         stage, line = breaking(whole)
@@ -161,6 +166,7 @@ async def test_a_desk_that_is_read_only_allows_no_real_trades(tmp_path: Path) ->
         assert not any(one.method == "PATCH" for one in line.sent)
 
 
+@pytest.mark.slow
 async def test_a_key_is_kept_opened_forgotten_and_removed(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         around = DeskContext(

@@ -33,6 +33,8 @@ from service_tui.units import ONE, Micros
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.notify import WEBHOOKS
 
+pytestmark = pytest.mark.slow
+
 URL = "https://mine.example/in"
 EVENTS = (WebhookEvent.TRADE_EXECUTED,)
 

@@ -56,6 +56,7 @@ def buy(world: World, at: Timestamp, order: Order) -> Fill:
     return world.place(order, at)
 
 
+@pytest.mark.slow
 def test_on_the_free_plan_two_minutes_lie_between_buys_of_one_side_of_one_market() -> None:
     world = world_with()
     bought = buy(world, NOON, order_of(world))

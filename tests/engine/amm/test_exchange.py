@@ -417,6 +417,7 @@ def test_an_agent_is_broke_only_when_nothing_it_holds_can_still_pay() -> None:
     assert status_of(ada.agent, ada.cash) is AgentStatus.SUSPENDED
 
 
+@pytest.mark.slow
 @given(st.lists(orders, max_size=30))
 @examples()
 def test_nothing_appears_or_gets_lost(sequence: Orders) -> None:
@@ -448,6 +449,7 @@ def test_nothing_appears_or_gets_lost(sequence: Orders) -> None:
         assert all(one.shares(side) % SHARE_QUANTUM == 0 for one in held for side in Side)
 
 
+@pytest.mark.slow
 @given(st.lists(orders, max_size=15), sides, st.integers(1, 50_000))
 @examples()
 def test_a_round_trip_through_the_exchange_never_profits(

@@ -103,6 +103,7 @@ def test_the_window_on_the_balances_cannot_change_them() -> None:
     assert window["crowd"] == 5
 
 
+@pytest.mark.slow
 @unhurried
 @given(st.lists(st.tuples(names, names, amounts)))
 def test_transfers_keep_the_total_at_zero(transfers: list[tuple[str, str, int]]) -> None:
@@ -116,6 +117,7 @@ def test_transfers_keep_the_total_at_zero(transfers: list[tuple[str, str, int]])
     assert ledger.balances() == expected
 
 
+@pytest.mark.slow
 @unhurried
 @given(st.lists(st.lists(st.tuples(names, st.integers(-(10**15), 10**15)))))
 def test_postings_keep_the_total_at_zero(postings: list[list[tuple[str, int]]]) -> None:
@@ -125,6 +127,7 @@ def test_postings_keep_the_total_at_zero(postings: list[list[tuple[str, int]]]) 
         assert ledger.total() == 0
 
 
+@pytest.mark.slow
 @unhurried
 @given(st.lists(st.tuples(names, st.integers()), max_size=5), st.integers().filter(bool))
 def test_postings_off_by_anything_are_refused(changes: list[tuple[str, int]], off: int) -> None:
@@ -134,6 +137,7 @@ def test_postings_off_by_anything_are_refused(changes: list[tuple[str, int]], of
     assert not ledger.balances()
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_operations_keep_the_total_at_zero() -> None:
     rng = random.Random(20_270_115)
     ledger = Ledger()

@@ -28,7 +28,6 @@ TAKES: Final[tuple[tuple[Call, dict[str, float], dict[str, tuple[float, float]]]
         {"shares": 1.0, "b": 10.0, "x": 0.0},
         {"shares": (-AMOUNT_MAX, AMOUNT_MAX), "b": B, "x": X},
     ),
-    (lambda b, x: lmsr.max_proceeds(b=b, x=x), {"b": 10.0, "x": 0.0}, {"b": B, "x": X}),
     (
         lambda target, b, x: lmsr.shares_to_price(target, b=b, x=x),
         {"target": 0.6, "b": 10.0, "x": 0.0},
@@ -89,25 +88,6 @@ def test_no_trade_moves_a_price_to_its_ends(target: float) -> None:
             moves(target, b=10.0, x=0.0)
     with pytest.raises(LmsrDomainError):
         lmsr.worst_loss(10.0, target)
-
-
-@pytest.mark.parametrize("x", [-3.0, 0.0, 3.0])
-def test_a_sale_brings_less_than_its_limit(x: float) -> None:
-    most = lmsr.max_proceeds(b=10.0, x=x)
-
-    shares = lmsr.shares_for_proceeds(most / 2, b=10.0, x=x)
-
-    assert -lmsr.cost_of_shares(-shares, b=10.0, x=x) == pytest.approx(most / 2)
-    for proceeds in (most, most * 2, 0.0, -1.0, AMOUNT_MIN / 2, nan):
-        with pytest.raises(LmsrDomainError):
-            lmsr.shares_for_proceeds(proceeds, b=10.0, x=x)
-
-
-@pytest.mark.parametrize("step", [0.5, 0.999, 1.0, 1.001, 1.9, 2.1, 5.0])
-def test_a_sale_of_any_size_brings_what_it_is_for(step: float) -> None:
-    shares = lmsr.shares_for_proceeds(10.0 * step, b=10.0, x=-9.0)
-
-    assert -lmsr.cost_of_shares(-shares, b=10.0, x=-9.0) == pytest.approx(10.0 * step, rel=1e-12)
 
 
 def test_a_price_for_proceeds_may_be_too_high() -> None:

@@ -105,6 +105,7 @@ def test_a_market_opens_at_its_start_price(b: int, start: float) -> None:
     assert math.isclose(market(b=b, start=start).price(), start, rel_tol=1e-6)
 
 
+@pytest.mark.slow
 @given(books, sides, spends)
 @examples(50)
 def test_a_round_trip_never_profits(book: Market, side: Side, spend: int) -> None:
@@ -122,6 +123,7 @@ def test_a_round_trip_never_profits(book: Market, side: Side, spend: int) -> Non
     assert (book.yes, book.no) == before
 
 
+@pytest.mark.slow
 @given(depths, starts, st.lists(orders, min_size=2, max_size=20))
 @unhurried
 def test_no_way_of_trading_in_and_out_profits(b: int, start: float, sequence: Orders) -> None:
@@ -245,6 +247,7 @@ def test_the_largest_amounts_are_refused_and_not_a_fault(b: int, side: Side) -> 
     assert isinstance(refusal_of(book.quote_sell, side, LARGEST), PriceOutOfRange)
 
 
+@pytest.mark.slow
 def test_a_spend_that_buys_no_quantum_is_below_the_minimum() -> None:
     assert isinstance(refusal_of(market().quote_buy, Side.YES, 1), BelowMinimum)
 

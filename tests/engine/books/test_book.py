@@ -87,6 +87,7 @@ def book_with(*orders: Resting) -> Book:
 # -- simulated quotes ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(listing=listings, share=moments, seed=st.integers(0, 5))
 @examples(75)
 def test_quotes_are_never_crossed_and_lie_on_ticks_within_the_range(
@@ -236,6 +237,7 @@ def test_a_walk_never_meets_an_order_of_its_own_agent() -> None:
         walk(book.offers(NOW, bids=False), wanted(shares=Micros(ONE)), 0)
 
 
+@pytest.mark.slow
 @given(
     listing=listings,
     side=sides,

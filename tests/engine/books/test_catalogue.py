@@ -131,6 +131,7 @@ def test_a_question_may_be_imported_from_its_opening_until_it_may_end(
         assert importable_at(TAPE, Timestamp(at)) == found
 
 
+@pytest.mark.slow
 def test_what_may_be_imported_is_open_now() -> None:
     at = middle()
     found = importable_at(TAPE, at)

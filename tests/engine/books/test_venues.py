@@ -113,6 +113,7 @@ def test_every_agent_has_play_money_on_both_venues() -> None:
     books_balance(world)
 
 
+@pytest.mark.slow
 def test_a_snapshot_from_before_the_venues_grants_the_first_money() -> None:
     world = new_world("ada", "bea")
     fields = json.loads(dumps(snapshot.fields_of(world)))
@@ -322,6 +323,7 @@ def test_two_buyers_of_opposite_sides_make_a_pair_between_them() -> None:
     books_balance(world)
 
 
+@pytest.mark.slow
 def test_fresh_quotes_that_cross_a_resting_order_fill_it_at_its_price() -> None:
     world = new_world()
     market = market_of(world)
@@ -572,6 +574,7 @@ def test_a_price_between_ticks_is_told_the_nearest_one() -> None:
     assert placed(put(world, "ada", market_of(world), price=0.98765)).shares
 
 
+@pytest.mark.slow
 def test_an_order_never_meets_one_of_its_own_agent() -> None:
     world = new_world()
     market = market_of(world)
@@ -591,6 +594,7 @@ def test_a_closed_market_takes_no_order() -> None:
         put(world, "ada", market)
 
 
+@pytest.mark.slow
 def test_open_orders_are_bounded() -> None:
     world = new_world()
     market = market_of(world, SOL)
@@ -673,6 +677,7 @@ def test_a_position_goes_from_active_to_redeemed_and_pays_once(  # noqa: PLR0915
         redeem(world.venues, agent, ("nowhere", YES), times(world))
 
 
+@pytest.mark.slow
 def test_a_position_outlives_its_forgotten_market() -> None:
     world = new_world()
     held = [
@@ -702,6 +707,7 @@ def test_a_position_outlives_its_forgotten_market() -> None:
     books_balance(again)
 
 
+@pytest.mark.slow
 def test_old_positions_without_a_payout_are_forgotten() -> None:
     world = new_world()
     market = market_of(world, life_s=0.0)
@@ -799,6 +805,7 @@ class Traders:
         return put(world, name, market, **fields)
 
 
+@pytest.mark.slow
 def test_random_operations_keep_every_micro_and_a_replay_makes_the_same_world() -> None:
     world = new_world("ada", "bea", "cyd")
     start = text_of(world)
@@ -827,6 +834,7 @@ def test_random_operations_keep_every_micro_and_a_replay_makes_the_same_world() 
         assert text_of(replayed(text, events[since:until])) == wanted
 
 
+@pytest.mark.slow
 def test_a_world_read_back_trades_on_as_the_one_that_was_not_stopped() -> None:
     world = new_world("ada", "bea", "cyd")
     first = Traders(world, 9)

@@ -166,6 +166,7 @@ def held(world: World) -> dict[str, dict[Side, int]]:
     }
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
 @examples(8)
 def test_each_share_pays_once_and_a_replay_makes_the_same_world(seed: int) -> None:
@@ -207,6 +208,7 @@ def test_each_share_pays_once_and_a_replay_makes_the_same_world(seed: int) -> No
     assert dumps(snapshot.fields_of(again)) == dumps(snapshot.fields_of(world))
 
 
+@pytest.mark.slow
 def test_a_long_life_meets_every_way_that_a_redemption_can_go() -> None:
     world = new_world()
     held(world)

@@ -469,6 +469,7 @@ def test_every_kind_of_event_has_a_strategy_here() -> None:
     assert set(EVENTS) == set(KINDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EVENTS)
 @given(data=st.data())
 @examples(15)

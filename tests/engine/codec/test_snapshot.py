@@ -60,10 +60,12 @@ def lived() -> str:
     return dumps(fields_of(world))
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_text_and_comes_back_whole(lived: str) -> None:
     assert dumps(fields_of(world_of(json.loads(lived), TOPICS))) == lived
 
 
+@pytest.mark.slow
 def test_a_world_read_back_trades_on_identically(lived: str) -> None:
     first, second = world_of(json.loads(lived), TOPICS), world_of(json.loads(lived), TOPICS)
     seconds = range(1_001, 1_020)
@@ -82,6 +84,7 @@ def test_agents_are_found_again_by_the_hash_of_their_key(lived: str) -> None:
     assert world.agents["ada"].settings.plan is Plan.PRO
 
 
+@pytest.mark.slow
 def test_a_new_key_and_a_chosen_plan_are_kept(lived: str) -> None:
     world = world_of(json.loads(lived), TOPICS)
     assert world.plan is None

@@ -239,6 +239,7 @@ def test_a_delivery_that_arrived_clears_its_failure_and_never_goes_back() -> Non
     assert [one.placed.webhook_id for one in hooks.of("ada")] == ["wh2", "wh3", "wh4"]
 
 
+@pytest.mark.slow
 def test_a_replay_makes_the_same_alerts_and_webhooks() -> None:
     world = new_world()
     agent, market = joined(world, "ada"), open_markets(world)[0]

@@ -323,6 +323,7 @@ def mirror_note(signal: Signal) -> Note:
     )
 
 
+@pytest.mark.slow
 def test_what_a_mirror_costs_counts_against_the_cap_and_survives(stand: Stand) -> None:
     stand.follow(mirror_fraction=0.5, daily_cap=Micros(30 * ONE))
     market = stand.market()
@@ -785,7 +786,7 @@ class Reactions(RuleBasedStateMachine):  # noqa: PLR0904  (its rules)
 
 
 Reactions.TestCase.settings = examples(37, stateful_step_count=50)
-TestReactions = Reactions.TestCase
+TestReactions = pytest.mark.slow(Reactions.TestCase)
 
 Made = Callable[[Stand], ReactorEvent]
 CHANGES: Final[dict[str, Made]] = {

@@ -79,6 +79,7 @@ def test_some_are_good_some_are_poor_and_a_few_change_their_mind() -> None:
     assert {one.venue for one in ROSTER} == {Venue.EVM, Venue.SIM}
 
 
+@pytest.mark.slow
 def test_an_opinion_is_as_often_right_as_the_wallet_is_good_and_stays() -> None:
     tape = new_world().tape
     listings = [tape.listing_of(slot, number) for slot in range(60) for number in range(1, 25)]
@@ -131,6 +132,7 @@ def test_who_turns_has_the_opposite_opinion_in_the_next_part_of_a_life(
     assert sides[0] is not sides[1]
 
 
+@pytest.mark.slow
 def test_all_of_them_trade_and_most_of_them_sell_now_and_then() -> None:
     settled = settled_in(a_long_run()[1])
     buys = {one.label for one in settled if one.action is Action.BUY}
@@ -140,6 +142,7 @@ def test_all_of_them_trade_and_most_of_them_sell_now_and_then() -> None:
     assert len(sales) > 12
 
 
+@pytest.mark.slow
 def test_what_they_trade_is_well_formed() -> None:
     settled = settled_in(a_long_run()[1])
     assert len(settled) > 1_500
@@ -152,6 +155,7 @@ def test_what_they_trade_is_well_formed() -> None:
         assert (one.cost != 0) is (one.venue is Venue.SIM and one.label != BACKROOM.label)
 
 
+@pytest.mark.slow
 def test_a_transaction_is_one_trade_of_one_wallet() -> None:
     settled = settled_in(a_long_run()[1])
     told = Counter(signal_id_of(one) for one in settled)
@@ -174,6 +178,7 @@ def test_some_bids_had_to_wait_and_were_filled_in_parts() -> None:
     assert {one.venue for one in parts} == {Venue.EVM}
 
 
+@pytest.mark.slow
 def test_the_same_seed_brings_the_same_trades_and_another_one_others() -> None:
     first, again, other = (
         settled_in(lived(new_world(60, seed), 40)) for seed in (SEED, SEED, SEED + 1)
@@ -182,6 +187,7 @@ def test_the_same_seed_brings_the_same_trades_and_another_one_others() -> None:
     assert {one.tx_hash for one in first}.isdisjoint(one.tx_hash for one in other)
 
 
+@pytest.mark.slow
 def test_a_move_of_the_tape_is_one_row_and_a_replay_makes_the_same_world() -> None:
     world = new_world(60)
     start = dumps(fields_of(world))
@@ -239,6 +245,7 @@ def test_a_buy_of_the_crowds_wallets_moves_the_market_and_stands_on_its_tape() -
     assert world.reactor.records.of(one.wallet).held == {}
 
 
+@pytest.mark.slow
 def test_the_record_of_a_wallet_shows_its_skill_in_the_end() -> None:
     world, events = a_long_run()
     gains: dict[str, list[float]] = {}
@@ -259,6 +266,7 @@ def test_the_record_of_a_wallet_shows_its_skill_in_the_end() -> None:
     assert sum(means["poor"]) / len(means["poor"]) < -0.05
 
 
+@pytest.mark.slow
 def test_every_mirror_of_the_backroom_fails_even_with_the_widest_buffer() -> None:
     world = new_world(10)
     widest = {"price_buffer": 0.2}
@@ -285,6 +293,7 @@ def test_every_mirror_of_the_backroom_fails_even_with_the_widest_buffer() -> Non
     assert {world.markets[one.market_id].listing.home for _, one in waiting} <= {Venue.SIM}
 
 
+@pytest.mark.slow
 def test_most_mirrors_of_the_others_pass_at_once() -> None:
     world = new_world(10)
     world.note(ReactorChanged("ada", AT, {"price_buffer": 0.02}))
@@ -298,6 +307,7 @@ def test_most_mirrors_of_the_others_pass_at_once() -> None:
     assert outcomes[True] > 8 * outcomes[False] > 0
 
 
+@pytest.mark.slow
 def test_a_question_that_a_followed_wallet_enters_is_listed_at_its_price() -> None:
     world = new_world(60)
     followed = tuple(address_of(SEED, wallet) for wallet in ROSTER)
@@ -340,6 +350,7 @@ def test_nobody_enters_a_market_that_the_crowd_trades_in_the_same_move() -> None
             assert all(count == 1 for count in own.values())
 
 
+@pytest.mark.slow
 def test_what_is_traded_is_open_for_a_while() -> None:
     world = new_world(60)
     for second in range(1, 120):

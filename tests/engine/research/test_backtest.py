@@ -93,6 +93,7 @@ trades_of_two = st.lists(
 ladders = st.lists(st.sampled_from([-2.0, 0.0, 0.1, 0.15, 0.25, 2.0]), min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @given(trades_of_two, ladders, ladders, st.booleans(), st.booleans())
 def test_a_sweep_is_a_replay_of_every_combination(  # noqa: PLR0917  (drawn, not called)
     trades: list[Replayed],

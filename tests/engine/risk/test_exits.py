@@ -83,6 +83,7 @@ from service_tui.terms import (
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_operations_never_part_from_a_full_scan(seed: int) -> None:
     driver = Driver(seed)
@@ -124,7 +125,7 @@ class Guarding(RuleBasedStateMachine):
         assert self.driver.world.ledger.total() == 0
 
 
-TestGuarding = Guarding.TestCase
+TestGuarding = pytest.mark.slow(Guarding.TestCase)
 TestGuarding.settings = examples(8, stateful_step_count=60)
 
 
@@ -566,6 +567,7 @@ def guarded(wallet: WalletKind) -> tuple[World, str, list[Event]]:
     return world, text_of(world), []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wallet", list(WalletKind))
 def test_a_night_is_walked_along_and_each_breach_has_its_own_time(wallet: WalletKind) -> None:
     world, before, _ = guarded(wallet)
@@ -600,6 +602,7 @@ def test_a_night_is_walked_along_and_each_breach_has_its_own_time(wallet: Wallet
     assert text_of(replayed(before, events)) == text_of(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("minutes", "waits"), [(59, True), (61, False)])
 def test_an_alert_of_a_closed_hour_has_what_is_left_of_it(minutes: int, waits: bool) -> None:  # noqa: FBT001
     world = new_world(wallet=WalletKind.EXTERNAL, stop_loss_pct=0.1, **RICH)
@@ -640,6 +643,7 @@ def _trailing(world: World, market: Market, **terms: float) -> Event:
     return set_monitor(world, world.agents["ada"], request, world.at)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("terms", [{"trail_pct": 0.05}, {"trail_points": 0.03}])
 def test_a_trailing_stop_never_moves_down_and_sells_at_the_first_mark_at_or_below_it(
@@ -705,6 +709,7 @@ def test_a_monitor_that_trails_already_keeps_its_peak_when_it_is_changed() -> No
     assert monitor.stop_loss_pct is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [0, 1])
 def test_a_time_stop_sells_once_at_its_moment(speed: int) -> None:
     world = new_world("ada", speed=speed, **OFF)
@@ -748,6 +753,7 @@ def test_a_trailing_stop_below_zero_is_refused_and_changes_nothing() -> None:
     assert world.risk.monitors_of("ada")[0].trail_points == mark / 2
 
 
+@pytest.mark.slow
 def test_a_trailing_stop_follows_the_prices_of_a_night() -> None:
     """The mark rises and falls again while nobody is there: the peak of the night counts."""
     found = 0
@@ -855,6 +861,7 @@ def test_a_buy_with_a_stop_is_watched_where_the_automatic_is_off() -> None:
     assert fill.action is Action.SELL
 
 
+@pytest.mark.slow
 def test_an_order_that_rests_sets_its_stop_with_its_first_fill_alone() -> None:
     world = new_world(**RICH)
     market = open_markets(world, Venue.EVM, 12 * HOUR)[0]

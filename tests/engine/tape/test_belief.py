@@ -48,6 +48,7 @@ def mean_and_error(values: list[float]) -> tuple[float, float]:
     return mean, math.sqrt(variance / len(values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9, 0.98])
 def test_the_mean_belief_stays_at_the_start_price(share: float) -> None:
     drifts = [belief(one, moment(one, share)) - one.start_price for one in lives()]
@@ -55,6 +56,7 @@ def test_the_mean_belief_stays_at_the_start_price(share: float) -> None:
     assert abs(mean) < ERRORS * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("early", "late"), [(0.2, 0.4), (0.4, 0.8), (0.6, 0.95)])
 def test_no_belief_says_where_the_next_one_goes(early: float, late: float) -> None:
     moves: list[list[float]] = [[] for _ in range(5)]
@@ -66,6 +68,7 @@ def test_no_belief_says_where_the_next_one_goes(early: float, late: float) -> No
         assert abs(mean) < ERRORS * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.85])
 def test_beliefs_come_true_as_often_as_they_say(share: float) -> None:
     groups: list[list[tuple[float, bool]]] = [[] for _ in range(8)]
@@ -78,6 +81,7 @@ def test_beliefs_come_true_as_often_as_they_say(share: float) -> None:
         assert abs(sum(outcome for _, outcome in group) - expected) < ERRORS * error
 
 
+@pytest.mark.slow
 def test_beliefs_end_at_the_outcome() -> None:
     for one in lives():
         sign = 1.0 if one.outcome else -1.0
@@ -89,18 +93,21 @@ def test_beliefs_end_at_the_outcome() -> None:
     assert sum(near) / len(near) < 0.01
 
 
+@pytest.mark.slow
 def test_a_market_begins_at_its_start_price() -> None:
     for one in lives():
         assert belief(one, one.opens_at) == pytest.approx(one.start_price)
         assert belief(one, moment(one, -0.5)) == pytest.approx(one.start_price)
 
 
+@pytest.mark.slow
 def test_beliefs_stay_prices() -> None:
     for one in lives():
         for step in range(-1, 12):
             assert 0.000499 < belief(one, moment(one, step / 10)) < 0.999501
 
 
+@pytest.mark.slow
 def test_random_access_equals_sequential_access() -> None:
     shares = [step / 500 for step in range(500)]
     mixed = shares.copy()
@@ -192,6 +199,7 @@ def test_another_seed_believes_something_else() -> None:
                for one, twin in pairs)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_news_moves_the_log_odds_by_its_jump_at_once() -> None:
     seen = 0
     for one in lives():
@@ -203,6 +211,7 @@ def test_news_moves_the_log_odds_by_its_jump_at_once() -> None:
     assert seen > 4_000
 
 
+@pytest.mark.slow
 def test_between_news_the_belief_does_not_leap() -> None:
     for one in lives()[::101]:
         odds = [log_odds(one, moment(one, step / 4_000)) for step in range(3_000)]
@@ -213,6 +222,7 @@ def test_between_news_the_belief_does_not_leap() -> None:
                 assert abs(odds[step + 1] - odds[step]) < 0.35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scope", "shares"), [(Scope.MINUTES, 30), (Scope.WEEKS, 200)])
 def test_short_and_long_markets_both_move_visibly(scope: Scope, shares: int) -> None:
     moves = [
@@ -224,6 +234,7 @@ def test_short_and_long_markets_both_move_visibly(scope: Scope, shares: int) -> 
     assert sum(moves) / len(moves) > 0.003
 
 
+@pytest.mark.slow
 def test_a_jump_is_the_ratio_of_its_likelihoods() -> None:
     for strength in (0.3, 0.7, 1.2):
         draws = Draws(SEED, int(strength * 10))
@@ -250,6 +261,7 @@ def test_draws_do_not_change_from_one_release_to_the_next() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_draws_fill_their_range_evenly() -> None:
     draws = Draws(1, 2)
     values = [draws.unit() for _ in range(20_000)]

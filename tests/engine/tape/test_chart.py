@@ -72,6 +72,7 @@ def test_a_span_without_length_is_one_point(until: float) -> None:
     ]
 
 
+@pytest.mark.slow
 @given(
     st.floats(-1e6, 1e6),
     st.floats(0, 1e6),

@@ -94,12 +94,14 @@ def many_ticks(quotes: Iterable[tuple[Listing, float]], ticks: int) -> list[Inte
     ]
 
 
+@pytest.mark.slow
 def test_a_second_brings_six_to_fifteen_trades() -> None:
     counts = floor(200, 1.0).counts
     assert 6 < sum(counts) / len(counts) < 15
     assert max(counts) <= INTENTIONS_MAX
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ticks", "span_s"), [(200, 1.0), (50, 10.0), (50, 60.0)])
 def test_prices_stay_near_the_beliefs_at_any_speed(ticks: int, span_s: float) -> None:
     played = floor(ticks, span_s)
@@ -123,6 +125,7 @@ def test_the_crowd_is_a_function_of_seed_tick_and_prices() -> None:
     assert intentions(SEED + 1, quotes, tick=7, at=START, span_s=10.0) != once
 
 
+@pytest.mark.slow
 def test_the_informed_close_part_of_the_gap_and_never_more() -> None:
     quotes = at_price(0.5)
     known = {one.market_id: one for one, _ in quotes}
@@ -138,6 +141,7 @@ def test_the_informed_close_part_of_the_gap_and_never_more() -> None:
     assert seen > 100
 
 
+@pytest.mark.slow
 def test_the_informed_leave_a_fair_price_alone() -> None:
     quotes = [(one, float(belief(one, START))) for one in open_listings()]
     assert not [wish for wish in many_ticks(quotes, 40) if wish.trader in INFORMED]
@@ -157,6 +161,7 @@ def test_news_is_traded_within_seconds() -> None:
     assert sum(waits) / len(waits) < 8
 
 
+@pytest.mark.slow
 def test_noise_buys_both_sides_and_pushes_nowhere() -> None:
     for price in (0.1, 0.5, 0.85):
         quotes = at_price(price)
@@ -169,6 +174,7 @@ def test_noise_buys_both_sides_and_pushes_nowhere() -> None:
         assert abs(mean) < 4 * error
 
 
+@pytest.mark.slow
 def test_noise_is_small_and_round_with_a_rare_whale() -> None:
     wishes = [wish for wish in many_ticks(at_price(0.5), 250) if wish.trader not in INFORMED]
     spends = sorted(wish.spend / ONE for wish in wishes)
@@ -201,6 +207,7 @@ def test_markets_that_are_not_open_are_passed_over(moved: str) -> None:
     assert intentions(SEED, quotes, tick=1, at=START, span_s=60.0) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", [0.0003, 0.004, 0.5, 0.996, 0.9997])
 def test_every_intention_is_a_legal_order_at_its_price(price: float) -> None:
     quotes = at_price(price)

@@ -1,4 +1,8 @@
-"""The real node and the real contracts, from npm where it is there; kept outside of the tree."""
+"""The real node and the real contracts, from npm where it is there; kept outside of the tree.
+
+A test that needs them asks, in a fixture: nothing is fetched while tests are collected. One worker
+of a run installs them, and a failure holds for the whole run.
+"""
 
 import fcntl
 import json
@@ -6,13 +10,19 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import pytest
+
 PACKAGES = ("@foundry-rs/anvil@1.7.1", "@gnosis.pm/conditional-tokens-contracts@1.0.3")
-INSTALL_S = 90
+INSTALL_S = 20
 FOLDER = "service-tui-tests/npm-1"
+WITHOUT = "without the node and the contracts of npm: "
+"""How each reason begins for which a test is skipped here."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,7 @@ def artifacts() -> Artifacts:
     with (cache / "lock").open("w") as lock:
         # Several workers of one run install once.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        problem = "" if (cache / "done").exists() else _installed(npm, cache)
+        problem = "" if (cache / "done").exists() else _installed_once(npm, cache)
     if problem:
         return Artifacts(missing=problem)
     modules = cache / "node_modules"
@@ -48,9 +58,31 @@ def artifacts() -> Artifacts:
     )
 
 
+def skipped_for(reports: Iterable[pytest.TestReport]) -> str:
+    """Why tests of a run went without what npm gives; empty where none did."""
+    for report in reports:
+        if isinstance(report.longrepr, tuple) and WITHOUT in report.longrepr[2]:
+            return report.longrepr[2].removeprefix("Skipped: ")
+    return ""
+
+
+def _installed_once(npm: str, cache: Path) -> str:
+    """Why the packages are not there; what failed for another worker is not tried again."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    failed = cache / "failed"
+    with suppress(FileNotFoundError):
+        of_run, _, problem = failed.read_text().partition(" ")
+        if of_run == run:
+            return problem
+    problem = _installed(npm, cache)
+    failed.write_text(f"{run} {problem}" if problem else "")
+    return problem
+
+
 def _installed(npm: str, cache: Path) -> str:
     """Why the packages could not be installed; empty where they are."""
     words = [npm, "install", "--prefix", str(cache), "--ignore-scripts", "--no-audit", "--no-fund"]
+    words += ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
     try:
         done = subprocess.run(
             [*words, *PACKAGES], check=False, capture_output=True, text=True, timeout=INSTALL_S
@@ -58,7 +90,8 @@ def _installed(npm: str, cache: Path) -> str:
     except subprocess.TimeoutExpired:
         return f"npm did not install the packages in {INSTALL_S} s"
     if done.returncode:
-        return f"npm could not install the packages: {done.stderr.strip()[-200:]}"
+        first = next(iter(done.stderr.splitlines()), "").removeprefix("npm error ")
+        return f"npm could not install the packages ({first})"
     (cache / "done").touch()
     return ""
 

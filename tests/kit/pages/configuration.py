@@ -7,7 +7,14 @@ from kit.pages.table import code, table
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.screens.settings.table import settings
 from service_tui.console.view_context import ViewContext
-from service_tui.settings import CONFIG_FILE, KEY_FILE, SCRIPTS_ONLY, SETTINGS, Setting, wanted_of
+from service_tui.settings import CONFIG_FILE, KEY_FILE, SETTINGS, Setting, wanted_of
+
+SCRIPTS_ONLY: Final = {
+    "SERVICE_SKIP_PREFLIGHT": "`ServiceClient` sends without the checks before an order",
+    "EXPOSURE_CAP_USD": "`ServiceClient` holds back buys above this sum",
+    "SERVICE_<SLUG>_DAILY_BUDGET_USD": "budget of a skill's day, 20 by default",
+}
+"""Variables that scripts and skills read, and the desk does not."""
 
 HEAD: Final = f"""# Configuration
 

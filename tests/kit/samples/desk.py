@@ -211,7 +211,6 @@ def sample_rails() -> BuyLimitsView:
         cooldowns=(
             CooldownView("m-00003", Side.YES, Timestamp(NOW + 1_260), "an order that failed"),
         ),
-        imports_a_day=100,
         imports_today=3,
         failed_cooldown_s=1_800.0,
         own_spent=Micros(164_500_000),

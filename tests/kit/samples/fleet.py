@@ -59,7 +59,7 @@ def run_of(run_id: str = "r1", **other: Any) -> SkillRunView:
     given = {
         "skill_slug": "mean-reversion", "agent_id": "a-2", "agent_name": "heron",
         "pace": Pace.EVERY, "every_s": 60, "live": True, "state": SkillRunState.RUNNING,
-        "started_at": Timestamp(NOW - 600), "pid": 4_242, "runs_count": 9, "log_lines": 118,
+        "started_at": Timestamp(NOW - 600), "pid": 4_242, "runs_count": 9,
         "report": "3 looked at, 1 traded", "budget": Micros(100 * ONE),
     }  # fmt: skip
     return SkillRunView(run_id=run_id, **{**given, **other})
@@ -72,7 +72,7 @@ def sample_supervision() -> SupervisionView:
         leashes=(leash_of(), leash_of("a-3", mode=LeashMode.OBSERVE, budget=None)),
         held=(held_of(), replace(held_of("h2"), agent_id="a-3", agent_name="moss-runner")),
         decided=(refused,),
-        skills=tuple(SkillView(one, one, "A plain idea.", "1.0", is_bundled=True) for one in names),
+        skills=tuple(SkillView(one, one, "A plain idea.", "1.0") for one in names),
         runs=(
             run_of(),
             run_of("r2", agent_id="a-3", agent_name="moss-runner", state=SkillRunState.BACKING_OFF,

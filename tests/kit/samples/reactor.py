@@ -154,7 +154,6 @@ def reactor(state: DeskState, count: int = 14) -> ReactorView:
         },
         known={WALLETS[place]: known(place) for place in range(len(NAMES))},
         past=past,
-        mirrors_here=True,
     )
 
 

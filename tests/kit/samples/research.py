@@ -92,7 +92,7 @@ def backtest_of(**other: Any) -> BacktestView:
     )  # fmt: skip
     given = {
         "request_id": 1, "skill": SKILL, "venue": Venue.SIM, "days": 7, "at": Timestamp(NOW),
-        "total": 60, "without_signal": 3, "undecided": 2, "original": Micros(8 * ONE),
+        "total": 60, "original": Micros(8 * ONE),
         "point": point_of(), "keys": ("edge", "probability"), "points": points,
         "best": max(points, key=lambda one: one.pnl),
     }  # fmt: skip

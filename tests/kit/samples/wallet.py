@@ -114,7 +114,7 @@ def wallet_of(**other: Any) -> WalletView:
     given: dict[str, Any] = {
         "address": ADDRESS, "key_address": ADDRESS, "key_state": KeyState.UNLOCKED,
         "key_source": "keystore", "ownership": Ownership.EXTERNAL, "usdc": Micros(214 * ONE),
-        "usdc_native": Micros(0), "gas": Micros(1_840_000), "gas_gwei": 30.0,
+        "usdc_native": Micros(0), "gas": Micros(1_840_000),
         "gas_needed": Micros(11_700),
         "approvals": (
             ApprovalView("usdc_bridged_1", "USDC.e", "V1 exchange", CTF, is_set=True),

@@ -302,6 +302,7 @@ def test_money_is_that_of_the_venues_account_and_native_dollars_are_apart() -> N
     assert read(world, POLYGON.usdc_native, balance, OTHER) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchange", ExchangeVersion)
 def test_what_was_approved_is_told_of_its_own_token_and_spender_alone(
     exchange: ExchangeVersion,
@@ -356,6 +357,7 @@ def test_an_address_is_the_agents_whose_wallet_it_is_now() -> None:
     assert agent_of(world, ADDRESS) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("claimed", "count"), [(True, 20), (False, 0)])
 def test_the_services_own_wallets_have_all_approvals_once_claimed(
     *, claimed: bool, count: int

@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from kit.engine.topics import TOPICS
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
@@ -50,6 +51,7 @@ async def enter(stage: Stage, code: str, headers: dict[str, str] = OWN) -> httpx
     return await ask(stage, "POST", page_of(stage), headers, content=f"code={code}".encode())
 
 
+@pytest.mark.slow
 async def test_the_link_opens_a_page_with_the_agents_name(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         context = await ask(stage, "GET", CONTEXT.path, {"Authorization": f"Bearer {stage.key}"})
@@ -63,6 +65,7 @@ async def test_the_link_opens_a_page_with_the_agents_name(tmp_path: Path) -> Non
         assert len(answer.content) < 4_000
 
 
+@pytest.mark.slow
 async def test_the_page_runs_nothing_and_loads_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         answer = await ask(stage, "GET", page_of(stage))
@@ -84,6 +87,7 @@ async def test_the_page_runs_nothing_and_loads_nothing(tmp_path: Path) -> None:
         assert "prefers-color-scheme:dark" in style
 
 
+@pytest.mark.slow
 async def test_a_name_is_shown_as_it_is_and_never_as_markup(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         name = '<script>alert("x")</script> & co'
@@ -95,6 +99,7 @@ async def test_a_name_is_shown_as_it_is_and_never_as_markup(tmp_path: Path) -> N
         assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; co" in text
 
 
+@pytest.mark.slow
 async def test_the_right_code_claims_the_agent_for_good(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         code = await code_of(stage)
@@ -115,6 +120,7 @@ async def test_the_right_code_claims_the_agent_for_good(tmp_path: Path) -> None:
         assert found[0].agents[stage.agent_id].settings.claimed is True
 
 
+@pytest.mark.slow
 async def test_some_wrong_codes_make_the_right_one_void(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         code = await code_of(stage)
@@ -129,6 +135,7 @@ async def test_some_wrong_codes_make_the_right_one_void(tmp_path: Path) -> None:
         assert stage.agent.settings.claimed is True
 
 
+@pytest.mark.slow
 async def test_a_code_ends_after_ten_minutes_and_with_the_next_one(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         first = await code_of(stage)
@@ -139,6 +146,7 @@ async def test_a_code_ends_after_ten_minutes_and_with_the_next_one(tmp_path: Pat
         assert stage.agent.settings.claimed is False
 
 
+@pytest.mark.slow
 async def test_without_a_code_from_the_console_nothing_claims(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for typed in ("", "%00", "%E2%80%AE", "a" * 900, stage.agent.claim_code, "%C3%A9"):
@@ -158,6 +166,7 @@ ORIGINS: Final = (
 )
 
 
+@pytest.mark.slow
 async def test_only_the_page_itself_may_send_the_form(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         code = await code_of(stage)
@@ -181,6 +190,7 @@ async def test_only_the_page_itself_may_send_the_form(tmp_path: Path) -> None:
         assert (await enter(stage, code)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_its_own_origin_opens_no_other_path(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         headers = {"Authorization": f"Bearer {OPERATOR}", "Origin": BASE_URL}
@@ -212,6 +222,7 @@ BAD_FORMS: Final = {
 }
 
 
+@pytest.mark.slow
 async def test_what_is_not_the_form_is_refused(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         await code_of(stage)
@@ -227,6 +238,7 @@ async def test_what_is_not_the_form_is_refused(tmp_path: Path) -> None:
         assert f"left: {TRIES - 1}." in (await enter(stage, "WRONG")).text
 
 
+@pytest.mark.slow
 async def test_an_unknown_link_says_so_to_people_and_to_programs(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for path in ("/claim/reef-0", "/claim/%00", "/claim/%F0%9F%98%80", f"/claim/{'a' * 3_000}"):
@@ -240,6 +252,7 @@ async def test_an_unknown_link_says_so_to_people_and_to_programs(tmp_path: Path)
         assert answer.json()["fix"]
 
 
+@pytest.mark.slow
 async def test_the_link_tells_a_program_little_and_no_secret(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         code = await code_of(stage)
@@ -252,6 +265,7 @@ async def test_the_link_tells_a_program_little_and_no_secret(tmp_path: Path) -> 
             assert secret not in shown
 
 
+@pytest.mark.slow
 async def test_a_claim_over_the_line_as_a_browser_does_it(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
         stage.sim.service.address = url
@@ -267,6 +281,7 @@ async def test_a_claim_over_the_line_as_a_browser_does_it(tmp_path: Path) -> Non
         assert stage.agent.settings.claimed is True
 
 
+@pytest.mark.slow
 async def test_the_console_claims_without_a_code(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         first = (await operate(stage, DESK_CLAIM.path)).json()
@@ -277,6 +292,7 @@ async def test_the_console_claims_without_a_code(tmp_path: Path) -> None:
         assert refused.json()["fix"]
 
 
+@pytest.mark.slow
 async def test_a_claimed_agent_is_not_asked_to_be_claimed(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         market = stage.open_markets()[0].market_id

@@ -56,6 +56,7 @@ def kinds(subscription: Subscription) -> list[str]:
     return [one.kind for one in waiting(subscription) if one is not None]
 
 
+@pytest.mark.slow
 async def test_a_listener_in_process_hears_of_each_thing_in_order(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         service = stage.sim.service
@@ -98,6 +99,7 @@ async def test_a_listener_in_process_hears_of_each_thing_in_order(tmp_path: Path
         assert numbers == sorted(set(numbers))
 
 
+@pytest.mark.slow
 async def test_nothing_is_told_before_it_is_on_disk(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         world_store = stage.sim.service.world_store
@@ -119,6 +121,7 @@ async def test_nothing_is_told_before_it_is_on_disk(tmp_path: Path) -> None:
         assert events._waiting[1].seq == world_store._journal.last_seq()
 
 
+@pytest.mark.slow
 async def test_what_was_refused_is_not_told_and_the_reading_back_is(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         world_store = stage.sim.service.world_store
@@ -133,6 +136,7 @@ async def test_what_was_refused_is_not_told_and_the_reading_back_is(tmp_path: Pa
         assert kinds(events) == ["ready", "reset", "fill"]
 
 
+@pytest.mark.slow
 async def test_markets_that_open_and_resolve_are_told_with_what_they_paid(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         # Or what loses would be sold before the end.
@@ -157,6 +161,7 @@ async def test_markets_that_open_and_resolve_are_told_with_what_they_paid(tmp_pa
         assert {one.kind for one in heard} <= {"ready", "market_resolved", "market_listed"}
 
 
+@pytest.mark.slow
 async def test_a_listener_who_returns_misses_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         service = stage.sim.service
@@ -172,6 +177,7 @@ async def test_a_listener_who_returns_misses_nothing(tmp_path: Path) -> None:
         assert first not in missed
 
 
+@pytest.mark.slow
 async def test_a_listener_who_was_away_too_long_starts_over(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         service = stage.sim.service
@@ -265,6 +271,7 @@ async def test_what_waits_is_handed_over_together_within_a_bound() -> None:
     assert [body.seq for body in await events.next(4)] == [104, 105]
 
 
+@pytest.mark.slow
 async def test_the_end_of_the_service_ends_every_subscription(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         events = stage.sim.service.subscribe()
@@ -313,6 +320,7 @@ async def line_to(url: str, **headers: str) -> AsyncGenerator[Line]:
         yield Line(response)
 
 
+@pytest.mark.slow
 async def test_two_consoles_hear_of_the_same_trade(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path, speed=0) as stage,
@@ -329,6 +337,7 @@ async def test_two_consoles_hear_of_the_same_trade(tmp_path: Path) -> None:
         assert heard[0].fill.trade_id == trade_id
 
 
+@pytest.mark.slow
 async def test_a_console_that_comes_back_says_what_it_heard_last(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
         async with line_to(url) as line:
@@ -344,6 +353,7 @@ async def test_a_console_that_comes_back_says_what_it_heard_last(tmp_path: Path)
                 assert (await line.event()).kind == "reset"
 
 
+@pytest.mark.slow
 async def test_a_quiet_stream_beats_every_ten_seconds(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path, speed=0) as stage,
@@ -356,6 +366,7 @@ async def test_a_quiet_stream_beats_every_ten_seconds(tmp_path: Path) -> None:
             assert await line.block() == {"": "beat"}
 
 
+@pytest.mark.slow
 async def test_only_the_operator_listens(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path) as stage,
@@ -371,6 +382,7 @@ async def test_only_the_operator_listens(tmp_path: Path) -> None:
         assert len(stage.sim.service.world_store.events._listeners) == 0
 
 
+@pytest.mark.slow
 async def test_who_hangs_up_is_forgotten(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
         listeners = stage.sim.service.world_store.events._listeners
@@ -393,6 +405,7 @@ async def follow(url: str, started: asyncio.Event) -> list[str]:
     return heard
 
 
+@pytest.mark.slow
 async def test_the_end_of_the_line_ends_its_streams_at_once(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, asyncio.TaskGroup() as tasks:
         inside, started = stage.sim.service.subscribe(), asyncio.Event()
@@ -417,6 +430,7 @@ async def unread(url: str) -> asyncio.StreamWriter:
     return writer
 
 
+@pytest.mark.slow
 async def test_who_reads_nothing_is_let_go_and_does_not_hold_back_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -464,6 +478,7 @@ def test_a_frame_has_one_line_of_data_whatever_the_names_are() -> None:
     assert text.endswith("}\n\n")
 
 
+@pytest.mark.slow
 async def test_a_trade_is_told_within_the_second(tmp_path: Path) -> None:
     clock = ManualClock()
     async with (

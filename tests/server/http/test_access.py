@@ -146,6 +146,7 @@ MALFORMED: Final[dict[str, list[Header]]] = {
 }
 
 
+@pytest.mark.slow
 async def test_a_missing_or_malformed_key_is_a_401_that_says_what_to_check(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         passed: list[str] = []
@@ -171,6 +172,7 @@ async def test_a_missing_or_malformed_key_is_a_401_that_says_what_to_check(tmp_p
         assert passed == []
 
 
+@pytest.mark.slow
 async def test_the_key_is_taken_from_either_header(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for headers in (bearer(stage.key), [("X-API-Key", stage.key)], [("x-api-key", stage.key)]):
@@ -178,6 +180,7 @@ async def test_the_key_is_taken_from_either_header(tmp_path: Path) -> None:
             assert response.json()["agent_id"] == stage.agent_id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", Plan)
 async def test_what_needs_a_plan_is_a_403_that_says_how_to_get_it(
     tmp_path: Path, plan: Plan
@@ -196,6 +199,7 @@ async def test_what_needs_a_plan_is_a_403_that_says_how_to_get_it(
             assert f"--plan {wanted.value}" in json.loads(said.value.body.model_dump_json())["fix"]
 
 
+@pytest.mark.slow
 async def test_every_endpoint_but_the_keyless_wants_its_own_key(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         before = world_of(stage)
@@ -211,6 +215,7 @@ async def test_every_endpoint_but_the_keyless_wants_its_own_key(tmp_path: Path) 
         assert world_of(stage) == before
 
 
+@pytest.mark.slow
 async def test_keyless_endpoints_answer_without_a_key(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         assert (await ask(stage, "GET", HEALTH.path, [])).status_code == 200
@@ -228,6 +233,7 @@ FOREIGN: Final = (
 OWN: Final = ("127.0.0.1:8000", "localhost", "LocalHost:80", "[::1]:8000")
 
 
+@pytest.mark.slow
 async def test_only_names_of_loopback_are_served_on_any_path(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         headers = [*bearer(stage.key), ("Content-Type", "application/json")]
@@ -241,6 +247,7 @@ async def test_only_names_of_loopback_are_served_on_any_path(tmp_path: Path) -> 
             assert response.status_code == 200
 
 
+@pytest.mark.slow
 async def test_web_pages_are_refused_on_every_path(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         before = world_of(stage)
@@ -292,6 +299,7 @@ WRONG_PATHS: Final = {
 }
 
 
+@pytest.mark.slow
 async def test_a_wrong_path_is_a_404_that_names_the_right_one(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for path, right in WRONG_PATHS.items():
@@ -302,6 +310,7 @@ async def test_a_wrong_path_is_a_404_that_names_the_right_one(tmp_path: Path) ->
             assert body["error"].isprintable()
 
 
+@pytest.mark.slow
 async def test_doubled_slashes_do_not_hide_what_was_meant(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         body = body_of(await ask(stage, "GET", f"//api/sdk//{MARKETS.path[9:]}", []), 404)
@@ -319,6 +328,7 @@ WRONG_METHODS: Final = (
 )
 
 
+@pytest.mark.slow
 async def test_a_wrong_method_is_a_405_that_names_the_right_one(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for method, path, right in WRONG_METHODS:
@@ -337,6 +347,7 @@ KINDS: Final = (
 )
 
 
+@pytest.mark.slow
 async def test_a_body_that_is_not_said_to_be_json_is_a_415(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         content = json.dumps({"name": "other"}).encode()
@@ -347,6 +358,7 @@ async def test_a_body_that_is_not_said_to_be_json_is_a_415(tmp_path: Path) -> No
         assert stage.agent.settings.name == "tester"
 
 
+@pytest.mark.slow
 async def test_a_body_that_is_too_large_is_a_413_also_over_a_line(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
         headers = [*bearer(stage.key), ("Content-Type", "application/json")]
@@ -372,6 +384,7 @@ async def over_the_line(url: str, head: str) -> tuple[int, bytes]:
     return int(answer.split()[1]), answer.partition(b"\r\n\r\n")[2]
 
 
+@pytest.mark.slow
 async def test_bytes_on_the_line_that_no_honest_client_sends_are_refused(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
         host = url.removeprefix("http://")
@@ -400,6 +413,7 @@ async def registered(stage: Stage, name: str) -> dict[str, Any]:
     return (await ask(stage, "POST", REGISTER.path, headers, content=content)).json()
 
 
+@pytest.mark.slow
 async def test_an_agents_key_sees_its_own_data_only(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         other = await registered(stage, "other")
@@ -443,6 +457,7 @@ async def test_an_agents_key_sees_its_own_data_only(tmp_path: Path) -> None:
         assert price == pytest.approx(bought.json()["new_price"], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plan", "agents", "said"), [(Plan.FREE, 1, "one agent"), (Plan.PRO, 10, "10 agents")]
 )
@@ -461,6 +476,7 @@ async def test_an_account_has_as_many_agents_as_its_plan_beside_the_consoles_own
         assert len(stage.world.agents) == agents + 1
 
 
+@pytest.mark.slow
 async def test_no_answer_and_no_row_on_disk_holds_a_key(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         me = await ask(stage, "GET", AGENT.path, bearer(stage.key))

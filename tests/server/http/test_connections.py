@@ -66,6 +66,7 @@ def test_lines_take_at_most_half_of_the_descriptors(monkeypatch: pytest.MonkeyPa
         assert (connections.connections_max(), connections.backlog()) == (most, queue)
 
 
+@pytest.mark.slow
 async def test_idle_lines_make_room_for_who_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +91,7 @@ async def test_idle_lines_make_room_for_who_asks(
             writer.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [UNENDED, HEALTHY, HALF_A_HEAD, NO_KEY])
 async def test_whoever_holds_lines_open_keeps_nobody_from_asking(
     said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -103,6 +105,7 @@ async def test_whoever_holds_lines_open_keeps_nobody_from_asking(
             writer.close()
 
 
+@pytest.mark.slow
 async def test_a_person_has_so_many_streams_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +138,7 @@ async def ends_of(pairs: list[Pair], wanted: int) -> None:
             reading.cancel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [b"", HALF_A_HEAD, UNENDED])
 async def test_a_request_that_never_ends_is_let_go(
     said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -147,6 +151,7 @@ async def test_a_request_that_never_ends_is_let_go(
         pair[1].close()
 
 
+@pytest.mark.slow
 async def test_who_reads_nothing_of_an_answer_is_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +181,7 @@ async def told_too_much(stage: Stage) -> None:
         await asyncio.sleep(0.001)
 
 
+@pytest.mark.slow
 async def test_nonsense_on_the_wire_fills_no_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -198,6 +204,7 @@ HEADS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HEADS)
 async def test_a_head_without_an_end_is_refused(tmp_path: Path, name: str) -> None:
     async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
@@ -215,6 +222,7 @@ async def test_a_head_without_an_end_is_refused(tmp_path: Path, name: str) -> No
         assert await healthy(url)
 
 
+@pytest.mark.slow
 async def test_a_whole_head_that_is_too_large_is_refused_and_nothing_runs(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
         body = b'{"name": "heron"}'
@@ -235,6 +243,7 @@ async def test_a_whole_head_that_is_too_large_is_refused_and_nothing_runs(tmp_pa
         writer.close()
 
 
+@pytest.mark.slow
 async def test_what_follows_a_body_is_bounded_too(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, listen(stage.sim.app) as url:
         head = (
@@ -251,6 +260,7 @@ async def test_what_follows_a_body_is_bounded_too(tmp_path: Path) -> None:
         assert await healthy(url)
 
 
+@pytest.mark.slow
 async def test_a_port_that_nobody_uses_is_closed_without_a_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +275,7 @@ async def test_a_port_that_nobody_uses_is_closed_without_a_wait(
             await opened(url)
 
 
+@pytest.mark.slow
 async def test_whoever_is_being_answered_at_the_end_gets_the_answer(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, asyncio.TaskGroup() as tasks:
         async with listen(stage.sim.app) as url:
@@ -315,6 +326,7 @@ async def test_a_head_without_a_body_is_sent_at_the_end_of_the_turn_or_before_th
         assert (wire.sent, answer.is_closing()) == ([b"head"], closes)
 
 
+@pytest.mark.slow
 async def test_requests_sent_together_are_answered_whole_and_in_their_order(
     tmp_path: Path,
 ) -> None:

@@ -26,6 +26,8 @@ from service_tui.terms import Plan
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER, TRADES, HealthBody
 
+pytestmark = pytest.mark.slow
+
 HEADER: Final = idempotency.HEADER
 LONG: Final = "why " * 900
 """A reasoning that does not fit on the pages that the database has already."""

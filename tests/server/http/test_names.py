@@ -142,6 +142,7 @@ def test_identifiers_of_the_interface_have_one_spelling() -> None:
 NEUTRAL, PUBLIC = ("evm_venue", "sol_venue"), ("polymarket", "kalshi")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "names"),
     [(PUBLISHED, PUBLIC), (OURS, NEUTRAL), (None, NEUTRAL), ("curl/8.0", NEUTRAL)],
@@ -165,6 +166,7 @@ async def test_everybody_is_answered_in_the_names_of_his_client(
             assert not set(other) & set(body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("venue", "said"), [("kalshi", "kalshi"), ("sol_venue", "sol_venue")])
 async def test_who_sends_a_public_name_gets_public_names(
     tmp_path: Path, venue: str, said: str
@@ -180,6 +182,7 @@ async def test_who_sends_a_public_name_gets_public_names(
         assert wrong.status_code == 422
 
 
+@pytest.mark.slow
 async def test_private_notes_come_back_as_they_were_sent(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, caller(stage, PUBLISHED) as client:
         notes = {"venue": "evm_venue", "evm_venue": "x"}
@@ -191,6 +194,7 @@ async def test_private_notes_come_back_as_they_were_sent(tmp_path: Path) -> None
         assert (row["signal_data"], row["reasoning"]) == (notes, "on evm_venue")
 
 
+@pytest.mark.slow
 async def test_the_version_of_the_client_is_shown_and_written_only_when_it_changes(
     tmp_path: Path,
 ) -> None:

@@ -26,6 +26,7 @@ async def document_of(path: Path) -> dict[str, Any]:
         return response.json()
 
 
+@pytest.mark.slow
 async def test_the_document_is_made_once_and_names_the_address_it_was_asked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,6 +60,7 @@ def resolve(document: dict[str, Any], reference: str) -> object:
     return found
 
 
+@pytest.mark.slow
 async def test_the_document_describes_every_endpoint_and_resolves(tmp_path: Path) -> None:
     document = await document_of(tmp_path)
     assert document["openapi"].startswith("3.")

@@ -68,6 +68,7 @@ def test_pro_has_three_times_and_elite_ten_times_the_rates_of_free() -> None:
 gaps = st.lists(st.sampled_from((0.0, 0.001, 1.0, 7.0, 30.0, 59.999, 60.0, 100.0)), max_size=80)
 
 
+@pytest.mark.slow
 @given(gaps=gaps, limits=st.lists(st.integers(1, 12), min_size=80, max_size=80))
 @examples(50)
 def test_no_minute_ever_holds_more_than_the_limit_and_nobody_is_refused_below_it(
@@ -88,6 +89,7 @@ def test_no_minute_ever_holds_more_than_the_limit_and_nobody_is_refused_below_it
             passed.append(now)
 
 
+@pytest.mark.slow
 def test_callers_and_paths_are_counted_apart_and_memory_is_bounded() -> None:
     rates = Rates()
     for caller in ("ada", "bea"):
@@ -129,6 +131,7 @@ async def until_refused(client: httpx.AsyncClient, path: str) -> tuple[int, http
     raise AssertionError("nobody was ever refused")
 
 
+@pytest.mark.slow
 async def test_a_429_says_what_it_costs_to_go_on_and_when_it_is_free_again(tmp_path: Path) -> None:
     async with other_agent(tmp_path, Plan.FREE) as (stage, client):
         count, refused = await until_refused(client, PORTFOLIO.path)
@@ -148,6 +151,7 @@ async def test_a_429_says_what_it_costs_to_go_on_and_when_it_is_free_again(tmp_p
         assert (await until_refused(client, PORTFOLIO.path))[0] == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", Plan)
 async def test_each_plan_has_its_rates_and_me_shows_them(tmp_path: Path, plan: Plan) -> None:
     async with other_agent(tmp_path, plan) as (_, client):
@@ -169,6 +173,7 @@ def order_of(stage: Stage, amount: float = 1, **other: object) -> dict[str, Any]
     return {"market_id": market_id, "side": "yes", "amount": amount, **other}
 
 
+@pytest.mark.slow
 async def test_trades_are_counted_by_the_minute_and_dry_runs_are_not(tmp_path: Path) -> None:
     async with other_agent(tmp_path) as (stage, client):
         for _ in range(200):
@@ -186,6 +191,7 @@ async def test_trades_are_counted_by_the_minute_and_dry_runs_are_not(tmp_path: P
         assert dry.json()["success"] is True
 
 
+@pytest.mark.slow
 async def test_one_agent_does_not_use_up_the_calls_of_another(tmp_path: Path) -> None:
     async with other_agent(tmp_path) as (stage, client):
         joined = (await client.post(REGISTER.path, json={"name": "second"})).json()
@@ -194,6 +200,7 @@ async def test_one_agent_does_not_use_up_the_calls_of_another(tmp_path: Path) ->
             assert (await until_refused(second, BRIEFING.path))[0] == 30
 
 
+@pytest.mark.slow
 async def test_a_larger_plan_counts_at_once(tmp_path: Path) -> None:
     async with other_agent(tmp_path, Plan.FREE) as (stage, client):
         assert (await until_refused(client, PORTFOLIO.path))[0] == 6
@@ -205,6 +212,7 @@ async def test_a_larger_plan_counts_at_once(tmp_path: Path) -> None:
         assert (await client.get(PORTFOLIO.path)).json()["limit"] == 6
 
 
+@pytest.mark.slow
 async def test_unknown_keys_the_operator_and_health_are_not_counted(tmp_path: Path) -> None:
     async with other_agent(tmp_path) as (stage, client):
         async with caller(stage, "sk_live_nobody") as nobody:
@@ -218,6 +226,7 @@ async def test_unknown_keys_the_operator_and_health_are_not_counted(tmp_path: Pa
         assert len(stage.sim.service.rates._windows) == 0
 
 
+@pytest.mark.slow
 async def test_the_persons_own_console_is_never_held_back(tmp_path: Path) -> None:
     async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage, caller(stage) as client:
         for _ in range(100):
@@ -227,6 +236,7 @@ async def test_the_persons_own_console_is_never_held_back(tmp_path: Path) -> Non
             assert (await client.post(PLACE_TRADE.path, json=body)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_over_the_line_the_own_agent_reads_freely_and_its_orders_count(
     tmp_path: Path,
 ) -> None:
@@ -252,6 +262,7 @@ async def test_over_the_line_the_own_agent_reads_freely_and_its_orders_count(
         assert joined[-1].json()["limit"] == 10
 
 
+@pytest.mark.slow
 async def test_without_limits_nobody_waits_and_amounts_keep_their_bounds(tmp_path: Path) -> None:
     async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage:
         key, agent_id = stage.key, stage.agent_id
@@ -271,6 +282,7 @@ async def test_without_limits_nobody_waits_and_amounts_keep_their_bounds(tmp_pat
         assert free.agent.buys_today(stage.clock.now()) == 100
 
 
+@pytest.mark.slow
 async def test_calls_at_the_same_moment_are_counted_one_by_one(tmp_path: Path) -> None:
     async with other_agent(tmp_path) as (_, client):
         async with asyncio.TaskGroup() as tasks:
@@ -279,6 +291,7 @@ async def test_calls_at_the_same_moment_are_counted_one_by_one(tmp_path: Path) -
         assert (statuses.count(200), statuses.count(429)) == (180, 20)
 
 
+@pytest.mark.slow
 async def test_the_cooldown_of_the_free_plan_is_a_refusal_that_says_how_long(
     tmp_path: Path,
 ) -> None:

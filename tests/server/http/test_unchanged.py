@@ -60,6 +60,7 @@ class Hands:
                 pass
 
 
+@pytest.mark.slow
 async def test_what_is_called_unchanged_is_the_same_and_what_changed_is_sent_whole(
     tmp_path: Path,
 ) -> None:
@@ -89,12 +90,14 @@ async def test_what_is_called_unchanged_is_the_same_and_what_changed_is_sent_who
         assert min(counts.values()) > 20, counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", ["*", "", '"x"', "0"])
 async def test_another_version_brings_the_answer(tmp_path: Path, tag: str) -> None:
     async with open_stage(tmp_path, speed=0) as stage, http_to(stage, stage.key) as http:
         assert (await ask(http, MARKETS, "", tag)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_refused_learns_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, http_to(stage, stage.key) as http:
         tag = (await ask(http, MARKETS, "")).headers["ETag"]

@@ -14,7 +14,7 @@ from service_tui.engine.events import (
 )
 from service_tui.server.past.agent_past import AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Paid, SettledSide
-from service_tui.server.past.outcomes import Closing, books_of, closings_of
+from service_tui.server.past.outcomes import Closing, books_of
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -197,16 +197,18 @@ def test_a_payout_closes_every_book_of_its_side_and_no_other() -> None:
         bought("b", 5, 3, venue=Venue.SOL),
         bought("b", 5, 3, market_id="m2"),
     ]
-    assert closings_of([*past, WON], apart=True) == [
+    assert books_of([*past, WON], apart=True).closings == [
         closing("a", 6, settled=True), closing("b", 2, settled=True)
     ]  # fmt: skip
-    assert closings_of([*past, LOST, WON], apart=True) == [
+    assert books_of([*past, LOST, WON], apart=True).closings == [
         closing("a", -4, settled=True), closing("b", -3, settled=True)
     ]  # fmt: skip
-    assert closings_of([bought("a", 2, 1), sold("a", 2, 1), WON], apart=True) == [closing("a", 0)]
+    assert books_of([bought("a", 2, 1), sold("a", 2, 1), WON], apart=True).closings == [
+        closing("a", 0)
+    ]
 
 
 def test_together_all_skills_share_one_book() -> None:
     past = [bought("a", 10, 4), bought("b", 10, 8), sold("b", 10, 7)]
-    assert closings_of(past, apart=False) == [closing("", 1)]
-    assert closings_of(past, apart=True) == [closing("b", -1)]
+    assert books_of(past, apart=False).closings == [closing("", 1)]
+    assert books_of(past, apart=True).closings == [closing("b", -1)]

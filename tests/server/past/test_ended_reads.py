@@ -19,6 +19,8 @@ from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS
 
+pytestmark = pytest.mark.slow
+
 RICH: dict[str, object] = {
     "claimed": True,
     "real_trading_enabled": True,

@@ -126,6 +126,7 @@ class Line:
         await self.stage.sim.service.world_store.advance(self.stage.clock.now())
 
 
+@pytest.mark.slow
 async def test_what_resolved_stands_in_the_history_even_when_it_is_forgotten(
     tmp_path: Path,
 ) -> None:
@@ -157,6 +158,7 @@ async def test_what_resolved_stands_in_the_history_even_when_it_is_forgotten(
         )
 
 
+@pytest.mark.slow
 async def test_pages_join_without_gap_or_repetition(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = Line(stage)
@@ -169,6 +171,7 @@ async def test_pages_join_without_gap_or_repetition(tmp_path: Path) -> None:
         assert ids == [f"t{count}" for count in range(7, 0, -1)]
 
 
+@pytest.mark.slow
 async def test_since_is_within_and_until_is_without(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = Line(stage)
@@ -187,6 +190,7 @@ async def test_since_is_within_and_until_is_without(tmp_path: Path) -> None:
         assert await ids(since=moments[2], until=moments[1]) == []
 
 
+@pytest.mark.slow
 async def test_signal_data_comes_back_as_it_was_sent(tmp_path: Path) -> None:
     # A number as long as the bound allows, the smallest and largest doubles, any letter.
     sent = {

@@ -36,6 +36,7 @@ async def pages(line: Line, limit: int, **query: object) -> list[dict[str, objec
             return found
 
 
+@pytest.mark.slow
 async def test_pages_are_the_whole_list_in_its_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,8 @@ from service_tui.wire.endpoints.public import (
 )
 from service_tui.wire.endpoints.wallet import DESK_REDEEM, REDEEM, REDEMPTIONS
 
+pytestmark = pytest.mark.slow
+
 RICH: dict[str, object] = {
     "claimed": True,
     "real_trading_enabled": True,

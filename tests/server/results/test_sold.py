@@ -9,6 +9,8 @@ from kit.service.stage import open_stage
 from service_tui.terms import Venue
 from service_tui.wire.endpoints.public import PLACE_TRADE, PORTFOLIO, POSITIONS
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_position_sold_whole_is_listed_as_sold(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:

@@ -144,6 +144,7 @@ def test_a_long_life_has_a_short_curve_with_both_its_ends(count: int) -> None:
     assert list(curve) == sorted(curve, key=lambda point: point[0])
 
 
+@pytest.mark.slow
 async def test_the_service_tells_what_an_agents_skills_came_to(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         market = stage.open_markets()[0]
@@ -258,6 +259,7 @@ def test_a_sale_says_nothing_of_how_sure_a_skill_was() -> None:
     assert (one.trades, one.edge, one.confidence) == (1, None, None)
 
 
+@pytest.mark.slow
 async def test_the_curve_is_what_the_agent_was_worth_each_minute_over_a_restart(
     tmp_path: Path,
 ) -> None:

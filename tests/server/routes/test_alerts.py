@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kit.service.line import Line
 from kit.service.stage import Stage, WebhookParts, open_stage
 from service_tui.server.webhooks.post import Parcel
@@ -15,6 +17,8 @@ from service_tui.wire.endpoints.notify import (
     WEBHOOKS,
 )
 from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER
+
+pytestmark = pytest.mark.slow
 
 Json = dict[str, Any]
 

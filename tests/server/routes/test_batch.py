@@ -17,6 +17,8 @@ from service_tui.storage.journal import JournalStore
 from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoints.public import BATCH, POSITIONS, TRADES
 
+pytestmark = pytest.mark.slow
+
 Leg = dict[str, Any]
 
 

@@ -19,6 +19,8 @@ from service_tui.wire.endpoints.public import (
     TRADES,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def iso(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat()

@@ -21,6 +21,8 @@ from service_tui.wire.endpoints.public import (
     VENUE_LEADERS,
 )
 
+pytestmark = pytest.mark.slow
+
 LENGTHS = {"5m": 300, "15m": 900, "1h": 3_600, "4h": 14_400, "daily": 86_400}
 
 

@@ -27,6 +27,7 @@ async def trade(line: Line, market_id: str, **fields: object) -> dict[str, Any]:
     return said
 
 
+@pytest.mark.slow
 async def test_the_estimates_are_what_a_dry_run_gets(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -46,6 +47,7 @@ async def test_the_estimates_are_what_a_dry_run_gets(tmp_path: Path) -> None:
             assert slips == sorted(slips)
 
 
+@pytest.mark.slow
 async def test_the_market_and_the_position_agree_with_their_own_endpoints(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -113,6 +115,7 @@ def test_turns_of_yesterday_do_not_count() -> None:
     assert said.last_action == "buy_yes"
 
 
+@pytest.mark.slow
 async def test_an_edge_is_worth_a_trade_from_the_threshold_on(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -144,6 +147,7 @@ async def test_an_edge_is_worth_a_trade_from_the_threshold_on(tmp_path: Path) ->
         assert (await context(line, late.market_id))["edge"]["suggested_threshold"] == 0.075
 
 
+@pytest.mark.slow
 async def test_what_speaks_against_a_trade_is_said(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
         line = line_to(stage)
@@ -166,6 +170,7 @@ async def test_what_speaks_against_a_trade_is_said(tmp_path: Path) -> None:
         await line.said(MARKET_CONTEXT, 404, path={"market_id": "nowhere"})
 
 
+@pytest.mark.slow
 async def test_the_context_knows_the_book_and_the_position_of_a_real_venue(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -194,6 +199,7 @@ async def test_the_context_knows_the_book_and_the_position_of_a_real_venue(tmp_p
         assert (await context(line, market_id, venue="sim"))["position"]["has_position"] is False
 
 
+@pytest.mark.slow
 async def test_trades_on_a_real_venue_are_turns_too(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)

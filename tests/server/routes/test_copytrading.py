@@ -16,6 +16,8 @@ from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import POSITIONS
 from service_tui.wire.endpoints.trading import COPY_WALLETS
 
+pytestmark = pytest.mark.slow
+
 Json = dict[str, Any]
 
 

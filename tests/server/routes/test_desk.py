@@ -36,6 +36,8 @@ from service_tui.wire.endpoints.public import (
     TRADES,
 )
 
+pytestmark = pytest.mark.slow
+
 Json = dict[str, Any]
 
 

@@ -37,6 +37,8 @@ from service_tui.wire.outcomes import OutcomesQuery
 from service_tui.wire.positions import PositionsQuery
 from service_tui.wire.trades import TradeBody, TradeRequest, TradesQuery
 
+pytestmark = pytest.mark.slow
+
 ALL = HeldQuery(status="all")
 
 

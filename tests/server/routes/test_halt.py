@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import pytest
 
 from kit.engine.topics import TOPICS
 from kit.service.stage import OPERATOR, Stage, open_stage
@@ -11,6 +12,8 @@ from service_tui.clock import ManualClock
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.world_store import restore
 from service_tui.wire.halt import HaltBody
+
+pytestmark = pytest.mark.slow
 
 Json = dict[str, Any]
 HALT: Final = "/api/desk/halt"

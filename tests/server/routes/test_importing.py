@@ -50,6 +50,7 @@ async def import_url(line: Line, url: str | None, code: int = 200) -> dict[str, 
     return await line.said(IMPORT_MARKET, code, json={"polymarket_url": url})
 
 
+@pytest.mark.slow
 async def test_what_may_be_imported_is_filtered_as_asked(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -77,6 +78,7 @@ async def test_what_may_be_imported_is_filtered_as_asked(tmp_path: Path) -> None
         assert all("will" in one["question"].lower() for one in await offered(line, q="WILL"))
 
 
+@pytest.mark.slow
 async def test_an_import_lists_the_question_once_and_a_repeat_is_free(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -104,6 +106,7 @@ async def test_an_import_lists_the_question_once_and_a_repeat_is_free(tmp_path: 
         assert row["question"] not in {one["question"] for one in await offered(line)}
 
 
+@pytest.mark.slow
 async def test_an_imported_market_starts_at_the_price_of_its_venue_and_lives_like_any_other(
     tmp_path: Path,
 ) -> None:
@@ -125,6 +128,7 @@ async def test_an_imported_market_starts_at_the_price_of_its_venue_and_lives_lik
         assert stage.world.ledger.total() == 0
 
 
+@pytest.mark.slow
 async def test_an_event_is_imported_with_its_outcomes_as_one_import(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -154,6 +158,7 @@ async def test_an_event_is_imported_with_its_outcomes_as_one_import(tmp_path: Pa
         assert (await line.ask(IMPORT_MARKET, json=wrong)).status_code == 422
 
 
+@pytest.mark.slow
 async def test_the_solana_venue_takes_an_address_or_a_bare_ticker(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -301,6 +306,7 @@ async def test_a_ticker_or_address_of_an_event_is_not_imported_as_a_market(tmp_p
             assert len(made["markets"]) == EVENT_SIZE
 
 
+@pytest.mark.slow
 async def test_only_the_questions_own_words_name_it(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -321,6 +327,7 @@ async def test_only_the_questions_own_words_name_it(tmp_path: Path) -> None:
         assert dumps(fields_of(stage.world)) == before
 
 
+@pytest.mark.slow
 async def test_an_unclaimed_agent_imports_nothing_and_is_shown_its_claim_link(
     tmp_path: Path,
 ) -> None:
@@ -337,6 +344,7 @@ async def test_an_unclaimed_agent_imports_nothing_and_is_shown_its_claim_link(
         assert len(stage.world.markets) == count
 
 
+@pytest.mark.slow
 async def test_the_days_imports_end_with_a_429_and_begin_again_at_midnight(
     tmp_path: Path,
 ) -> None:
@@ -367,6 +375,7 @@ async def test_the_days_imports_end_with_a_429_and_begin_again_at_midnight(
         assert (await import_url(line, urls[10]))["status"] == "imported"
 
 
+@pytest.mark.slow
 async def test_imports_and_their_count_are_there_after_a_restart(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -380,6 +389,7 @@ async def test_imports_and_their_count_are_there_after_a_restart(tmp_path: Path)
         assert again.agents[stage.agent_id].imports_today(stage.clock.now()) == 3
 
 
+@pytest.mark.slow
 async def test_an_event_of_the_solana_venue_is_imported_by_any_of_its_tickers(
     tmp_path: Path,
 ) -> None:

@@ -24,6 +24,7 @@ async def until_one_waits(stage: Stage) -> None:
     assert first.status(stage.world.world_at) is MarketStatus.CLOSED
 
 
+@pytest.mark.slow
 async def test_a_real_venue_lists_its_own_questions_and_sim_lists_all(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -38,6 +39,7 @@ async def test_a_real_venue_lists_its_own_questions_and_sim_lists_all(tmp_path: 
             assert {one["id"] for one in both} == wanted
 
 
+@pytest.mark.slow
 async def test_every_token_is_in_the_question_or_the_tags(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -56,6 +58,7 @@ async def test_every_token_is_in_the_question_or_the_tags(tmp_path: Path) -> Non
             assert {one["id"] for one in await listed(line, q=text)} == wanted
 
 
+@pytest.mark.slow
 async def test_a_search_puts_the_question_before_the_tags_whatever_the_order(
     tmp_path: Path,
 ) -> None:
@@ -74,6 +77,7 @@ async def test_a_search_puts_the_question_before_the_tags_whatever_the_order(
         assert all(order == orders[0] for order in orders)
 
 
+@pytest.mark.slow
 async def test_all_tags_must_match_and_blanks_do_not_matter(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -83,6 +87,7 @@ async def test_all_tags_must_match_and_blanks_do_not_matter(tmp_path: Path) -> N
         assert await listed(line, tags="weather,crypto") == []
 
 
+@pytest.mark.slow
 async def test_ids_find_markets_of_every_status(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
         line = line_to(stage)
@@ -97,6 +102,7 @@ async def test_ids_find_markets_of_every_status(tmp_path: Path) -> None:
         assert (await line.ask(MARKETS, ids=",".join(["a"] * 51))).status_code == 422
 
 
+@pytest.mark.slow
 async def test_what_takes_no_orders_is_left_out_unless_asked_for(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
         line = line_to(stage)
@@ -118,6 +124,7 @@ async def test_what_takes_no_orders_is_left_out_unless_asked_for(tmp_path: Path)
             assert shown["empty_reason"] is None
 
 
+@pytest.mark.slow
 async def test_an_empty_page_says_why(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -139,6 +146,7 @@ WARNINGS: Final = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WARNINGS)
 async def test_an_unknown_parameter_is_named(tmp_path: Path, name: str) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
@@ -149,6 +157,7 @@ async def test_an_unknown_parameter_is_named(tmp_path: Path, name: str) -> None:
         assert (await line.said(MARKETS, limit=1))["warning"] is None
 
 
+@pytest.mark.slow
 async def test_the_figures_of_a_market_agree_with_each_other(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)

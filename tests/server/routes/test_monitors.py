@@ -75,6 +75,7 @@ async def breached(line: Line, venue: Venue = Venue.SOL) -> str:
     return market_id
 
 
+@pytest.mark.slow
 async def test_a_monitor_is_set_listed_replaced_and_deleted(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line, market_id = line_to(stage), market_of(stage)
@@ -122,6 +123,7 @@ BAD: Final[dict[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 async def test_what_is_no_threshold_is_refused(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         await change(stage, plan="elite")
@@ -146,6 +148,7 @@ async def test_what_is_no_threshold_is_refused(tmp_path: Path) -> None:
         assert (await line.said(MONITORS))["count"] == 0
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_watched_is_refused_with_what_to_do(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
         line = line_to(stage)
@@ -163,6 +166,7 @@ async def test_what_cannot_be_watched_is_refused_with_what_to_do(tmp_path: Path)
         assert said["fix"]
 
 
+@pytest.mark.slow
 async def test_a_managed_breach_is_sold_at_once_with_a_row_that_says_why(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -183,6 +187,7 @@ async def test_a_managed_breach_is_sold_at_once_with_a_row_that_says_why(tmp_pat
         assert heartbeat["triggered_risk_alerts"] is None
 
 
+@pytest.mark.slow
 async def test_an_external_alert_is_told_executed_and_acknowledged(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -220,6 +225,7 @@ async def test_an_external_alert_is_told_executed_and_acknowledged(tmp_path: Pat
         )
 
 
+@pytest.mark.slow
 async def test_an_alert_that_nobody_took_expires_and_is_named(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -237,6 +243,7 @@ async def test_an_alert_that_nobody_took_expires_and_is_named(tmp_path: Path) ->
         assert len((await line.said(TRADES))["trades"]) == 1
 
 
+@pytest.mark.slow
 async def test_a_dismissed_alert_sells_nothing(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -250,6 +257,7 @@ async def test_a_dismissed_alert_sells_nothing(tmp_path: Path) -> None:
         assert (await line.said(RISK_ALERTS))["risk_alerts"] == []
 
 
+@pytest.mark.slow
 async def test_a_threshold_that_is_not_sent_stays_and_null_removes_it(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line, market_id = line_to(stage), market_of(stage)
@@ -279,6 +287,7 @@ async def test_a_threshold_that_is_not_sent_stays_and_null_removes_it(tmp_path: 
             assert await now(take_profit_pct=0.9, **(sent or {})) == (stop, 0.9)
 
 
+@pytest.mark.slow
 async def test_trailing_points_that_reach_below_zero_are_refused(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line, market_id = line_to(stage), market_of(stage)
@@ -290,6 +299,7 @@ async def test_trailing_points_that_reach_below_zero_are_refused(tmp_path: Path)
         assert row["trailing_stop_points"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", [PATCH_SETTINGS, PATCH_USER_SETTINGS])
 async def test_turning_the_automatic_off_names_what_it_removed(
     tmp_path: Path, endpoint: Any
@@ -311,6 +321,7 @@ async def test_turning_the_automatic_off_names_what_it_removed(
         assert again["monitors_removed"] == []
 
 
+@pytest.mark.slow
 async def test_the_operator_rehearses_an_external_wallet(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -324,6 +335,7 @@ async def test_the_operator_rehearses_an_external_wallet(tmp_path: Path) -> None
         await desk.said(DESK_PATCH_AGENT, 422, path=path, json={"wallet": "paper"})
 
 
+@pytest.mark.slow
 async def test_another_agent_sees_and_touches_nothing_of_it(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -341,6 +353,7 @@ async def test_another_agent_sees_and_touches_nothing_of_it(tmp_path: Path) -> N
         assert len((await line.said(RISK_ALERTS))["risk_alerts"]) == 1
 
 
+@pytest.mark.slow
 async def test_public_names_of_a_venue_are_heard_and_said(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
         await change(stage, claimed=True, real_trading_enabled=True)
@@ -357,6 +370,7 @@ async def test_public_names_of_a_venue_are_heard_and_said(tmp_path: Path) -> Non
         await line.said(DELETE_MONITOR, path={"market_id": market_id}, side="yes")
 
 
+@pytest.mark.slow
 async def test_monitors_and_alerts_outlive_a_restart(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -375,6 +389,7 @@ async def test_monitors_and_alerts_outlive_a_restart(tmp_path: Path) -> None:
         assert [await line.said(MONITORS), await line.said(RISK_ALERTS)] == before
 
 
+@pytest.mark.slow
 async def test_a_listener_hears_of_monitors_and_alerts(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -391,6 +406,7 @@ async def test_a_listener_hears_of_monitors_and_alerts(tmp_path: Path) -> None:
         assert {one.market_id for one in alerts} == {market_id}
 
 
+@pytest.mark.slow
 async def test_the_operator_hears_of_every_agents_alerts_and_no_agent_does(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line, operator = line_to(stage), Line(stage, OPERATOR)
@@ -408,6 +424,7 @@ async def test_the_operator_hears_of_every_agents_alerts_and_no_agent_does(tmp_p
         assert await operator.said(DESK_NEEDS) == {"needs": []}
 
 
+@pytest.mark.slow
 async def test_a_misspelt_threshold_is_named(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)

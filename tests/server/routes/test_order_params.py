@@ -13,6 +13,7 @@ from service_tui.units import Micros
 from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS, TRADES
 
 
+@pytest.mark.slow
 async def test_the_deprecated_execute_answers_order_params_and_trades_nothing(
     tmp_path: Path,
 ) -> None:
@@ -79,6 +80,7 @@ WRONG_SIGNALS: Final[tuple[tuple[dict[str, object], str], ...]] = (
 )
 
 
+@pytest.mark.slow
 async def test_signal_data_of_another_kind_is_refused_by_name(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line, market = line_to(stage), stage.open_markets()[0]
@@ -91,6 +93,7 @@ async def test_signal_data_of_another_kind_is_refused_by_name(tmp_path: Path) ->
         assert (await line.said(PLACE_TRADE, json=order | {"signal_data": fine}))["success"]
 
 
+@pytest.mark.slow
 async def test_neither_form_of_a_quote_waits_for_the_operator(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         leash = LeashSet(stage.agent_id, stage.clock.now(), "", LeashMode.ASK, Micros(0), None, 60)
@@ -115,6 +118,7 @@ IMPOSSIBLE: Final[tuple[dict[str, object], ...]] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("venue", [Venue.SIM, Venue.EVM])
 async def test_execute_refuses_what_the_order_itself_is_refused_for(
     venue: Venue, tmp_path: Path
@@ -153,6 +157,7 @@ async def test_execute_refuses_what_the_order_itself_is_refused_for(
         assert stage.agent.trades_count <= 2
 
 
+@pytest.mark.slow
 async def test_a_sale_that_takes_a_remainder_along_says_so(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)

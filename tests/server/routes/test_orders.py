@@ -116,6 +116,7 @@ async def line(
             yield own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("venue", [EVM, SOL])
 async def test_a_buy_fills_at_once_and_is_marked_as_simulated(tmp_path: Path, venue: Venue) -> None:
     async with line(tmp_path) as own:
@@ -140,6 +141,7 @@ async def test_a_buy_fills_at_once_and_is_marked_as_simulated(tmp_path: Path, ve
         assert (await own.settings())["sdk_daily_spent"] == said["cost"]
 
 
+@pytest.mark.slow
 async def test_a_limit_order_is_submitted_listed_and_cancelled(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         market = market_on(own.stage, EVM)
@@ -178,6 +180,7 @@ async def test_a_limit_order_is_submitted_listed_and_cancelled(tmp_path: Path) -
         assert (trade["status"], trade["shares"]) == ("cancelled", 0)
 
 
+@pytest.mark.slow
 async def test_a_submitted_order_becomes_filled_in_the_history(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         market = market_on(own.stage, EVM, life_s=20_000)
@@ -205,6 +208,7 @@ async def test_a_submitted_order_becomes_filled_in_the_history(tmp_path: Path) -
         assert dumps(fields_of(found[0])) == dumps(fields_of(world))
 
 
+@pytest.mark.slow
 async def test_orders_are_cancelled_by_market_and_side_and_all_at_once(tmp_path: Path) -> None:
     async with line(tmp_path, sdk_daily_limit=900) as own:
         one, other = market_on(own.stage, EVM), market_on(own.stage, SOL)
@@ -226,6 +230,7 @@ async def test_orders_are_cancelled_by_market_and_side_and_all_at_once(tmp_path:
         assert missing["fix"]
 
 
+@pytest.mark.slow
 async def test_a_gtd_order_dies_at_its_expiration(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         clock = own.stage.clock
@@ -253,6 +258,7 @@ async def test_a_gtd_order_that_would_die_within_three_minutes_is_refused(tmp_pa
         assert await own.orders() == []
 
 
+@pytest.mark.slow
 async def test_an_open_buy_names_the_monitor_that_it_will_set(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         low = {"price": 0.05, "order_type": "GTC", "amount": 10}
@@ -265,6 +271,7 @@ async def test_an_open_buy_names_the_monitor_that_it_will_set(tmp_path: Path) ->
         assert found == [(None, None), (0.25, 0.5)]
 
 
+@pytest.mark.slow
 async def test_nobody_sees_or_cancels_the_orders_of_others(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         said = await own.rest(market_on(own.stage, EVM))
@@ -289,6 +296,7 @@ REFUSED: Final[dict[str, tuple[Json, str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 async def test_a_bad_order_is_answered_with_what_to_do(tmp_path: Path, name: str) -> None:
     fields, code = REFUSED[name]
@@ -312,6 +320,7 @@ async def test_a_bad_order_is_answered_with_what_to_do(tmp_path: Path, name: str
         assert dumps(after) == before
 
 
+@pytest.mark.slow
 async def test_the_unclaimed_and_the_not_enabled_trade_no_real_money(tmp_path: Path) -> None:
     async with line(tmp_path / "a", claimed=False) as own:
         order = {"market_id": market_on(own.stage, EVM).market_id, "side": "yes", "amount": 20}
@@ -330,6 +339,7 @@ async def test_the_unclaimed_and_the_not_enabled_trade_no_real_money(tmp_path: P
         assert (await own.settings())["polymarket_allowances_set"] is True
 
 
+@pytest.mark.slow
 async def test_the_days_money_is_bounded_and_said(tmp_path: Path) -> None:
     async with line(tmp_path, sdk_daily_limit=30) as own:
         market = market_on(own.stage, EVM)
@@ -339,6 +349,7 @@ async def test_the_days_money_is_bounded_and_said(tmp_path: Path) -> None:
         assert "Daily limit reached: $30" in said["error"]
 
 
+@pytest.mark.slow
 async def test_a_public_name_of_a_venue_is_the_same_venue(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         assert (await own.trade(market_on(own.stage, EVM), venue="polymarket"))["success"]
@@ -351,6 +362,7 @@ async def test_a_public_name_of_a_venue_is_the_same_venue(tmp_path: Path) -> Non
         assert (len(both["trades"]), both["total_count"]) == (1, 2)
 
 
+@pytest.mark.slow
 async def test_a_market_shows_its_order_book(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         await own.pass_to(own.stage.world.world_at + 1.25)
@@ -386,6 +398,7 @@ async def test_a_market_shows_its_order_book(tmp_path: Path) -> None:
         assert {one["import_source"] for one in listed["markets"]} == {"sol_venue"}
 
 
+@pytest.mark.slow
 async def test_the_executable_price_is_the_best_of_the_other_side(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         market = market_on(own.stage, EVM)
@@ -418,6 +431,7 @@ async def test_the_executable_price_is_the_best_of_the_other_side(tmp_path: Path
         await own.ask("GET", path, status=422)
 
 
+@pytest.mark.slow
 async def test_sales_by_shares_and_a_position_with_all_its_fields(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         market = market_on(own.stage, EVM)
@@ -453,6 +467,7 @@ async def test_sales_by_shares_and_a_position_with_all_its_fields(tmp_path: Path
         assert await own.cash() == pytest.approx(1_000 + row["pnl"])
 
 
+@pytest.mark.slow
 async def test_a_sale_without_a_type_rests_with_what_is_not_met(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         market = market_on(own.stage, EVM)
@@ -465,6 +480,7 @@ async def test_a_sale_without_a_type_rests_with_what_is_not_met(tmp_path: Path) 
         assert said["success"] is True
 
 
+@pytest.mark.slow
 async def test_reported_pnl_is_a_figure_of_the_last_quarter_of_an_hour(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         clock = own.stage.clock
@@ -491,6 +507,7 @@ async def test_reported_pnl_is_a_figure_of_the_last_quarter_of_an_hour(tmp_path:
         assert later[1] > first[1]
 
 
+@pytest.mark.slow
 async def test_portfolio_and_briefing_have_a_block_for_each_venue(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         await own.trade(market_on(own.stage, EVM))
@@ -526,6 +543,7 @@ async def test_portfolio_and_briefing_have_a_block_for_each_venue(tmp_path: Path
         assert briefing["evm_venue"] == {"redeemable_count": 0, "actions": []}
 
 
+@pytest.mark.slow
 async def test_the_lifecycle_on_the_wire(tmp_path: Path) -> None:  # noqa: PLR0915
     async with line(tmp_path) as own:
         stage = own.stage
@@ -588,6 +606,7 @@ async def test_the_lifecycle_on_the_wire(tmp_path: Path) -> None:  # noqa: PLR09
         assert (await own.ask("GET", "briefing"))["evm_venue"]["redeemable_count"] == 0
 
 
+@pytest.mark.slow
 async def test_what_becomes_of_an_order_is_told_as_it_happens(tmp_path: Path) -> None:
     async with line(tmp_path) as own, own.stage.sim.service.subscribe() as events:
         await anext(events)
@@ -610,6 +629,7 @@ async def test_what_becomes_of_an_order_is_told_as_it_happens(tmp_path: Path) ->
         assert [one.fill for one in bodies[1:]] == [None, None]
 
 
+@pytest.mark.slow
 async def test_a_fill_of_a_resting_order_is_told_as_a_trade_of_its_owner(tmp_path: Path) -> None:
     async with line(tmp_path) as own, own.stage.sim.service.subscribe() as events:
         await anext(events)

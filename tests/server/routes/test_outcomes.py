@@ -14,7 +14,7 @@ from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payo
 from service_tui.engine.position import Position
 from service_tui.server.past.agent_past import AgentFill, in_one_form
 from service_tui.server.past.history import Paid
-from service_tui.server.past.outcomes import closings_of
+from service_tui.server.past.outcomes import books_of
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import OUTCOMES, PLACE_TRADE, TRADES
@@ -58,7 +58,7 @@ def past_of(seed: int, skills: tuple[str, ...]) -> tuple[list[Fill | Paid], Posi
 @pytest.mark.parametrize("seed", range(60))
 def test_all_skills_together_bring_what_the_position_brought(seed: int) -> None:
     past, position = past_of(seed, ("rain", "dip", "", "copy"))
-    closings = closings_of(in_one_form(past), apart=True)
+    closings = books_of(in_one_form(past), apart=True).closings
     assert sum(one.pnl for one in closings) == position.yes.realized
     assert {one.settled for one in closings} <= {True, False}
 
@@ -68,10 +68,11 @@ def test_one_skill_alone_has_every_sale_as_the_position_has_it(seed: int) -> Non
     past, _ = past_of(seed, ("rain",))
     sales = [one.realized for one in past if isinstance(one, Fill) and one.action is Action.SELL]
     assert [
-        one.pnl for one in closings_of(in_one_form(past), apart=True) if not one.settled
+        one.pnl for one in books_of(in_one_form(past), apart=True).closings if not one.settled
     ] == sales
 
 
+@pytest.mark.slow
 async def test_outcomes_agree_with_the_agents_own_figures(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
         # Held to the end.
@@ -123,6 +124,7 @@ async def says_one_money(line: Line, on_evm: dict[str, Any]) -> None:
     await line.said(OUTCOMES, 422, venue="all")
 
 
+@pytest.mark.slow
 async def test_outcomes_count_the_real_venues_with_their_fees(tmp_path: Path) -> None:
     clock = ManualClock()
     async with open_stage(tmp_path, clock, speed=60) as stage:

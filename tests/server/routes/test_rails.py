@@ -20,6 +20,8 @@ from service_tui.wire.endpoints.public import (
     USER_SETTINGS,
 )
 
+pytestmark = pytest.mark.slow
+
 DAY_S: Final = 86_400
 BAD: Final = ("nan", float("-1"), 0, 1e18, "100", True, 0.0000001, [5])
 

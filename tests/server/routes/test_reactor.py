@@ -29,6 +29,8 @@ from service_tui.wire.endpoints.public import (
 )
 from service_tui.wire.reactor import PendingQuery, ReactorConfigPatch
 
+pytestmark = pytest.mark.slow
+
 Json = dict[str, Any]
 
 FOLLOWING: Final = {

@@ -61,6 +61,8 @@ from service_tui.wire.endpoints.wallet import (
     REDEMPTIONS,
 )
 
+pytestmark = pytest.mark.slow
+
 REAL: Final[dict[str, object]] = {
     "claimed": True,
     "real_trading_enabled": True,

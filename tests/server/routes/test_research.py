@@ -40,6 +40,7 @@ async def post(line: Line, number: int, **other: object) -> Json:
     return await line.said(POST_EXPERIMENT, json=given)
 
 
+@pytest.mark.slow
 async def test_results_come_back_newest_first_as_they_were_posted(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -57,6 +58,7 @@ async def test_results_come_back_newest_first_as_they_were_posted(tmp_path: Path
         assert (await line.said(EXPERIMENTS, skill_slug="other"))["experiments"] == []
 
 
+@pytest.mark.slow
 async def test_a_result_that_is_sent_again_is_kept_once(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -67,6 +69,7 @@ async def test_a_result_that_is_sent_again_is_kept_once(tmp_path: Path) -> None:
         assert (await line.said(EXPERIMENTS))["total_count"] == 1
 
 
+@pytest.mark.slow
 async def test_the_answer_says_whether_it_is_a_new_best(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -118,6 +121,7 @@ async def test_a_session_that_begins_clears_the_pause_before_its_first_result(
         assert (await line.said(RESEARCH_STATE))["state"] == "paused"
 
 
+@pytest.mark.slow
 async def test_a_new_process_learns_where_the_session_stands(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -144,6 +148,7 @@ async def test_a_new_process_learns_where_the_session_stands(tmp_path: Path) -> 
         assert (fresh["current_segment"], fresh["last_experiment_number"]) == (1, 7)
 
 
+@pytest.mark.slow
 async def test_a_restart_keeps_every_result(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         await post(line_to(stage), 1)
@@ -156,6 +161,7 @@ async def test_a_restart_keeps_every_result(tmp_path: Path) -> None:
         assert again["already_known"]
 
 
+@pytest.mark.slow
 async def test_a_free_agent_is_told_to_take_another_plan(tmp_path: Path) -> None:
     async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage:
         line = line_to(stage)
@@ -175,6 +181,7 @@ async def test_a_free_agent_is_told_to_take_another_plan(tmp_path: Path) -> None
             )
 
 
+@pytest.mark.slow
 async def test_the_operator_sees_the_sessions_of_all_agents(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         await post(line_to(stage), 1)
@@ -185,6 +192,7 @@ async def test_the_operator_sees_the_sessions_of_all_agents(tmp_path: Path) -> N
         await line_to(stage).said(DESK_RESEARCH, 401)
 
 
+@pytest.mark.slow
 async def test_a_result_is_told_on_the_stream(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         listening = stage.sim.service.subscribe()
@@ -228,6 +236,7 @@ def soonest(stage: Stage, count: int) -> list[str]:
     return [one.market_id for one in found if 0.2 < one.price() < 0.8][:count]
 
 
+@pytest.mark.slow
 async def test_a_decided_trade_counts_with_what_it_brought(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         line = line_to(stage)
@@ -252,6 +261,7 @@ async def test_a_decided_trade_counts_with_what_it_brought(tmp_path: Path) -> No
         assert (await backtest(line, {"edge": 0.2}))["trades_included"] == 1
 
 
+@pytest.mark.slow
 async def test_a_sale_is_what_its_buys_brought(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -278,6 +288,7 @@ async def test_a_sale_is_what_its_buys_brought(tmp_path: Path) -> None:
         assert whole["original_pnl"] == pytest.approx(wanted, abs=1e-3)
 
 
+@pytest.mark.slow
 async def test_what_makes_no_sense_of_a_backtest_is_said(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -302,6 +313,7 @@ async def test_what_makes_no_sense_of_a_backtest_is_said(tmp_path: Path) -> None
         assert words["unknown_keys"] == ["note"]
 
 
+@pytest.mark.slow
 async def test_days_venue_and_skill_bound_a_backtest(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -317,6 +329,7 @@ async def test_days_venue_and_skill_bound_a_backtest(tmp_path: Path) -> None:
         assert (await backtest(line, {}, days=3))["trades_total"] == 1
 
 
+@pytest.mark.slow
 async def test_a_sweep_tries_every_combination_beside_the_config(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)
@@ -341,6 +354,7 @@ async def test_a_sweep_tries_every_combination_beside_the_config(tmp_path: Path)
         assert said["best"] == max(said["points"], key=lambda one: one["simulated_pnl"])
 
 
+@pytest.mark.slow
 async def test_a_resting_order_is_one_trade_with_the_signal_that_it_was_placed_with(
     tmp_path: Path,
 ) -> None:

@@ -23,6 +23,8 @@ from service_tui.wire.endpoints.public import (
     USER_SETTINGS,
 )
 
+pytestmark = pytest.mark.slow
+
 WALLET: Final = "So11111111111111111111111111111111111111112"
 THRESHOLDS: Final = {
     "max_trades_per_day": 321,

@@ -62,6 +62,7 @@ def submission(market_id: str, quote: Json, secret: bytes = SECRET, **changes: o
     return body | changes
 
 
+@pytest.mark.slow
 async def test_a_signed_quote_is_carried_out_once(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         market_id, line = await ready(stage), Line(stage, stage.key)
@@ -91,6 +92,7 @@ async def test_a_signed_quote_is_carried_out_once(tmp_path: Path) -> None:
         assert stage.world.ledger.total() == 0
 
 
+@pytest.mark.slow
 async def test_a_quote_that_is_submitted_twice_at_once_is_carried_out_once(
     tmp_path: Path,
 ) -> None:
@@ -103,6 +105,7 @@ async def test_a_quote_that_is_submitted_twice_at_once_is_carried_out_once(
         assert stage.world.venues.account(stage.agent_id, Venue.SOL).trades_count == 1
 
 
+@pytest.mark.slow
 async def test_only_the_wallets_signature_of_this_quote_counts(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         market_id, line = await ready(stage), Line(stage, stage.key)
@@ -125,6 +128,7 @@ async def test_only_the_wallets_signature_of_this_quote_counts(tmp_path: Path) -
         assert (await line.ask(SOL_SUBMIT, json=good)).json()["success"]
 
 
+@pytest.mark.slow
 async def test_a_quote_is_good_for_five_minutes(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         market_id, line = await ready(stage), Line(stage, stage.key)
@@ -135,6 +139,7 @@ async def test_a_quote_is_good_for_five_minutes(tmp_path: Path) -> None:
         assert "new one" in answer.json()["fix"]
 
 
+@pytest.mark.slow
 async def test_a_wallet_that_is_not_the_agents_is_refused(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         market_id = await ready(stage)
@@ -145,6 +150,7 @@ async def test_a_wallet_that_is_not_the_agents_is_refused(tmp_path: Path) -> Non
         assert answer.status_code == 403
 
 
+@pytest.mark.slow
 async def test_both_sizes_or_none_are_refused(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         market_id, line = await ready(stage), Line(stage, stage.key)

@@ -95,6 +95,7 @@ async def ask(stage: Stage, key: str | None = None, **body: object) -> httpx.Res
         return await client.post(TROUBLESHOOT.path, json=body, headers=headers)
 
 
+@pytest.mark.slow
 async def test_an_error_is_explained_without_a_key_or_with_a_bad_one(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for key in (None, "nobody's", stage.key):
@@ -109,6 +110,7 @@ async def test_an_error_is_explained_without_a_key_or_with_a_bad_one(tmp_path: P
         assert body["fix"]
 
 
+@pytest.mark.slow
 async def test_a_question_needs_a_key_and_knows_the_agent(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for key in (None, "nobody's"):
@@ -146,6 +148,7 @@ VERSIONS: Final = {
 }
 
 
+@pytest.mark.slow
 async def test_old_versions_are_told_what_they_lack(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         async with httpx.AsyncClient(transport=stage.sim.transport, base_url=BASE_URL) as client:
@@ -187,6 +190,7 @@ def install(folder: Path, slug: str, document: str = SKILL) -> Path:
     return path
 
 
+@pytest.mark.slow
 async def test_the_catalogue_lists_what_is_installed(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
 

@@ -42,6 +42,7 @@ async def staged(path: Path) -> AsyncGenerator[Stage]:
         yield stage
 
 
+@pytest.mark.slow
 async def test_a_wallet_is_linked_by_its_signature_and_told_everywhere(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = External(line_to(stage))
@@ -70,6 +71,7 @@ async def test_a_wallet_is_linked_by_its_signature_and_told_everywhere(tmp_path:
         assert (await own.line.said(WALLET))["wallet_address"] == managed
 
 
+@pytest.mark.slow
 async def test_a_link_that_proves_nothing_is_refused(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own, other = External(line_to(stage)), External(line_to(stage), LocalSigner(KEYS[1]))
@@ -97,6 +99,7 @@ async def test_a_link_that_proves_nothing_is_refused(tmp_path: Path) -> None:
         await own.line.said(LINK_CHALLENGE, 429, address=own.address)
 
 
+@pytest.mark.slow
 async def test_a_challenge_expires_and_belongs_to_one_agent(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = External(line_to(stage))
@@ -112,6 +115,7 @@ async def test_a_challenge_expires_and_belongs_to_one_agent(tmp_path: Path) -> N
         assert (await own.line.said(LINK_WALLET, json=body))["error_code"] == "CHALLENGE_UNKNOWN"
 
 
+@pytest.mark.slow
 async def test_a_wallet_belongs_to_one_agent_and_to_no_rehearsal(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = External(line_to(stage))
@@ -131,6 +135,7 @@ async def test_a_wallet_belongs_to_one_agent_and_to_no_rehearsal(tmp_path: Path)
         assert stage.world.chain.wallet_of(stage.agent_id) is None
 
 
+@pytest.mark.slow
 async def test_credentials_want_the_wallets_own_fresh_signature(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = External(line_to(stage))
@@ -158,6 +163,7 @@ async def test_credentials_want_the_wallets_own_fresh_signature(tmp_path: Path) 
         assert good["poly_signature"][2:] not in str(said)
 
 
+@pytest.mark.slow
 async def test_approvals_are_counted_as_they_come_on_the_chain(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = External(line_to(stage))
@@ -173,6 +179,7 @@ async def test_approvals_are_counted_as_they_come_on_the_chain(tmp_path: Path) -
         assert await own.approve() == 0
 
 
+@pytest.mark.slow
 async def test_the_checklist_names_what_is_missing_until_nothing_is(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = External(line_to(stage))
@@ -199,6 +206,7 @@ async def test_the_checklist_names_what_is_missing_until_nothing_is(tmp_path: Pa
 # -- signed orders -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_an_external_order_is_filled_by_its_signature_once(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = await ready(stage)
@@ -235,6 +243,7 @@ ALTERED: Final[dict[str, dict[str, object]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALTERED)
 async def test_an_order_that_was_altered_is_refused(tmp_path: Path, name: str) -> None:
     async with staged(tmp_path) as stage:
@@ -248,6 +257,7 @@ async def test_an_order_that_was_altered_is_refused(tmp_path: Path, name: str) -
         assert stage.world.venues.account(stage.agent_id, Venue.EVM).trades_count == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchange", list(ExchangeVersion))
 async def test_an_order_with_an_end_rests_until_then(
     tmp_path: Path, exchange: ExchangeVersion
@@ -273,6 +283,7 @@ async def test_an_order_with_an_end_rests_until_then(
         assert stage.world.venues.orders(stage.agent_id) == []
 
 
+@pytest.mark.slow
 async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = await ready(stage)
@@ -296,6 +307,7 @@ async def test_an_order_signed_for_something_else_is_refused(tmp_path: Path) -> 
         assert "maker is not the linked wallet" in said["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "other"), [("v1", "v2"), ("v2", "v1")])
 async def test_orders_of_both_exchanges_are_taken_where_they_are_approved(
     tmp_path: Path, first: str, other: str
@@ -332,6 +344,7 @@ async def test_orders_of_both_exchanges_are_taken_where_they_are_approved(
         assert (await own.buy(market, 20, exchange=ExchangeVersion(other)))["success"]
 
 
+@pytest.mark.slow
 async def test_a_signed_order_never_waits_for_the_operator(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         own = await ready(stage)
@@ -345,6 +358,7 @@ async def test_a_signed_order_never_waits_for_the_operator(tmp_path: Path) -> No
         assert (await own.line.said(HELD_TRADES))["held"] == []
 
 
+@pytest.mark.slow
 async def test_a_restricted_or_unready_wallet_is_told_what_to_do(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         await change(stage, claimed=True, real_trading_enabled=True)
@@ -403,6 +417,7 @@ def paid(own: External, offer: Json, number: int, **more: Any) -> Json:
     return {"x402Version": 1, "scheme": "exact", "network": "base", "payload": payload}
 
 
+@pytest.mark.slow
 async def test_a_call_above_the_rate_is_paid_for_exactly_once(tmp_path: Path) -> None:
     async with open_stage(tmp_path, plan=Plan.FREE, speed=0) as stage:
         stage.sim.service.operator_agent = None
@@ -451,6 +466,7 @@ async def test_a_call_above_the_rate_is_paid_for_exactly_once(tmp_path: Path) ->
             assert stage.world.ledger.total() == 0
 
 
+@pytest.mark.slow
 async def test_settings_and_wallet_agree_on_the_approvals(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         own = line_to(stage)
@@ -512,6 +528,7 @@ def signed_alone(own: External, offer: Json, number: int) -> Json:
     return {"x402Version": 1, "scheme": "exact", "network": "base", "payload": payload}
 
 
+@pytest.mark.slow
 async def test_a_forecast_is_paid_for_with_each_call_and_costs_nothing_when_refused(
     tmp_path: Path,
 ) -> None:

@@ -104,6 +104,7 @@ async def opened(path: Path, box: Mailbox) -> AsyncGenerator[Stage]:
         yield stage
 
 
+@pytest.mark.slow
 async def test_a_trade_is_reported_once_and_in_order(tmp_path: Path) -> None:
     box = Mailbox()
     async with opened(tmp_path, box) as stage:
@@ -125,6 +126,7 @@ async def test_a_trade_is_reported_once_and_in_order(tmp_path: Path) -> None:
         assert len(box.got) == 3
 
 
+@pytest.mark.slow
 async def test_a_failed_delivery_is_repeated_under_one_id_after_longer_and_longer_pauses(
     tmp_path: Path,
 ) -> None:
@@ -147,6 +149,7 @@ async def test_a_failed_delivery_is_repeated_under_one_id_after_longer_and_longe
         assert row["last_delivery_at"]
 
 
+@pytest.mark.slow
 async def test_ten_failures_in_a_row_disable_a_webhook_and_no_other(tmp_path: Path) -> None:
     refused = "https://down.example/in"
 
@@ -171,6 +174,7 @@ async def test_ten_failures_in_a_row_disable_a_webhook_and_no_other(tmp_path: Pa
         assert len(box.got) == WEBHOOK_FAILURES_MAX + 2
 
 
+@pytest.mark.slow
 async def test_what_was_not_delivered_before_a_stop_is_delivered_after_it(tmp_path: Path) -> None:
     box = Mailbox(errors=["no answer"] * 2)
     parts = WebhookParts(post=box)
@@ -193,6 +197,7 @@ async def test_what_was_not_delivered_before_a_stop_is_delivered_after_it(tmp_pa
         assert (await state_of(stage, webhook_id))["consecutive_failures"] == 0
 
 
+@pytest.mark.slow
 async def test_the_deliveries_that_wait_are_bounded(tmp_path: Path) -> None:
     box = Mailbox(errors=["no answer"] * 1_000)
     async with opened(tmp_path, box) as stage:
@@ -206,6 +211,7 @@ async def test_the_deliveries_that_wait_are_bounded(tmp_path: Path) -> None:
         assert (await state_of(stage, webhook_id))["waiting"] == 3
 
 
+@pytest.mark.slow
 async def test_a_webhook_gets_the_events_it_asked_for_of_its_own_agent(tmp_path: Path) -> None:
     box = Mailbox()
     async with opened(tmp_path, box) as stage:
@@ -230,6 +236,7 @@ async def test_a_webhook_gets_the_events_it_asked_for_of_its_own_agent(tmp_path:
         assert "trade.executed" not in kinds
 
 
+@pytest.mark.slow
 async def test_a_price_that_moved_by_five_percent_is_reported(tmp_path: Path) -> None:
     box = Mailbox()
     async with opened(tmp_path, box) as stage:
@@ -253,6 +260,7 @@ async def test_a_price_that_moved_by_five_percent_is_reported(tmp_path: Path) ->
         assert len(box.got) == count
 
 
+@pytest.mark.slow
 async def test_a_test_delivery_counts_for_nothing(tmp_path: Path) -> None:
     box = Mailbox(errors=["responded with status 500"])
     async with opened(tmp_path, box) as stage:
@@ -267,6 +275,7 @@ async def test_a_test_delivery_counts_for_nothing(tmp_path: Path) -> None:
         assert (row["consecutive_failures"], row["last_delivery_at"]) == (0, None)
 
 
+@pytest.mark.slow
 async def test_a_removed_webhook_is_sent_nothing_more(tmp_path: Path) -> None:
     box = Mailbox(errors=["no answer"] * 20)
     async with opened(tmp_path, box) as stage:
@@ -280,6 +289,7 @@ async def test_a_removed_webhook_is_sent_nothing_more(tmp_path: Path) -> None:
         assert (await ask(stage, "GET", "webhooks"))["webhooks"] == []
 
 
+@pytest.mark.slow
 async def test_a_removed_webhook_leaves_the_secret_of_another(tmp_path: Path) -> None:
     box = Mailbox()
     async with opened(tmp_path, box) as stage:
@@ -291,6 +301,7 @@ async def test_a_removed_webhook_leaves_the_secret_of_another(tmp_path: Path) ->
         assert (box.urls, box.secrets) == (["https://hook.example/in"], [SECRET])
 
 
+@pytest.mark.slow
 async def test_a_delivery_under_way_ends_with_its_webhook(tmp_path: Path) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -313,6 +324,7 @@ async def test_a_delivery_under_way_ends_with_its_webhook(tmp_path: Path) -> Non
             await ended.wait()
 
 
+@pytest.mark.slow
 async def test_another_agent_sees_and_removes_no_webhook_of_mine(tmp_path: Path) -> None:
     async with opened(tmp_path, Mailbox()) as stage, calling(stage) as line:
         webhook_id = await hook(stage, "trade.executed")
@@ -330,6 +342,7 @@ async def test_another_agent_sees_and_removes_no_webhook_of_mine(tmp_path: Path)
             assert "operator" in answer.json()["detail"][0]["msg"]
 
 
+@pytest.mark.slow
 async def test_a_secret_is_shown_once_and_stands_in_no_row(tmp_path: Path) -> None:
     data = tmp_path / "data"
     parts = WebhookParts(post=Mailbox(), secrets=SecretFile(tmp_path))
@@ -351,6 +364,7 @@ async def test_a_secret_is_shown_once_and_stands_in_no_row(tmp_path: Path) -> No
             assert SECRET.encode() not in content
 
 
+@pytest.mark.slow
 async def test_an_answer_without_an_event_disturbs_no_webhook(tmp_path: Path) -> None:
     box = Mailbox()
     async with opened(tmp_path, box) as stage, calling(stage) as line:
@@ -365,6 +379,7 @@ async def test_an_answer_without_an_event_disturbs_no_webhook(tmp_path: Path) ->
         assert box.got == []
 
 
+@pytest.mark.slow
 async def test_webhooks_that_are_registered_together_keep_their_own_secrets(
     tmp_path: Path,
 ) -> None:
@@ -385,6 +400,7 @@ async def test_webhooks_that_are_registered_together_keep_their_own_secrets(
         assert sent == {one["url"]: one["secret"] for one in made}
 
 
+@pytest.mark.slow
 async def test_alerts_that_are_set_together_are_all_kept(tmp_path: Path) -> None:
     async with opened(tmp_path, Mailbox()) as stage:
         market_id = stage.open_markets()[0].market_id
@@ -400,6 +416,7 @@ async def test_alerts_that_are_set_together_are_all_kept(tmp_path: Path) -> None
         assert (await ask(stage, "GET", "alerts"))["count"] == 5
 
 
+@pytest.mark.slow
 async def test_a_trade_that_no_commit_has_announced_is_delivered_in_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -417,6 +434,7 @@ async def test_a_trade_that_no_commit_has_announced_is_delivered_in_its_place(
         ]
 
 
+@pytest.mark.slow
 async def test_secrets_that_cannot_be_read_disable_no_webhook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -437,6 +455,7 @@ async def test_secrets_that_cannot_be_read_disable_no_webhook(
         assert len(box.got) == 1
 
 
+@pytest.mark.slow
 async def test_an_address_for_one_alert_alone_goes_with_it(tmp_path: Path) -> None:
     async with opened(tmp_path, Mailbox()) as stage:
         market_id = stage.open_markets()[0].market_id
@@ -483,6 +502,7 @@ async def receiving(*statuses: int) -> AsyncGenerator[Receiver]:
 PARCEL: Final = Parcel("wh1-trade-7", "trade.executed", b'{"a":1}')
 
 
+@pytest.mark.slow
 async def test_a_delivery_is_a_signed_post() -> None:
     async with receiving() as receiver, asyncio.timeout(LATE_S):
         error = await HttpPost()(f"{receiver.url}/in?x=1", PARCEL, SECRET, allows_loopback=True)
@@ -496,6 +516,7 @@ async def test_a_delivery_is_a_signed_post() -> None:
         assert headers["content-type"] == "application/json"
 
 
+@pytest.mark.slow
 async def test_a_redirect_is_a_failure_and_is_not_followed() -> None:
     async with receiving(302) as receiver, asyncio.timeout(LATE_S):
         error = await HttpPost()(f"{receiver.url}/in", PARCEL, SECRET, allows_loopback=True)
@@ -503,6 +524,7 @@ async def test_a_redirect_is_a_failure_and_is_not_followed() -> None:
         assert [path for path, _, _ in receiver.heard] == ["/in"]
 
 
+@pytest.mark.slow
 async def test_a_trade_arrives_at_a_program_on_this_machine(tmp_path: Path) -> None:
     parts = WebhookParts(post=HttpPost())
     async with receiving() as receiver, open_stage(tmp_path, webhooks=parts, speed=0) as stage:
@@ -515,6 +537,7 @@ async def test_a_trade_arrives_at_a_program_on_this_machine(tmp_path: Path) -> N
         assert json.loads(body)["data"]["trade_id"] == trade["trade_id"]
 
 
+@pytest.mark.slow
 async def test_nobody_there_is_a_failure_in_a_few_words() -> None:
     async with asyncio.timeout(LATE_S):
         async with receiving() as receiver:

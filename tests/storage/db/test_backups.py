@@ -36,6 +36,7 @@ def names(database: Database) -> list[str]:
     return sorted(path.name for path in (database.path.parent / "backups").iterdir())
 
 
+@pytest.mark.slow
 async def test_there_is_one_copy_a_day_and_seven_are_kept(database: Database) -> None:
     for day in range(KEPT_DAYS + 3):
         assert await database.back_up(NOW + day * DAY) is not None
@@ -68,6 +69,7 @@ async def test_the_day_and_time_of_a_copy_are_those_of_utc(database: Database) -
     assert stamp(midnight + DAY - 1) == "20270115T235959Z"
 
 
+@pytest.mark.slow
 async def test_a_copy_that_is_not_of_a_day_is_never_thrown_away(database: Database) -> None:
     directory = database.path.parent
     kept = {
@@ -100,6 +102,7 @@ async def test_a_copy_is_private_whole_and_needs_no_log(database: Database, tmp_
     lock.release()
 
 
+@pytest.mark.slow
 async def test_a_copy_made_while_others_write_is_one_moment(database: Database) -> None:
     def pair(number: int) -> Callable[[sqlite3.Connection], None]:
         def work(connection: sqlite3.Connection) -> None:

@@ -39,6 +39,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("acknowledged", [1, 300])
 def test_every_acknowledged_row_survives_a_kill_and_stands_once(
     directory: Path, acknowledged: int

@@ -83,6 +83,7 @@ def made_anew_by_a_reader(directory: Path) -> None:
     read_cache(directory / DATABASE_FILE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lose", [removed, removed_with_its_index, emptied, made_anew_by_a_reader])
 @pytest.mark.parametrize(("rows", "size"), [(0, 0), (5, 10), (9, 900_000)])
 def test_a_log_that_is_gone_after_a_kill_is_spoken_of_once(

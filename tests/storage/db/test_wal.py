@@ -109,12 +109,14 @@ PARTLY: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_kill_alone_is_no_damage(killed: Path) -> None:
     assert not look(killed).damage
     read_cache(killed)
     assert rows_in(killed.parent) == ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARTLY)
 def test_a_log_that_lost_something_is_not_taken_as_it_is(killed: Path, name: str) -> None:
     PARTLY[name](killed)
@@ -144,6 +146,7 @@ OF_EACH_FIELD = [4 * field + field % 4 for field in range(8)]
 """One byte of each field of a header; each has four."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", OF_EACH_FIELD if DEPTH == 1 else range(32))
 def test_a_header_of_which_a_byte_is_wrong_loses_nothing(killed: Path, place: int) -> None:
     flip(log_of(killed), place)
@@ -174,6 +177,7 @@ async def test_a_log_that_begins_again_has_older_frames_behind(
     assert rows_in(path.parent) == 43
 
 
+@pytest.mark.slow
 async def test_where_the_database_is_ahead_of_its_log_nothing_is_set_back(
     database: Database, tmp_path: Path
 ) -> None:

@@ -252,6 +252,7 @@ async def test_a_commit_that_a_reader_blocks_can_be_tried_again(directory: Path)
     database.close(NOW)
 
 
+@pytest.mark.slow
 async def test_the_queue_has_an_end(database: Database) -> None:
     with held_back(database):
         waiting = [database.write(lambda _: None) for _ in range(WAITING_MAX)]

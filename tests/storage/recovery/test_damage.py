@@ -27,6 +27,7 @@ def path(tmp_path: Path) -> Path:
     return small_database(tmp_path / DATABASE_FILE, 5)
 
 
+@pytest.mark.slow
 def test_a_damaged_database_is_moved_aside_and_says_what_can_be_had(path: Path) -> None:
     content = path.read_bytes()
     old = small_database(path.parent / FOLDER / "desk-2027-01-14.sqlite3", 2)
@@ -47,6 +48,7 @@ def test_a_damaged_database_is_moved_aside_and_says_what_can_be_had(path: Path) 
     assert (path.parent / NOTE).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_the_question_is_asked_in_the_same_words_until_it_is_answered(path: Path) -> None:
     small_database(path.parent / FOLDER / "desk-2027-01-14.sqlite3", 2)
     error = set_aside(path, reason="row 4 makes no sense", now=AT, before=4)
@@ -60,6 +62,7 @@ def test_the_question_is_asked_in_the_same_words_until_it_is_answered(path: Path
     answer(path)
 
 
+@pytest.mark.slow
 def test_what_is_offered_is_still_there(path: Path) -> None:
     small_database(path.parent / FOLDER / "desk-2027-01-14.sqlite3", 2)
     rest, backup = (had := set_aside(path, reason="odd", now=AT, before=4).had).rest, had.backup

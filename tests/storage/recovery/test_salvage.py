@@ -74,6 +74,7 @@ def meet(database: Database) -> None:
         list(JournalStore(database).rows_after(0))
 
 
+@pytest.mark.slow
 async def test_damage_that_a_use_meets_is_looked_for_at_the_next_start(directory: Path) -> None:
     path = await lived(directory)
     spoil(path, page_of(path, 150))
@@ -93,6 +94,7 @@ async def test_damage_that_a_use_meets_is_looked_for_at_the_next_start(directory
     assert f"up to row {FIRST}" in str(error)
 
 
+@pytest.mark.slow
 async def test_writing_on_a_broken_page_is_a_sign_too(directory: Path) -> None:
     path = await lived(directory)
     spoil(path, page_of(path, 150))
@@ -104,6 +106,7 @@ async def test_writing_on_a_broken_page_is_a_sign_too(directory: Path) -> None:
         open_here(directory)
 
 
+@pytest.mark.slow
 async def test_without_a_backup_the_first_rows_are_left(directory: Path) -> None:
     path = await lived(directory, backup=False)
     spoil(path, page_of(path, 150))
@@ -126,6 +129,7 @@ async def test_without_a_backup_the_first_rows_are_left(directory: Path) -> None
     database.close(NOW)
 
 
+@pytest.mark.slow
 async def test_a_restore_keeps_what_it_replaces(directory: Path) -> None:
     path = await lived(directory)
     before = path.read_bytes()
@@ -196,6 +200,7 @@ def hole(path: Path) -> None:
         connection.commit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [cut, exchange, hole, Path.unlink, lambda p: p.write_bytes(b"no")])
 async def test_what_is_no_whole_copy_takes_no_place(
     directory: Path, how: Callable[[Path], object]
@@ -215,6 +220,7 @@ async def test_what_is_no_whole_copy_takes_no_place(
     assert names == {"backups", "desk.lock", DATABASE_FILE}
 
 
+@pytest.mark.slow
 async def test_a_restore_that_is_killed_half_way_asks(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +245,7 @@ async def test_a_restore_that_is_killed_half_way_asks(
     assert refused.value.kept_as.read_bytes() == before
 
 
+@pytest.mark.slow
 async def test_a_copy_is_made_while_it_is_written(directory: Path, tmp_path: Path) -> None:
     path = await lived(directory)
     database = open_here(directory)
@@ -260,6 +267,7 @@ async def test_a_copy_is_made_while_it_is_written(directory: Path, tmp_path: Pat
     assert len(copies_in(directory)) == 3
 
 
+@pytest.mark.slow
 async def test_a_new_desk_begins_only_when_it_is_wanted(directory: Path) -> None:
     path = await lived(directory)
     before = path.read_bytes()

@@ -73,6 +73,7 @@ def written(place: WorldPlace, query: str) -> list[tuple[object, ...]]:
 # -- what is stored ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_journal_is_kept_in_order_and_read_back(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -92,6 +93,7 @@ async def test_the_journal_is_kept_in_order_and_read_back(
         assert JournalStore(database).last_seq() == 2
 
 
+@pytest.mark.slow
 async def test_of_works_at_the_same_moment_those_that_fail_leave_no_trace(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -116,6 +118,7 @@ async def test_of_works_at_the_same_moment_those_that_fail_leave_no_trace(
         assert answers.find("her\x00on", "k", now=2.0) is None
 
 
+@pytest.mark.slow
 async def test_backtests_add_up_to_the_same_figures_as_in_sqlite(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -146,6 +149,7 @@ def test_statements_keep_their_per_cent_signs_and_lose_the_hints_of_sqlite() -> 
 # -- who leads --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_former_leader_begins_no_transaction(place: WorldPlace, tmp_path: Path) -> None:
     first, second = leadership(place, "first"), leadership(place, "second")
     assert first.try_lead() == 1
@@ -316,6 +320,7 @@ def own() -> Generator[Postgres]:
     server.close()
 
 
+@pytest.mark.slow
 async def test_a_server_that_dies_takes_nothing_acknowledged_along(
     own: Postgres, tmp_path: Path
 ) -> None:
@@ -516,6 +521,7 @@ def test_a_server_that_may_lose_what_it_wrote_is_named_plainly(
     assert f"set {name} = on" in problem
 
 
+@pytest.mark.slow
 async def test_on_a_full_disk_nothing_is_written_and_it_goes_on_after(
     place: WorldPlace, tmp_path: Path
 ) -> None:
@@ -623,6 +629,7 @@ def test_processes_that_start_together_make_the_tables_once() -> None:
     assert sorted(made) == [False, False, True]
 
 
+@pytest.mark.slow
 def test_who_calls_on_the_roll_counts_itself_at_once_and_no_more_once_it_left() -> None:
     place, deadline = new_place(), time.monotonic() + 20
     with closing(Roll(place, "first")) as first:

@@ -1,6 +1,6 @@
 """Answers of the desk's skill proxy, in the format of a service that keeps leashes. Pure.
 
-Also decides which answers of the service prove that nothing was carried out. Pure.
+It also decides which answers of the service prove that nothing was carried out.
 """
 
 from collections.abc import Callable, Sequence

@@ -75,7 +75,7 @@ class SkillHome:
             is_own = folder is not None and folder.parent != BUNDLED
             # Those that come with the program are checked by its tests, not at each start.
             problems = problems_of(folder) if folder is not None and is_own else []
-            yield _view(package, is_bundled=not is_own).with_problem("; ".join(problems))
+            yield _view(package).with_problem("; ".join(problems))
 
     def key_of(self, agent_id: str, service: str) -> str | None:
         """The key of an agent that this desk registered at a service; valid for that service only.
@@ -149,15 +149,11 @@ def _name(agent_id: str, service: str) -> str:
     return f"{agent_id} {service}"
 
 
-def _view(package: SkillPackage, *, is_bundled: bool) -> SkillView:
-    metadata = package.metadata
+def _view(package: SkillPackage) -> SkillView:
     return SkillView(
         slug=package.slug,
         name=package.name,
         description=package.description,
         version=package.version or "",
-        author=metadata.get("author", ""),
-        difficulty=metadata.get("difficulty", ""),
-        is_bundled=is_bundled,
         requires=package.requires,
     )

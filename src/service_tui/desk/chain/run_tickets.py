@@ -1,6 +1,6 @@
 """Redemptions as rows of the blotter: subject, market, amount, hash and end. Pure.
 
-Pure. A run stands in a journal of its own, step by step; a second row of the same in the journal of
+A run stands in a journal of its own, step by step; a second row of the same in the journal of
 orders could only disagree with it.
 """
 

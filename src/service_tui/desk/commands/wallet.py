@@ -1,9 +1,4 @@
-"""Commands for redemptions, the wallet and real money. Frozen values.
-
-No repr or text shows a secret.
-
-A secret in a command never shows in its repr nor in its words.
-"""
+"""Commands for redemptions, the wallet and real money; no repr or text shows a secret."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Final

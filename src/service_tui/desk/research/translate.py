@@ -197,8 +197,6 @@ def backtest_view(body: BacktestBody, request_id: int, at: Timestamp) -> Backtes
         days=body.days,
         at=at,
         total=body.trades_total,
-        without_signal=body.trades_without_signal,
-        undecided=body.trades_open,
         original=Micros(amount(body.original_pnl)),
         point=point,
         message=body.message,

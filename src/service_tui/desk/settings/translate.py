@@ -53,7 +53,6 @@ def buy_limits_view(
         skill_day_max=_amount(user.skill_daily_budget),
         skills=() if limits is None else _skills(limits),
         cooldowns=() if limits is None else _cooldowns(limits),
-        imports_a_day=None if limits is None else limits.imports_per_day,
         imports_today=0 if limits is None else limits.imports_today,
         sim_cooldown_s=0.0 if limits is None else limits.sim_cooldown_s,
         failed_cooldown_s=0.0 if limits is None else limits.failed_cooldown_s,

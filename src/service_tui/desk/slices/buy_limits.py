@@ -147,7 +147,6 @@ class BuyLimitsView:
     skill_day_max: Micros | None = None
     skills: tuple[SkillDaySpend, ...] = ()
     cooldowns: tuple[CooldownView, ...] = ()
-    imports_a_day: int | None = None
     imports_today: int = 0
     sim_cooldown_s: float = 0.0
     failed_cooldown_s: float = 0.0

@@ -115,9 +115,6 @@ class SkillView:
     name: str
     description: str
     version: str
-    author: str = ""
-    difficulty: str = ""
-    is_bundled: bool = False
     requires: tuple[str, ...] = ()
     problem: str = ""
 
@@ -151,7 +148,6 @@ class SkillRunView:
     restarts: int = 0
     why: str = ""
     report: str = ""
-    log_lines: int = 0
     log_path: str = ""
     budget: Micros | None = None
     granted: bool = False

@@ -267,10 +267,8 @@ class ReactorView:
     `barred` is the reason and what to do. `day_spent` is what mirrors have cost since midnight UTC,
     None where that is not known. `signals` are newest first. `choices` are this machine's, by
     address; `known` the wallets that the service offers; `labels` what it calls others. `past`
-    holds, by address, the tally of the signals that are not in `signals` any more. `mirrors_here`:
-    this program mirrors automatically what `auto` says; else another one on the data directory
-    does. `dropped` is the number of invalid signals in the last listing, `broken` the reason of the
-    first.
+    holds, by address, the tally of the signals that are not in `signals` any more. `dropped`
+    is the number of invalid signals in the last listing, `broken` the reason of the first.
     """
 
     config: ReactorConfigView | None = None
@@ -282,7 +280,6 @@ class ReactorView:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     past: Mapping[str, Tally] = field(default_factory=dict[str, Tally])
     barred: str = ""
-    mirrors_here: bool = False
     dropped: int = 0
     broken: str = ""
 

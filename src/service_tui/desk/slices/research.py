@@ -154,8 +154,6 @@ class BacktestView:
     days: int
     at: Timestamp
     total: int
-    without_signal: int
-    undecided: int
     original: Micros
     point: BacktestPoint
     message: str = ""

@@ -159,7 +159,6 @@ class WalletView:
     usdc: Micros | None = None
     usdc_native: Micros | None = None
     gas: Micros | None = None
-    gas_gwei: float | None = None
     gas_needed: Micros | None = None
     pol_price: float | None = None
     approvals: tuple[ApprovalView, ...] = ()

@@ -1,8 +1,6 @@
 """The desk's own checks of an order before anything is sent.
 
-By the ticket form and by the handlers.
-
-The ticket form calls it at every key, the handlers once more at the order's turn.
+The ticket form calls them at every key, the handlers once more at the order's turn.
 """
 
 from collections.abc import Iterator, Sequence

@@ -104,50 +104,6 @@ def cost_of_shares(shares: float, *, b: float, x: float) -> float:
     return b * (_softplus(step - x) - _softplus(-x))
 
 
-def shares_for_proceeds(proceeds: float, *, b: float, x: float) -> float:
-    """Shares to sell so that the market maker pays this much.
-
-    Args:
-        proceeds: money wanted, > 0 and below `max_proceeds`.
-        b: liquidity parameter, > 0.
-        x: log-odds against the side before the trade.
-
-    Returns:
-        Shares to give, > 0.
-
-    Raises:
-        LmsrDomainError: an argument is outside the domain, or no number of shares brings as much.
-    """
-    most = max_proceeds(b=b, x=x)
-    if not AMOUNT_MIN <= proceeds < most:
-        raise LmsrDomainError(f"no sale brings {proceeds}: at most {most} with b {b}")
-    step = proceeds / b
-    # The two forms of `shares_for_spend` with the sign turned. `most` keeps both exponents small.
-    if step < 1.0:
-        shrink = expm1(-step) * (1.0 + exp(x))
-        shares = -b * log1p(shrink) if shrink > -1.0 else 0.0
-    else:
-        shrink = expm1(-step) * exp(x + step)
-        shares = proceeds - b * log1p(shrink) if shrink > -1.0 else 0.0
-    if not shares > 0.0:
-        raise LmsrDomainError(f"no sale brings {proceeds}: it is all but {most}, the limit")
-    return shares
-
-
-def max_proceeds(*, b: float, x: float) -> float:
-    """Limit of what selling ever more shares of the side brings.
-
-    Returns:
-        -b ln(1 - p), money > 0.
-
-    Raises:
-        LmsrDomainError: an argument is outside the domain.
-    """
-    if not (AMOUNT_MIN <= b <= AMOUNT_MAX and -LOG_ODDS_MAX <= x <= LOG_ODDS_MAX):
-        raise LmsrDomainError(f"no market has b {b} and log-odds {x}")
-    return b * _softplus(-x)
-
-
 def shares_to_price(target: float, *, b: float, x: float) -> float:
     """Shares that move the side to a price.
 

@@ -6,7 +6,6 @@ Any moment is found by arithmetic: nothing is stepped through, whatever was miss
 import math
 from dataclasses import replace
 from functools import lru_cache
-from heapq import nlargest
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -21,7 +20,6 @@ from service_tui.engine.tape.slots import (
     home_of,
     last_resolved,
     numbers_at,
-    resolved_at,
     times_of,
 )
 from service_tui.engine.tape.topics import Scope, Topics
@@ -103,20 +101,6 @@ class Tape:
             for number in numbers_at(self.seed, slot, at)
         )
         return tuple(one for one in near if one.opens_at > at)
-
-    def resolved_between(
-        self, since: Timestamp, until: Timestamp, limit: int
-    ) -> tuple[Listing, ...]:
-        """The last `limit` markets with since < `resolved_at` <= until, oldest first."""
-        last = nlargest(
-            limit,
-            (
-                (resolved_at(self.seed, slot, number), slot.index, number)
-                for slot, numbers in self._resolved(since, until)
-                for number in numbers[-limit:]
-            ),
-        )
-        return tuple(self.listing_of(slot, number) for _, slot, number in reversed(last))
 
     def resolved_count(self, since: Timestamp, until: Timestamp) -> int:
         """How many markets have since < `resolved_at` <= until."""

@@ -21,7 +21,6 @@ from service_tui.units import Timestamp
 
 METHOD_UNKNOWN: Final = -32601
 PARAMS_INVALID: Final = -32602
-NODE_REFUSAL: Final = -32000
 REVERTED: Final = 3
 """Source: JSON-RPC 2.0, and EIP-1474."""
 

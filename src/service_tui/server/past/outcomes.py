@@ -99,11 +99,6 @@ def _place(one: AgentFill | AgentPayout) -> Place:
     return one.venue, one.market_id, one.side
 
 
-def closings_of(past: Iterable[AgentFill | AgentPayout], *, apart: bool) -> list[Closing]:
-    """Every closing of an agent's past, which is given oldest first; by skill where `apart`."""
-    return books_of(past, apart=apart).closings
-
-
 def books_of(past: Iterable[AgentFill | AgentPayout], *, apart: bool = True) -> Books:
     """The books after an agent's past, which is given oldest first; by skill where `apart`."""
     books = Books(apart)

@@ -28,7 +28,6 @@ _SUMMED: Final = 24
 _INDEX_HEADER: Final = 48
 _INDEX_SUMMED: Final = 40
 _BACKFILL_AT: Final = 96
-_ATTEMPTED_AT: Final = 128
 _INDEX_MAX: Final = 136
 _LARGEST_PAGE: Final = 65_536
 _WORD: Final = 0xFFFF_FFFF
@@ -57,14 +56,12 @@ class WalFrame(NamedTuple):
 class Index(NamedTuple):
     """SQLite's shared index of a log in use.
 
-    `frames` are acknowledged; the database has the first `backfilled` of them, and may have pages
-    of the first `attempted`.
+    `frames` are acknowledged; the database has the first `backfilled` of them.
     """
 
     salts: bytes
     frames: int
     backfilled: int
-    attempted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +255,7 @@ def _index_of(database: Path) -> Index | None:
         return None
     (frames,) = struct.unpack_from("=I", first, 16)
     (backfilled,) = struct.unpack_from("=I", head, _BACKFILL_AT)
-    (attempted,) = struct.unpack_from("=I", head, _ATTEMPTED_AT)
-    return Index(first[32:40], frames, backfilled, attempted)
+    return Index(first[32:40], frames, backfilled)
 
 
 def _summed(content: bytes, order: str, before: Sum) -> Sum:

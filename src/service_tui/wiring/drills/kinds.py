@@ -22,7 +22,6 @@ from service_tui.wiring.drills.values import (
 )
 
 YOU: Final = "you"
-SECONDS_MAX: Final = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,7 @@ def test_the_desk_is_asked_once_for_the_agent_in_focus(embedded: bool) -> None: 
 # -- what is seen -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50), (250, 70)])
 async def test_every_agent_is_seen_at_every_size(size: tuple[int, int]) -> None:
     async with running(SERVED, first="agents", size=size) as seen:
@@ -112,6 +113,7 @@ async def test_every_agent_is_seen_at_every_size(size: tuple[int, int]) -> None:
         assert ("P&L today" in text) is (size[0] >= 120)
 
 
+@pytest.mark.slow
 async def test_each_agent_under_the_cursor_is_read() -> None:
     async with running(STATE, first="agents") as seen:
         read = [DESK.agent_id]
@@ -124,6 +126,7 @@ async def test_each_agent_under_the_cursor_is_read() -> None:
         assert watched == read
 
 
+@pytest.mark.slow
 async def test_agents_are_sorted_by_equity_and_found_by_words_and_numbers() -> None:
     async with running(STATE, first="agents") as seen:
         assert rows(seen) == ["desk", "heron", "moss-runner", "tide [/red]"]
@@ -135,6 +138,7 @@ async def test_agents_are_sorted_by_equity_and_found_by_words_and_numbers() -> N
         assert rows(seen) == ["heron", "moss-runner"]
 
 
+@pytest.mark.slow
 async def test_a_trade_that_is_heard_stands_on_top() -> None:
     async with running(STATE, first="agents") as seen:
         newer = replace(STATE.fills[0], seq=999, at=Timestamp(NOW + 1), agent_name="brand-new")
@@ -144,6 +148,7 @@ async def test_a_trade_that_is_heard_stands_on_top() -> None:
         assert "brand-new" in seen.text
 
 
+@pytest.mark.slow
 async def test_a_trade_on_a_real_venue_says_where_it_was_made() -> None:
     money = VenueMoneyView(
         venue=Venue.EVM,
@@ -173,6 +178,7 @@ async def test_a_trade_on_a_real_venue_says_where_it_was_made() -> None:
         assert "987.65" not in seen.text
 
 
+@pytest.mark.slow
 async def test_whether_it_is_told_at_once_or_asked_is_said() -> None:
     async with running(STATE, first="agents") as seen:
         assert "live" in seen.text
@@ -180,6 +186,7 @@ async def test_whether_it_is_told_at_once_or_asked_is_said() -> None:
         assert "polled" in seen.text
 
 
+@pytest.mark.slow
 async def test_who_has_no_agents_learns_how_one_registers() -> None:
     async with running(without_rows(SERVED), first="agents") as seen:
         text = seen.text
@@ -187,6 +194,7 @@ async def test_who_has_no_agents_learns_how_one_registers() -> None:
         assert "http://127.0.0.1:8017/api/sdk/agents/register" in text
 
 
+@pytest.mark.slow
 async def test_before_the_first_answer_it_is_asked_and_nothing_is_said_of_agents() -> None:
     service = replace(STATE.service, phase=Phase.CONNECTING, address="")
     state = replace(without_rows(STATE), service=service)
@@ -255,6 +263,7 @@ def test_a_trade_of_another_day_tells_its_day() -> None:
     assert f"\n15 Jan {at}  " in later
 
 
+@pytest.mark.slow
 async def test_a_leash_of_a_skill_says_whom_it_binds() -> None:
     leash = leash_of(skill_slug="mean-reversion")
     view = replace(STATE.supervision, leashes=(leash_of(), leash))
@@ -270,6 +279,7 @@ async def test_a_leash_of_a_skill_says_whom_it_binds() -> None:
             assert ("trades that name the skill" in preview) is says
 
 
+@pytest.mark.slow
 async def test_another_service_keeps_its_agents_to_itself() -> None:
     away = replace(without_rows(STATE), fleet=None, service=replace(STATE.service, embedded=False))
     async with running(away, first="agents") as seen:
@@ -279,6 +289,7 @@ async def test_another_service_keeps_its_agents_to_itself() -> None:
         assert given(seen) == []
 
 
+@pytest.mark.slow
 async def test_of_another_service_the_agents_whose_skills_run_here_are_led_and_not_guessed_at() -> (
     None
 ):
@@ -296,6 +307,7 @@ async def test_of_another_service_the_agents_whose_skills_run_here_are_led_and_n
         assert len(given(seen)) == 1
 
 
+@pytest.mark.slow
 async def test_amounts_are_masked_in_private() -> None:
     private = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
     async with running(private, first="agents", size=(160, 50)) as seen:
@@ -303,6 +315,7 @@ async def test_amounts_are_masked_in_private() -> None:
         assert "22.79" not in seen.text
 
 
+@pytest.mark.slow
 async def test_enter_tells_all_on_a_page_or_in_the_pane() -> None:
     async with running(STATE, first="agents", size=(80, 24)) as seen:
         await at(seen, HERON.agent_id, "enter")
@@ -318,6 +331,7 @@ async def test_enter_tells_all_on_a_page_or_in_the_pane() -> None:
         assert screen(seen).table.has_focus
 
 
+@pytest.mark.slow
 async def test_a_trade_leads_to_its_market() -> None:
     async with running(STATE, first="agents") as seen:
         screen(seen).feed.focus()
@@ -335,6 +349,7 @@ def test_the_claim_page_says_where_the_code_comes_from() -> None:
 # -- what is done -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_stopping_asks_nothing_and_letting_go_on_asks() -> None:
     async with running(STATE, first="agents") as seen:
         await at(seen, HERON.agent_id, "H")
@@ -355,6 +370,7 @@ async def test_stopping_asks_nothing_and_letting_go_on_asks() -> None:
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "key", "act"),
     [
@@ -376,12 +392,14 @@ async def test_what_cannot_be_undone_is_asked_first(agent: object, key: str, act
         assert given(seen) == [Govern(act, wanted.agent_id, wanted.name)]
 
 
+@pytest.mark.slow
 async def test_a_claim_code_is_made_without_a_question() -> None:
     async with running(STATE, first="agents") as seen:
         await at(seen, TIDE.agent_id, "c")
         assert given(seen) == [Govern(AgentAct.CODE, TIDE.agent_id, TIDE.name)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "key", "why"),
     [
@@ -397,6 +415,7 @@ async def test_what_does_not_apply_is_said(agent: object, key: str, why: str) ->
         assert any(why in said for said in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_a_plan_is_chosen_by_its_digit_or_by_a_click() -> None:
     async with running(STATE, first="agents") as seen:
         await at(seen, HERON.agent_id, "P")
@@ -415,6 +434,7 @@ async def test_a_plan_is_chosen_by_its_digit_or_by_a_click() -> None:
         assert given(seen) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "digit", "present"), [("P", "1", "free"), ("N", "3", "elite")])
 async def test_the_present_plan_is_marked_and_choosing_it_changes_nothing(
     key: str, digit: str, present: str
@@ -430,6 +450,7 @@ async def test_the_present_plan_is_marked_and_choosing_it_changes_nothing(
         assert given(seen) == []
 
 
+@pytest.mark.slow
 async def test_a_row_that_vanished_is_never_acted_on() -> None:
     async with running(STATE, first="agents") as seen:
         screen(seen).focus_row(HERON.agent_id)
@@ -439,6 +460,7 @@ async def test_a_row_that_vanished_is_never_acted_on() -> None:
         assert given(seen) == []
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_greys_every_act() -> None:
     looking = replace(STATE, service=replace(STATE.service, read_only=True))
     async with running(looking, first="agents") as seen:
@@ -451,6 +473,7 @@ async def test_a_read_only_desk_greys_every_act() -> None:
 # -- secrets ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_new_key_is_shown_with_a_warning_and_then_forgotten() -> None:
     async with running(STATE, first="agents") as seen:
         await seen.bring(replace(STATE, revealed=SHOWN))
@@ -465,6 +488,7 @@ async def test_a_new_key_is_shown_with_a_warning_and_then_forgotten() -> None:
         assert KEY not in seen.text
 
 
+@pytest.mark.slow
 async def test_a_secret_that_came_while_another_screen_was_in_front_waits() -> None:
     async with running(STATE, first="markets") as seen:
         await seen.bring(replace(STATE, revealed=SHOWN))
@@ -473,6 +497,7 @@ async def test_a_secret_that_came_while_another_screen_was_in_front_waits() -> N
         assert KEY in seen.text
 
 
+@pytest.mark.slow
 async def test_a_secret_is_copied_only_on_demand_and_stands_in_no_picture() -> None:
     async with running(STATE, first="agents") as seen:
         await seen.bring(replace(STATE, revealed=SHOWN))
@@ -485,6 +510,7 @@ async def test_a_secret_is_copied_only_on_demand_and_stands_in_no_picture() -> N
     assert KEY not in "\n".join(seen.app.picture)
 
 
+@pytest.mark.slow
 async def test_a_claim_code_comes_with_its_page_and_its_end() -> None:
     code = replace(
         SHOWN,
@@ -500,6 +526,7 @@ async def test_a_claim_code_comes_with_its_page_and_its_end() -> None:
             assert part in text
 
 
+@pytest.mark.slow
 async def test_why_an_agent_is_left_as_it_is_names_the_agent() -> None:
     claimed = next(one for one in STATE.fleet.agents if one.claimed and not one.is_own)
     async with running(STATE, first="agents") as seen:

@@ -16,6 +16,7 @@ PICTURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", PICTURES)
 async def test_the_agents_look_as_they_are_meant_to(name: str, size: tuple[int, int]) -> None:

@@ -61,6 +61,7 @@ async def armed(seen: Running) -> None:
     await seen.pilot.pause(2 * ARMED_AFTER_S)
 
 
+@pytest.mark.slow
 async def test_ten_trades_are_approved_with_four_keys() -> None:
     async with running(waiting(*TEN), first="portfolio", size=(120, 40)) as seen:
         await seen.press("ampersand")
@@ -74,6 +75,7 @@ async def test_ten_trades_are_approved_with_four_keys() -> None:
         assert given(seen, RefuseHeld) == []
 
 
+@pytest.mark.slow
 async def test_ten_trades_are_approved_with_the_mouse() -> None:
     async with running(waiting(*TEN), first="portfolio", size=(120, 40)) as seen:
         await seen.click("& 10 approvals")
@@ -88,6 +90,7 @@ async def test_ten_trades_are_approved_with_the_mouse() -> None:
         await seen.until(lambda: len(given(seen, ApproveHeld)) == len(TEN))
 
 
+@pytest.mark.slow
 async def test_a_row_has_its_fields_and_the_pane_says_what_happens_without_an_answer() -> None:
     signs = {"edge": 0.07, "confidence": 0.62}
     one = replace(held_of("h1"), signal_data=signs, expires_at=Timestamp(NOW + 240))
@@ -137,6 +140,7 @@ def test_an_edge_beyond_every_price_is_unknown_and_long_numbers_are_short() -> N
     )
 
 
+@pytest.mark.slow
 async def test_marked_trades_are_refused_together_and_one_with_its_reason() -> None:
     async with running(waiting(*TEN[:3]), first="portfolio", size=(120, 40)) as seen:
         await seen.press("ampersand", "space", "space", "d")
@@ -148,6 +152,7 @@ async def test_marked_trades_are_refused_together_and_one_with_its_reason() -> N
         assert given(seen, ApproveHeld) == []
 
 
+@pytest.mark.slow
 async def test_enter_reviews_and_leaving_goes_back_to_the_list() -> None:
     async with running(waiting(*TEN[:2]), first="portfolio") as seen:
         await seen.press("ampersand", "enter")
@@ -198,6 +203,7 @@ def test_an_own_position_that_is_not_read_is_not_none() -> None:
     assert position_of(held_of(), ViewContext.of(unread, NOW)) == (None, False)
 
 
+@pytest.mark.slow
 async def test_what_was_decided_elsewhere_is_not_decided_again() -> None:
     async with running(waiting(*TEN[:3]), first="portfolio", size=(120, 40)) as seen:
         await seen.press("ampersand", "ctrl+a", "a")
@@ -207,6 +213,7 @@ async def test_what_was_decided_elsewhere_is_not_decided_again() -> None:
         assert {one.held_id for one in given(seen, ApproveHeld)} == {"h2", "h3"}
 
 
+@pytest.mark.slow
 async def test_an_agent_is_refused_for_the_day_and_may_ask_again() -> None:
     async with running(waiting(*TEN[:2]), first="portfolio", size=(120, 40)) as seen:
         await seen.press("ampersand", "t")
@@ -230,6 +237,7 @@ def test_a_refusal_for_the_day_ends_with_it() -> None:
     assert REASON
 
 
+@pytest.mark.slow
 async def test_always_up_to_this_amount_opens_the_leash_with_it() -> None:
     async with running(waiting(*TEN[:2]), first="portfolio", size=(120, 40)) as seen:
         await seen.press("ampersand", "l")

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.log import sample_log
@@ -47,6 +49,7 @@ def test_an_entry_is_told_whole_and_masked_where_amounts_are() -> None:
     assert "25.00" not in entry_text(state.log.entries[-1], private, NOW).plain
 
 
+@pytest.mark.slow
 async def test_the_log_opens_newest_first_is_filtered_and_verified_anew() -> None:
     async with running(logged(), first="settings") as seen:
         await seen.press("at")
@@ -68,6 +71,7 @@ async def test_the_log_opens_newest_first_is_filtered_and_verified_anew() -> Non
         assert sum(isinstance(one, ReadLog) for one in seen.doors.submitted) == 2
 
 
+@pytest.mark.slow
 async def test_a_yes_is_written_down() -> None:
     async with running(first="agents") as seen:
         await seen.press("K")

@@ -92,6 +92,7 @@ def with_market(state: DeskState, market: MarketView) -> DeskState:
     return replace(state, markets={**state.markets, market.market_id: market})
 
 
+@pytest.mark.slow
 async def test_open_markets_come_with_the_most_traded_first() -> None:
     async with markets() as view:
         volumes = [market.volume or 0 for market in view.rows()]
@@ -100,6 +101,7 @@ async def test_open_markets_come_with_the_most_traded_first() -> None:
         assert f"{len(volumes)} of 60" in view.part("#markets-chips")
 
 
+@pytest.mark.slow
 async def test_search_narrows_at_every_key_and_escape_clears_it() -> None:
     async with markets() as view:
         await view.press("slash", "h", "a", "r", "b")
@@ -114,6 +116,7 @@ async def test_search_narrows_at_every_key_and_escape_clears_it() -> None:
         assert view.screen.query_one(Input).value == ""
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_read_is_said_and_the_rest_is_in_force() -> None:
     async with markets() as view:
         await view.press("slash")
@@ -127,6 +130,7 @@ async def test_what_cannot_be_read_is_said_and_the_rest_is_in_force() -> None:
         assert all(market.price > 0.6 for market in view.rows())
 
 
+@pytest.mark.slow
 async def test_keys_and_clicks_switch_the_filters_and_the_chips_say_so() -> None:
     async with markets() as view:
         chips = "#markets-chips"
@@ -157,6 +161,7 @@ ON_VENUES = replace(
 )
 
 
+@pytest.mark.slow
 async def test_one_venue_after_the_other_is_shown_and_then_all() -> None:
     async with markets(ON_VENUES) as view:
         every, chips = view.ids(), "#markets-chips"
@@ -174,6 +179,7 @@ async def test_one_venue_after_the_other_is_shown_and_then_all() -> None:
         assert view.ids() == every
 
 
+@pytest.mark.slow
 async def test_a_venue_is_searched_for_by_its_name() -> None:
     async with markets(ON_VENUES) as view:
         await view.press("slash")
@@ -188,6 +194,7 @@ async def test_a_venue_is_searched_for_by_its_name() -> None:
 MARKS = {KINDS[0]: "EVM", KINDS[1]: "SOL", KINDS[2]: "sim"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(110, 30), (250, 70)])
 async def test_the_list_shows_the_real_venue_of_a_market(size: tuple[int, int]) -> None:
     async with markets(ON_VENUES, size) as view:
@@ -197,6 +204,7 @@ async def test_the_list_shows_the_real_venue_of_a_market(size: tuple[int, int]) 
             assert MARKS[market.venues] in line.split()
 
 
+@pytest.mark.slow
 async def test_a_small_list_shows_venue_and_question_of_the_row_in_a_line_of_their_own() -> None:
     async with markets(ON_VENUES, SMALL) as view:
         table = view.screen.table
@@ -210,6 +218,7 @@ async def test_a_small_list_shows_venue_and_question_of_the_row_in_a_line_of_the
             await view.press("j")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, WIDEST])
 async def test_the_pane_shows_where_a_market_trades(size: tuple[int, int]) -> None:
     async with markets(ON_VENUES, size) as view:
@@ -217,6 +226,7 @@ async def test_the_pane_shows_where_a_market_trades(size: tuple[int, int]) -> No
         assert "trades on" in view.part("#markets-detail .detail-more")
 
 
+@pytest.mark.slow
 async def test_the_list_takes_the_room_of_the_pane_and_gives_it_back() -> None:
     async with markets(ON_VENUES, WIDE) as view:
         before = view.screen.table.size.width
@@ -233,6 +243,7 @@ async def test_the_list_takes_the_room_of_the_pane_and_gives_it_back() -> None:
         assert any("no detail beside the list" in text for text in view.app.said)
 
 
+@pytest.mark.slow
 async def test_a_service_that_does_not_say_where_markets_trade_is_not_filtered_by_it() -> None:
     async with markets() as view:
         every = view.ids()
@@ -241,6 +252,7 @@ async def test_a_service_that_does_not_say_where_markets_trade_is_not_filtered_b
         assert any("no venue data" in said for said in view.app.said)
 
 
+@pytest.mark.slow
 async def test_an_empty_list_says_why_and_what_to_do() -> None:
     async with markets() as view:
         await view.press("slash")
@@ -258,6 +270,7 @@ async def test_an_empty_list_says_why_and_what_to_do() -> None:
             assert words in view.screen.table.empty
 
 
+@pytest.mark.slow
 async def test_a_star_is_ordered_for_the_row_in_focus_and_taken_back() -> None:
     async with markets() as view:
         first = view.ids()[0]
@@ -268,6 +281,7 @@ async def test_a_star_is_ordered_for_the_row_in_focus_and_taken_back() -> None:
         assert view.app.given[-1] == SetStar(first, on=False)
 
 
+@pytest.mark.slow
 async def test_buy_and_sell_open_a_ticket_for_the_row_in_focus() -> None:
     async with markets() as view:
         await view.press("h", "j", "x")
@@ -283,6 +297,7 @@ async def test_buy_and_sell_open_a_ticket_for_the_row_in_focus() -> None:
         assert (form._market, form._action) == (market, Action.BUY)
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_traded_is_refused_at_the_key() -> None:
     async with markets(replace(STATE, positions=())) as view:
         await view.press("x")
@@ -297,6 +312,7 @@ async def test_what_cannot_be_traded_is_refused_at_the_key() -> None:
         assert view.app.dialogs == []
 
 
+@pytest.mark.slow
 async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
     async with markets(opens_dialogs=True) as view:
         market = view.screen.table.selected()
@@ -314,6 +330,7 @@ async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
         assert order.market_id == market.market_id
 
 
+@pytest.mark.slow
 async def test_sort_and_filter_are_kept_and_come_back() -> None:
     async with markets() as view:
         await view.press("s", "c")
@@ -329,6 +346,7 @@ async def test_sort_and_filter_are_kept_and_come_back() -> None:
         assert view.screen.query_one(Input).value == "harbour"
 
 
+@pytest.mark.slow
 async def test_the_market_under_a_resting_cursor_is_asked_about_once() -> None:
     async with markets(size=WIDE) as view:
         await view.rest()
@@ -344,6 +362,7 @@ async def test_the_market_under_a_resting_cursor_is_asked_about_once() -> None:
         assert view.watched[-1] == WatchMarket(None)
 
 
+@pytest.mark.slow
 async def test_a_small_terminal_asks_about_nothing_until_a_market_is_opened() -> None:
     async with markets() as view:
         await view.rest()
@@ -357,6 +376,7 @@ async def test_a_small_terminal_asks_about_nothing_until_a_market_is_opened() ->
         assert not view.screen.has_class("-opened")
 
 
+@pytest.mark.slow
 async def test_the_detail_of_another_market_is_never_shown() -> None:
     async with markets(size=WIDE) as view:
         await view.rest()
@@ -375,6 +395,7 @@ async def test_the_detail_of_another_market_is_never_shown() -> None:
         assert STATE.markets[second].question in view.part(".detail-head")
 
 
+@pytest.mark.slow
 async def test_in_a_paused_world_the_pane_is_written_anew_only_for_news(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -402,6 +423,7 @@ async def test_in_a_paused_world_the_pane_is_written_anew_only_for_news(
         assert len(written) == 3
 
 
+@pytest.mark.slow
 async def test_going_to_a_market_that_the_filter_hides_clears_the_filter() -> None:
     async with markets() as view:
         await view.press("slash")
@@ -414,6 +436,7 @@ async def test_going_to_a_market_that_the_filter_hides_clears_the_filter() -> No
         assert "cleared" in view.app.said[-1]
 
 
+@pytest.mark.slow
 async def test_rows_are_copied_and_numbers_explained() -> None:
     async with markets() as view:
         market = view.screen.table.selected()
@@ -424,6 +447,7 @@ async def test_rows_are_copied_and_numbers_explained() -> None:
         assert len(view.app.dialogs) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_no_key_ever_acts_on_another_row_than_the_one_highlighted(seed: int) -> None:
     rng = random.Random(seed)
@@ -477,6 +501,7 @@ def shaken(state: DeskState, rng: random.Random, everything: dict[str, MarketVie
     return replace(state, markets=dict(rng.sample(sorted(kept.items()), len(kept))))
 
 
+@pytest.mark.slow
 async def test_the_screen_looks_as_kept_at_every_size() -> None:
     first = max(STATE.markets.values(), key=lambda market: (market.is_open, market.volume or 0))
     detail = STATE.detail
@@ -501,6 +526,7 @@ async def test_the_screen_looks_as_kept_at_every_size() -> None:
         assert view.app.is_running
 
 
+@pytest.mark.slow
 async def test_titles_of_markup_and_escapes_are_shown_as_they_are() -> None:
     nasty = "[@click=app.quit]click[/red] [bold"
     first = max(STATE.markets.values(), key=lambda market: (market.is_open, market.volume or 0))

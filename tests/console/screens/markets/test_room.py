@@ -62,6 +62,7 @@ def test_the_pane_is_as_wide_as_was_planned() -> None:
     assert all(2 * 43 < room_of(width).pane <= 100 for width in range(200, 321))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 119, 120, 140, 160, 200, 250])
 async def test_the_screen_divides_its_width_like_this(width: int) -> None:
     async with running(first="markets", size=(width, 30)) as seen:

@@ -133,6 +133,7 @@ async def monitors(state: DeskState = STATE, size: tuple[int, int] = SMALL) -> A
         yield View(pilot, app, app.front)
 
 
+@pytest.mark.slow
 async def test_what_is_nearest_to_its_end_stands_on_top() -> None:
     async with monitors(size=WIDE) as view:
         ways = [nearest(row) for row in STATE.risk.monitors]
@@ -151,6 +152,7 @@ async def test_what_is_nearest_to_its_end_stands_on_top() -> None:
         assert "6/7 protected" in text
 
 
+@pytest.mark.slow
 async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("j")
@@ -169,6 +171,7 @@ async def test_the_pane_says_what_an_exit_brings_now_and_at_each_end() -> None:
         )
 
 
+@pytest.mark.slow
 async def test_edit_sets_what_was_typed_for_the_row_that_was_highlighted() -> None:
     async with monitors() as view:
         await view.press("j")
@@ -204,6 +207,7 @@ def trailing_state() -> DeskState:
     return replace(STATE, risk=replace(STATE.risk, monitors=(first, *others)))
 
 
+@pytest.mark.slow
 async def test_a_trailing_and_a_time_stop_are_shown_edited_and_undone() -> None:
     state = trailing_state()
     row = state.risk.monitors[0]
@@ -235,6 +239,7 @@ async def test_a_trailing_and_a_time_stop_are_shown_edited_and_undone() -> None:
         assert view.orders[-1].thresholds == row.thresholds
 
 
+@pytest.mark.slow
 async def test_a_click_into_a_filled_line_selects_it_whole_and_a_second_sets_the_cursor() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -249,6 +254,7 @@ async def test_a_click_into_a_filled_line_selects_it_whole_and_a_second_sets_the
         assert view.line("target-percent") == "130"
 
 
+@pytest.mark.slow
 async def test_escape_asks_before_what_was_typed_into_a_form_is_lost() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -277,6 +283,7 @@ async def test_escape_asks_before_what_was_typed_into_a_form_is_lost() -> None:
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_typing_a_percentage_shows_the_price_and_typing_a_price_the_percentage() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -300,6 +307,7 @@ async def test_typing_a_percentage_shows_the_price_and_typing_a_price_the_percen
         assert order.thresholds.target_pct is None
 
 
+@pytest.mark.slow
 async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
     async with monitors() as view:
         await view.press("j", "e", "enter")
@@ -309,6 +317,7 @@ async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_bad_input_is_refused_in_words_and_orders_nothing() -> None:
     bad = (
         ("stop-percent", "0", "above 0"),
@@ -338,6 +347,7 @@ async def test_bad_input_is_refused_in_words_and_orders_nothing() -> None:
     assert found == list(bad)
 
 
+@pytest.mark.slow
 async def test_both_missing_is_refused() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -348,6 +358,7 @@ async def test_both_missing_is_refused() -> None:
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_a_stop_that_is_passed_already_is_asked_for_twice() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -360,6 +371,7 @@ async def test_a_stop_that_is_passed_already_is_asked_for_twice() -> None:
         assert len(view.orders) == 1
 
 
+@pytest.mark.slow
 async def test_a_target_that_no_price_reaches_is_named() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -367,6 +379,7 @@ async def test_a_target_that_no_price_reaches_is_named() -> None:
         assert "never reached" in view.part("#form-hint")
 
 
+@pytest.mark.slow
 async def test_a_position_that_goes_while_the_form_is_open_is_not_guarded() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -380,6 +393,7 @@ async def test_a_position_that_goes_while_the_form_is_open_is_not_guarded() -> N
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_the_preview_follows_the_market_while_the_form_is_open() -> None:
     async with monitors() as view:
         await view.press("j", "e")
@@ -396,6 +410,7 @@ async def test_the_preview_follows_the_market_while_the_form_is_open() -> None:
         assert view.line("stop-percent") == "3"
 
 
+@pytest.mark.slow
 async def test_keys_hit_the_highlighted_row_whatever_the_order_becomes() -> None:
     rng = random.Random(3)
     async with monitors() as view:
@@ -414,6 +429,7 @@ async def test_keys_hit_the_highlighted_row_whatever_the_order_becomes() -> None
         assert view.orders == [RemoveMonitor(row.market_id, row.side, row.venue, row.question)]
 
 
+@pytest.mark.slow
 async def test_a_key_for_a_row_that_vanished_is_refused_and_said() -> None:
     async with monitors() as view:
         for key in ("e", "d", "x", "a", "M", "space"):
@@ -429,6 +445,7 @@ async def test_a_key_for_a_row_that_vanished_is_refused_and_said() -> None:
             assert view.screen.table.order.marked == frozenset()
 
 
+@pytest.mark.slow
 async def test_marked_rows_are_set_together_after_saying_exactly_what_changes() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("space", "space")
@@ -461,6 +478,7 @@ async def test_marked_rows_are_set_together_after_saying_exactly_what_changes() 
         assert [each.thresholds.stop_pct for each in undone.monitors] == [0.2, 0.2]
 
 
+@pytest.mark.slow
 async def test_all_that_are_shown_are_set_and_no_other() -> None:
     async with monitors() as view:
         await view.press("slash")
@@ -477,6 +495,7 @@ async def test_all_that_are_shown_are_set_and_no_other() -> None:
         assert {each.thresholds.target_pct for each in given.monitors} == {0.6}
 
 
+@pytest.mark.slow
 async def test_what_would_be_sold_at_once_is_said_before_many_are_set() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("E")
@@ -486,6 +505,7 @@ async def test_what_would_be_sold_at_once_is_said_before_many_are_set() -> None:
         assert "already past the new threshold: sold at once" in view.text
 
 
+@pytest.mark.slow
 async def test_many_want_something_to_change() -> None:
     async with monitors() as view:
         await view.press("E", "enter")
@@ -499,6 +519,7 @@ async def test_many_want_something_to_change() -> None:
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_removing_one_asks_nothing_and_can_be_undone() -> None:
     async with monitors() as view:
         row = view.here
@@ -510,6 +531,7 @@ async def test_removing_one_asks_nothing_and_can_be_undone() -> None:
         )
 
 
+@pytest.mark.slow
 async def test_removing_many_says_which_and_asks() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("space", "space", "space", "d")
@@ -524,6 +546,7 @@ async def test_removing_many_says_which_and_asks() -> None:
         assert len(undone.monitors) == 3
 
 
+@pytest.mark.slow
 async def test_sell_opens_the_ticket_and_market_leads_to_the_market() -> None:
     async with monitors() as view:
         row = view.here
@@ -539,6 +562,7 @@ async def test_sell_opens_the_ticket_and_market_leads_to_the_market() -> None:
         )
 
 
+@pytest.mark.slow
 async def test_a_closed_market_is_not_guarded_any_more() -> None:
     closed = next(row for row in STATE.risk.monitors if row.state is MonitorState.CLOSED)
     async with monitors() as view:
@@ -548,6 +572,7 @@ async def test_a_closed_market_is_not_guarded_any_more() -> None:
         assert "Market closed" in view.app.said[-1]
 
 
+@pytest.mark.slow
 async def test_an_alert_is_exited_by_hand_after_saying_what_is_sold() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("o")
@@ -561,6 +586,7 @@ async def test_an_alert_is_exited_by_hand_after_saying_what_is_sold() -> None:
         assert view.orders == [ExitAlert("al-0")]
 
 
+@pytest.mark.slow
 async def test_time_runs_for_an_alert() -> None:
     async with monitors() as view:
         await view.press("o")
@@ -572,6 +598,7 @@ async def test_time_runs_for_an_alert() -> None:
         assert "expired" in view.text
 
 
+@pytest.mark.slow
 async def test_what_has_ended_is_neither_exited_nor_removed_nor_set() -> None:
     async with monitors() as view:
         await view.press("o")
@@ -590,6 +617,7 @@ async def test_what_has_ended_is_neither_exited_nor_removed_nor_set() -> None:
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_the_history_says_trigger_price_and_proceeds() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("o", "o")
@@ -598,6 +626,7 @@ async def test_the_history_says_trigger_price_and_proceeds() -> None:
             assert words in view.text
 
 
+@pytest.mark.slow
 async def test_price_alerts_are_listed_removed_and_brought_back() -> None:
     async with monitors() as view:
         await view.press("o", "o", "o")
@@ -611,6 +640,7 @@ async def test_price_alerts_are_listed_removed_and_brought_back() -> None:
         assert view.orders[-1].market_id == row.market_id
 
 
+@pytest.mark.slow
 async def test_a_price_alert_is_added_from_a_row() -> None:
     async with monitors() as view:
         row = view.here
@@ -624,6 +654,7 @@ async def test_a_price_alert_is_added_from_a_row() -> None:
         ]
 
 
+@pytest.mark.slow
 async def test_a_price_alert_wants_a_price() -> None:
     taken: list[str] = []
     async with monitors() as view:
@@ -641,6 +672,7 @@ async def test_a_price_alert_wants_a_price() -> None:
     assert taken == []
 
 
+@pytest.mark.slow
 async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse() -> None:
     async with monitors() as view:
         row = view.here
@@ -658,6 +690,7 @@ async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse()
         assert "is already above: alerts at once" in view.part("#form-preview")
 
 
+@pytest.mark.slow
 async def test_what_only_one_list_compares_is_typed_while_each_list_comes_to_the_front() -> None:
     async with monitors() as view:
         await view.press("slash", *"kestrels entry:>0.01", "enter")
@@ -670,6 +703,7 @@ async def test_what_only_one_list_compares_is_typed_while_each_list_comes_to_the
         assert all("Kestrels" in row.question for row in view.rows())
 
 
+@pytest.mark.slow
 async def test_a_row_is_found_in_whichever_list_it_stands() -> None:
     async with monitors() as view:
         for key in ("ex-2", "pa-1", "al-1", STATE.risk.monitors[2].key):
@@ -681,6 +715,7 @@ async def test_a_row_is_found_in_whichever_list_it_stands() -> None:
         assert view.screen.table.selected() is None
 
 
+@pytest.mark.slow
 async def test_search_compares_and_each_list_is_searched() -> None:
     async with monitors() as view:
         await view.press("slash")
@@ -706,6 +741,7 @@ async def test_search_compares_and_each_list_is_searched() -> None:
         assert len(view.rows()) == 4
 
 
+@pytest.mark.slow
 async def test_escape_leads_out_step_by_step() -> None:
     async with monitors() as view:
         await view.press("o", "enter")
@@ -721,6 +757,7 @@ async def test_escape_leads_out_step_by_step() -> None:
         assert not view.screen.step_out()
 
 
+@pytest.mark.slow
 async def test_a_low_window_opens_the_detail_instead_of_the_list() -> None:
     async with monitors(size=(60, 15)) as view:
         assert not view.screen.query_one("#monitors-detail").display
@@ -731,12 +768,14 @@ async def test_a_low_window_opens_the_detail_instead_of_the_list() -> None:
         assert view.screen.table.display
 
 
+@pytest.mark.slow
 async def test_the_mouse_chooses_a_list() -> None:
     async with monitors() as view:
         await view.pilot.click("#monitors-which", offset=(20, 0))
         assert view.screen.table.id == "monitors-list-1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("phase", "words"),
     [
@@ -755,6 +794,7 @@ async def test_an_empty_list_says_why_before_anything_was_told(phase: Phase, wor
         assert "No price alert" in view.text
 
 
+@pytest.mark.slow
 async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> None:
     async with monitors(replace(STATE, risk=RiskView())) as view:
         for words in (
@@ -772,6 +812,7 @@ async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> 
         assert view.orders == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, WIDE])
 async def test_each_row_on_a_real_venue_is_marked_and_no_amount_of_it_is_in_dollars(
     size: tuple[int, int],
@@ -791,6 +832,7 @@ async def test_each_row_on_a_real_venue_is_marked_and_no_amount_of_it_is_in_doll
             await view.press("o")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_service", [True, False])
 async def test_an_alert_and_its_exit_name_the_seller_in_the_same_words(*, by_service: bool) -> None:
     alert = replace(STATE.risk.alerts[0], state=AlertState.EXECUTED, detail="", managed=False)
@@ -812,6 +854,7 @@ async def test_an_alert_and_its_exit_name_the_seller_in_the_same_words(*, by_ser
         assert "".join(f"sold by {words}".split()) in "".join(view.text.split())
 
 
+@pytest.mark.slow
 async def test_where_the_filter_hides_every_row_the_keys_say_so() -> None:
     async with monitors() as view:
         await view.press("slash", *"zzz", "enter", "enter")
@@ -820,6 +863,7 @@ async def test_where_the_filter_hides_every_row_the_keys_say_so() -> None:
         assert view.app.said[-1] == f"The filter hides all {total} rows.\n\nesc clears it."
 
 
+@pytest.mark.slow
 async def test_old_data_is_marked() -> None:
     async with monitors() as view:
         assert "STALE" not in view.text
@@ -828,6 +872,7 @@ async def test_old_data_is_marked() -> None:
         assert "STALE 9s" in view.text
 
 
+@pytest.mark.slow
 async def test_amounts_are_masked() -> None:
     hidden = replace(STATE, preferences={"privacy": "on"})
     async with monitors(hidden, WIDE) as view:
@@ -840,6 +885,7 @@ async def test_amounts_are_masked() -> None:
         assert "16.72" not in view.text
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_changes_nothing() -> None:
     closed = replace(STATE, service=replace(STATE.service, read_only=True))
     async with monitors(closed) as view:
@@ -850,6 +896,7 @@ async def test_a_read_only_desk_changes_nothing() -> None:
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_rows_are_copied_and_explained() -> None:
     async with monitors() as view:
         row = view.here
@@ -864,6 +911,7 @@ async def test_rows_are_copied_and_explained() -> None:
         assert '"alert_id"' in view.app.copied[-1]
 
 
+@pytest.mark.slow
 async def test_the_order_is_kept_for_the_next_start() -> None:
     async with monitors() as view:
         await view.press("s", "S")
@@ -873,6 +921,7 @@ async def test_the_order_is_kept_for_the_next_start() -> None:
         assert kept[-1].name == "sort.monitors"
 
 
+@pytest.mark.slow
 async def test_a_position_is_guarded_from_the_portfolio() -> None:
     bare = STATE.positions[6]
     app = Host(STATE, PortfolioScreen)
@@ -895,6 +944,7 @@ async def test_a_position_is_guarded_from_the_portfolio() -> None:
         assert isinstance(app.screen, PriceAlertForm)
 
 
+@pytest.mark.slow
 async def test_a_price_alert_is_added_from_any_market() -> None:
     app = Host(STATE, MarketsScreen)
     async with app.run_test(size=SMALL) as pilot:
@@ -909,6 +959,7 @@ async def test_a_price_alert_is_added_from_any_market() -> None:
         assert orders[0].condition is Condition.BELOW
 
 
+@pytest.mark.slow
 async def test_it_lives_at_any_size() -> None:
     async with monitors() as view:
         for width, height in ((50, 14), (60, 18), (250, 70), (119, 29), (30, 5), (160, 50)):
@@ -919,6 +970,7 @@ async def test_it_lives_at_any_size() -> None:
             await view.press("escape")
 
 
+@pytest.mark.slow
 async def test_texts_from_outside_are_never_markup() -> None:
     evil = "[@click=app.quit]x[/] [/red] \x1b[2J"
     risk = STATE.risk
@@ -975,6 +1027,7 @@ REAL = replace(PLAY, venue=Venue.EVM, shares=Micros(7 * ONE), question="for real
 BOTH = replace(STATE, on_venues=(REAL,))
 
 
+@pytest.mark.slow
 async def test_a_form_of_a_real_position_stays_with_it_when_play_money_is_held_as_well() -> None:
     app = Host(BOTH, PortfolioScreen)
     async with app.run_test(size=SMALL) as pilot:
@@ -1008,6 +1061,7 @@ def test_what_guards_one_venue_is_not_told_of_the_other() -> None:
     assert guarded(both, PLAY.key) == own
 
 
+@pytest.mark.slow
 async def test_an_exit_of_an_alert_says_what_its_own_venue_brings() -> None:
     alert = replace(
         STATE.risk.alerts[0],

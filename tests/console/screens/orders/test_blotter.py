@@ -40,6 +40,7 @@ def detail(seen: Running) -> str:
     return str(seen.app.query_one("#blotter-detail-text", Static).content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (160, 50)])
 async def test_the_blotter_looks_so(size: tuple[int, int]) -> None:
     themes = ("night", "paper") if size == (80, 24) else ("night",)
@@ -47,6 +48,7 @@ async def test_the_blotter_looks_so(size: tuple[int, int]) -> None:
         await assert_snapshot(seen.pilot, f"blotter_{size[0]}x{size[1]}", themes=themes)
 
 
+@pytest.mark.slow
 async def test_the_newest_command_comes_first_and_keeps_the_cursor() -> None:
     async with running(STATE, first="blotter") as seen:
         assert rows(seen) == [ticket.ticket_id for ticket in STATE.tickets]
@@ -57,6 +59,7 @@ async def test_the_newest_command_comes_first_and_keeps_the_cursor() -> None:
         assert screen(seen).table.selected() == STATE.tickets[1]
 
 
+@pytest.mark.slow
 async def test_a_command_that_ends_is_shown_so_at_once() -> None:
     async with running(STATE, first="blotter") as seen:
         screen(seen).focus_row(UNKNOWN.ticket_id)
@@ -70,6 +73,7 @@ async def test_a_command_that_ends_is_shown_so_at_once() -> None:
         assert "it did happen" in detail(seen)
 
 
+@pytest.mark.slow
 async def test_the_line_searches_words_and_numbers() -> None:
     async with running(STATE, first="blotter") as seen:
         await seen.press("slash")
@@ -87,6 +91,7 @@ async def test_the_line_searches_words_and_numbers() -> None:
         assert len(rows(seen)) == len(STATE.tickets)
 
 
+@pytest.mark.slow
 async def test_only_what_has_no_end_can_be_asked_for() -> None:
     async with running(STATE, first="blotter") as seen:
         await seen.press("w")
@@ -95,6 +100,7 @@ async def test_only_what_has_no_end_can_be_asked_for() -> None:
         assert len(rows(seen)) == len(STATE.tickets)
 
 
+@pytest.mark.slow
 async def test_enter_leads_to_the_market() -> None:
     async with running(STATE, first="blotter") as seen:
         await seen.press("j", "enter")
@@ -102,6 +108,7 @@ async def test_enter_leads_to_the_market() -> None:
         assert seen.app.front.current_row() == STATE.tickets[1].market_id
 
 
+@pytest.mark.slow
 async def test_a_row_is_copied_as_json_and_its_reference_as_it_is() -> None:
     known = replace(STATE.tickets[0], client_ref="ref-7")
     async with running(replace(STATE, tickets=(known,)), first="blotter") as seen:
@@ -113,6 +120,7 @@ async def test_a_row_is_copied_as_json_and_its_reference_as_it_is() -> None:
         assert len(seen.toasts) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
 async def test_a_row_shows_the_price_and_the_size_of_its_command(size: tuple[int, int]) -> None:
     venue = "USDC.e on evm_venue"
@@ -133,6 +141,7 @@ async def test_a_row_shows_the_price_and_the_size_of_its_command(size: tuple[int
         assert seen.text.count("EVM ") >= len(orders)
 
 
+@pytest.mark.slow
 async def test_the_list_takes_the_room_of_the_detail_beside_it() -> None:
     async with running(STATE, first="blotter", size=(120, 40)) as seen:
         front = screen(seen)
@@ -147,12 +156,14 @@ async def test_the_list_takes_the_room_of_the_detail_beside_it() -> None:
         assert front.list_reason("wide") == "no detail beside the list"
 
 
+@pytest.mark.slow
 async def test_i_explains_how_long_it_took() -> None:
     async with running(STATE, first="blotter") as seen:
         await seen.press("i")
         assert "settled - sent" in seen.text
 
 
+@pytest.mark.slow
 async def test_an_empty_blotter_says_what_fills_it() -> None:
     async with running(replace(STATE, tickets=()), first="blotter") as seen:
         assert "No orders yet." in seen.text
@@ -161,6 +172,7 @@ async def test_an_empty_blotter_says_what_fills_it() -> None:
         assert seen.app.clipboard == ""
 
 
+@pytest.mark.slow
 async def test_privacy_masks_the_amounts_of_orders() -> None:
     async with running(STATE, first="blotter") as seen:
         await seen.press("z")
@@ -254,6 +266,7 @@ def redeemed(*runs: RunView) -> DeskState:
     return replace(STATE, tickets=(), redemption=redemption_of(runs=runs))
 
 
+@pytest.mark.slow
 async def test_a_redemption_has_a_row_with_amount_state_and_the_whole_hash() -> None:
     under_way = replace(run_of(0), opened_at=Timestamp(NOW - 26))
     refused = replace(RUNS[1], opened_at=Timestamp(NOW - 60), settled_at=Timestamp(NOW - 59))
@@ -287,6 +300,7 @@ def test_a_run_of_an_earlier_version_and_one_without_an_amount_have_a_row_too() 
     assert bare.state is TicketState.QUEUED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])
 async def test_a_real_order_tells_its_money_its_venue_and_that_it_is_real(
     size: tuple[int, int],

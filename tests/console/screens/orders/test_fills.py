@@ -138,6 +138,7 @@ def test_the_time_of_another_day_is_its_day() -> None:
     assert str(column.cell(long_ago, VIEW)).isdecimal()
 
 
+@pytest.mark.slow
 async def test_a_search_for_a_column_of_the_fills_waits_while_orders_are_in_front() -> None:
     async with running(STATE, first="blotter", size=(120, 40)) as seen:
         await seen.press("o")
@@ -158,6 +159,7 @@ async def test_a_search_for_a_column_of_the_fills_waits_while_orders_are_in_fron
         assert front.line.typed == "buy"
 
 
+@pytest.mark.slow
 async def test_fills_are_searched_summed_and_exported() -> None:
     state = replace(STATE, fills=(REAL, *STATE.fills))
     async with running(state, first="blotter", size=(120, 40)) as seen:
@@ -173,6 +175,7 @@ async def test_fills_are_searched_summed_and_exported() -> None:
         assert screen(seen).place == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
 async def test_the_fills_look_like_this(size: tuple[int, int]) -> None:
     async with running(STATE, first="blotter", size=size) as seen:

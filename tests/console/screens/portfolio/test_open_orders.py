@@ -57,6 +57,7 @@ def test_an_order_shows_what_is_open_filled_and_reserved() -> None:
     assert "18.00" not in describe_order(TWO[0], replace(masked, masked=True)).body.plain
 
 
+@pytest.mark.slow
 async def test_the_footer_has_the_verbs_of_the_list_in_front() -> None:
     async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
         for is_orders in (False, True, False):
@@ -67,6 +68,7 @@ async def test_the_footer_has_the_verbs_of_the_list_in_front() -> None:
             await seen.until(lambda was=last: seen.text.splitlines()[-1] != was)
 
 
+@pytest.mark.slow
 async def test_a_key_cancels_the_order_under_the_cursor_and_no_other() -> None:
     async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
         await seen.press("O", "g")
@@ -87,6 +89,7 @@ async def test_a_key_cancels_the_order_under_the_cursor_and_no_other() -> None:
         assert len(cancels(seen)) == 2
 
 
+@pytest.mark.slow
 async def test_all_listed_orders_are_cancelled_after_a_confirmation() -> None:
     async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
         await seen.press("O", "D")
@@ -97,6 +100,7 @@ async def test_all_listed_orders_are_cancelled_after_a_confirmation() -> None:
         assert set(given.order_ids) == {"o1", "o2"}
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_cancels_and_amends_nothing() -> None:
     state = state_of(*TWO)
     state = replace(state, service=replace(state.service, read_only=True))
@@ -107,6 +111,7 @@ async def test_a_read_only_desk_cancels_and_amends_nothing() -> None:
         assert any("read-only" in toast for toast in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_a_position_is_no_order_and_an_order_no_position() -> None:
     async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
         await seen.press("d", "e")
@@ -120,6 +125,7 @@ async def test_a_position_is_no_order_and_an_order_no_position() -> None:
         assert seen.app.front.place == 0
 
 
+@pytest.mark.slow
 async def test_an_order_is_amended_in_its_ticket_which_changes_price_and_size_alone() -> None:
     async with running(state_of(TWO[1]), first="portfolio", size=(120, 40)) as seen:
         await seen.press("O", "e")
@@ -137,6 +143,7 @@ async def test_an_order_is_amended_in_its_ticket_which_changes_price_and_size_al
         assert draft.amends == TWO[1]
 
 
+@pytest.mark.slow
 async def test_an_amended_buy_keeps_its_stop_and_target() -> None:
     resting = replace(TWO[1], stop_pct=0.123456, target_pct=0.5)
     async with running(state_of(resting), first="portfolio", size=(120, 40)) as seen:
@@ -180,6 +187,7 @@ def test_a_list_that_is_old_or_incomplete_shows_so() -> None:
     assert "2 open orders cannot be read" in notes(replace(state, service=service), NOW).plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
 async def test_the_open_orders_look_like_this(size: tuple[int, int]) -> None:
     async with running(state_of(*TWO), first="portfolio", size=size) as seen:

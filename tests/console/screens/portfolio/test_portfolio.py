@@ -86,6 +86,7 @@ async def portfolio(
         yield View(pilot, app, app.front)
 
 
+@pytest.mark.slow
 async def test_the_account_and_its_positions_are_there_the_largest_first() -> None:
     async with portfolio() as view:
         values = [held.mark_value for held in view.rows()]
@@ -97,6 +98,7 @@ async def test_the_account_and_its_positions_are_there_the_largest_first() -> No
         assert view.screen._curve._points
 
 
+@pytest.mark.slow
 async def test_sell_buy_and_market_act_on_the_position_in_focus() -> None:
     async with portfolio() as view:
         await view.press("j", "j")
@@ -110,6 +112,7 @@ async def test_sell_buy_and_market_act_on_the_position_in_focus() -> None:
         assert view.app.went == [("markets", held.market_id)]
 
 
+@pytest.mark.slow
 async def test_both_sides_of_a_market_are_two_rows() -> None:
     first = STATE.positions[0]
     other = replace(first, side=first.side.other, mark_value=Micros(1))
@@ -139,6 +142,7 @@ SUM = VenueSumView(
 REAL = replace(STATE, on_venues=(BOOK,), venue_sums=(SUM,))
 
 
+@pytest.mark.slow
 async def test_positions_on_real_venues_stand_beside_the_others_and_in_no_sum_of_theirs() -> None:
     async with portfolio(STATE, WIDE) as view:
         plain = view.part("#portfolio-figures")
@@ -159,6 +163,7 @@ async def test_positions_on_real_venues_stand_beside_the_others_and_in_no_sum_of
         assert view.rows() == [BOOK]
 
 
+@pytest.mark.slow
 async def test_a_venue_that_was_traded_on_keeps_its_line_with_nothing_left_there() -> None:
     left = replace(SUM, positions=0, value=Micros(0), reserved=Micros(0), pnl=Micros(0))
     sold = replace(
@@ -189,6 +194,7 @@ async def test_a_venue_line_has_the_value_that_its_rows_add_up_to() -> None:
     assert valued_by_rows(two.venue_sums[0], two).value == 1
 
 
+@pytest.mark.slow
 async def test_a_position_on_a_real_venue_is_sold_there() -> None:
     async with portfolio(REAL, WIDE) as view:
         for held in (BOOK, STATE.positions[0]):
@@ -204,6 +210,7 @@ async def test_a_position_on_a_real_venue_is_sold_there() -> None:
         assert "none recent" in view.part(".detail-more")
 
 
+@pytest.mark.slow
 async def test_a_venues_own_figure_that_is_old_looks_old() -> None:
     async with portfolio(REAL) as view:
         assert "STALE" not in view.part("#portfolio-venues")
@@ -238,6 +245,7 @@ def test_a_venues_own_figure_is_explained_beside_that_of_the_agents() -> None:
     assert venue_numbers(STATE, NOW) == ()
 
 
+@pytest.mark.slow
 async def test_search_narrows_and_escape_brings_all_back() -> None:
     async with portfolio() as view:
         await view.press("slash")
@@ -261,6 +269,7 @@ async def test_search_narrows_and_escape_brings_all_back() -> None:
         assert len(view.rows()) == 12
 
 
+@pytest.mark.slow
 async def test_closed_positions_take_the_place_of_open_ones_and_are_not_traded() -> None:
     async with portfolio(replace(STATE, closed=CLOSED)) as view:
         assert "closed 3" in view.part("#portfolio-which")
@@ -276,6 +285,7 @@ async def test_closed_positions_take_the_place_of_open_ones_and_are_not_traded()
         assert len(view.rows()) == 3
 
 
+@pytest.mark.slow
 async def test_an_empty_portfolio_says_why_and_how_to_begin() -> None:
     async with portfolio(replace(STATE, positions=())) as view:
         assert "Markets (2)" in view.screen.table.empty
@@ -296,6 +306,7 @@ async def test_an_empty_portfolio_says_why_and_how_to_begin() -> None:
             assert "not known yet" in view.part("#portfolio-figures")
 
 
+@pytest.mark.slow
 async def test_a_position_that_vanished_is_not_traded_and_neither_is_its_neighbour() -> None:
     async with portfolio() as view:
         await view.press("j")
@@ -308,6 +319,7 @@ async def test_a_position_that_vanished_is_not_traded_and_neither_is_its_neighbo
         assert "gone" in view.app.said[-1]
 
 
+@pytest.mark.slow
 async def test_of_an_empty_list_no_row_is_said_to_be_gone_and_a_new_one_is_highlighted() -> None:
     first, second = STATE.positions[:2]
     async with portfolio(replace(STATE, positions=(first,))) as view:
@@ -329,6 +341,7 @@ async def test_of_an_empty_list_no_row_is_said_to_be_gone_and_a_new_one_is_highl
         assert len(view.app.dialogs) == 1
 
 
+@pytest.mark.slow
 async def test_stale_positions_are_not_traded() -> None:
     async with portfolio() as view:
         view.app.bring(later_s=10.5)
@@ -337,6 +350,7 @@ async def test_stale_positions_are_not_traded() -> None:
         assert view.app.dialogs == []
 
 
+@pytest.mark.slow
 async def test_the_detail_tells_cost_mark_exit_and_the_own_trades() -> None:
     async with portfolio(size=WIDE) as view:
         held = view.screen.table.selected()
@@ -353,6 +367,7 @@ async def test_the_detail_tells_cost_mark_exit_and_the_own_trades() -> None:
         assert view.screen.table.has_focus
 
 
+@pytest.mark.slow
 async def test_numbers_are_explained() -> None:
     async with portfolio(opens_dialogs=True) as view:
         await view.press("i")
@@ -363,6 +378,7 @@ async def test_numbers_are_explained() -> None:
             assert words in shown
 
 
+@pytest.mark.slow
 async def test_privacy_masks_every_amount() -> None:
     private = replace(STATE, preferences={"privacy": "on"})
     async with portfolio(private, WIDE) as view:
@@ -373,6 +389,7 @@ async def test_privacy_masks_every_amount() -> None:
         assert view.screen._worth(9_053.29) == "•••"
 
 
+@pytest.mark.slow
 async def test_the_order_and_the_search_are_kept() -> None:
     async with portfolio(replace(STATE, closed=CLOSED)) as view:
         await view.press("s", "o", "s")
@@ -389,6 +406,7 @@ async def test_the_order_and_the_search_are_kept() -> None:
         assert [held.key for held in view.rows()] == rows
 
 
+@pytest.mark.slow
 async def test_the_order_is_kept_without_a_search() -> None:
     async with portfolio() as view:
         await view.press("s", "o", "s", "o", "o")
@@ -398,6 +416,7 @@ async def test_the_order_is_kept_without_a_search() -> None:
     assert kept == [SetPreference("sort.portfolio", "pnl falling")]
 
 
+@pytest.mark.slow
 async def test_keys_that_cannot_work_say_why() -> None:
     async with portfolio(replace(STATE, positions=())) as view:
         assert view.screen.disabled_reason(key_named("portfolio.sell")) == "select a row"
@@ -407,6 +426,7 @@ async def test_keys_that_cannot_work_say_why() -> None:
         assert view.screen.disabled_reason(key_named("rows.sort")) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before_s", "acts"), [(0.0, False), (2.0, True)])
 async def test_a_key_counts_from_its_press_however_late_its_turn_comes(
     before_s: float, *, acts: bool
@@ -428,6 +448,7 @@ async def test_a_key_counts_from_its_press_however_late_its_turn_comes(
         assert acts or "gone" in view.app.said[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_no_key_ever_acts_on_another_position_than_the_one_highlighted(seed: int) -> None:
     rng = random.Random(seed)
@@ -482,6 +503,7 @@ def shaken(rng: random.Random) -> DeskState:
     return replace(STATE, positions=tuple(kept))
 
 
+@pytest.mark.slow
 async def test_the_screen_looks_as_kept_at_every_size() -> None:
     async with portfolio(replace(STATE, closed=CLOSED)) as view:
         for size, themes in THEMES.items():
@@ -511,6 +533,7 @@ def test_sums_of_the_list_are_by_currency_and_unknown_while_one_part_is() -> Non
     assert totals((), view) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), WIDE, WIDEST])
 async def test_no_label_of_a_position_on_a_real_venue_is_cut(size: tuple[int, int]) -> None:
     held = replace(BOOK, exit_value=Micros(1_234_560_000), mark_value=Micros(1_240_000_000))
@@ -523,6 +546,7 @@ async def test_no_label_of_a_position_on_a_real_venue_is_cut(size: tuple[int, in
         assert ("exit value USDC.e" in body) is (size != WIDE)
 
 
+@pytest.mark.slow
 async def test_a_position_that_was_sold_shows_its_sale_and_no_outcome() -> None:
     held = replace(CLOSED[0], outcome=None, resolves_at=Timestamp(NOW + 86_400))
     at = Timestamp(NOW - 300)

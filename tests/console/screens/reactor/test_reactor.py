@@ -159,11 +159,13 @@ async def reactor(state: DeskState = STATE, size: tuple[int, int] = WIDE) -> Asy
 # -- the feed ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_feed_stands_in_the_order_in_which_the_desk_tells_it() -> None:
     async with reactor() as view:
         assert view.shown() == [one.signal_id for one in STATE.reactor.signals]
 
 
+@pytest.mark.slow
 async def test_a_row_says_who_bought_what_and_what_the_mirror_would_cost() -> None:
     async with reactor(TWO, HUGE) as view:
         text = view.text
@@ -174,6 +176,7 @@ async def test_a_row_says_who_bought_what_and_what_the_mirror_would_cost() -> No
         assert "2 signals pending, next expires in 40s" in text
 
 
+@pytest.mark.slow
 async def test_the_state_line_shows_sizes_and_how_much_of_the_day_is_used() -> None:
     async with reactor(size=HUGE) as view:
         line = view.part("#reactor-state")
@@ -201,6 +204,7 @@ def test_the_part_of_the_day_that_is_used_up(cap: int, spent: int | None, words:
     assert words in state_text(ViewContext.of(state, NOW, 200)).plain
 
 
+@pytest.mark.slow
 async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> None:
     async with reactor(TWO) as view:
         assert "○ expired" not in view.text
@@ -212,6 +216,7 @@ async def test_a_signal_whose_time_passed_says_so_without_a_newer_state() -> Non
         assert "signal expired" in view.app.said[-1]
 
 
+@pytest.mark.slow
 async def test_hostile_text_is_shown_as_plain_text_and_runs_nothing() -> None:
     strange = replace(CHEAP, question=HOSTILE, label=HOSTILE, detail=HOSTILE)
     async with reactor(with_signals(strange), HUGE) as view:
@@ -224,6 +229,7 @@ async def test_hostile_text_is_shown_as_plain_text_and_runs_nothing() -> None:
         assert view.app.is_running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, WIDE, HUGE])
 async def test_absurd_figures_are_shown_and_break_nothing(size: tuple[int, int]) -> None:
     absurd = replace(
@@ -247,6 +253,7 @@ async def test_absurd_figures_are_shown_and_break_nothing(size: tuple[int, int])
 # -- what is in front -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_state_key_narrows_the_feed_and_comes_round() -> None:
     async with reactor() as view:
         everything = view.shown()
@@ -264,6 +271,7 @@ async def test_the_state_key_narrows_the_feed_and_comes_round() -> None:
         assert view.shown() == everything
 
 
+@pytest.mark.slow
 async def test_only_the_signals_of_one_wallet_are_shown_and_escape_brings_all_back() -> None:
     async with reactor() as view:
         first = view.here
@@ -274,6 +282,7 @@ async def test_only_the_signals_of_one_wallet_are_shown_and_escape_brings_all_ba
         assert len(view.rows()) == len(STATE.reactor.signals)
 
 
+@pytest.mark.slow
 async def test_a_wallet_in_the_list_of_wallets_leads_to_its_signals() -> None:
     async with reactor() as view:
         await view.press("o", "w")
@@ -282,6 +291,7 @@ async def test_a_wallet_in_the_list_of_wallets_leads_to_its_signals() -> None:
         assert all(isinstance(row, SignalView) and row.wallet == WALLETS[0] for row in rows)
 
 
+@pytest.mark.slow
 async def test_search_takes_words_and_comparisons_of_the_feed() -> None:
     async with reactor(TWO) as view:
         await view.press("slash", *"amount:>0")
@@ -295,6 +305,7 @@ async def test_search_takes_words_and_comparisons_of_the_feed() -> None:
         }
 
 
+@pytest.mark.slow
 async def test_a_frozen_feed_keeps_its_rows_shows_their_ends_and_counts_what_came() -> None:
     async with reactor(TWO) as view:
         before = view.shown()
@@ -312,6 +323,7 @@ async def test_a_frozen_feed_keeps_its_rows_shows_their_ends_and_counts_what_cam
         assert view.shown() == [newer.signal_id, CHEAP.signal_id, OTHER.signal_id]
 
 
+@pytest.mark.slow
 async def test_new_signals_leave_the_cursor_on_its_own_row() -> None:
     async with reactor(TWO) as view:
         await view.press("j")
@@ -324,6 +336,7 @@ async def test_new_signals_leave_the_cursor_on_its_own_row() -> None:
         assert view.orders == [DismissSignal(OTHER.signal_id)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["f", "d", "F", "l", "e"])
 async def test_a_key_for_a_signal_that_vanished_hits_no_other_row(
     key: str, monkeypatch: pytest.MonkeyPatch
@@ -339,6 +352,7 @@ async def test_a_key_for_a_signal_that_vanished_hits_no_other_row(
         assert "is gone: nothing sent" in view.app.said[-1]
 
 
+@pytest.mark.slow
 async def test_200_signals_of_one_poll_are_all_shown_in_their_order() -> None:
     at = Timestamp(NOW - 1.0)
     told = tuple(
@@ -359,6 +373,7 @@ async def test_200_signals_of_one_poll_are_all_shown_in_their_order() -> None:
 # -- mirroring --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_signal_is_previewed_and_mirrored_with_one_key() -> None:
     async with reactor(TWO) as view:
         await view.answer()
@@ -377,6 +392,7 @@ async def test_a_signal_is_previewed_and_mirrored_with_one_key() -> None:
         assert view.app.dialogs == []
 
 
+@pytest.mark.slow
 async def test_a_mirror_that_was_not_previewed_is_shown_first() -> None:
     async with reactor(TWO) as view:
         await view.press("f")
@@ -396,6 +412,7 @@ async def test_a_mirror_that_was_not_previewed_is_shown_first() -> None:
         assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
 
 
+@pytest.mark.slow
 async def test_an_old_preview_of_another_signal_mirrors_nothing_at_once() -> None:
     async with reactor(TWO) as view:
         await view.answer()
@@ -405,6 +422,7 @@ async def test_an_old_preview_of_another_signal_mirrors_nothing_at_once() -> Non
         assert isinstance(view.app.screen, MirrorForm)
 
 
+@pytest.mark.slow
 async def test_a_signal_that_vanishes_under_its_dialog_cannot_be_mirrored() -> None:
     async with reactor(TWO) as view:
         await view.press("f")
@@ -420,6 +438,7 @@ async def test_a_signal_that_vanishes_under_its_dialog_cannot_be_mirrored() -> N
         assert view.app.screen is not form
 
 
+@pytest.mark.slow
 async def test_a_signal_that_ends_under_its_dialog_says_how() -> None:
     async with reactor(TWO) as view:
         await view.press("f")
@@ -436,6 +455,7 @@ async def test_a_signal_that_ends_under_its_dialog_says_how() -> None:
         assert "signal expired" in view.part("#form-problem")
 
 
+@pytest.mark.slow
 async def test_real_money_wants_its_own_key_and_enter_does_nothing() -> None:
     live = replace(TWO, service=replace(TWO.service, mode=Mode.LIVE))
     async with reactor(live) as view:
@@ -452,12 +472,14 @@ async def test_real_money_wants_its_own_key_and_enter_does_nothing() -> None:
         assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
 
 
+@pytest.mark.slow
 async def test_keys_typed_ahead_mirror_nothing() -> None:
     async with reactor(TWO) as view:
         await view.pilot.press("f", "enter", "y")
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
     dear = replace(CHEAP, price_now=0.60)
     async with reactor(with_signals(dear)) as view:
@@ -473,6 +495,7 @@ async def test_what_is_too_dear_or_refused_says_so_instead() -> None:
         assert view.orders == []
 
 
+@pytest.mark.slow
 async def test_a_mirror_that_would_push_the_price_beyond_its_limit_is_off() -> None:
     tight = replace(CHEAP, price_max=0.495)
     async with reactor(with_signals(tight, OTHER)) as view:
@@ -488,6 +511,7 @@ async def test_a_mirror_that_would_push_the_price_beyond_its_limit_is_off() -> N
         assert "It would buy nothing" in view.app.said[-1]
 
 
+@pytest.mark.slow
 async def test_a_mirror_that_becomes_too_dear_under_its_dialog_answers_enter() -> None:
     async with reactor(TWO) as view:
         await view.press("f")
@@ -505,6 +529,7 @@ async def test_a_mirror_that_becomes_too_dear_under_its_dialog_answers_enter() -
         assert "loading" not in view.part("#form-hint")
 
 
+@pytest.mark.slow
 async def test_a_mirror_that_cannot_be_says_why() -> None:
     barred = (
         (replace(TWO, service=replace(TWO.service, read_only=True)), "read-only"),
@@ -527,6 +552,7 @@ async def test_a_mirror_that_cannot_be_says_why() -> None:
         assert view.app.dialogs == []
 
 
+@pytest.mark.slow
 async def test_all_that_waits_from_a_wallet_is_named_and_mirrored_oldest_first() -> None:
     async with reactor(TWO) as view:
         await view.press("F")
@@ -550,6 +576,7 @@ async def test_all_that_waits_from_a_wallet_is_named_and_mirrored_oldest_first()
         ]
 
 
+@pytest.mark.slow
 async def test_marked_signals_are_mirrored_or_dismissed_together() -> None:
     async with reactor(TWO) as view:
         await view.press("space", "space", "f")
@@ -559,6 +586,7 @@ async def test_marked_signals_are_mirrored_or_dismissed_together() -> None:
         assert not view.screen.table.order.marked
 
 
+@pytest.mark.slow
 async def test_only_what_waits_can_be_dismissed() -> None:
     async with reactor(with_signals(replace(CHEAP, state=SignalState.MIRRORED))) as view:
         await view.press("d")
@@ -569,6 +597,7 @@ async def test_only_what_waits_can_be_dismissed() -> None:
 # -- wallets ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_wallets_show_policy_statistics_and_their_own_record() -> None:
     async with reactor(size=HUGE) as view:
         await view.press("o")
@@ -584,6 +613,7 @@ async def test_the_wallets_show_policy_statistics_and_their_own_record() -> None
         assert first.address in view.part(".detail-head")
 
 
+@pytest.mark.slow
 async def test_what_was_mirrored_is_measured_against_the_source() -> None:
     done = replace(
         signal(3, STATE),
@@ -603,6 +633,7 @@ async def test_what_was_mirrored_is_measured_against_the_source() -> None:
         assert "+2.0" in view.text
 
 
+@pytest.mark.slow
 async def test_a_known_wallet_is_chosen_by_a_part_of_its_name() -> None:
     async with reactor() as view:
         await view.press("n")
@@ -616,6 +647,7 @@ async def test_a_known_wallet_is_chosen_by_a_part_of_its_name() -> None:
         assert view.orders[-1] == UnfollowWallet(WALLETS[7], "Mine")
 
 
+@pytest.mark.slow
 async def test_arrows_choose_among_the_known_wallets() -> None:
     async with reactor() as view:
         await view.press("n", "down", "enter")
@@ -631,6 +663,7 @@ async def test_arrows_choose_among_the_known_wallets() -> None:
 STRANGER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
 
 
+@pytest.mark.slow
 async def test_a_typed_address_is_followed_with_its_checksum() -> None:
     async with reactor() as view:
         ways = (STRANGER, STRANGER.lower(), f"  {STRANGER} ", f"0x{STRANGER[2:].upper()}")
@@ -642,6 +675,7 @@ async def test_a_typed_address_is_followed_with_its_checksum() -> None:
             assert view.orders == [FollowWallet(STRANGER, "")] * count, typed
 
 
+@pytest.mark.slow
 async def test_what_is_no_address_to_follow_is_refused_in_words() -> None:
     bad = {
         "0x12": "40 hex digits (2 given)",
@@ -663,6 +697,7 @@ async def test_what_is_no_address_to_follow_is_refused_in_words() -> None:
     assert {typed: one for typed, one in said.items() if bad[typed] not in one} == {}
 
 
+@pytest.mark.slow
 async def test_a_wallet_is_named_unfollowed_and_brought_back() -> None:
     async with reactor() as view:
         await view.press("o", "e")
@@ -678,6 +713,7 @@ async def test_a_wallet_is_named_unfollowed_and_brought_back() -> None:
         assert view.orders[-1].describe() != back.describe()
 
 
+@pytest.mark.slow
 async def test_auto_is_authorised_with_its_caps_shown() -> None:
     async with reactor() as view:
         await view.press("o", "l")
@@ -696,6 +732,7 @@ async def test_auto_is_authorised_with_its_caps_shown() -> None:
         assert view.orders[-1] == SetWalletPolicy(WALLETS[0], Policy.ASK, "Quiet Abacus")
 
 
+@pytest.mark.slow
 async def test_what_was_on_auto_is_never_brought_back_to_it_by_undo() -> None:
     async with reactor() as view:
         await view.press("o", "j", "l")
@@ -708,6 +745,7 @@ async def test_what_was_on_auto_is_never_brought_back_to_it_by_undo() -> None:
 # -- the config -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
     async with reactor(with_reactor(choices={})) as view:
         await view.press("f2")
@@ -744,6 +782,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 async def test_a_figure_out_of_its_range_is_refused_in_words() -> None:
     found: list[tuple[str, str, str]] = []
     async with reactor() as view:
@@ -760,6 +799,7 @@ async def test_a_figure_out_of_its_range_is_refused_in_words() -> None:
     assert found == REFUSED
 
 
+@pytest.mark.slow
 async def test_zero_is_a_figure() -> None:
     async with reactor() as view:
         for line, typed in (("cap", "0"), ("min", "0.0"), ("fraction", "0")):
@@ -770,6 +810,7 @@ async def test_zero_is_a_figure() -> None:
             view.app.given.clear()
 
 
+@pytest.mark.slow
 async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() -> None:
     async with reactor() as view:
         await view.press("f2")
@@ -783,6 +824,7 @@ async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() 
         assert view.orders == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
 
 
+@pytest.mark.slow
 async def test_another_venue_is_chosen_and_told_to_be_real_money() -> None:
     async with reactor(with_reactor(choices={})) as view:
         await view.press("f2")
@@ -796,6 +838,7 @@ async def test_another_venue_is_chosen_and_told_to_be_real_money() -> None:
 # -- on, off, breaker, plan -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_stopping_asks_nothing_and_starting_asks() -> None:
     async with reactor() as view:
         await view.press("H")
@@ -811,6 +854,7 @@ async def test_stopping_asks_nothing_and_starting_asks() -> None:
         assert view.orders == [SetReactorConfig(enabled=True)]
 
 
+@pytest.mark.slow
 async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> None:
     until_then = Timestamp(NOW + 2_590)
     broken = with_reactor(breaker=BreakerView(5, 5, Timestamp(NOW - 1_010), until_then, 7))
@@ -836,6 +880,7 @@ async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> No
     assert "breaker" in [each.word for each in needs(broken, NOW)]
 
 
+@pytest.mark.slow
 async def test_a_closed_breaker_has_nothing_to_reset() -> None:
     async with reactor() as view:
         await view.press("b")
@@ -843,6 +888,7 @@ async def test_a_closed_breaker_has_nothing_to_reset() -> None:
         assert "breaker not open" in view.app.said[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedded", [True, False])
 async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool) -> None:
     bare = ReactorView(barred="the reactor needs the Pro plan; this agent is on Free [/red]")
@@ -860,6 +906,7 @@ async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool
             assert view.app.dialogs == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "words"),
     [
@@ -886,6 +933,7 @@ async def test_an_empty_feed_says_why_and_what_to_do(state: DeskState, words: st
         assert words in view.text
 
 
+@pytest.mark.slow
 async def test_old_news_of_the_reactor_says_how_old_it_is() -> None:
     async with reactor() as view:
         assert "STALE" not in view.text
@@ -894,6 +942,7 @@ async def test_old_news_of_the_reactor_says_how_old_it_is() -> None:
         assert "signals may have changed" in view.part("#reactor-urgent")
 
 
+@pytest.mark.slow
 async def test_what_of_a_listing_could_not_be_used_is_said() -> None:
     async with reactor(with_reactor(dropped=3, broken="no market [/x]")) as view:
         assert "3 signals of the last response are invalid: no market [/x]" in view.text
@@ -902,6 +951,7 @@ async def test_what_of_a_listing_could_not_be_used_is_said() -> None:
 # -- the rest ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_masked_amounts_and_addresses_stand_nowhere() -> None:
     private = replace(TWO, preferences={"privacy": "on"})
     async with reactor(private, HUGE) as view:
@@ -912,6 +962,7 @@ async def test_masked_amounts_and_addresses_stand_nowhere() -> None:
                 assert secret not in text
 
 
+@pytest.mark.slow
 async def test_numbers_are_explained_and_a_row_is_copied() -> None:
     async with reactor(TWO) as view:
         await view.press("i")
@@ -974,6 +1025,7 @@ async def test_a_signal_that_waits_for_a_person_needs_him_and_one_on_auto_does_n
     assert not [each for each in needs(auto, NOW) if each.word == "signal"]
 
 
+@pytest.mark.slow
 async def test_a_wallet_with_a_past_and_no_signals_keeps_its_statistics() -> None:
     past = {WALLETS[8]: Tally(signals_count=4, skipped_count=4, last_at=NOW)}
     async with reactor(with_reactor(past=past)) as view:
@@ -984,6 +1036,7 @@ async def test_a_wallet_with_a_past_and_no_signals_keeps_its_statistics() -> Non
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (70, 20), (250, 70), (50, 14)])
 async def test_it_lives_at_every_size(size: tuple[int, int]) -> None:
     async with reactor(size=size) as view:

@@ -29,6 +29,7 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", PICTURES)
 async def test_the_reactor_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:

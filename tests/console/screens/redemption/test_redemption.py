@@ -94,6 +94,7 @@ def with_run(whole: DeskState, **other: object) -> DeskState:
 READY = replace(STATE, redemption=replace(STATE.redemption, rows=(ONE,), runs=()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (160, 50), (250, 70)])
 async def test_the_queue_is_seen_at_every_size(size: tuple[int, int]) -> None:
     async with running(STATE, first="redemption", size=size) as seen:
@@ -107,6 +108,7 @@ async def test_the_queue_is_seen_at_every_size(size: tuple[int, int]) -> None:
             assert "1.840 POL" in text
 
 
+@pytest.mark.slow
 async def test_what_is_under_way_is_counted_as_such() -> None:
     async with running(READY, first="redemption", size=(160, 50)) as seen:
         assert "1 ready" in seen.text
@@ -190,6 +192,7 @@ def test_every_age_is_by_the_wall_and_the_detail_names_the_clock(stage: Stage) -
     assert str(column.cell(row, ViewContext.of(alone, NOW))) == "2h"
 
 
+@pytest.mark.slow
 async def test_every_amount_on_the_way_to_money_names_its_unit() -> None:
     state = replace(READY, redemption=replace(READY.redemption, auto=AutoView()))
     async with running(state, first="redemption", size=(160, 50)) as seen:
@@ -218,6 +221,7 @@ def test_what_is_paid_in_two_kinds_of_money_is_not_summed() -> None:
     assert sums_text((), view).plain == ""
 
 
+@pytest.mark.slow
 async def test_what_can_be_redeemed_stands_first() -> None:
     async with running(STATE, first="redemption") as seen:
         screen = seen.app.front
@@ -230,6 +234,7 @@ async def test_what_can_be_redeemed_stands_first() -> None:
         assert [order[place].amount for place in range(len(order))] == [120_000_000]
 
 
+@pytest.mark.slow
 async def test_redeeming_shows_what_is_signed_and_enter_signs_nothing() -> None:
     async with running(READY, first="redemption", size=(120, 40)) as seen:
         await seen.press("t")
@@ -248,6 +253,7 @@ async def test_redeeming_shows_what_is_signed_and_enter_signs_nothing() -> None:
         assert len(seen.app.screen_stack) == 1
 
 
+@pytest.mark.slow
 async def test_places_that_nobody_explains_want_a_typed_word() -> None:
     async with running(READY, first="redemption", size=(120, 40)) as seen:
         await seen.press("t")
@@ -268,6 +274,7 @@ async def test_places_that_nobody_explains_want_a_typed_word() -> None:
         assert isinstance(given(seen)[-1], Redeem)
 
 
+@pytest.mark.slow
 async def test_a_run_that_can_never_come_is_abandoned_by_its_key_unless_one_only_looks() -> None:
     stuck = with_run(READY, state=ChainRunState.UNCONFIRMED)
     async with running(stuck, first="redemption", size=(120, 40)) as seen:
@@ -279,6 +286,7 @@ async def test_a_run_that_can_never_come_is_abandoned_by_its_key_unless_one_only
         assert given(seen) == [AbandonRun(ONE.key)]
 
 
+@pytest.mark.slow
 async def test_another_transaction_than_the_one_seen_has_to_be_seen_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -298,6 +306,7 @@ async def test_another_transaction_than_the_one_seen_has_to_be_seen_first(
         assert given(seen)[-1] == Redeem(ONE.market_id, ONE.side, ONE.venue, "d2", ONE.question)
 
 
+@pytest.mark.slow
 async def test_a_refusal_is_told_in_the_dialog_and_cannot_be_confirmed() -> None:
     async with running(READY, first="redemption", size=(120, 40)) as seen:
         await seen.press("t")
@@ -319,6 +328,7 @@ async def test_a_refusal_is_told_in_the_dialog_and_cannot_be_confirmed() -> None
         assert len(seen.app.screen_stack) == 1
 
 
+@pytest.mark.slow
 async def test_a_locked_key_cannot_say_yes() -> None:
     locked = replace(READY, wallet=wallet_of(key_state=KeyState.LOCKED))
     async with running(locked, first="redemption", size=(120, 40)) as seen:
@@ -330,6 +340,7 @@ async def test_a_locked_key_cannot_say_yes() -> None:
         assert len(given(seen)) == 1
 
 
+@pytest.mark.slow
 async def test_redeeming_all_tells_the_gas_of_all_and_a_service_pays_its_own() -> None:
     rows = tuple(row_of(index) for index in (1, 2, 3))
     both = replace(READY, redemption=replace(READY.redemption, rows=rows))
@@ -344,6 +355,7 @@ async def test_redeeming_all_tells_the_gas_of_all_and_a_service_pays_its_own() -
         assert "POL of gas" not in seen.text
 
 
+@pytest.mark.slow
 async def test_all_and_by_itself_want_a_typed_word_and_off_asks_nothing() -> None:
     async with running(READY, first="redemption", size=(120, 40)) as seen:
         await seen.press("T")
@@ -361,6 +373,7 @@ async def test_all_and_by_itself_want_a_typed_word_and_off_asks_nothing() -> Non
         assert given(seen)[-1] == SetAutoRedeem(on=True)
 
 
+@pytest.mark.slow
 async def test_what_is_by_hand_says_where() -> None:
     async with running(STATE, first="redemption", size=(120, 40)) as seen:
         screen = seen.app.front
@@ -371,6 +384,7 @@ async def test_what_is_by_hand_says_where() -> None:
         assert any("by hand only" in toast for toast in seen.toasts)
 
 
+@pytest.mark.slow
 async def test_the_wallet_is_told_with_a_code_and_a_list() -> None:
     async with running(STATE, first="redemption", size=(120, 40)) as seen:
         await seen.press("W")
@@ -380,6 +394,7 @@ async def test_the_wallet_is_told_with_a_code_and_a_list() -> None:
             assert part in seen.text
 
 
+@pytest.mark.slow
 async def test_privacy_masks_address_and_code() -> None:
     masked = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
     async with running(masked, first="redemption", size=(120, 40)) as seen:
@@ -389,6 +404,7 @@ async def test_privacy_masks_address_and_code() -> None:
         assert "214.00" not in seen.text
 
 
+@pytest.mark.slow
 async def test_the_passphrase_is_never_shown_and_goes_up_once() -> None:
     locked = replace(STATE, wallet=wallet_of(key_state=KeyState.LOCKED))
     async with running(locked, first="redemption", size=(120, 40)) as seen:
@@ -405,6 +421,7 @@ async def test_the_passphrase_is_never_shown_and_goes_up_once() -> None:
         assert given(seen)[-1] == LockWallet()
 
 
+@pytest.mark.slow
 async def test_a_new_key_wants_its_passphrase_twice() -> None:
     bare = wallet_of(key_state=KeyState.NONE, key_address="", ownership=Ownership.MANAGED)
     async with running(replace(STATE, wallet=bare), first="redemption", size=(120, 40)) as seen:
@@ -422,6 +439,7 @@ async def test_a_new_key_wants_its_passphrase_twice() -> None:
         assert "abab" not in repr(given(seen))
 
 
+@pytest.mark.slow
 async def test_a_key_is_removed_by_the_end_of_its_address_alone() -> None:
     other = "0x" + "22" * 18 + "abCD"
     kept = (StoredKeyView(other), StoredKeyView(ADDRESS))
@@ -448,6 +466,7 @@ async def test_a_key_is_removed_by_the_end_of_its_address_alone() -> None:
         assert given(seen)[-1] == UnlockWallet("canary99", other)
 
 
+@pytest.mark.slow
 async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
     hidden = replace(
         STATE,
@@ -466,6 +485,7 @@ async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
         assert given(seen) == []
 
 
+@pytest.mark.slow
 async def test_linking_and_approvals_are_confirmed() -> None:
     managed = wallet_of(ownership=Ownership.MANAGED, address="0x" + "11" * 20)
     async with running(replace(STATE, wallet=managed), first="redemption", size=(120, 40)) as seen:
@@ -490,6 +510,7 @@ async def test_linking_and_approvals_are_confirmed() -> None:
         assert given(seen)[-1] == SetApprovals(("usdc_bridged_2",), "APPROVE")
 
 
+@pytest.mark.slow
 async def test_real_money_wants_its_word_and_off_asks_nothing() -> None:
     async with running(STATE, first="redemption", size=(120, 40)) as seen:
         await seen.press("W", "L")
@@ -501,6 +522,7 @@ async def test_real_money_wants_its_word_and_off_asks_nothing() -> None:
         assert given(seen)[-1] == SetLive(on=False)
 
 
+@pytest.mark.slow
 async def test_real_trades_are_allowed_by_a_key_and_a_yes() -> None:
     off = replace(STATE, wallet=wallet_of(real_trading=False))
     async with running(off, first="redemption", size=(120, 40)) as seen:
@@ -515,6 +537,7 @@ async def test_real_trades_are_allowed_by_a_key_and_a_yes() -> None:
         assert not isinstance(seen.app.screen, Confirm)
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_not_linked_is_not_to_be_paid_into() -> None:
     alone = wallet_of(ownership=Ownership.MANAGED, address="", key_address=ADDRESS)
     async with running(replace(STATE, wallet=alone), first="redemption", size=(120, 40)) as seen:
@@ -529,6 +552,7 @@ async def test_a_key_that_is_not_linked_is_not_to_be_paid_into() -> None:
         assert "key address, not linked yet" in seen.toasts[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])
 async def test_the_banner_names_the_keys_that_switch_real_money_off(size: tuple[int, int]) -> None:
     on = replace(STATE, wallet=wallet_of(live=True))
@@ -542,6 +566,7 @@ async def test_the_banner_names_the_keys_that_switch_real_money_off(size: tuple[
         assert "REAL MONEY" not in seen.text
 
 
+@pytest.mark.slow
 async def test_the_ticket_names_the_keys_that_switch_real_money_on() -> None:
     off = replace(STATE, wallet=wallet_of(live=False))
     async with running(off, first="portfolio", size=(120, 40)) as seen:
@@ -555,6 +580,7 @@ async def test_the_ticket_names_the_keys_that_switch_real_money_on() -> None:
         assert given(seen)[-1] == SetLive(on=True, word="LIVE")
 
 
+@pytest.mark.slow
 async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_them() -> None:
     over = f"/data/wallets/{ADDRESS}.json is a link; move it away: key files are never links"
     state = replace(STATE, wallet=wallet_of(passed_over=(over,)))
@@ -570,6 +596,7 @@ async def test_a_link_in_place_of_a_key_is_told_among_the_keys_and_masked_with_t
         assert ADDRESS not in seen.text
 
 
+@pytest.mark.slow
 async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bound() -> None:
     overs = tuple(f"/data/wallets/{n}.json is garbled; move it away" for n in range(7))
     state = replace(STATE, wallet=wallet_of(stored=(StoredKeyView(ADDRESS),), passed_over=overs))
@@ -581,6 +608,7 @@ async def test_files_that_are_no_keys_are_named_beside_the_good_ones_up_to_a_bou
         assert "and 4 more. 'service-tui keys list' lists all" in seen.text
 
 
+@pytest.mark.slow
 async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> None:
     over = "/data/wallets/a.json is malformed; repair it or move it away"
     for overs, is_said in (((), False), ((over,), True)):
@@ -603,6 +631,7 @@ def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> 
     assert f"{failed.name}  " in checklist_text(missing, 100).plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_the_code_stands_whole_on_one_page(size: tuple[int, int]) -> None:
     async with running(STATE, first="redemption", size=size) as seen:
@@ -619,6 +648,7 @@ async def test_the_code_stands_whole_on_one_page(size: tuple[int, int]) -> None:
         assert any(ADDRESS in line for line in shown[begins + len(code) :])
 
 
+@pytest.mark.slow
 async def test_a_masked_address_has_no_code() -> None:
     masked = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
     async with running(masked, first="redemption", size=(80, 24)) as seen:

@@ -49,6 +49,7 @@ def text(seen: Running) -> str:
     )
 
 
+@pytest.mark.slow
 async def test_the_screen_tells_sessions_experiments_and_what_runs() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("6")
@@ -61,6 +62,7 @@ async def test_the_screen_tells_sessions_experiments_and_what_runs() -> None:
             assert wanted in told, wanted
 
 
+@pytest.mark.slow
 async def test_the_next_session_says_why_it_is_paused_and_what_clears_it() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("6", "o")
@@ -84,6 +86,7 @@ async def test_outcomes_that_nobody_counted_are_not_shown_as_none(
         await console.until(lambda: text_shown in text(console))
 
 
+@pytest.mark.slow
 async def test_a_backtest_is_asked_for_in_a_form_and_drawn() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("6", "b")
@@ -100,6 +103,7 @@ async def test_a_backtest_is_asked_for_in_a_form_and_drawn() -> None:
         assert "best: min_edge" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "venue"), [("evm_venue", Venue.EVM), ("sim", Venue.SIM), ("sol_venue", None)]
 )
@@ -118,6 +122,7 @@ async def test_a_backtest_is_asked_of_a_venue(typed: str, venue: Venue | None) -
             assert said.venue is venue
 
 
+@pytest.mark.slow
 async def test_what_is_no_slug_is_asked_of_nobody() -> None:
     said: dict[str, object] = {}
     async with running(STATE, size=(120, 40)) as seen:
@@ -132,6 +137,7 @@ async def test_what_is_no_slug_is_asked_of_nobody() -> None:
     assert said == dict.fromkeys(said, "enter the skill's slug")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "wanted"),
     [
@@ -145,6 +151,7 @@ async def test_the_old_slash_commands_are_in_the_palette(typed: str, wanted: obj
         assert given(seen) == [wanted]
 
 
+@pytest.mark.slow
 async def test_the_slash_command_of_a_skill_asks_for_a_new_session_of_it() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await chosen(seen, "/autoresearch fast-loop")
@@ -154,6 +161,7 @@ async def test_the_slash_command_of_a_skill_asks_for_a_new_session_of_it() -> No
         assert form.typed("session-skill") == "fast-loop"
 
 
+@pytest.mark.slow
 async def test_the_slash_command_status_leads_to_the_screen() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await chosen(seen, "/autoresearch status")
@@ -174,6 +182,7 @@ async def chosen(seen: Running, typed: str) -> None:
         await seen.press("enter")
 
 
+@pytest.mark.slow
 async def test_a_session_is_begun_in_a_form_with_a_new_name() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("6", "n")
@@ -189,6 +198,7 @@ async def test_a_session_is_begun_in_a_form_with_a_new_name() -> None:
         )
 
 
+@pytest.mark.slow
 async def test_the_diff_of_a_kept_experiment_is_shown_and_closed() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("6")
@@ -202,6 +212,7 @@ async def test_the_diff_of_a_kept_experiment_is_shown_and_closed() -> None:
         assert given(seen)[-1] == ShowDiff("", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50)])
 async def test_without_a_session_it_says_what_to_do(size: tuple[int, int]) -> None:
     async with running(replace(STATE, research=ResearchView()), size=size) as seen:
@@ -213,6 +224,7 @@ async def test_without_a_session_it_says_what_to_do(size: tuple[int, int]) -> No
         assert "No sessions" not in text(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50)])
 async def test_a_session_without_experiments_says_what_brings_the_first(
     size: tuple[int, int],

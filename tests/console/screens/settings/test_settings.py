@@ -77,6 +77,7 @@ async def confirm(seen: Running, key: str = "y") -> None:
     await seen.until(lambda: not isinstance(seen.app.screen, Confirm))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40)])
 async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
     themes = ("night", "harbor") if size == (120, 40) else ("night",)
@@ -87,6 +88,7 @@ async def test_the_screen_looks_so(size: tuple[int, int]) -> None:
 # -- limits ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_limit_that_is_tightened_is_ordered_at_once() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.trade")
@@ -101,6 +103,7 @@ async def test_a_limit_that_is_tightened_is_ordered_at_once() -> None:
         ]
 
 
+@pytest.mark.slow
 async def test_a_limit_that_is_loosened_is_asked_once_more_and_can_be_brought_back() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.trade")
@@ -137,6 +140,7 @@ def editable() -> Iterator[tuple[str, str]]:
     yield "tell.quiet", "quiet-hours"
 
 
+@pytest.mark.slow
 async def test_bad_input_says_why_and_orders_nothing() -> None:
     taken: list[tuple[str, str]] = []
     async with running(STATE, first="settings", size=(100, 36)) as seen:
@@ -171,6 +175,7 @@ def is_refused(seen: Running) -> bool:
     return bool(problem) and "No change" not in problem
 
 
+@pytest.mark.slow
 async def test_a_key_that_was_pasted_into_a_limit_is_cleared() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.trade")
@@ -178,6 +183,7 @@ async def test_a_key_that_was_pasted_into_a_limit_is_cleared() -> None:
         await seen.until(lambda: seen.app.screen.query_one("#rail-own", Input).value == "")
 
 
+@pytest.mark.slow
 async def test_the_plans_most_binds_the_number_of_buys() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "limit.day_buys")
@@ -185,6 +191,7 @@ async def test_the_plans_most_binds_the_number_of_buys() -> None:
         await seen.until(lambda: "limit of 5,000" in seen.text)
 
 
+@pytest.mark.slow
 async def test_what_is_used_goes_on_while_the_form_is_open() -> None:
     async with running(STATE, first="settings", size=(100, 36)) as seen:
         await edit(seen, "limit.day_buys")
@@ -196,6 +203,7 @@ async def test_what_is_used_goes_on_while_the_form_is_open() -> None:
 # -- risk and trading -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_stricter_stop_is_set_at_once_and_a_wider_one_is_asked() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "risk.stop")
@@ -214,6 +222,7 @@ async def test_a_stricter_stop_is_set_at_once_and_a_wider_one_is_asked() -> None
         await seen.until(lambda: seen.doors.submitted[-1] == wide)
 
 
+@pytest.mark.slow
 async def test_turning_the_automatic_off_says_what_goes() -> None:
     async with running(STATE, first="settings") as seen:
         await on(seen, "risk.auto")
@@ -225,6 +234,7 @@ async def test_turning_the_automatic_off_says_what_goes() -> None:
         await seen.until(lambda: seen.doors.submitted == [off])
 
 
+@pytest.mark.slow
 async def test_pausing_asks_nothing_and_resuming_does() -> None:
     async with running(STATE, first="settings") as seen:
         await on(seen, "trading.paused")
@@ -239,6 +249,7 @@ async def test_pausing_asks_nothing_and_resuming_does() -> None:
         await seen.until(lambda: seen.doors.submitted[-1] == SetPaused(paused=False))
 
 
+@pytest.mark.slow
 async def test_a_halt_is_not_ended_from_here() -> None:
     assert STATE.world is not None
     halted = replace(paused(), world=replace(STATE.world, halted_at=NOW))
@@ -250,6 +261,7 @@ async def test_a_halt_is_not_ended_from_here() -> None:
         assert row("trading.paused", halted).value.plain == "halted"
 
 
+@pytest.mark.slow
 async def test_the_plan_of_the_own_agent_is_chosen_by_a_digit() -> None:
     assert STATE.account is not None
     state = replace(STATE, account=replace(STATE.account, plan=Plan.FREE))
@@ -263,6 +275,7 @@ async def test_the_plan_of_the_own_agent_is_chosen_by_a_digit() -> None:
         await seen.until(lambda: seen.doors.submitted == [elite])
 
 
+@pytest.mark.slow
 async def test_another_services_plan_is_not_changed_from_here() -> None:
     away = replace(STATE, service=replace(STATE.service, embedded=False))
     async with running(away, first="settings") as seen:
@@ -273,6 +286,7 @@ async def test_another_services_plan_is_not_changed_from_here() -> None:
         assert "world speed" not in seen.text
 
 
+@pytest.mark.slow
 async def test_a_read_only_desk_changes_no_limit() -> None:
     state = replace(STATE, service=replace(STATE.service, read_only=True))
     async with running(state, first="settings") as seen:
@@ -288,6 +302,7 @@ async def test_a_read_only_desk_changes_no_limit() -> None:
 # -- notices --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_ways_of_a_kind_are_turned_by_digits() -> None:
     ordered: list[Command] = []
     async with running(STATE, first="settings") as seen:
@@ -311,6 +326,7 @@ async def test_the_ways_of_a_kind_are_turned_by_digits() -> None:
     assert len({one.name for one in ordered if isinstance(one, SetPreference)}) == 9
 
 
+@pytest.mark.slow
 async def test_quiet_hours_are_written_and_taken_away() -> None:
     async with running(STATE, first="settings") as seen:
         await edit(seen, "tell.quiet")
@@ -325,6 +341,7 @@ async def test_quiet_hours_are_written_and_taken_away() -> None:
         assert seen.doors.submitted[-1] == SetPreference("notify.quiet", "")
 
 
+@pytest.mark.slow
 async def test_the_desktops_protocol_is_turned() -> None:
     async with running(STATE, first="settings") as seen:
         await on(seen, "tell.protocol")
@@ -336,6 +353,7 @@ async def test_the_desktops_protocol_is_turned() -> None:
 # -- the desk -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_the_theme_is_chosen_by_name_and_the_next_pace_by_enter() -> None:
     async with running(STATE, first="settings") as seen:
         await on(seen, "desk.theme")
@@ -348,6 +366,7 @@ async def test_the_theme_is_chosen_by_name_and_the_next_pace_by_enter() -> None:
         await seen.until(lambda: seen.doors.submitted == [SetSpeed(10)])
 
 
+@pytest.mark.slow
 async def test_whose_desk_this_is_stands_on_a_page_or_beside() -> None:
     async with running(STATE, first="settings", size=(80, 40)) as seen:
         assert "e change" in seen.lines[-1]
@@ -361,6 +380,7 @@ async def test_whose_desk_this_is_stands_on_a_page_or_beside() -> None:
         assert LOG_PATH in seen.text
 
 
+@pytest.mark.slow
 async def test_the_page_says_who_serves_now_while_it_is_open() -> None:
     service = replace(STATE.service, embedded=True, attached=True)
     attached = replace(STATE, service=service)
@@ -376,6 +396,7 @@ async def test_the_page_says_who_serves_now_while_it_is_open() -> None:
         assert "another program" not in page.text().plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 80, 120, 160])
 async def test_the_row_in_focus_is_told_at_every_width(width: int) -> None:
     async with running(STATE, first="settings", size=(width, 30)) as seen:

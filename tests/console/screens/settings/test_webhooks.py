@@ -44,6 +44,7 @@ def with_hooks(*rows: WebhookView, problem: str = "") -> DeskState:
     return replace(STATE, webhooks=WebhooksView(rows, NOW, problem))
 
 
+@pytest.mark.slow
 async def test_each_address_shows_how_its_deliveries_go() -> None:
     state = with_hooks(HOOK, FAILING, DEAD)
     app = Host(state)
@@ -80,6 +81,7 @@ async def test_an_empty_list_and_one_that_cannot_be_read_are_told_apart() -> Non
         assert "not loaded: the service cannot be reached" in str(rows.content)
 
 
+@pytest.mark.slow
 async def test_an_address_is_typed_and_its_events_are_chosen() -> None:
     app = Host(STATE)
     async with app.run_test(size=(100, 24)) as pilot:
@@ -95,6 +97,7 @@ async def test_an_address_is_typed_and_its_events_are_chosen() -> None:
         assert app.given[-1] == SetWebhook("https://a.example", chosen)
 
 
+@pytest.mark.slow
 async def test_the_secret_of_a_new_webhook_is_shown_once_and_forgotten() -> None:
     app = Host(STATE)
     async with app.run_test(size=(100, 24)) as pilot:
@@ -128,6 +131,7 @@ def test_an_address_is_taken_as_typed(text: str) -> None:
     assert _parse_url(text) == text.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_the_list_and_the_form_look_so(size: tuple[int, int]) -> None:
     name = f"{size[0]}x{size[1]}"

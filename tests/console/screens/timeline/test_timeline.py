@@ -168,6 +168,7 @@ def test_a_fill_tells_one_order_only_and_that_of_its_market() -> None:
     assert len(moments(elsewhere)) == 3
 
 
+@pytest.mark.slow
 async def test_an_outcome_and_a_star_are_listed_when_they_come() -> None:
     market = next(
         one
@@ -229,6 +230,7 @@ def test_text_from_outside_is_inert() -> None:
     assert not {"\x1b", "\n", "\u202e"} & set(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(st.builds(NewsView), max_size=6),
@@ -285,6 +287,7 @@ def test_whatever_makes_a_moment_shows_the_timeline_anew(what: str) -> None:
     assert screen.watched() != before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["world", "account"])
 async def test_a_timeline_stands_without_what_the_service_has_not_told(name: str) -> None:
     # Another service than the embedded one has no world to tell of.
@@ -308,6 +311,7 @@ def test_an_act_of_another_person_shows_the_timeline_anew() -> None:
 # -- the screen -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_keys_filter_and_lead_to_the_things() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await seen.press("apostrophe")
@@ -338,6 +342,7 @@ async def test_keys_filter_and_lead_to_the_things() -> None:
         assert "Missed headline" in seen.text
 
 
+@pytest.mark.slow
 async def test_the_cursor_stays_on_its_row_when_something_happens() -> None:
     async with running(STATE, size=(120, 40), first="timeline") as seen:
         await seen.press("j", "j")
@@ -349,6 +354,7 @@ async def test_the_cursor_stays_on_its_row_when_something_happens() -> None:
         assert "Traceback" not in seen.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_timeline_looks_as_it_is_meant_to(size: tuple[int, int]) -> None:
     async with running(STATE, first="timeline", size=size) as seen:
