@@ -71,6 +71,19 @@ async def test_a_signal_waits_for_the_person_and_is_mirrored_by_a_word(tmp_path:
         assert wallet.tally.slippage == pytest.approx(signal.slippage, abs=1e-6)
 
 
+async def test_an_automatic_mirror_buys_no_more_shares_where_the_price_has_fallen(
+    tmp_path: Path,
+) -> None:
+    more = {"mirror_fraction": 1.0, "max_size": 25.0, "price_buffer": 0.2}
+    async with following(tmp_path, policy=Policy.AUTO, **more) as (desk, stage, _):
+        await settle(stage, price=0.9)
+        state = await until(
+            desk, lambda s: s.reactor.signals and s.reactor.signals[0].shares, stage
+        )
+        (signal,) = state.reactor.signals
+        assert (signal.shares, signal.cost < signal.amount) == (Micros(25 * ONE), True)
+
+
 async def test_auto_mirrors_in_the_listing_that_brings_it(tmp_path: Path) -> None:
     async with following(tmp_path, policy=Policy.AUTO) as (desk, stage, line):
         hashes = await settle(stage, 3)

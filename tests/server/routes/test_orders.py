@@ -140,6 +140,25 @@ async def test_a_buy_fills_at_once_and_is_marked_as_simulated(tmp_path: Path, ve
         assert (await own.settings())["sdk_daily_spent"] == said["cost"]
 
 
+@pytest.mark.parametrize("venue", [EVM, SOL])
+async def test_a_mirror_on_a_book_buys_and_rests_no_more_shares_than_its_bound(
+    tmp_path: Path, venue: Venue
+) -> None:
+    async with line(tmp_path) as own:
+        market = market_on(own.stage, venue)
+        config = {"max_size": 7.5, "venue": venue.value, "daily_cap": 100}
+        await own.ask("PATCH", "reactor/config", json=config)
+        mirror = {"signal_data": {"tx_hash": "0xab"}, "price": 0.99}
+        quote = await own.trade(market, dry_run=True, **mirror)
+        said = await own.trade(market, **mirror)
+        assert said["shares"] == said["shares_requested"] == quote["shares"] == 7.5
+        assert said["cost"] < 20
+        rests = await own.rest(market, signal_data={"tx_hash": "0xac"})
+        assert (rests["shares_requested"], rests["reserved"] < 7.5) == (7.5, True)
+        (order,) = await own.orders()
+        assert order["shares"] == 7.5
+
+
 async def test_a_limit_order_is_submitted_listed_and_cancelled(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
         market = market_on(own.stage, EVM)
