@@ -45,6 +45,8 @@ def row_of(signal: SignalView) -> StoredSignal:
         shares=int(signal.shares),
         cost=int(signal.cost),
         name=signal.name,
+        sold=int(signal.sold),
+        proceeds=int(signal.proceeds),
     )
 
 
@@ -76,6 +78,8 @@ def view_of(row: StoredSignal) -> SignalView | None:
         shares=Micros(row.shares),
         cost=Micros(row.cost),
         name=row.name,
+        sold=Micros(row.sold or 0),
+        proceeds=Micros(row.proceeds or 0),
     )
 
 
