@@ -65,6 +65,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_REFUSE,
     DESK_SET_LEASH,
     HELD_TRADES,
+    SKILL_ANALYTICS,
 )
 from service_tui.wire.endpoints.notify import (
     DELETE_PRICE_ALERT,
@@ -630,6 +631,7 @@ SCRIPT: Final = (
     Call("no more webhook", DELETE_WEBHOOK, lambda _: {"path": {"webhook_id": "wh1"}}),
     Call("test no webhook", TEST_WEBHOOKS, body()),
     Call("wallets below elite", AGENT_WALLETS, status=403),
+    Call("skills below elite", SKILL_ANALYTICS, status=403),
     Call("pnl below elite", AGENT_WALLET_PNL, of_first, 403),
     Call("register below elite", REGISTER_AGENT_WALLET, body(), 403),
     Call("update below elite", UPDATE_AGENT_CREDS, body(), 403),

@@ -140,7 +140,8 @@ WHOLE: Final = {
         Service(0.40, [], Side.NO),
         Idea(
             "m", "no", 7.0, "0x12 bought at 0.40", "reactor", edge=0.0, confidence=0.5,
-            probability=0.60, more={"tx_hash": "0x"}, price=0.42, allow_rebuy=True,
+            probability=0.60, more={"tx_hash": "0x", "signal_id": "s"}, price=0.42,
+            allow_rebuy=True,
         ),
         [],
     ),

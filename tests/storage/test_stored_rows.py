@@ -91,6 +91,17 @@ async def test_signals_beyond_the_newest_are_summed_by_wallet_and_state() -> Non
     assert reactor.tallies(beyond=4) == []
 
 
+async def test_what_was_sold_is_summed_at_what_it_brought() -> None:
+    reactor = StoredReactor(MemoryDatabase(tables.Reactorsignals))
+    await reactor.put([
+        _signal("a", cost=4, shares=10, price_now=0.7, sold=10, proceeds=9),
+        _signal("b", cost=4, shares=10, sold=10, proceeds=2),
+        _signal("c", cost=6, shares=20, price_now=0.5, sold=10, proceeds=4),
+    ])
+    (row,) = reactor.tallies(beyond=0)
+    assert row.pnl == 5 - 2 + 3
+
+
 async def test_what_was_chosen_last_for_a_wallet_counts() -> None:
     reactor = StoredReactor(MemoryDatabase(tables.Reactorwallets))
     await reactor.choose({"address": "w1", "label": "one", "policy": "ask"})

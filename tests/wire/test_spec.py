@@ -337,6 +337,7 @@ ENDPOINTS: Final = (
     Row("ours", "GET", "/api/sdk/redemptions"),
     # Ours: how an agent learns what its operator decided.
     Row("ours", "GET", "/api/sdk/trades/held"),
+    Row("spec, Limits, Extras", "GET", "/api/sdk/skills/analytics", plan=Plan.ELITE),
     # Wire 2.1, 2.2 and 2.6: other ways to look for markets.
     Row("wire 2.2, extra", "GET", "/api/sdk/markets/opportunities"),
     Row("wire 2.2, extra", "GET", "/api/sdk/fast-markets"),

@@ -18,12 +18,13 @@ from service_tui.cli import main as cli
 from service_tui.client.client import Client
 from service_tui.clock import Clock, ManualClock
 from service_tui.desk.audit.exports import day_in_markdown, files_of
+from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.audit.new_files import write_files
 from service_tui.server.startup import BASE_URL
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.desk import DESK_CLAIM
-from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER
+from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, POSITIONS, REGISTER
 from service_tui.wire.trades import TradeRequest
 from service_tui.wiring.data import open_data
 from service_tui.wiring.options import Options
@@ -158,6 +159,39 @@ async def test_every_way_of_asking_gives_the_same_figures(tmp_path: Path) -> Non
     assert {day["money"]: day["bought"] for day in days} == {
         row["money"]: row["cost"] for row in json.loads(brief["trades.json"])
     }
+
+
+async def test_the_list_of_positions_has_the_values_of_the_service_to_the_micro(
+    tmp_path: Path,
+) -> None:
+    asked = Asked(tmp_path)
+    async with asked.whole(asked.options, asked.clock) as connection:
+        client, _ = connection
+        markets = (await client.call(MARKETS)).answer.markets[:4]
+        for place, market in enumerate(markets):
+            side = Side.YES if place % 2 else Side.NO
+            order = TradeRequest(market_id=market.id, side=side, amount=300.0)
+            assert (await client.call(PLACE_TRADE, body=order)).answer.success
+        told = (await client.call(POSITIONS)).answer.positions
+
+        @asynccontextmanager
+        async def again(_: Options, __: Clock) -> AsyncGenerator[Connection]:
+            yield connection
+
+        listing = LISTINGS["positions"]
+        data = await read_topics(again, asked.options, listing.topics, asked.clock)
+    rows = {row["market"]: row for row in listing.rows(data.state, data.pasts, data.at)}
+    assert len(rows) == len(told) == 4
+    for position in told:
+        (side,), row = position.sides, rows[position.market_id]
+        for name, value in (
+            ("mark_price", side.mark_price),
+            ("mark_value", side.current_value),
+            ("exit_value", side.exit_value),
+            ("cost", side.cost_basis),
+            ("unrealized", side.unrealized_pnl),
+        ):
+            assert row[name] == value, name
 
 
 @pytest.mark.slow

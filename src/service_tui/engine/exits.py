@@ -12,8 +12,9 @@ from service_tui.engine.books.venues import Times
 from service_tui.engine.errors import MarketNotOpen, Refusal
 from service_tui.engine.events import AlertEnded, Breached, Event, Note, PeakRaised
 from service_tui.engine.exit_values import met_at, prices_of
-from service_tui.engine.risk.alerts import RiskAlert
+from service_tui.engine.risk.alerts import SOURCES, RiskAlert
 from service_tui.engine.risk.monitors import BREACH_TEXTS, Crossed, Ladder, MonitoredSide
+from service_tui.engine.risk.risk import is_of_service
 from service_tui.engine.world import World
 from service_tui.terms import (
     Action,
@@ -22,12 +23,8 @@ from service_tui.terms import (
     OrderType,
     Side,
     Venue,
-    WalletKind,
 )
 from service_tui.units import Micros, Timestamp
-
-SOURCES: Final = {reason: f"risk:{reason.value}" for reason in ExitReason}
-"""Trade sources of exits. # ours: the spec names none."""
 
 _POINTS: Final = 100
 """Points of a price of 1."""
@@ -49,7 +46,12 @@ def watch(world: World, times: Times) -> list[Event]:
     events += _expire(world, times)
     events += _raise_peaks(world, times)
     for crossed in sorted(_crossed(world, times), key=lambda one: one.monitor.watched):
-        breach = _breach(world, crossed, times)
+        shares = unalerted(world, crossed.monitor.watched)
+        if not shares:
+            # Its exit is on its way: the monitor stays for what is bought beside it.
+            risk.put_back(crossed.monitor)
+            continue
+        breach = _breach(world, crossed, shares, times)
         risk.apply(breach)
         events.append(breach)
     if risk.alerts.pending:
@@ -66,10 +68,8 @@ def watch(world: World, times: Times) -> list[Event]:
 
 def is_for_service(world: World, alert: RiskAlert) -> bool:
     """Whether the service itself sells: on sim always, elsewhere where it holds the wallet."""
-    # Source: decisions, "Who exits"; spec, "Wallet types".
     breach = alert.breach
-    is_managed = world.agents[breach.agent_id].settings.wallet is WalletKind.MANAGED
-    return breach.venue is Venue.SIM or is_managed
+    return is_of_service(breach.venue, world.agents[breach.agent_id].settings.wallet)
 
 
 def is_remainder(world: World, watched: MonitoredSide) -> bool:
@@ -79,6 +79,19 @@ def is_remainder(world: World, watched: MonitoredSide) -> bool:
         market = world.markets.get(watched.market_id)
         return bool(shares) and market is not None and not market.exit_value(watched.side, shares)
     return 0 < shares < ORDER_MIN[watched.venue]
+
+
+def unalerted(world: World, watched: MonitoredSide) -> Micros:
+    """Shares of a side that no pending alert is about.
+
+    Returns:
+        What is held beside them; 0 also where an alert is pending and no order sells the rest.
+    """
+    held = world.risk.position_of(watched).shares
+    pending = world.risk.alerts.left_of(watched)
+    free = Micros(max(0, held - pending))
+    is_rest = pending > 0 and free < ORDER_MIN.get(watched.venue, Micros(0))
+    return Micros(0) if is_rest else free
 
 
 def _raise_peaks(world: World, times: Times) -> list[Event]:
@@ -132,7 +145,7 @@ def _crossed_by_price(world: World, times: Times) -> Iterator[Crossed]:
                 yield crossed._replace(price=price)
 
 
-def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
+def _breach(world: World, crossed: Crossed, shares: Micros, times: Times) -> Breached:
     monitor, watched = crossed.monitor, crossed.monitor.watched
     return Breached(
         f"a{world.risk.alert_count + 1}",
@@ -146,7 +159,7 @@ def _breach(world: World, crossed: Crossed, times: Times) -> Breached:
         crossed.level,
         monitor.entry,
         crossed.price,
-        world.risk.position_of(watched).shares,
+        shares,
         in_points=crossed.reason is ExitReason.TRAILING_STOP and monitor.trail_pct is None,
     )
 

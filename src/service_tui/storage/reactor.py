@@ -17,7 +17,12 @@ _PUT: Final = statement(insert(tables.Reactorsignals).prefix_with("OR REPLACE"))
 _CHOOSE: Final = statement(insert(tables.Reactorwallets).prefix_with("OR REPLACE"))
 _TALLIES: Final = """
 SELECT wallet, state, count(*), sum(cost), sum(shares), sum(shares * price),
-       sum(coalesce(shares * price_now - cost, 0.0)), max(at)
+       sum(coalesce(
+           coalesce(proceeds, 0) - cost
+           + CASE WHEN shares > coalesce(sold, 0)
+             THEN (shares - coalesce(sold, 0)) * price_now ELSE 0 END,
+           0.0)),
+       max(at)
 FROM (SELECT * FROM reactorsignals ORDER BY at DESC, signal_id LIMIT -1 OFFSET :beyond)
 GROUP BY wallet, state
 """

@@ -63,7 +63,7 @@ class BriefingQuery(WireModel):
 
 
 class AttentionBody(WireModel):
-    """A position that moved more than 15 percent or resolves within 48 hours."""
+    """A side that moved more than 15 percent or resolves within 48 hours, at its own price."""
 
     market_id: Line
     question: Line

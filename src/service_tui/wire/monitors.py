@@ -217,7 +217,8 @@ class RiskAlertBody(LenientModel):
     proceeds: Amount = 0.0
     realized_pnl: Money = 0.0
     trade_id: Line | None = None
-    # Who exits: the service for a managed wallet, the client for an external one.
+    # Who exits: the service for a managed wallet, the client for an external one. Once it ended:
+    # who has sold, null where nobody did.
     executed_by: Literal["service", "client"] | None = None
     # Why the service could not sell yet.
     error: Prose | None = None

@@ -38,7 +38,10 @@ INVITED_EXAMPLE: Final = '{"name": "my-agent", "invitation": "CODE"}'
 
 __all__ = ["PortTakenError", "serve"]
 
-NO_LIMITS: Final = "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns. For benchmarks only."
+NO_LIMITS: Final = (
+    "  LIMITS ARE OFF: no rates, no daily counts, no cooldowns; caps of money stay. "
+    "For benchmarks only."
+)
 
 
 def serve(

@@ -328,6 +328,7 @@ async def test_an_approved_trade_is_sent_once_at_the_size_that_was_given() -> No
         "approved at another size",
         "tr-1",
     )
+    assert row.decided_amount == 3 * ONE
     assert (it.leash.waiting, it.leash.spent) == ({}, 3 * ONE)
     assert it.told == [Noticed("good", "approve for 3.00: buy NO", NoticeKind.APPROVAL)]
     await it.lines.carry_out(ApproveHeld(ID, "buy NO"))

@@ -1,6 +1,7 @@
 """Why it traded: each link from what is really known, and a reason where nothing is."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from service_tui.desk.slices.records import TicketState, TradeView
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step, StepView
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, exit_source
 from service_tui.desk.state import DeskState
-from service_tui.terms import HeldStatus, MarketStatus, Side, TradeStatus, Venue
+from service_tui.terms import Action, HeldStatus, MarketStatus, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(sample_state(), trades=(), closed=())
@@ -115,16 +116,30 @@ def test_an_alerts_exit_says_its_cause() -> None:
     assert told(alone, "exit")["by"] == "the service"
 
 
-def test_a_trade_that_was_allowed_says_by_whom() -> None:
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"decided_amount": Micros(9 * ONE)}, "by you, at another size"),
+        ({"decided_amount": Micros(25 * ONE)}, "by you"),
+        ({"decided_amount": None}, "by you"),
+        (
+            {"action": Action.SELL, "amount": Micros(0), "shares": Micros(4 * ONE),
+             "decided_amount": Micros(4 * ONE)},
+            "by you",
+        ),
+    ],
+)  # fmt: skip
+def test_a_trade_that_was_approved_says_by_whom_and_whether_its_size_was_changed(
+    changes: dict[str, Any], said: str
+) -> None:
     held = held_of(
-        status=HeldStatus.APPROVED, trade_id="tr-1", decided_at=Timestamp(NOW - 901),
-        decided_amount=Micros(9 * ONE),
-    )  # fmt: skip
+        status=HeldStatus.APPROVED, trade_id="tr-1", decided_at=Timestamp(NOW - 901), **changes
+    )
     view = replace(STATE.supervision, decided=(held,))
     plain = replace(BUY, signal_data=(), reasoning="")
     chain = why_position(replace(with_trades(plain), supervision=view), HELD)
     assert told(chain, "signal")["edge"] == "0.06"
-    assert told(chain, "reasoning")["allowed"] == "by you, at another size"
+    assert told(chain, "reasoning")["approved"] == said
     assert told(chain, "quote")["quoted average"] == 0.42
 
 
@@ -519,7 +534,7 @@ def test_the_position_of_another_agent_is_the_open_one_on_the_fill_s_side_and_ve
     assert told(chain, "exit")["held"] == 3
 
 
-def test_a_trade_that_was_allowed_as_it_was_says_so_and_when() -> None:
+def test_a_trade_that_was_approved_as_it_was_says_so_and_when() -> None:
     held = held_of(
         status=HeldStatus.APPROVED, trade_id="tr-1", decided_at=Timestamp(NOW - 901),
         reasoning="the person saw it", average=0.47,
@@ -530,7 +545,7 @@ def test_a_trade_that_was_allowed_as_it_was_says_so_and_when() -> None:
     plain = replace(BUY, signal_data=(), reasoning="", source="", skill_slug="")
     chain = why_position(replace(with_trades(plain), supervision=view), HELD)
     assert texts(link(chain, "reasoning")) == [
-        ("", "the person saw it", "text"), ("allowed", "by you", "text"),
+        ("", "the person saw it", "text"), ("approved", "by you", "text"),
     ]  # fmt: skip
     assert link(chain, "reasoning").at == NOW - 901
     assert (link(chain, "signal").at, "skill" in told(chain, "signal")) == (held.created_at, False)

@@ -14,6 +14,7 @@ from service_tui.desk.reactor.mirror_order import (
     SOURCE,
     cap_of,
     cut_to_day,
+    cut_to_shares,
     once_of,
     order_of,
     reaction_of,
@@ -73,6 +74,26 @@ def mirror(
 ) -> TicketView:
     row = ticket_of_mirror(SIGNAL, Timestamp(NOW - age_s))
     return replace(row, amount=Micros(amount * ONE), state=state, **other)
+
+
+@pytest.mark.parametrize(
+    ("now", "amount"),
+    [
+        (0.20, 2_400_000),
+        (0.4167, 5_000_000),
+        (0.41, 8_000_000),
+        (0.43, 8_000_000),
+        (None, 8_000_000),
+    ],
+)
+def test_a_mirror_spends_no_more_than_its_shares_cost_now(now: float | None, amount: int) -> None:
+    state = desk(mirror_fraction=0.1, max_size=Micros(50 * ONE))
+    elsewhere = replace(state, service=replace(state.service, embedded=False))
+    signal = replace(SIGNAL, price_now=now, price=0.41 if now != 0.4167 else 0.67)
+    assert cut_to_shares(elsewhere, signal).amount == amount
+    # The embedded service bounds the shares itself, to the last one.
+    embedded = replace(state, service=replace(state.service, embedded=True))
+    assert cut_to_shares(embedded, signal) == signal
 
 
 # -- what is bought -----------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.reactor import mirroring
 from service_tui.desk.reactor.mirror_order import (
+    SLACK,
     once_of,
     order_of,
     reaction_of,
@@ -34,7 +35,7 @@ from service_tui.desk.reactor.mirror_order import (
     ticket_id_of,
     ticket_of_mirror,
 )
-from service_tui.desk.reactor.mirroring import DISMISSED, SLACK, UNSENT, Mirrors, _Cause
+from service_tui.desk.reactor.mirroring import DISMISSED, UNSENT, Mirrors, _Cause
 from service_tui.desk.reactor.stored import row_of
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.reactor import (
@@ -471,6 +472,23 @@ async def test_a_fill_above_the_limit_is_said(
     if is_above:
         assert loud[0].endswith(
             "paid 0.4405 per share, above the limit of 0.4400; the service exceeded the limit"
+        )
+
+
+@pytest.mark.parametrize(("shares", "is_above"), [(12.0, False), (12.00001, True)])
+async def test_a_fill_of_more_shares_than_the_config_allows_is_said(
+    work: Callable[..., Work], shares: float, *, is_above: bool
+) -> None:
+    made = work(ends=[(TicketState.DONE, DONE, bought(shares, 4.0))])
+    config = made.on.state.reactor.config
+    assert config is not None
+    assert (config.mirror_fraction, config.max_size) == (0.1, 100 * ONE)
+    await made.work()
+    loud = [text for tone, text in made.on.words if tone == "bad"]
+    assert len(loud) == is_above
+    if is_above:
+        assert loud[0].endswith(
+            "bought 12.00001 shares, above the limit of 12.0; the service exceeded the limit"
         )
 
 

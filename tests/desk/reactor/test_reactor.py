@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -33,10 +34,13 @@ from service_tui.desk.commands.reactor import (
     SetReactorConfig,
     UnfollowWallet,
 )
-from service_tui.desk.slices.reactor import Policy, SignalState
+from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.reactor.stored import known_reactor
+from service_tui.desk.slices.reactor import Policy, ReactorView, SignalState
 from service_tui.desk.slices.records import TicketState
 from service_tui.storage.blotter import StoredState
-from service_tui.terms import Plan
+from service_tui.storage.reactor import StoredReactor
+from service_tui.terms import Action, Plan
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import PENDING_SIGNALS, REACTOR
 
@@ -71,6 +75,44 @@ async def test_a_signal_waits_for_the_person_and_is_mirrored_by_a_word(tmp_path:
         wallet = desk.state.reactor.wallet(ANN)
         assert (wallet.tally.signals_count, wallet.tally.mirrored_count) == (1, 1)
         assert wallet.tally.slippage == pytest.approx(signal.slippage, abs=1e-6)
+
+
+async def test_the_pnl_of_a_mirror_ends_with_the_sale_and_is_so_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with following(tmp_path) as (desk, stage, _):
+        await settle(stage)
+        state = await until(desk, has(SignalState.PENDING), stage)
+        desk.submit(MirrorSignal(state.reactor.signals[0].signal_id))
+        state = await until(desk, lambda s: s.reactor.signals[0].shares and s.positions, stage)
+        (one,) = state.reactor.signals
+        desk.submit(PlaceTrade(one.market_id, one.side, Action.SELL, one.venue, shares=one.shares))
+        state = await until(desk, lambda s: s.reactor.signals[0].sold, stage)
+        (sold,) = state.reactor.signals
+        (row,) = [each for each in state.trades if each.action == "sell"]
+        assert sold.pnl == row.pnl == row.cost - one.cost
+        assert state.reactor.wallet(ANN).tally.pnl == row.pnl
+        # The price goes on, and the mirror's P&L does not.
+        moved = replace(sold, price_now=0.01)
+        assert moved.pnl == row.pnl
+        await until(desk, lambda s: s.reactor.signals[0].state is SignalState.MIRRORED, stage)
+        await stage.clock.advance(5.0)
+        (stored,) = known_reactor(StoredReactor(stage.database), ReactorView()).signals
+        assert stored.pnl == row.pnl
+        assert StoredReactor(stage.database).tallies(beyond=0)[0].pnl == row.pnl
+
+
+async def test_an_automatic_mirror_buys_no_more_shares_where_the_price_has_fallen(
+    tmp_path: Path,
+) -> None:
+    more = {"mirror_fraction": 1.0, "max_size": 25.0, "price_buffer": 0.2}
+    async with following(tmp_path, policy=Policy.AUTO, **more) as (desk, stage, _):
+        await settle(stage, price=0.9)
+        state = await until(
+            desk, lambda s: s.reactor.signals and s.reactor.signals[0].shares, stage
+        )
+        (signal,) = state.reactor.signals
+        assert (signal.shares, signal.cost < signal.amount) == (Micros(25 * ONE), True)
 
 
 async def test_auto_mirrors_in_the_listing_that_brings_it(tmp_path: Path) -> None:

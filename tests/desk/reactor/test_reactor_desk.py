@@ -68,6 +68,8 @@ async def written(before: list[SignalView], after: list[SignalView]) -> list[lis
         {"ticket_id": "k-1"},
         {"shares": Micros(5)},
         {"cost": Micros(6)},
+        {"sold": Micros(5)},
+        {"proceeds": Micros(6)},
         {"price_now": 1.0},
         {"price_now": 0.0},
     ],

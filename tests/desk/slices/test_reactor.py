@@ -36,8 +36,14 @@ from service_tui.desk.slices.reactor import (
     with_ticket,
     with_trades,
 )
-from service_tui.desk.slices.records import NO_TRACE, NoticeKind, TicketState, TicketView
-from service_tui.terms import Side, Venue
+from service_tui.desk.slices.records import (
+    NO_TRACE,
+    NoticeKind,
+    TicketState,
+    TicketView,
+    TradeView,
+)
+from service_tui.terms import Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 ADA, BEN, CEE = ("0x" + letter * 40 for letter in "abc")
@@ -372,8 +378,18 @@ def test_a_mirror_whose_outcome_is_unknown_is_never_sent_twice() -> None:
     assert ticket_text(refused).endswith("look")
 
 
-def trade(ref: str, shares: int = 3) -> Any:
-    return SimpleNamespace(client_ref=ref, shares=Micros(shares * ONE), cost=Micros(ONE))
+def trade(ref: str, shares: int = 3, cost: int = 1, **other: Any) -> TradeView:
+    given = TradeView(
+        trade_id="", market_id="m1", question="", side=Side.NO, action="buy",
+        shares=Micros(shares * ONE), cost=Micros(cost * ONE), average=None, price_before=None,
+        price_after=None, venue=Venue.SIM, status=TradeStatus.FILLED, reasoning="", source="",
+        at=NOW, pnl=None, client_ref=ref,
+    )  # fmt: skip
+    return replace(given, **other)
+
+
+def sale(shares: int, cost: int, **other: Any) -> TradeView:
+    return trade("", shares, cost, **{"action": "sell", **other})
 
 
 def test_what_a_mirror_bought_is_taken_from_its_own_trade() -> None:
@@ -389,6 +405,42 @@ def test_what_a_mirror_bought_is_taken_from_its_own_trade() -> None:
     ]  # fmt: skip
     assert with_trades(reactor, (trade("t1", 0), trade("t9"))) is reactor
     assert with_trades(after, (trade("t1"),)) is after
+
+
+MINE = signal(
+    state=MIRRORED, ticket_id="t1", shares=Micros(10 * ONE), cost=Micros(5 * ONE), price_now=0.9
+)
+SALES: dict[str, tuple[tuple[TradeView, ...], int, int, int | None]] = {
+    "nothing was sold": ((trade("t1", 10, 5),), 0, 0, 4 * ONE),
+    "all of it": ((sale(10, 3), trade("t1", 10, 5)), 10, 3, -2 * ONE),
+    "a part": ((sale(4, 2), trade("t1", 10, 5)), 4, 2, 12 * ONE // 5),
+    "in two parts": ((sale(6, 2), sale(4, 2), trade("t1", 10, 5)), 10, 4, -ONE),
+    "with others held": ((sale(10, 6), trade("t1", 10, 5), trade("", 10, 5)), 5, 3, 5 * ONE // 2),
+    "what came after": ((trade("", 10, 5), sale(10, 3), trade("t1", 10, 5)), 10, 3, -2 * ONE),
+    "what went before": ((trade("t1", 10, 5), sale(10, 3), trade("", 10, 5)), 0, 0, 4 * ONE),
+    "a buy of long ago": ((sale(10, 3),), 10, 3, -2 * ONE),
+    "more than is known": ((sale(20, 6), trade("t1", 10, 5)), 10, 3, -2 * ONE),
+    "less the fee": (
+        (sale(10, 3, fee=Micros(ONE)), trade("t1", 10, 5)), 10, 2, -3 * ONE,
+    ),
+    "of the other side": ((sale(10, 3, side=Side.YES), trade("t1", 10, 5)), 0, 0, 4 * ONE),
+    "on another venue": ((sale(10, 3, venue=Venue.EVM), trade("t1", 10, 5)), 0, 0, 4 * ONE),
+    "a payout is no sale": ((sale(10, 3, action="redeem"), trade("t1", 10, 5)), 0, 0, 4 * ONE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SALES)
+def test_the_pnl_of_a_mirror_ends_with_the_sale_of_its_shares(name: str) -> None:
+    trades, sold, proceeds, pnl = SALES[name]
+    after = with_trades(ReactorView(signals=(MINE,)), trades)
+    (one,) = after.signals
+    assert (one.sold, one.proceeds, one.pnl) == (sold * ONE, proceeds * ONE, pnl)
+    assert tallies(after.signals, {})[ADA].pnl == pnl
+    # Heard again, or when the trades are too old to be listed, it stays.
+    assert with_trades(after, trades) is after
+    assert with_trades(after, ()) is after
+    if sold == 10:
+        assert replace(one, price_now=0.1).pnl == replace(one, price_now=None).pnl == pnl
 
 
 # -- news ---------------------------------------------------------------------------------------

@@ -132,6 +132,19 @@ def test_a_position_follows_its_market_and_keeps_what_it_cost(side: Side, price:
     )
 
 
+@pytest.mark.parametrize("side", list(Side))
+def test_a_rounded_price_takes_nothing_from_a_value_by_the_whole_price(side: Side) -> None:
+    whole = 0.412_345_678_9
+    own = whole if side is Side.YES else 1.0 - whole
+    held = replace(
+        HELD, side=side, mark_price=own, mark_value=Micros(int(100 * ONE * own)),
+        exit_value=Micros(40 * ONE), category=MARKET.category, resolves_at=MARKET.resolves_at,
+    )  # fmt: skip
+    assert remark(held, replace(MARKET, price=Probability(round(whole, 6)))) is held
+    moved = remark(held, replace(MARKET, price=Probability(round(whole, 6) + 2e-6)))
+    assert moved.mark_value != held.mark_value
+
+
 def test_the_worth_of_a_position_is_never_rounded_up() -> None:
     odd = replace(HELD, shares=Micros(10), mark_value=Micros(3), exit_value=Micros(2))
     seen = remark(odd, replace(MARKET, price=Probability(0.99)))

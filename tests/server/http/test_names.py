@@ -206,7 +206,12 @@ async def test_the_version_of_the_client_is_shown_and_written_only_when_it_chang
 
     async with open_stage(tmp_path, clock, plan=Plan.PRO, speed=0) as stage:
         async with caller(stage, OURS) as ours, caller(stage, PUBLISHED) as client:
-            assert await seen(ours) == (None, None)
+            version, seen_at = await seen(ours)
+            assert version == OURS
+            assert seen_at is not None
+            # No version of the published client, and thus nothing to update.
+            briefing = (await ours.get(BRIEFING.path)).json()
+            assert briefing["sdk_update"] is None
             rows = JournalStore(stage.at_rest).last_seq()
             version, first_at = await seen(client)
             assert version == "0.26.0"

@@ -171,7 +171,7 @@ def test_an_alert_sells_no_more_than_is_held() -> None:
     assert body.shares == 6.0
 
 
-def test_an_ended_alert_keeps_the_shares_of_its_breach_and_nobody_executes_it() -> None:
+def test_an_ended_alert_keeps_the_shares_of_its_breach_and_says_who_sold() -> None:
     ended = alert(SIM)
     ended.status, ended.ended_at, ended.sold = (
         AlertStatus.EXECUTED,
@@ -180,7 +180,12 @@ def test_an_ended_alert_keeps_the_shares_of_its_breach_and_nobody_executes_it() 
     )
     body = alert_body(holding(SIM, 1), ended, TIMES)
     assert (body.shares, body.status, body.ended_at) == (9.0, "executed", at(2))
-    assert (body.executed_by, body.error, body.trade_id) == (None, None, None)
+    assert (body.executed_by, body.error, body.trade_id) == ("service", None, None)
+    ended.by_service = False
+    assert alert_body(holding(SIM, 1), ended, TIMES).executed_by == "client"
+    for status, said in ((AlertStatus.EXPIRED, None), (AlertStatus.EXECUTED, "client")):
+        ended.status, ended.sold, ended.by_service = status, Micros(0), None
+        assert alert_body(holding(SIM, 1), ended, TIMES).executed_by == said
     assert (body.token_id, body.simulated) == (None, False)
 
 

@@ -532,7 +532,6 @@ def test_a_side_sold_whole_on_a_venue_is_told_with_what_it_brought() -> None:
         "venue": EVM,
         "currency": "USDC",
         "status": "sold",
-        "lifecycle": "active",
         "resolves_at": at(HOUR),
         "resolved_at": at(3),
         "sources": ("news",),
@@ -546,7 +545,7 @@ def test_a_side_sold_whole_on_a_venue_is_told_with_what_it_brought() -> None:
         ("no", -0.9, 1.0 - price)
     ]
     (done,) = sold_on_venue(world, agent, EVM, settled=True)
-    assert (done.market_id, done.outcome, done.lifecycle) == (M4, True, "ready_to_redeem")
+    assert (done.market_id, done.outcome, done.lifecycle) == (M4, True, None)
     assert [(one.side, one.mark_price) for one in done.sides] == [("yes", 1.0)]
 
 
@@ -555,11 +554,11 @@ def test_a_side_sold_whole_on_a_venue_is_told_with_what_it_brought() -> None:
     [
         (True, 1_000_000, "redeemed"),
         (False, 1_000_000, "ready_to_redeem"),
-        (True, 0, "ready_to_redeem"),
+        (True, 0, None),
     ],
 )
 def test_an_ended_market_of_the_journal_is_told_as_of_its_venue(
-    *, outcome: bool, shares: int, lifecycle: str
+    *, outcome: bool, shares: int, lifecycle: str | None
 ) -> None:
     closed = ClosedPosition(
         market_id="m9", question="Did it?", category="sports", side=YES, shares=Micros(shares),

@@ -73,12 +73,14 @@ def sums_of(*events: Any) -> PastSums:
     return sums
 
 
-def test_a_source_counts_from_its_first_buy_on() -> None:
+def test_a_source_that_ever_bought_counts_all_of_its_trades() -> None:
     sums = sums_of(
-        fill(SELL, "stop"), fill(BUY, "news"), fill(SELL, "news"), fill(SELL, "stop"),
+        fill(SELL, "stop"), fill(SELL, "news"), fill(BUY, "news"), fill(SELL, "news"),
         fill(BUY, ""), fill(BUY, "dips"),
     )  # fmt: skip
-    assert sums.trades == {("ada", SIM, "news"): 2, ("ada", SIM, "dips"): 1}
+    told: dict[str, SourceSums] = {}
+    _add_past(sums, ("ada", SIM), told)
+    assert {tag: one.trades for tag, one in told.items()} == {"news": 3, "dips": 1}
     assert sums.open_tags == {("ada", SIM, "m1"): ("news", "dips")}
 
 
@@ -129,6 +131,7 @@ def test_sums_of_the_past_are_those_of_the_agent_on_the_venue() -> None:
         realized={("ada", EVM, "news"): Micros(5), ("bea", EVM, "news"): Micros(6),
                   ("ada", SIM, "news"): Micros(7)},
         trades={("ada", EVM, "news"): 2, ("ada", EVM, "dips"): 3, ("bea", EVM, "news"): 4},
+        bought={("ada", EVM, "news"), ("ada", EVM, "dips"), ("bea", EVM, "news")},
     )  # fmt: skip
     sums = {"news": SourceSums(realized=Micros(100))}
     _add_past(past, ("ada", EVM), sums)

@@ -18,10 +18,10 @@ from service_tui.server.routes.agent_results import (
     pnl_curve,
     skill_results,
 )
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.desk import DESK_AGENTS
-from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS
+from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS, SKILL_ANALYTICS
 from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.fleet import CalibrationBody, SkillResultBody
 from service_tui.wire.trades import TradeRequest
@@ -146,7 +146,7 @@ def test_a_long_life_has_a_short_curve_with_both_its_ends(count: int) -> None:
 
 @pytest.mark.slow
 async def test_the_service_tells_what_an_agents_skills_came_to(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
+    async with open_stage(tmp_path, plan=Plan.ELITE) as stage:
         market = stage.open_markets()[0]
         bought = None
         for action in (Action.BUY, Action.SELL):
@@ -168,6 +168,9 @@ async def test_the_service_tells_what_an_agents_skills_came_to(tmp_path: Path) -
         assert first is not None
         path = {"agent_id": stage.agent_id}
         told = (await stage.client.call(DESK_AGENT_RESULTS, path=path)).answer
+        # With its own key an agent of the Elite plan is told the same of itself.
+        own = (await stage.client.call(SKILL_ANALYTICS)).answer
+        assert (own.agent_id, own.skills) == (stage.agent_id, told.skills)
         (one,) = told.skills
         assert (one.skill_slug, one.trades, one.confidence) == ("gauge", 2, None)
         assert one.edge == pytest.approx(0.06)
@@ -257,6 +260,13 @@ def test_a_sale_says_nothing_of_how_sure_a_skill_was() -> None:
     past = [fill(1, Action.SELL, 10, 5, signals={"edge": 0.5, "confidence": 0.9})]
     (one,) = skill_results(past, lambda _: True)
     assert (one.trades, one.edge, one.confidence) == (1, None, None)
+
+
+@pytest.mark.parametrize("plan", [Plan.FREE, Plan.PRO])
+async def test_the_analytics_of_skills_are_of_the_elite_plan(tmp_path: Path, plan: Plan) -> None:
+    async with open_stage(tmp_path, plan=plan, speed=0) as stage:
+        refused = await line_to(stage).said(SKILL_ANALYTICS, 403)
+        assert "elite" in refused["fix"].lower()
 
 
 @pytest.mark.slow

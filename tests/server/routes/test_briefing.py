@@ -97,6 +97,11 @@ async def test_a_position_wants_attention_when_it_moved_or_ends_soon(tmp_path: P
             if name in moved:
                 assert moved[name] == pytest.approx(move, abs=1e-3)
         assert moved
+        # Each side at its own price.
+        for row in rows:
+            own = stage.world.markets[row["market_id"]].price()
+            own = own if row["side"] == "yes" else 1 - own
+            assert row["current_price"] == pytest.approx(own)
 
 
 async def test_the_rank_counts_the_agents_of_the_service(tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ def held(cost: float, value: float, left_s: float | None = 9e6) -> PositionBody:
     }  # fmt: skip
     resolves_at = None if left_s is None else moment(Timestamp(AT + left_s))
     return PositionBody(
-        market_id="m1", question="Q?", shares_yes=0.0, shares_no=7.0, current_price=0.4,
-        resolves_at=resolves_at, venue=Venue.EVM, sides=(PositionSideBody(**side),),
+        market_id="m1", question="Q?", url="https://venue/m1", shares_yes=0.0, shares_no=7.0,
+        current_price=0.4, resolves_at=resolves_at, venue=Venue.EVM,
+        sides=(PositionSideBody(**side),),
     )  # fmt: skip
 
 
@@ -47,7 +48,8 @@ def test_a_position_that_moved_far_is_told_with_its_move() -> None:
         "question": "Q?",
         "side": "no",
         "shares": 7.0,
-        "current_price": 0.4,
+        "url": "https://venue/m1",
+        "current_price": 0.5,
         "pnl": -4.0,
         "move_pct": -0.5,
     }
@@ -70,6 +72,12 @@ def test_attention_is_for_what_moved_far_or_ends_soon(
     *, value: float, left_s: float, is_told: bool
 ) -> None:
     assert bool(briefing._venue_attention([held(8.0, value, left_s)], NOW)) is is_told
+
+
+def test_the_result_of_what_needs_attention_is_whole_micros() -> None:
+    assert 2.3 - 2.2 != 0.1
+    (row,) = briefing._venue_attention([held(2.2, 2.3, 60.0)], NOW)
+    assert row.pnl == 0.1
 
 
 def test_what_cost_nothing_has_not_moved() -> None:

@@ -27,6 +27,7 @@ from service_tui.wire.endpoints.public import (
     PATCH_SETTINGS,
     PATCH_USER_SETTINGS,
     PLACE_TRADE,
+    POSITIONS,
     RISK_ALERTS,
     SET_MONITOR,
     SETTINGS,
@@ -182,6 +183,7 @@ async def test_a_managed_breach_is_sold_at_once_with_a_row_that_says_why(tmp_pat
         assert (past["status"], past["market_id"]) == ("executed", market_id)
         assert past["proceeds"] == sale["cost"]
         assert past["trade_id"] == sale["trade_id"]
+        assert past["executed_by"] == "service"
         heartbeat = await line.said(BRIEFING)
         assert heartbeat["risk_alerts"] == []
         assert heartbeat["triggered_risk_alerts"] is None
@@ -219,6 +221,7 @@ async def test_an_external_alert_is_told_executed_and_acknowledged(tmp_path: Pat
         assert (ended["success"], ended["status"], ended["id"]) == (True, "executed", alert["id"])
         assert (await line.said(END_RISK_ALERT, 404, path=path))["fix"]
         (past,) = (await line.said(RISK_ALERTS, include_history="True"))["history"]
+        assert past["executed_by"] == "client"
         assert (past["status"], past["proceeds"]) == (
             "executed",
             pytest.approx(sold["cost"] - sold["fee"]),
@@ -240,7 +243,40 @@ async def test_an_alert_that_nobody_took_expires_and_is_named(tmp_path: Path) ->
         assert any("no monitor" in warning for warning in said["risk_warnings"])
         (past,) = (await line.said(RISK_ALERTS, include_history="true"))["history"]
         assert (past["status"], past["shares_sold"]) == ("expired", 0)
+        assert past["executed_by"] is None
         assert len((await line.said(TRADES))["trades"]) == 1
+
+
+async def test_a_monitor_that_is_set_again_alerts_no_share_twice(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, **OWN)
+        market_id = await breached(line)
+        (alert,) = (await line.said(RISK_ALERTS))["risk_alerts"]
+        for _ in range(2):
+            await watch(line, market_id, stop_loss_pct=HAIR, venue="sol_venue")
+            await line.wait(2)
+            assert (await line.said(RISK_ALERTS))["risk_alerts"] == [alert]
+        # What is bought beside the alert is guarded by the monitor, and by it alone.
+        more = await held(line, market_id, 10, venue=Venue.SOL)
+        await watch(line, market_id, stop_loss_pct=HAIR, venue="sol_venue")
+        await sink_on(line.stage, market_id)
+        await line.wait(1)
+        first, second = (await line.said(RISK_ALERTS))["risk_alerts"]
+        assert first == alert
+        assert second["shares"] == more["shares_bought"]
+        (position,) = (await line.said(POSITIONS, venue="sol_venue"))["positions"]
+        assert first["shares"] + second["shares"] == pytest.approx(position["shares_yes"])
+
+
+async def test_a_monitor_by_the_clock_alerts_no_share_twice(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await change(stage, **OWN)
+        market_id = await breached(line)
+        await watch(line, market_id, exit_at=stage.clock.now() + 5, venue="sol_venue")
+        await line.wait(10)
+        assert len((await line.said(RISK_ALERTS))["risk_alerts"]) == 1
 
 
 @pytest.mark.slow

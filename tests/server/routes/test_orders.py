@@ -141,6 +141,25 @@ async def test_a_buy_fills_at_once_and_is_marked_as_simulated(tmp_path: Path, ve
         assert (await own.settings())["sdk_daily_spent"] == said["cost"]
 
 
+@pytest.mark.parametrize("venue", [EVM, SOL])
+async def test_a_mirror_on_a_book_buys_and_rests_no_more_shares_than_its_bound(
+    tmp_path: Path, venue: Venue
+) -> None:
+    async with line(tmp_path) as own:
+        market = market_on(own.stage, venue)
+        config = {"max_size": 7.5, "venue": venue.value, "daily_cap": 100}
+        await own.ask("PATCH", "reactor/config", json=config)
+        mirror = {"signal_data": {"tx_hash": "0xab"}, "price": 0.99}
+        quote = await own.trade(market, dry_run=True, **mirror)
+        said = await own.trade(market, **mirror)
+        assert said["shares"] == said["shares_requested"] == quote["shares"] == 7.5
+        assert said["cost"] < 20
+        rests = await own.rest(market, signal_data={"tx_hash": "0xac"})
+        assert (rests["shares_requested"], rests["reserved"] < 7.5) == (7.5, True)
+        (order,) = await own.orders()
+        assert order["shares"] == 7.5
+
+
 @pytest.mark.slow
 async def test_a_limit_order_is_submitted_listed_and_cancelled(tmp_path: Path) -> None:
     async with line(tmp_path) as own:
@@ -462,9 +481,43 @@ async def test_sales_by_shares_and_a_position_with_all_its_fields(tmp_path: Path
         assert sold["shares_sold"] == bought["shares"]
         assert sold["cost"] - sold["fee"] == pytest.approx(side["exit_value"])
         assert (await own.ask("GET", "positions?venue=evm_venue"))["positions"] == []
+        (row,) = (await own.ask("GET", "positions?venue=evm_venue&status=closed"))["positions"]
+        assert (row["status"], row["lifecycle"]) == ("sold", None)
         row = (await own.ask("GET", "trades"))["trades"][0]
         assert row["pnl"] == pytest.approx(side["exit_value"] - held["cost_basis"])
         assert await own.cash() == pytest.approx(1_000 + row["pnl"])
+
+
+async def test_what_needs_attention_on_a_venue_has_its_sides_price_and_whole_micros(
+    tmp_path: Path,
+) -> None:
+    async with line(tmp_path) as own:
+        soon = market_on(own.stage, EVM)
+        for side, amount in (("yes", 20), ("no", 13)):
+            said = await own.trade(soon, side=side, amount=amount)
+            assert said["success"], said["error"]
+        (position,) = (await own.ask("GET", "positions?venue=evm_venue"))["positions"]
+        block = (await own.ask("GET", "briefing"))["venues"]["evm_venue"]
+        rows = block["positions_needing_attention"]
+        for row, side in zip(rows, position["sides"], strict=True):
+            assert (row["side"], row["url"]) == (side["side"], position["url"])
+            assert row["current_price"] == side["mark_price"]
+            assert row["pnl"] == round(side["current_value"] - side["cost_basis"], 6)
+
+
+async def test_a_source_counts_its_sales_before_its_first_buy(tmp_path: Path) -> None:
+    async with line(tmp_path) as own:
+        market = market_on(own.stage, EVM)
+        bought = await own.trade(market, source="sdk:first")
+        half = {"action": "sell", "order_type": "FAK", "source": "sdk:second"}
+        for shares in (10, 5):
+            assert (await own.trade(market, shares=shares, **half))["success"]
+        assert bought["shares"] > 15
+        sums = (await own.ask("GET", "portfolio?venue=evm_venue"))["by_source"]
+        assert {tag: one["trade_count"] for tag, one in sums.items()} == {"sdk:first": 1}
+        await own.trade(market, source="sdk:second")
+        sums = (await own.ask("GET", "portfolio?venue=evm_venue"))["by_source"]
+        assert sums["sdk:second"]["trade_count"] == 3
 
 
 @pytest.mark.slow

@@ -183,6 +183,44 @@ async def test_the_bound_of_a_mirror_is_honoured_on_sim(tmp_path: Path) -> None:
         assert await pending(line) == [signal]
 
 
+@pytest.mark.parametrize(
+    ("config", "most"), [({"max_size": 100, "mirror_fraction": 1.0}, 40), ({"max_size": 7.5}, 7.5)]
+)
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_a_mirror_buys_no_more_shares_where_the_price_has_fallen(
+    tmp_path: Path, config: Json, most: float, *, dry_run: bool
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING | config)
+        # The wallet paid .95, and the market stands far below by now.
+        await told(stage, price=0.95)
+        (signal,) = await pending(line)
+        body = mirror_of(signal, 0.999) | {"dry_run": dry_run}
+        said = await line.said(PLACE_TRADE, json=body)
+        assert (said["success"], said["shares"], said["shares_requested"]) == (True, most, most)
+        assert 0 < said["cost"] < signal["amount"]
+        # The cap of the day is charged with what was spent, and any other buy is by its money.
+        spent = (await line.said(REACTOR))["daily_spent"]
+        assert spent == (0 if dry_run else said["cost"])
+        other = {name: one for name, one in body.items() if name != "signal_data"}
+        whole = await line.said(PLACE_TRADE, json=other)
+        assert (whole["cost"], whole["shares"] > most) == (signal["amount"], True)
+
+
+@pytest.mark.parametrize(("change", "most"), [({}, 7.5), ({"side": "no"}, 7.5)])
+async def test_a_mirror_whose_source_is_forgotten_keeps_within_the_largest(
+    tmp_path: Path, change: Json, most: float
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await line.said(PATCH_REACTOR, json=FOLLOWING | {"max_size": most})
+        await told(stage)
+        (signal,) = await pending(line)
+        body = mirror_of(signal | {"tx_hash": "0xab", "amount": 20}, 0.999) | change
+        assert (await line.said(PLACE_TRADE, json=body))["shares"] == most
+
+
 async def test_a_signal_waits_for_the_time_that_is_set(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         stage.sim.service.signal_ttl_s = 5.0

@@ -299,7 +299,8 @@ class SkillProxies:
         if status == _OK and fields.get("success") is True:
             reason = "approved at another size" if changed else "approved"
             trade_id = str(fields.get("trade_id") or "")
-            leash.end(trade, HeldStatus.APPROVED, reason, self._clock.now(), trade_id=trade_id)
+            now = self._clock.now()
+            leash.end(trade, HeldStatus.APPROVED, reason, now, trade_id=trade_id, approved=size)
             return "good", ""
         why = f"{fields.get('error') or f'the service answered {status}'}"[:200]
         is_no = is_sure_no(status, answer)

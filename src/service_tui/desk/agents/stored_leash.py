@@ -234,9 +234,17 @@ class StoredLeash:
         now: Timestamp,
         *,
         trade_id: str = "",
+        approved: Micros | None = None,
     ) -> None:
-        """Remember how a trade that waited was decided."""
-        ended = replace(trade, status=status, reason=reason, decided_at=now, trade_id=trade_id)
+        """Remember how a trade that waited was decided; `approved` is the size that went out."""
+        ended = replace(
+            trade,
+            status=status,
+            reason=reason,
+            decided_at=now,
+            trade_id=trade_id,
+            decided_amount=approved,
+        )
         # One whose end was unknown has its row already.
         others = [one for one in self.decided if one.held_id != trade.held_id]
         self.decided = [ended, *others][:DECIDED_KEPT]

@@ -158,8 +158,9 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
         lambda state, _pasts, _now: market_rows(state),
         ("market", "yes", "change_24h", "volume_24h", "ends", "question"),
     ),
+    # Without the markets: a position comes with its price whole, and one of a list is rounded.
     "positions": ScriptList(
-        (Topic.MARKETS, Topic.ACCOUNT, Topic.POSITIONS),
+        (Topic.ACCOUNT, Topic.POSITIONS),
         lambda state, _pasts, _now: open_positions(state),
         ("market", "side", "shares", "average", "mark_price", "exit_value", "unrealized",
          "realized", "to_redeem", "money", "question"),

@@ -37,6 +37,9 @@ _MANY: Final = {
     Deal.ORDER: "orders",
 }
 
+_APPROVED: Final = frozenset({HeldStatus.APPROVED, HeldStatus.FAILED, HeldStatus.UNKNOWN})
+"""States of a trade that the person has let pass, whatever became of it then."""
+
 WITH_IT: Final = "given with the order"
 OTHERS_MAX: Final = 5
 """Fills beside the explained one that are listed one by one."""
@@ -369,12 +372,19 @@ def _reasoning(known: _Known) -> Link:
         return Link("reasoning", missing=_unread(known) or "none given")
     author = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
     decided = (
-        (LabelledValue("allowed", "by you, at another size" if held.decided_amount else "by you"),)
-        if held is not None and held.status is not HeldStatus.WAITING
+        (LabelledValue("approved", _approval(held)),)
+        if held is not None and held.status in _APPROVED
         else ()
     )
     values = (LabelledValue("", text), *author, *decided)
     return Link("reasoning", None if held is None else held.decided_at, values, when=WITH_IT)
+
+
+def _approval(held: HeldView) -> str:
+    """Who let the trade pass, and whether at the size that was asked."""
+    asked = held.amount if held.action is Action.BUY else held.shares
+    is_changed = held.decided_amount not in {None, asked}
+    return "by you, at another size" if is_changed else "by you"
 
 
 def _quote(known: _Known) -> Link:

@@ -10,7 +10,7 @@ from typing import Final
 
 from service_tui.desk.buy_limits import day_began
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.reactor.translate import CENT
+from service_tui.desk.reactor.translate import CENT, mirror_shares
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.reactor import MIRROR, MIRROR_SKILL, SignalView
 from service_tui.desk.slices.records import TicketState, TicketView, Topic
@@ -25,6 +25,9 @@ SOURCE: Final = "desk:reactor"
 TX_KEY: Final = "tx_hash"
 ID_KEY: Final = "signal_id"
 BUY: Final = "BUY"
+
+SLACK: Final = 0.0005
+"""ours: how far above its limit a fill may be, because reported prices are rounded."""
 
 _NEVER_SPENT: Final = frozenset({TicketState.REFUSED, TicketState.FAILED})
 
@@ -105,6 +108,22 @@ def request_of_mirror(signal: SignalView) -> TradeRequest:
     )
 
 
+def excesses(state: DeskState, filled: SignalView) -> Iterator[str]:
+    """What a mirror's fill has beyond the limits of its config.
+
+    Yields:
+        A sentence each.
+    """
+    paid, config = filled.fill_price, state.reactor.config
+    if paid is not None and not paid <= filled.price_max + SLACK:
+        yield f"paid {paid:.4f} per share, above the limit of {filled.price_max:.4f}"
+    if config is not None:
+        most = mirror_shares(filled.size, config)
+        if not filled.shares <= most:
+            bought = decimal(filled.shares)
+            yield f"bought {bought:,} shares, above the limit of {decimal(most):,}"
+
+
 def reaction_of(signal: SignalView, decision: Decision, trade_id: str = "") -> ReactionRequest:
     """Reaction body that reports a signal's end to the service."""
     return ReactionRequest(
@@ -128,6 +147,22 @@ def cap_of(state: DeskState, now: Timestamp) -> Budget | None:
     if config is None:
         return None
     return Budget(day_began(state, now), int(config.daily_cap), MIRROR)
+
+
+def cut_to_shares(state: DeskState, signal: SignalView) -> SignalView:
+    """Cut a signal to what its shares cost now, where they have become cheaper than the source's.
+
+    The embedded service bounds the shares itself, at the fill. Any other is told money alone.
+
+    Returns:
+        The signal; it stays as it is where the price is unknown or not below the source's.
+    """
+    config, now = state.reactor.config, signal.price_now
+    if config is None or now is None or state.service.embedded or not now < signal.price:
+        return signal
+    # ours: the price seen last; what it falls after that, no order by money can know.
+    cost = int(mirror_shares(signal.size, config) * now) // CENT * CENT
+    return replace(signal, amount=Micros(min(signal.amount, cost)))
 
 
 def cut_to_day(state: DeskState, signal: SignalView) -> SignalView:

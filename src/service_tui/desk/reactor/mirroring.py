@@ -32,6 +32,8 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reactor.mirror_order import (
     cap_of,
     cut_to_day,
+    cut_to_shares,
+    excesses,
     once_of,
     order_of,
     reaction_of,
@@ -67,9 +69,6 @@ AT_ONCE_MAX: Final = 4
 """Mirrors in progress at one time; they begin in the order of the signals."""
 
 REACTIONS_LOOKED: Final = 200
-SLACK: Final = 0.0005
-"""ours: how far above its limit a fill may be, because reported prices are rounded."""
-
 UNSENT: Final = "desk closed before the order was sent"
 DISMISSED: Final = "dismissed by you"
 
@@ -275,7 +274,7 @@ class Mirrors:
         if never:
             await self._skip(signal, never)
             return None
-        signal = cut_to_day(state, signal)
+        signal = cut_to_day(state, cut_to_shares(state, signal))
         order = order_of(signal)
         why = why_not_now(state, signal, now) or preflight(state, order, now)
         try:
@@ -362,9 +361,7 @@ class Mirrors:
             return
         filled = replace(known, shares=shares, cost=cost)
         self._ports.emit(Changed(filled))
-        paid = filled.fill_price
-        if paid is not None and not paid <= signal.price_max + SLACK:
-            text = f"paid {paid:.4f} per share, above the limit of {signal.price_max:.4f}"
+        for text in excesses(self._ports.state(), filled):
             description = f"mirror: {order.describe()}"
             self._ports.emit(
                 Noticed("bad", (f"{description}: {text}; the service exceeded the limit"))

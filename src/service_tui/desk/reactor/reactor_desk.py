@@ -154,5 +154,7 @@ def _kept(signal: SignalView) -> tuple[object, ...]:
         signal.ticket_id,
         signal.shares,
         signal.cost,
+        signal.sold,
+        signal.proceeds,
         price if is_final else None,
     )

@@ -37,7 +37,10 @@ def view_of(row: Named) -> SignalView:
     Raises:
         ValueError: it has no meaning here.
     """
-    return read(SignalView, {"detail" if name == "words" else name: row[name] for name in row})
+    fields = {"detail" if name == "words" else name: row[name] for name in row}
+    # Versions that did not follow sales left these empty.
+    unsold = {name: fields.get(name) or 0 for name in ("sold", "proceeds")}
+    return read(SignalView, fields | unsold)
 
 
 def known_reactor(stored: StoredReactor, initial: ReactorView) -> ReactorView:

@@ -189,14 +189,18 @@ def _named(body: SignalBody) -> str:
     return f"signal {body.tx_hash[:10] or 'without a hash'}"
 
 
+def mirror_shares(size: Micros, config: ReactorConfigView) -> Micros:
+    """The most shares that a mirror of a source trade of that size buys by the config."""
+    return min(Micros(int(size * config.mirror_fraction)), config.max_size)
+
+
 def mirror_max(body: SignalBody, config: ReactorConfigView) -> Micros:
     """The most that a mirror may spend by the config, whatever the service computes.
 
     Returns:
         Whole cents, one more than the exact product, as both sides round.
     """
-    shares = min(int(amount(body.taker_size) * config.mirror_fraction), config.max_size)
-    exact = int(shares * body.taker_price)
+    exact = int(mirror_shares(amount(body.taker_size), config) * body.taker_price)
     return Micros(min(-(-exact // CENT) * CENT, config.daily_cap)) if exact > 0 else Micros(0)
 
 

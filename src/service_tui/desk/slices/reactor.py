@@ -4,7 +4,7 @@ Sizes are micros of shares, money is micros of the venue's currency, prices are 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -13,6 +13,7 @@ from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.records import (
+    Deal,
     MarketView,
     NoticeKind,
     PositionView,
@@ -69,8 +70,8 @@ class SignalView:
     `price` are the source's, `amount` is what the mirror spends, `price_max` the most that it pays
     for a share. `price_now` is the price of the side now (1 or 0 once the outcome is final), None
     where the market is not known here. `detail` describes its state and the fix. `ticket_id` names
-    the row of the blotter, empty before there is one. `shares` and `cost` are what was bought.
-    `name` is the id in the service's own spelling.
+    the row of the blotter, empty before there is one. `shares` and `cost` are what was bought,
+    `sold` and `proceeds` what of it was sold since. `name` is the id in the service's own spelling.
     """
 
     signal_id: str
@@ -94,6 +95,8 @@ class SignalView:
     shares: Micros = Micros(0)
     cost: Micros = Micros(0)
     name: str = ""
+    sold: Micros = Micros(0)
+    proceeds: Micros = Micros(0)
 
     @property
     def drift(self) -> float | None:
@@ -117,10 +120,15 @@ class SignalView:
 
     @property
     def pnl(self) -> Micros | None:
-        """Unrealized P&L of the mirror's shares; None if unknown."""
-        if self.price_now is None or self.shares <= 0:
+        """P&L of the mirror's shares: what the sold ones brought, the others at the price now.
+
+        Returns:
+            Money; None if unknown, or nothing was bought.
+        """
+        left = self.shares - self.sold
+        if self.shares <= 0 or (left > 0 and self.price_now is None):
             return None
-        return Micros(round(self.shares * self.price_now) - self.cost)
+        return Micros(self.proceeds + round(left * (self.price_now or 0.0)) - self.cost)
 
     def age_s(self, now: Timestamp) -> float:
         """Seconds since the source traded, >= 0; `now` is wall time."""
@@ -636,21 +644,73 @@ def ticket_text(ticket: TicketView) -> str:
 
 def with_trades(reactor: ReactorView, trades: tuple[TradeView, ...]) -> ReactorView:
     """The slice with what mirrors bought and cost, by the agent's own trades."""
-    wanted = {one.ticket_id: one for one in reactor.signals if _lacks_fill(one)}
-    if not wanted:
-        return reactor
-    filled = {
-        wanted[trade.client_ref].signal_id: trade
-        for trade in trades
-        if trade.client_ref in wanted and trade.shares > 0
-    }
-    if not filled:
-        return reactor
-    signals = tuple(
-        _filled(one, filled[one.signal_id]) if one.signal_id in filled else one
+    fills = {trade.client_ref: trade for trade in trades if trade.client_ref and trade.shares > 0}
+    filled = [
+        _filled(one, fills[one.ticket_id]) if _lacks_fill(one) and one.ticket_id in fills else one
         for one in reactor.signals
-    )
+    ]
+    signals = _with_sales(filled, trades)
+    if all(new is old for new, old in zip(signals, reactor.signals, strict=True)):
+        return reactor
     return replace(reactor, signals=signals)
+
+
+def _with_sales(
+    signals: Sequence[SignalView], trades: Sequence[TradeView]
+) -> tuple[SignalView, ...]:
+    """The signals with what was sold of their shares since.
+
+    ours: a sale takes from everything held of its side alike, as the cost of a position does.
+    """
+    held: dict[_Holding, dict[str, Micros]] = {}
+    listed = {trade.client_ref for trade in trades}
+    mirrors = {one.ticket_id: one for one in signals if one.ticket_id and one.shares > 0}
+    for one in mirrors.values():
+        # A buy that is no longer among the newest trades is older than each of them.
+        held.setdefault(_holding_of(one), {})[one.ticket_id] = (
+            Micros(0) if one.ticket_id in listed else one.shares
+        )
+    sold: dict[str, _Sold] = {}
+    for trade in reversed(trades):
+        lots = held.get(_holding_of(trade))
+        if lots is None or not trade.is_fill:
+            continue
+        if trade.deal is Deal.BUY:
+            name = trade.client_ref if trade.client_ref in mirrors else ""
+            lots[name] = Micros(lots.get(name, 0) + trade.shares)
+        else:
+            _sell(lots, trade, sold)
+    return tuple(_sold(one, sold.get(one.ticket_id)) for one in signals)
+
+
+_Holding = tuple[str, Side, Venue]
+
+
+def _holding_of(one: SignalView | TradeView) -> _Holding:
+    return one.market_id, one.side, one.venue
+
+
+_Sold = tuple[Micros, Micros]
+"""Shares, and the money that they brought."""
+
+
+def _sell(lots: dict[str, Micros], sale: TradeView, sold: dict[str, _Sold]) -> None:
+    """Take a sale from the lots of its side; each name in `sold` gets its part."""
+    # Where more was sold than is known to be held, the rest was bought before the newest trades.
+    whole = max(int(sale.shares), sum_of(lots.values()))
+    brought = sale.cost - (sale.fee or 0)
+    for name, left in lots.items():
+        part = left * sale.shares // whole
+        lots[name] = Micros(left - part)
+        shares, money = sold.get(name, (0, 0))
+        sold[name] = Micros(shares + part), Micros(money + brought * part // sale.shares)
+
+
+def _sold(signal: SignalView, sold: _Sold | None) -> SignalView:
+    """A signal with its sales; those that are not among the newest trades any more stay known."""
+    if sold is None or not sold[0] > signal.sold:
+        return signal
+    return replace(signal, sold=min(sold[0], signal.shares), proceeds=sold[1])
 
 
 def _lacks_fill(signal: SignalView) -> bool:

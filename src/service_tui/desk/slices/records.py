@@ -538,12 +538,19 @@ class Notice:
     fix: Fix | str = ""
 
 
+_ROUNDED: Final = 0.6e-6
+"""How far a price of six decimals may lie from the one that it was rounded from, and a hair."""
+
+
 def remark(position: PositionView, market: MarketView | None) -> PositionView:
     """The position at the market's price of now; shares and cost stay the service's."""
     if market is None or position.status is not MarketStatus.ACTIVE:
         return position
     price = market.price_of(position.side)
     value = Micros(math.floor(position.shares * price))
+    if abs(price - position.mark_price) <= _ROUNDED:
+        # The same price, rounded as lists of markets have it: what was valued by all of it stays.
+        price, value = position.mark_price, position.mark_value
     if value == position.mark_value and position.status is market.status:
         return position
     left = position.exit_value

@@ -43,7 +43,7 @@ class Order(NamedTuple):
     """An order of an agent: a buy by `size` of money, a sale by `size` of shares, micros.
 
     `unlimited` lifts what binds by time: buys a day and cooldowns. `approved`: the person has let
-    it pass.
+    it pass. `shares_max`: a buy gets no more, and then spends less than `size`.
     """
 
     agent: Agent
@@ -56,6 +56,7 @@ class Order(NamedTuple):
     note: Note = NO_NOTE
     unlimited: bool = False
     approved: bool = False
+    shares_max: Micros | None = None
 
 
 class Exchange:
@@ -246,7 +247,7 @@ def _quote(market: Market, order: Order) -> Quote:
     """
     limit = order.price_limit
     if order.action is _BUY:
-        quote = market.quote_buy(order.side, order.size)
+        quote = market.quote_buy(order.side, order.size, order.shares_max)
         if limit is not None and not quote.price_after <= limit:
             raise PriceBeyondLimit(f"the price would reach {quote.price_after:.4f}, above {limit}")
         return quote

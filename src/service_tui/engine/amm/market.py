@@ -133,11 +133,12 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
             state = "resolved" if self.resolved_at is not None else "closed, awaiting its outcome"
             raise MarketNotOpen(f"the market is {state}: {self.listing.question}")
 
-    def quote_buy(self, side: Side, spend: Micros) -> Quote:
+    def quote_buy(self, side: Side, spend: Micros, shares_max: Micros | None = None) -> Quote:
         """Shares for a spend, rounded down, whole quanta.
 
         Returns:
-            The shares, the spend itself, and the price before and after.
+            The shares, what they cost, and the price before and after. They cost the spend itself,
+            and less where it would buy more than `shares_max`.
 
         Raises:
             BelowMinimum: the spend buys less than one quantum.
@@ -147,6 +148,10 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         x = (self.no - self.yes) / b if side is _YES else (self.yes - self.no) / b
         exact = lmsr.shares_for_spend(int(spend), b=int(b), x=x)
         shares = int(exact // int(SHARE_QUANTUM)) * SHARE_QUANTUM
+        if shares_max is not None and shares > shares_max:
+            shares = shares_max // SHARE_QUANTUM * SHARE_QUANTUM
+            cost = math.ceil(lmsr.cost_of_shares(int(shares), b=int(b), x=x))
+            spend = min(spend, Micros(cost))
         if shares <= 0:
             raise BelowMinimum(f"{decimal(spend)} $SIM buys less than 0.00001 shares")
         after = x - shares / b

@@ -69,7 +69,7 @@ class VenueOrder(NamedTuple):
     """An order for a real venue: a buy by `size` of money, a sale by `size` of shares, micros.
 
     `price` is the limit of its own side in micros; `expires_at` is wall time; `signed` where an
-    external wallet has signed the size.
+    external wallet has signed the size. A buy gets no more than `shares_max`, at once and resting.
     """
 
     agent: Agent
@@ -85,6 +85,7 @@ class VenueOrder(NamedTuple):
     unlimited: bool = False
     approved: bool = False
     signed: bool = False
+    shares_max: Micros | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,7 @@ def quote(venues: Venues, order: VenueOrder, times: Times) -> VenueQuote:
         action=order.action,
         limit=price,
         money=order.size if buys else None,
-        shares=_requested(order, price) if rests_too or not buys else None,
+        shares=_requested(order, price) if rests_too or not buys else order.shares_max,
     )
     walked = walk(offers, request, fee_rate_bps(book.listing))
     if kind is OrderType.FOK and not walked.is_whole:
@@ -250,7 +251,7 @@ def _check_size(order: VenueOrder, price: Micros | None) -> None:
     least = ORDER_MIN[order.venue]
     shares = order.size
     if order.action is Action.BUY:
-        shares = least if price is None else shares_for(order.size, price)
+        shares = _bounded(order, least if price is None else shares_for(order.size, price))
     if not shares >= least:
         raise OrderTooSmall(
             f"Order too small: {decimal(shares):,.5f} shares, the minimum is "
@@ -263,7 +264,11 @@ def _requested(order: VenueOrder, price: Micros | None) -> Micros:
     """Shares of an order: those of a sale, or what the money buys at the limit."""
     if order.action is Action.SELL or price is None:
         return order.size
-    return shares_for(order.size, price)
+    return _bounded(order, shares_for(order.size, price))
+
+
+def _bounded(order: VenueOrder, shares: Micros) -> Micros:
+    return shares if order.shares_max is None else min(shares, order.shares_max)
 
 
 def _rest(order: VenueOrder, price: Micros, walked: Walk) -> Micros:

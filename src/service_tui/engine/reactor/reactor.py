@@ -344,6 +344,30 @@ def price_bound(config: ReactorConfig, one: Settlement) -> float:
     return min(MIRROR_PRICE_MAX, round(one.price * (1.0 + config.price_buffer), 6))
 
 
+def shares_max(reactor: Reactor, order: Order) -> Micros | None:
+    """The most shares that a mirror may buy, whatever the price has become since.
+
+    Returns:
+        The share of the source trade that it mirrors, at most `max_size`; `max_size` where the
+        source is not remembered any more. None where the order mirrors nothing.
+    """
+    state = reactor.states.get(order.agent.agent_id)
+    signal = mirrored_by(order.note)
+    if state is None or signal is None or order.action is not Action.BUY:
+        return None
+    try:
+        sources = [reactor.recent[found][0] for found in reactor.ids_of(signal)]
+    except SignalNotFound:
+        return state.config.max_size
+    # A hash may name several fills: whichever is meant, no more than the largest allows.
+    return max(mirror_shares(state.config, one) for one in sources)
+
+
+def mirror_shares(config: ReactorConfig, one: Settlement) -> Micros:
+    """The most shares that a mirror of a settlement buys."""
+    return min(Micros(int(one.shares * config.mirror_fraction)), config.max_size)
+
+
 def mirror_amount(config: ReactorConfig, one: Settlement, agent: Agent, left: Micros) -> Micros:
     """What a mirror spends.
 
@@ -356,7 +380,7 @@ def mirror_amount(config: ReactorConfig, one: Settlement, agent: Agent, left: Mi
     Returns:
         Money in whole cents; 0 where that would be below the venue's minimum.
     """
-    shares = min(int(one.shares * config.mirror_fraction), config.max_size)
+    shares = mirror_shares(config, one)
     # ours: above what one trade may be, every mirror would fail; on sim that is 500 $SIM.
     most = TRADE_MAX.get(config.venue, agent.settings.max_trade)
     amount = Micros(min(int(shares * one.price), most, left) // CENT * CENT)

@@ -9,14 +9,18 @@ from typing import Final, NamedTuple
 
 from service_tui.engine.events import Breached
 from service_tui.engine.risk.monitors import MonitoredSide
-from service_tui.terms import AlertStatus
-from service_tui.units import Micros, Timestamp
+from service_tui.terms import AlertStatus, ExitReason
+from service_tui.units import Micros, Timestamp, sum_of
 
 ALERT_S: Final = 3_600.0
 """Life of an alert, wall time from its breach. Source: spec, "Limits"."""
 
 ENDED_KEPT: Final = 100
 """Ended alerts that are remembered of each agent. # ours: weeks of a busy one, and bounded."""
+
+
+SOURCES: Final = {reason: f"risk:{reason.value}" for reason in ExitReason}
+"""Trade sources of exits. # ours: the spec names none."""
 
 
 class Sale(NamedTuple):
@@ -27,13 +31,15 @@ class Sale(NamedTuple):
     shares: Micros
     money: Micros
     realized: Micros
+    by_service: bool = False
 
 
 @dataclass(slots=True)
 class RiskAlert:
     """One breach and what became of it. `sold`, `proceeds` and `realized` are of its exit.
 
-    `is_acknowledged` once whoever sells has said so; only the end counts.
+    `is_acknowledged` once whoever sells has said so; only the end counts. `by_service` says who
+    sold last, None while nobody has.
     """
 
     breach: Breached
@@ -44,6 +50,7 @@ class RiskAlert:
     realized: Micros = Micros(0)
     trade_id: str = ""
     is_acknowledged: bool = False
+    by_service: bool | None = None
 
     @property
     def watched(self) -> MonitoredSide:
@@ -75,6 +82,7 @@ class RiskAlert:
         self.proceeds += money
         self.realized += realized
         self.trade_id = sale.trade_id
+        self.by_service = sale.by_service
         return sale._replace(
             shares=sale.shares - taken, money=sale.money - money, realized=sale.realized - realized
         )
@@ -102,6 +110,10 @@ class Alerts:
     def of(self, agent_id: str) -> list[RiskAlert]:
         """The alerts of an agent that wait, oldest first."""
         return [one for one in self.pending.values() if one.breach.agent_id == agent_id]
+
+    def left_of(self, watched: MonitoredSide) -> Micros:
+        """Shares of a side that pending alerts have still to sell."""
+        return sum_of(alert.left() for alert in self._by_side.get(watched, ()))
 
     def history(self, agent_id: str) -> list[RiskAlert]:
         """The alerts of an agent that ended, newest first."""

@@ -22,9 +22,9 @@ from service_tui.engine.events import (
     RiskEvent,
 )
 from service_tui.engine.position import Position, SidePosition
-from service_tui.engine.risk.alerts import Alerts, RiskAlert, Sale
+from service_tui.engine.risk.alerts import SOURCES, Alerts, RiskAlert, Sale
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide, Monitors
-from service_tui.terms import THRESHOLDS, Action, Side, Venue
+from service_tui.terms import THRESHOLDS, Action, Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp
 
 UNSEEN_MAX: Final = 512
@@ -33,8 +33,15 @@ UNSEEN_MAX: Final = 512
 _HAIR: Final = 1.0 - 1e-12
 """Keeps the rounding of doubles on the side of a look too many."""
 
+_EXITS: Final = frozenset(SOURCES.values())
 _NONE: Final = Micros(0)
 _NOTHING: Final = SidePosition()
+
+
+def is_of_service(venue: Venue, wallet: WalletKind) -> bool:
+    """Whether the service itself exits: on sim always, elsewhere where it holds the wallet."""
+    # Source: decisions, "Who exits"; spec, "Wallet types".
+    return venue is Venue.SIM or wallet is WalletKind.MANAGED
 
 
 class Risk:
@@ -114,7 +121,14 @@ class Risk:
         if self.alerts.pending:
             for fill, left in zip(run, lefts[1:], strict=True):
                 if fill.action is Action.SELL:
-                    sale = Sale(fill.trade_id, fill.at, fill.shares, fill.money, fill.realized)
+                    sale = Sale(
+                        fill.trade_id,
+                        fill.at,
+                        fill.shares,
+                        fill.money,
+                        fill.realized,
+                        self._is_own_exit(watched, fill.note),
+                    )
                     self.alerts.count_sale(watched, sale, is_last=not left)
         if not all(lefts[1:]):
             self.monitors.drop(watched)
@@ -129,11 +143,17 @@ class Risk:
         if one.action is Action.BUY:
             self._enrol(watched, one.note, event.at)
             return watched
-        sale = Sale(event.order_id, event.at, event.shares, one.money, event.realized)
+        by_service = self._is_own_exit(watched, one.note)
+        sale = Sale(event.order_id, event.at, event.shares, one.money, event.realized, by_service)
         self.alerts.count_sale(watched, sale, is_last=not one.left)
         if not one.left:
             self.monitors.drop(watched)
         return watched
+
+    def _is_own_exit(self, watched: MonitoredSide, note: Note) -> bool:
+        """Whether the service itself made a sale: an exit where it is the one that exits."""
+        wallet = self._agents[watched.agent_id].settings.wallet
+        return note.source in _EXITS and is_of_service(watched.venue, wallet)
 
     def _enrol(self, watched: MonitoredSide, note: Note, at: Timestamp) -> None:
         """Every successful buy enrols a monitor. Source: spec, "Risk monitor settings"."""

@@ -15,6 +15,8 @@ from service_tui.terms import PUBLIC_VENUES
 
 _SDK: Final = re.compile(r"\w[\w-]*-sdk/([0-9A-Za-z.+!_-]{1,32})(?=[\s(;,]|\Z)", re.ASCII)
 
+_OWN: Final = re.compile(r"service-tui/[0-9A-Za-z.+!_-]{1,32}(?=[\s(;,]|\Z)", re.ASCII)
+
 _PUBLIC: Final = frozenset(PUBLIC_VENUES.values())
 _NEUTRAL: Final = {venue.value: name for venue, name in PUBLIC_VENUES.items()}
 _WORD: Final = re.compile(rf"\b({'|'.join(_NEUTRAL)})\b")
@@ -44,10 +46,14 @@ _OF_OTHERS: Final = frozenset({"signal_data", "by_source", "by_skill", "config",
 
 @dataclass(slots=True)
 class Speech:
-    """One caller: its client, by the User-Agent, and which names of venues it uses."""
+    """One caller: its client, by the User-Agent, and which names of venues it uses.
+
+    `version` is of the published client, `own` names ours with its version.
+    """
 
     version: str | None
     public: bool
+    own: str | None = None
 
     def note_venues(self, values: Iterable[tuple[str, object]]) -> None:
         """Note the venues of a request: after one public name all answers use public names."""
@@ -61,7 +67,8 @@ class Speech:
 def speech_of(user_agent: str) -> Speech:
     """The names of a caller that has named no venue yet, by its User-Agent."""
     version = sdk_version(user_agent)
-    return Speech(version, version is not None)
+    own = _OWN.match(user_agent)
+    return Speech(version, version is not None, own[0] if own else None)
 
 
 def sdk_version(user_agent: str) -> str | None:

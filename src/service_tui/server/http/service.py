@@ -47,10 +47,10 @@ class Service:
     `new_id` gives fresh random text for ids and keys; `address` is how others reach it, with the
     scheme. `plan` is what a new agent gets. `skill_folders` hold the installed skills, each in a
     folder of its own. `sdk_seen_at` is when each agent last called with the published client, since
-    the start. `keep_own_key` puts the key of the console's own agent where its desks look for it;
-    it blocks, and a StorageError means that it could not. `signal_ttl_s` is the life of a reactor
-    signal, seconds of wall time. `courier` delivers to webhooks. `exchange` is the generation of
-    the EVM venue that is simulated.
+    the start, or with ours, which `own_clients` names. `keep_own_key` puts the key of the console's
+    own agent where its desks look for it; it blocks, and a StorageError means that it could not.
+    `signal_ttl_s` is the life of a reactor signal, seconds of wall time. `courier` delivers to
+    webhooks. `exchange` is the generation of the EVM venue that is simulated.
     `past` is what each source of trades has come to. `is_scripted`: somebody else moves the tape.
     `people` operate the world with keys of their own. With `needs_invitation` an agent registers by
     one of the `invitations` alone. `world_name` is what the world is called. `presence` is who has
@@ -77,6 +77,7 @@ class Service:
     challenges: LinkChallenges = field(default_factory=LinkChallenges)
     exchange: ExchangeVersion = ExchangeVersion.V1
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
+    own_clients: dict[str, str] = field(default_factory=dict[str, str])
     past: PastSums = field(default_factory=PastSums)
     sol_quotes: SolQuotes = field(default_factory=SolQuotes)
     copying: set[str] = field(default_factory=set[str])

@@ -152,9 +152,17 @@ def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> Co
 
 
 def settings_body(
-    world: World, agent: Agent, now: Timestamp, sdk_seen_at: Timestamp | None = None
+    world: World,
+    agent: Agent,
+    now: Timestamp,
+    sdk_seen_at: Timestamp | None = None,
+    *,
+    own_client: str | None = None,
 ) -> SettingsBody:
-    """The spec's settings object; the two balances are the play money of the simulated venues."""
+    """The spec's settings object; the two balances are the play money of the simulated venues.
+
+    `own_client` is our client with its version, told where the published one never called.
+    """
     settings, venues = agent.settings, world.venues
     # Newer than what the agent has kept: that changes with the version only.
     seen_at = sdk_seen_at or agent.sdk_seen_at
@@ -171,7 +179,7 @@ def settings_body(
         polymarket_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.EVM)),
         polymarket_allowances_set=_is_approved(world, agent),
         kalshi_usdc_balance=decimal(venues.cash(agent.agent_id, Venue.SOL)),
-        last_sdk_version=agent.sdk_version,
+        last_sdk_version=agent.sdk_version or own_client,
         last_sdk_version_seen_at=None if seen_at is None else moment(seen_at),
     )
 

@@ -1,6 +1,6 @@
 """Monitors and alerts as wire bodies."""
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from service_tui.engine.books import orders
 from service_tui.engine.books.book import Times
@@ -119,11 +119,23 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
         proceeds=decimal(alert.proceeds),
         realized_pnl=decimal(alert.realized),
         trade_id=alert.trade_id or None,
-        executed_by=("service" if service else "client") if waits else None,
+        executed_by=_executed_by(world, alert),
         error=_hindrance(world, alert, times) if service else _why_ended(world, alert),
         message=reason_of(breach),
         simulated=breach.venue is not Venue.SIM,
     )
+
+
+def _executed_by(world: World, alert: RiskAlert) -> Literal["service", "client"] | None:
+    """Who has sold for an alert, or while it is pending who is to; None if nobody has."""
+    by_service = alert.by_service
+    if by_service is None and (alert.sold or alert.status is AlertStatus.PENDING):
+        # An alert of an older program does not say; then it was who always sells there.
+        by_service = is_for_service(world, alert)
+    if by_service is None:
+        # A client may say that it has sold before the service sees the sale.
+        return "client" if alert.status is AlertStatus.EXECUTED else None
+    return "service" if by_service else "client"
 
 
 def _why_ended(world: World, alert: RiskAlert) -> str | None:

@@ -386,13 +386,14 @@ def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
     body = closed_body(closed)
     if venue is Venue.SIM:
         return body
-    won = closed.shares and closed.outcome is (closed.side is Side.YES)
+    won = closed.outcome is (closed.side is Side.YES)
     state = PositionState.REDEEMED if won else PositionState.READY
     return body.model_copy(
         update={
             "venue": venue,
             "currency": CURRENCY,
-            "lifecycle": state.value,
+            # What was sold whole has left the lifecycle: nothing of it settles or is redeemed.
+            "lifecycle": state.value if closed.shares else None,
             "simulated": True,
             **chain_ids(closed.market_id, venue, neg_risk=None)._asdict(),
         }
@@ -412,7 +413,6 @@ def _sold_body(world: World, venue: Venue, holding: VenuePosition, side: Side) -
         venue=venue,
         currency=CURRENCY,
         status=SOLD,
-        lifecycle=holding.state.value,
         outcome=holding.outcome,
         resolves_at=moment(holding.resolves_at),
         resolved_at=moment(holding.resolved_at) if holding.resolved_at is not None else None,

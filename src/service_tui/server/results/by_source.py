@@ -60,13 +60,15 @@ class SourceSums:
 class PastSums:
     """What is over, by agent, venue and source, up to a row of the journal.
 
-    `resting` are orders that have met nothing yet, with who would count their first fill.
-    `redeemed` is how many positions an agent has redeemed on a venue, and what they brought.
+    `trades` are all of a source, also those before its first buy; `bought` are the sources that
+    ever bought. `resting` are orders that have met nothing yet, with who would count their first
+    fill. `redeemed` is how many positions an agent has redeemed on a venue, and what they brought.
     """
 
     seq: int = 0
     realized: dict[Place, Micros] = field(default_factory=dict[Place, Micros])
     trades: dict[Place, int] = field(default_factory=dict[Place, int])
+    bought: set[Place] = field(default_factory=set[Place])
     open_tags: dict[Place, tuple[str, ...]] = field(default_factory=dict[Place, tuple[str, ...]])
     resting: dict[str, OrderPlaced] = field(default_factory=dict[str, OrderPlaced])
     redeemed: dict[tuple[str, Venue], Counted] = field(
@@ -117,14 +119,15 @@ class PastSums:
 
     def _count(self, place: Place, action: Action, tag: str) -> None:
         """Count a trade for its source."""
-        whose = (*place[:2], tag)
-        before = self.trades.get(whose)
-        # A source that never bought, such as a stop that sells, has no positions of its own.
-        if not tag or (before is None and action is not Action.BUY):
+        if not tag:
             return
-        self.trades[whose] = (before or 0) + 1
+        whose = (*place[:2], tag)
+        self.trades[whose] = self.trades.get(whose, 0) + 1
+        if action is not Action.BUY:
+            return
+        self.bought.add(whose)
         known = self.open_tags.get(place, ())
-        if action is Action.BUY and tag not in known:
+        if tag not in known:
             self.open_tags[place] = (*known, tag)
 
     def _end(self, agent_id: str, market_id: str, one: Past) -> None:
@@ -194,8 +197,10 @@ def _add_past(past: PastSums, account: tuple[str, Venue], sums: dict[str, Source
         if (whose, where) == account:
             one = sums.setdefault(tag, SourceSums())
             one.realized = Micros(one.realized + realized)
-    for (whose, where, tag), trades in past.trades.items():
+    # A source that never bought, such as a stop that sells, has no positions of its own.
+    for whose, where, tag in past.bought:
         if (whose, where) == account:
+            trades = past.trades[whose, where, tag]
             sums.setdefault(tag, SourceSums()).trades = trades
 
 

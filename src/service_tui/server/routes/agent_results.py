@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
+from service_tui.engine.agents.agents import Agent
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Past
@@ -15,7 +16,7 @@ from service_tui.server.routes import outcomes
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal, sum_of
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS
+from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS, SKILL_ANALYTICS
 from service_tui.wire.fleet import (
     AgentResultsBody,
     CalibrationBody,
@@ -245,8 +246,16 @@ def _thinned(points: Sequence[Point]) -> Sequence[Point]:
 
 async def results(request: RequestContext) -> AgentResultsBody:
     """An agent's P&L over time, and the figures of each skill, from all that it ever did."""
+    return await _results_of(request, request.world.agent(request.path["agent_id"]))
+
+
+async def own_results(request: RequestContext) -> AgentResultsBody:
+    """The same of the calling agent, whose plan has it."""
+    return await _results_of(request, request.agent)
+
+
+async def _results_of(request: RequestContext, agent: Agent) -> AgentResultsBody:
     world = request.world
-    agent = world.agent(request.path["agent_id"])
     found = await outcomes.past_of(replace(request, caller=agent))
     ended = {one.market_id: one.outcome for one in world.markets.values()}
     total = exit_pnl(world, agent)
@@ -301,4 +310,4 @@ def _skill_body(one: SkillResult) -> SkillResultBody:
     )
 
 
-ROUTES: Final[Routes] = {DESK_AGENT_RESULTS: results}
+ROUTES: Final[Routes] = {DESK_AGENT_RESULTS: results, SKILL_ANALYTICS: own_results}

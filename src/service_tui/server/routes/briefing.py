@@ -31,7 +31,7 @@ from service_tui.server.results.by_source import SourceSums, by_source
 from service_tui.server.routes.positions import UNSETTLED, pnl_of, venue_pnl
 from service_tui.skills.package import SkillPackage, installed
 from service_tui.terms import AlertStatus, MarketStatus, Side, Venue, win_rate
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal, micros
 from service_tui.wire.base import moment, timestamp
 from service_tui.wire.briefing import (
     AttentionBody,
@@ -195,7 +195,7 @@ def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
                         url=url_of(market.listing),
                         side=side.value,
                         shares=decimal(position.shares(side)),
-                        current_price=market.price(),
+                        current_price=market.price_of(side),
                         pnl=decimal(Micros(pnl)),
                         move_pct=round(move, 4),
                         time_to_resolution=time_left(left_s),
@@ -256,16 +256,17 @@ def _venue_attention(held: Sequence[PositionBody], now: datetime) -> tuple[Atten
     for body in held:
         left_s = (body.resolves_at - now).total_seconds() if body.resolves_at else math.inf
         for side in body.sides:
-            pnl = side.current_value - side.cost_basis
+            pnl = decimal(micros(side.current_value) - micros(side.cost_basis))
             move = pnl / side.cost_basis if side.cost_basis else 0.0
             if abs(move) > MOVE_PCT or left_s < SOON_S:
                 rows.append(
                     AttentionBody(
                         market_id=body.market_id,
                         question=body.question,
+                        url=body.url,
                         side=side.side,
                         shares=side.shares,
-                        current_price=body.current_price,
+                        current_price=side.mark_price,
                         pnl=pnl,
                         move_pct=round(move, 4),
                         time_to_resolution=None if left_s == math.inf else time_left(left_s),

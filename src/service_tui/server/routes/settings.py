@@ -119,8 +119,10 @@ def _micros(amount: float) -> Micros:
 
 async def read(request: RequestContext) -> SettingsBody:
     """The spec's settings object."""
-    seen_at = request.service.sdk_seen_at.get(request.agent.agent_id)
-    return settings_body(request.world, request.agent, request.now, seen_at)
+    agent_id = request.agent.agent_id
+    seen_at = request.service.sdk_seen_at.get(agent_id)
+    own_client = request.service.own_clients.get(agent_id)
+    return settings_body(request.world, request.agent, request.now, seen_at, own_client=own_client)
 
 
 async def write(request: RequestContext) -> AllSettingsBody:

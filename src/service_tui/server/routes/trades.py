@@ -17,6 +17,7 @@ from service_tui.engine.errors import (
     Refusal,
 )
 from service_tui.engine.events import Event, Note, TradeFailed, TradeHeld
+from service_tui.engine.reactor.reactor import shares_max
 from service_tui.loading import imported
 from service_tui.server.chain_node.signed_orders import check_ready, verified
 from service_tui.server.go_live import go_live_of
@@ -113,6 +114,7 @@ async def place(request: RequestContext) -> TradeBody:
         unlimited=not request.service.limits,
         approved=request.approved,
     )
+    order = order._replace(shares_max=shares_max(request.world.reactor, order))
     if trade.venue is not Venue.SIM and (trade.execute or not trade.dry_run):
         request.world.market(trade.market_id)
         require_claim(request, trade.venue)
@@ -120,7 +122,9 @@ async def place(request: RequestContext) -> TradeBody:
         if not trade.is_quote:
             request.world.reactor.check_cap(order, request.now)
         if trade.venue is not Venue.SIM:
-            real = venue_order(request, trade, size)._replace(note=note, approved=request.approved)
+            real = venue_order(request, trade, size)._replace(
+                note=note, approved=request.approved, shares_max=order.shares_max
+            )
             return await _on_venue(request, trade, real)
         if trade.is_quote:
             return _place_on_sim(request, trade, order)

@@ -23,7 +23,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=10,
+    version=11,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -108,6 +108,28 @@ SCHEMA: Final = Schema(
             ended_at REAL, PRIMARY KEY (invitation_id) ) STRICT""",
             "CREATE INDEX journal_of_people ON journal (seq) WHERE kind = 'acted'",
         ),
+        # Made anew, as columns that are added stand behind the key, where a new table has none.
+        10: (
+            "DROP INDEX reactorsignals_by_time",
+            "ALTER TABLE reactorsignals RENAME TO earliersignals",
+            """CREATE TABLE reactorsignals (
+            signal_id TEXT NOT NULL, tx_hash TEXT NOT NULL, wallet TEXT NOT NULL,
+            label TEXT NOT NULL, market_id TEXT NOT NULL, question TEXT NOT NULL,
+            side TEXT NOT NULL, venue TEXT NOT NULL, size INTEGER NOT NULL, price REAL NOT NULL,
+            amount INTEGER NOT NULL, price_max REAL NOT NULL, at REAL NOT NULL,
+            expires_at REAL NOT NULL, state TEXT NOT NULL, words TEXT NOT NULL, price_now REAL,
+            ticket_id TEXT NOT NULL, shares INTEGER NOT NULL, cost INTEGER NOT NULL,
+            name TEXT NOT NULL, sold INTEGER, proceeds INTEGER, PRIMARY KEY (signal_id) ) STRICT""",
+            """INSERT INTO reactorsignals (
+            signal_id, tx_hash, wallet, label, market_id, question, side, venue, size, price,
+            amount, price_max, at, expires_at, state, words, price_now, ticket_id, shares, cost,
+            name )
+            SELECT signal_id, tx_hash, wallet, label, market_id, question, side, venue, size,
+            price, amount, price_max, at, expires_at, state, words, price_now, ticket_id, shares,
+            cost, name FROM earliersignals""",
+            "DROP TABLE earliersignals",
+            "CREATE INDEX reactorsignals_by_time ON reactorsignals (at, signal_id)",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
@@ -118,7 +140,8 @@ Version 6 has a digest of what agents bought.
 Version 7 has markets that ended.
 Version 8 finds an agent's rows by kind, and knows whether its ended markets are filled in.
 Version 9 finds how positions ended by venue.
-Version 10 has people, invitations, and finds who changed what."""
+Version 10 has people, invitations, and finds who changed what.
+Version 11 follows the sales of what mirrors bought."""
 
 
 def create(path: Path, *, version: int) -> None:

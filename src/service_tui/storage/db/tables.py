@@ -248,6 +248,8 @@ class Reactorsignals(Stored, table=True):
     shares: int = 0
     cost: int = 0
     name: str = Field(sa_type=TEXT)
+    sold: int | None = None
+    proceeds: int | None = None
 
 
 class Reactorwallets(Stored, table=True):

@@ -5,7 +5,7 @@
 
 from typing import Final
 
-from service_tui.terms import PersonRole
+from service_tui.terms import PersonRole, Plan
 from service_tui.wire import fleet, needs, outcomes, positions, trades
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
@@ -87,6 +87,14 @@ DESK_AGENT_OUTCOMES = Endpoint(
     role=PersonRole.OBSERVER,
     summary="What an agent's trades came to, of all skills or of one",
 )
+# ours: the spec names the analytics of Elite and no path of theirs.
+SKILL_ANALYTICS = Endpoint(
+    "GET",
+    f"{SDK}/skills/analytics",
+    fleet.AgentResultsBody,
+    plan=Plan.ELITE,
+    summary="The agent's own P&L over time, and what each of its skills came to",
+)
 DESK_AGENT_RESULTS = Endpoint(
     "GET",
     f"{DESK}/agents/{{agent_id}}/results",
@@ -114,6 +122,7 @@ ALL_FLEET: Final = (
     DESK_AGENT_TRADES,
     DESK_AGENT_POSITIONS,
     DESK_AGENT_OUTCOMES,
+    SKILL_ANALYTICS,
     DESK_AGENT_RESULTS,
     DESK_NEEDS,
 )

@@ -13,14 +13,14 @@ from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.explain import Explain
 from service_tui.console.needs import needs
-from service_tui.console.screens.reactor.detail import explain_row, state_text
+from service_tui.console.screens.reactor.detail import describe, explain_row, state_text
 from service_tui.console.screens.reactor.forms import (
     ChoosePolicy,
     FollowForm,
     LabelForm,
     ReactorForm,
 )
-from service_tui.console.screens.reactor.mirror import MirrorForm
+from service_tui.console.screens.reactor.mirror import MirrorForm, Preview
 from service_tui.console.screens.reactor.screen import ReactorScreen
 from service_tui.console.screens.reactor.table import ReactorRow, key_of
 from service_tui.console.view_context import ViewContext
@@ -1042,3 +1042,25 @@ async def test_it_lives_at_every_size(size: tuple[int, int]) -> None:
     async with reactor(size=size) as view:
         await view.press("j", "enter", "escape", "o", "j", "enter", "escape", "o")
         assert view.rows()
+
+
+@pytest.mark.parametrize(
+    ("venue", "unit"), [(Venue.SIM, "$"), (Venue.EVM, "USDC.e"), (Venue.SOL, "USDC")]
+)
+def test_each_amount_has_the_unit_of_its_venue(venue: Venue, unit: str) -> None:
+    config = STATE.reactor.config
+    assert config is not None
+    bought = replace(
+        CHEAP, venue=venue, state=SignalState.MIRRORED, shares=Micros(10 * ONE), cost=Micros(ONE)
+    )
+    state = with_reactor(signals=(bought,), config=replace(config, venue=venue))
+    view = ViewContext.of(state, NOW, 120)
+    wallet = state.reactor.wallet(bought.wallet)
+    labels = [one.name for row in (bought, wallet) for one in explain_row(row, view)]
+    assert {label for label in labels if label.startswith(("mirror,", "P&L"))} == {
+        f"mirror, {unit}",
+        f"P&L, {unit}",
+    }
+    text = describe(bought, view, Preview()).body.plain
+    assert f"for {unit}" in text
+    assert f"P&L {unit}" in text

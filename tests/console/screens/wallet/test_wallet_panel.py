@@ -13,7 +13,7 @@ from service_tui.console.keys import cap
 from service_tui.console.messages import Copied
 from service_tui.console.screens.wallet import panel as module
 from service_tui.console.screens.wallet.panel import BESIDE_FROM, WalletPanel, _in_lines  # pyright: ignore[reportPrivateUsage]
-from service_tui.console.screens.wallet.text import checklist_text
+from service_tui.console.screens.wallet.text import checklist_text, wallet_text
 from service_tui.desk.commands.wallet import LockWallet
 from service_tui.desk.slices.wallet import ChallengeView, KeyState, WalletJob
 from service_tui.desk.state import DeskState
@@ -55,6 +55,12 @@ def test_the_panel_shows_the_wallet_its_steps_and_its_code() -> None:
     assert form.text("wallet-approvals")
     assert form.part("wallet-code").display
     assert form.text("wallet-code") == f"code of {ADDRESS}, dark"
+
+
+def test_the_page_says_that_withdrawals_are_made_on_the_dashboard() -> None:
+    for state in (STATE, on(ownership=None)):
+        shown = " ".join(wallet_text(state).plain.split())
+        assert "withdrawals on the service's dashboard only" in shown
 
 
 @pytest.mark.parametrize("case", ["private", "not linked", "narrow"])

@@ -106,18 +106,23 @@ def _runs(reactor: ReactorView, now: Timestamp) -> Text:
     return Text("● running", "bold profit") if reactor.is_enabled else Text("○ off", "bold warn")
 
 
+def unit_of(reactor: ReactorView) -> str:
+    """The currency of the mirrors, which are made on one venue at a time."""
+    return formats.unit(Venue.SIM if reactor.config is None else reactor.config.venue)
+
+
 def _day(reactor: ReactorView, view: ViewContext) -> Text:
     """The day's cap, and its use."""
     config, spent = reactor.config, reactor.day_spent
     if config is None:
         return Text()
-    limit = view.money(config.daily_cap)
+    limit, unit = view.money(config.daily_cap), formats.unit(config.venue)
     if spent is None:
-        return Text.assemble(("day's cap ", "muted"), limit, (" $", "muted"))
+        return Text.assemble(("day's cap ", "muted"), limit, (f" {unit}", "muted"))
     part = spent / config.daily_cap if config.daily_cap > 0 else 1.0
     return Text.assemble(
         ("day ", "muted"), meter(part, _METER), " ", view.money(spent),
-        (" of ", "muted"), limit, (" $", "muted"),
+        (" of ", "muted"), limit, (f" {unit}", "muted"),
     )  # fmt: skip
 
 
@@ -216,13 +221,14 @@ def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> De
 
 
 def _outcome(row: SignalView, view: ViewContext) -> Text:
+    unit = formats.unit(row.venue)
     shown: tuple[Figure, ...] = (
         ("bought", view.shares(row.shares or None)),
-        ("for $", view.money(row.cost if row.shares else None)),
+        (f"for {unit}", view.money(row.cost if row.shares else None)),
         ("price per share", formats.price(row.fill_price)),
         ("above source, pt", dearer_text(row.slippage)),
         ("now", formats.price(row.price_now)),
-        ("P&L $", view.pnl(row.pnl)),
+        (f"P&L {unit}", view.pnl(row.pnl)),
     )
     state_text_ = without_amounts(formats.plain(row.detail, 300).plain, masked=view.masked)
     if not state_text_:
@@ -238,7 +244,7 @@ def _outcome(row: SignalView, view: ViewContext) -> Text:
 def _source(row: SignalView, view: ViewContext) -> Text:
     policy = view.state.reactor.policy_of(row.wallet)
     shown: tuple[Figure, ...] = (
-        ("source trade $", view.money(_worth(row))),
+        (f"source trade {formats.unit(row.venue)}", view.money(_worth(row))),
         (f"at{on_wall(view.state)}", formats.clock_time(row.at)),
         ("price now", formats.price(row.price_now)),
         ("drift", Text.assemble(drift_text(row), (" points", "muted"))),
@@ -259,7 +265,7 @@ def _worth(row: SignalView) -> Micros:
 
 
 def _describe_wallet(row: SourceWalletView, view: ViewContext) -> Detail:
-    tally, width = row.tally, view.width
+    tally, width, unit = row.tally, view.width, unit_of(view.state.reactor)
     head = Text.assemble(
         (wallet_name(row.label, row.address, masked=view.masked).plain, "bold"), "\n"
     )
@@ -272,8 +278,8 @@ def _describe_wallet(row: SourceWalletView, view: ViewContext) -> Detail:
         ("mirrored", formats.count(tally.mirrored_count)),
         ("skipped", formats.count(tally.skipped_count)),
         ("failed", formats.count(tally.failed_count)),
-        ("spent $", view.money(tally.spent if tally.shares else None)),
-        ("P&L $", view.pnl(tally.pnl if tally.shares else None)),
+        (f"spent {unit}", view.money(tally.spent if tally.shares else None)),
+        (f"P&L {unit}", view.pnl(tally.pnl if tally.shares else None)),
         ("above source, pt", dearer_text(tally.slippage)),
         ("P&L of spent", formats.percent_change(tally.pnl_pct)),
     )
@@ -293,9 +299,9 @@ def _record(row: SourceWalletView, view: ViewContext) -> Text:
         ("service name", formats.plain(known.label, 24)),
         ("venue", Text(known.venue.value)),
         ("trades", formats.count(known.trades_count)),
-        ("bought $", view.money(known.bought)),
+        (f"bought {formats.unit(known.venue)}", view.money(known.bought)),
         ("won", won_text(row)),
-        ("P&L $", view.pnl(known.realized)),
+        (f"P&L {formats.unit(known.venue)}", view.pnl(known.realized)),
         (
             "last trade",
             Text.assemble(formats.age(known.last_trade_at, view.now), (" ago", "muted")),
@@ -318,20 +324,20 @@ def explain_row(row: ReactorRow, view: ViewContext) -> tuple[Explanation, ...]:
 
 
 def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Explanation, ...]:
-    state = view.state
+    state, unit = view.state, formats.unit(row.venue)
     size = ("source size", view.shares(row.size))
     price = ("source price", formats.price(row.price))
     config = state.reactor.config
     sizes = () if config is None else (
         ("mirror fraction", formats.percent(config.mirror_fraction, 2)),
         ("max per mirror, shares", view.shares(config.max_size)),
-        ("max per trade, $", view.money(_one_trade(row, state))),
-        ("left of the day, $", view.money(state.reactor.day_left)),
+        (f"max per trade, {unit}", view.money(_one_trade(row, state))),
+        (f"left of the day, {unit}", view.money(state.reactor.day_left)),
     )  # fmt: skip
     buffer = None if config is None else config.price_buffer
     return (
         Explanation(
-            "mirror, $",
+            f"mirror, {unit}",
             view.money(row.amount),
             _COST if row.shares else _AMOUNT,
             (("shares bought", view.shares(row.shares)),) if row.shares else (size, price, *sizes),
@@ -355,12 +361,14 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
             age,
         ),
         Explanation(
-            "P&L, $",
+            f"P&L, {unit}",
             view.pnl(row.pnl),
-            "shares bought x price now - their cost",
+            "shares held x price now + what sold ones brought - the cost of all",
             (
                 ("shares bought", view.shares(row.shares)),
-                ("cost, $", view.money(row.cost)),
+                (f"cost, {unit}", view.money(row.cost)),
+                ("shares sold", view.shares(row.sold)),
+                (f"brought, {unit}", view.money(row.proceeds)),
                 ("price now", formats.price(row.price_now)),
             ),
             _HERE,
@@ -378,14 +386,14 @@ def _one_trade(row: SignalView, state: DeskState) -> Micros | None:
 
 
 def _explain_wallet(row: SourceWalletView, view: ViewContext, age: Text) -> tuple[Explanation, ...]:
-    tally = row.tally
-    spent = ("spent, $", view.money(tally.spent))
+    tally, unit = row.tally, unit_of(view.state.reactor)
+    spent = (f"spent, {unit}", view.money(tally.spent))
     shares = ("shares", view.shares(tally.shares))
     return (
         Explanation(
-            "P&L, $",
+            f"P&L, {unit}",
             view.pnl(tally.pnl),
-            "sum over its mirrors of shares x price now - cost; 0 where no price is known",
+            "sum over its mirrors, a sold one at what it brought; 0 where no price is known",
             (("mirrored", formats.count(tally.mirrored_count)), spent),
             _HERE,
             age,
@@ -396,7 +404,7 @@ def _explain_wallet(row: SourceWalletView, view: ViewContext, age: Text) -> tupl
             "(spent - the same shares at the source's prices) / shares",
             (
                 spent,
-                ("at the source's prices, $", view.money(tally.source_cost)),
+                (f"at the source's prices, {unit}", view.money(tally.source_cost)),
                 shares,
             ),
             _HERE,

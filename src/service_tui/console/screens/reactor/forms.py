@@ -131,7 +131,7 @@ def _size(name: str, label: str, unit: str, decimals: int) -> Field[Micros]:
 FRACTION: Final = _part("fraction", "mirror", "% of the source", FRACTION_MAX)
 MIN: Final = _size("min", "min size", "source shares", SHARE_DECIMALS)
 MAX: Final = _size("max", "max size", "shares per mirror", SHARE_DECIMALS)
-CAP: Final = _size("cap", "day's cap", "$ per day", MONEY_DECIMALS)
+CAP: Final = _size("cap", "day's cap", "money per day", MONEY_DECIMALS)
 BUFFER: Final = _part("buffer", "price", "% above source", BUFFER_MAX)
 VENUE: Final = OptionsRow("reactor-venue", "venue")
 
@@ -238,12 +238,13 @@ def example(config: ReactorConfigView) -> Text:
     shares = Micros(min(int(_SIZE * config.mirror_fraction), config.max_size))
     spends = Micros(min(round(shares * _PRICE), config.daily_cap))
     most = min(MIRROR_PRICE_MAX, _PRICE * (1 + config.price_buffer))
+    unit = formats.unit(config.venue)
     start = f"a buy of {formats.shares(_SIZE).plain} shares at {formats.price(_PRICE).plain}"
     if config.min_size > _SIZE:
         return Text(f"{start} is below the min size: no signal", "muted")
     return Text.assemble(
         (f"{start}: the mirror spends ", "muted"), formats.money(spends),
-        (" $ for about ", "muted"), formats.shares(shares), (" shares, at ", "muted"),
+        (f" {unit} for about ", "muted"), formats.shares(shares), (" shares, at ", "muted"),
         formats.price(most), (" or below", "muted"),
     )  # fmt: skip
 
@@ -422,7 +423,7 @@ class FollowForm(Form[NamedWallet]):
             known_line(wallet, is_selected=wallet.address == self._selected, masked=self.masked)
             for wallet in matches[first : first + LISTED_MAX]
         ]
-        head = Text(f"  {'wallet':<20} {'address':<12}{'won':>11}{'P&L $':>12}  venue", "muted")
+        head = Text(f"  {'wallet':<20} {'address':<12}{'won':>11}{'P&L':>12}  venue", "muted")
         rest = len(matches) - LISTED_MAX
         tail = [Text(f"  {rest} more: type part of a name", "muted")] if rest > 0 else []
         return Text("\n").join([head, *lines, *tail])

@@ -293,7 +293,7 @@ FEED: Final = TableSpec[SignalView](
             sort_key=lambda row, _: row.drift,
             numeric=True,
         ),
-        amount_column("amount", "mirror $", 8, lambda row: row.amount, formats.money),
+        amount_column("amount", "mirror", 8, lambda row: row.amount, formats.money),
         Column(
             "state",
             "state",
@@ -302,7 +302,7 @@ FEED: Final = TableSpec[SignalView](
             sort_key=lambda row, _: row.state.value,
             glows=False,
         ),
-        amount_column("pnl", "P&L $", 8, lambda row: row.pnl, formats.pnl, tier=128),
+        amount_column("pnl", "P&L", 8, lambda row: row.pnl, formats.pnl, tier=128),
         Column(
             "words",
             "why",
@@ -351,7 +351,7 @@ WALLETS: Final = TableSpec[SourceWalletView](
         ),
         Column(
             "spent",
-            "spent $",
+            "spent",
             9,
             lambda row, view: _if_mirrored(row, view.money(row.tally.spent)),
             sort_key=lambda row, _: row.tally.spent,
@@ -360,7 +360,7 @@ WALLETS: Final = TableSpec[SourceWalletView](
         ),
         Column(
             "pnl",
-            "P&L $",
+            "P&L",
             8,
             lambda row, view: _if_mirrored(row, view.pnl(row.tally.pnl)),
             sort_key=lambda row, _: row.tally.pnl if row.tally.mirrored_count else None,
@@ -396,7 +396,7 @@ WALLETS: Final = TableSpec[SourceWalletView](
         ),
         amount_column(
             "made",
-            "P&L $",
+            "P&L",
             10,
             lambda row: None if row.known is None else row.known.realized,
             formats.pnl,

@@ -33,6 +33,8 @@ _LINK: Final = (
     "Agent, API key and history stay."
 )
 
+WITHDRAWALS: Final = "on the service's dashboard only"
+
 NOT_LINKED: Final = "not linked yet: do not deposit here"
 """Note on a key's address that the service does not know as the wallet."""
 
@@ -57,6 +59,7 @@ def wallet_text(state: DeskState) -> Text:
         ("key", Text.assemble(key_text(wallet)[4:], _source(wallet))),
     ]
     figures += _balances(wallet, masked=masked)
+    figures.append(("withdrawals", Text(WITHDRAWALS, "muted")))
     parts = [labelled(figures)]
     if wallet.usdc_native:
         parts.append(Text(_NATIVE, "warn"))

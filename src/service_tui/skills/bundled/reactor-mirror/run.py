@@ -30,7 +30,7 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             edge=0.0,
             confidence=0.5,
             probability=paid if side == "yes" else 1 - paid,
-            more={"tx_hash": signal.tx_hash},
+            more={"tx_hash": signal.tx_hash, "signal_id": signal.signal_id or signal.tx_hash},
             price=min(0.99, round(paid * (1 + BUFFER), 3)),
             allow_rebuy=True,
             bought=partial(client.dismiss_signal, signal.signal_id or signal.tx_hash),
