@@ -79,13 +79,32 @@ def test_the_average_entry_is_the_cost_of_a_share() -> None:
 def test_a_stop_is_measured_from_the_lower_of_entry_and_mark_after_the_buy(
     mark: float, reference: float
 ) -> None:
+    position = Position("ada", "m")
+    position.buy(Side.YES, Micros(4 * ONE), Micros(2 * ONE), OPENED, mark=mark)
+    assert position.yes.reference() == pytest.approx(reference)
+    position.sell(Side.YES, Micros(ONE), Micros(ONE))
+    assert position.yes.reference() == pytest.approx(reference, abs=1e-6)
+    assert position.no.reference() is None
+
+
+def test_a_small_buy_at_a_fallen_price_does_not_move_the_stop_of_the_rest() -> None:
+    position = Position("ada", "m")
+    position.buy(Side.YES, Micros(1_000 * ONE), Micros(800 * ONE), OPENED, mark=0.8)
+    for price in (0.7, 0.6, 0.5, 0.42):
+        spend = Micros(round(price * ONE))
+        position.buy(Side.YES, Micros(ONE), spend, LATER, mark=price)
+    # What fell between the buys is a fall: only the new shares count from where they were bought.
+    assert position.yes.reference() == pytest.approx(802.22 / 1_004)
+    assert position.yes.reference() == pytest.approx(position.yes.average_entry())
+
+
+def test_shares_of_an_older_program_are_measured_from_their_cost() -> None:
     position = bought(2 * ONE, ONE)
     assert position.yes.reference() == 0.5
-    position.buy(Side.YES, Micros(2 * ONE), Micros(ONE), LATER, mark=mark)
-    assert position.yes.reference() == reference
-    position.sell(Side.YES, Micros(ONE), Micros(ONE))
-    assert position.yes.reference() == reference
-    assert position.no.reference() is None
+    position.buy(Side.YES, Micros(2 * ONE), Micros(ONE), LATER, mark=0.3)
+    assert position.yes.reference() == pytest.approx(0.4)
+    position.sell(Side.YES, Micros(4 * ONE), Micros(ONE))
+    assert (position.yes.reference(), position.yes.stop_basis) == (None, 0)
 
 
 def test_a_sale_takes_its_part_of_the_cost_rounded_against_the_holder() -> None:

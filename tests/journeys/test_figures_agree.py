@@ -136,7 +136,7 @@ def check_sim(told: dict[str, Any], own: Rows, _: Venue) -> int:
     """What stands in $SIM alone; returns the cash."""
     portfolio, agent = told["portfolio"], told["agent"]
     cash = micros(portfolio["sim_balance"])
-    exits = sum(summed(row["sides"], "exit_value") for row in own)
+    exits = sum(micros(one["exit_together"] or 0) for row in own for one in row["sides"])
     total = summed(own, "pnl")
     assert micros(portfolio["pnl_total"]) == micros(agent["pnl_total"]) == total
     assert micros(portfolio["exit_equity"]) == micros(agent["exit_equity"]) == cash + exits

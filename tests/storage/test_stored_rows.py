@@ -37,6 +37,8 @@ def _signal(signal_id: str, **changed: object) -> Row:
         "shares": 0,
         "cost": 0,
         "name": "",
+        "sold": 0,
+        "proceeds": 0,
         **changed,
     }
 

@@ -196,6 +196,7 @@ def _position_view(
         resolves_at=_at(body.resolved_at or body.resolves_at),
         opened_at=_at(side.opened_at),
         outcome=_outcome_of(body, Side(side.side)),
+        exit_together=_amount_or_none(side.exit_together),
     )
 
 

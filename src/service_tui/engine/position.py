@@ -24,7 +24,8 @@ class SidePosition:
     """Open shares of one side and what they cost; P&L of all that were given away since.
 
     `opened_at` is the first fill since the side was last flat, `bought_at` the last buy; 0 before
-    any. `bought_mark` is the mark of the side right after the last buy; 0 where it is not known.
+    any. `stop_basis` is what stops are measured from, of all open shares: each buy's spend, or its
+    shares at the mark right after it if that was less; 0 where no buy has noted one.
     """
 
     shares: Micros = _NONE
@@ -32,7 +33,7 @@ class SidePosition:
     realized: Micros = _NONE
     opened_at: Timestamp = Timestamp(0.0)
     bought_at: Timestamp = Timestamp(0.0)
-    bought_mark: float = 0.0
+    stop_basis: Micros = _NONE
 
     def cost_of(self, shares: Micros) -> Micros:
         """Cost that a sale of so many shares takes off.
@@ -56,12 +57,11 @@ class SidePosition:
     def reference(self) -> float | None:
         """Price that a stop is measured from; None when flat.
 
-        The lower of the average entry and the mark right after the last buy: a spread, or what the
-        buy itself paid for its size, is no fall of the price.
+        For each buy the lower of its entry and the mark right after it: a spread, or what the buy
+        itself paid for its size, is no fall of the price; what fell between two buys is.
         Source: decisions, "A stop after a buy".
         """
-        entry = self.average_entry()
-        return min(entry, self.bought_mark) if entry and self.bought_mark else entry
+        return (self.stop_basis or self.cost) / self.shares if self.shares else None
 
     def mark_value(self, price: float) -> Micros:
         """Shares times the price of this side, rounded down."""
@@ -115,7 +115,10 @@ class Position:
         if held.shares == 0:
             held.opened_at = at
         held.bought_at = at
-        held.bought_mark = mark
+        if mark or held.stop_basis:
+            # Shares of older programs have their cost: they noted no mark.
+            least = min(spend, math.floor(shares * mark)) if mark else spend
+            held.stop_basis = Micros((held.stop_basis or held.cost) + least)
         held.shares += shares
         held.cost += spend
 
@@ -136,6 +139,7 @@ class Position:
         A sale of everything closes the side exactly: no share and no cost is left.
         """
         held = self.yes if side is _YES else self.no
+        held.stop_basis -= Micros(-(-held.stop_basis * shares // held.shares))
         held.shares -= shares
         held.cost -= cost
         held.realized += realized
@@ -150,7 +154,7 @@ class Position:
         for held, paid in ((self.yes, outcome), (self.no, not outcome)):
             received = held.shares if paid else 0
             held.realized += received - held.cost
-            held.shares = held.cost = _NONE
+            held.shares = held.cost = held.stop_basis = _NONE
         return payout
 
     def mark_value(self, yes_price: Probability) -> Micros:

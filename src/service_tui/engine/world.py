@@ -59,7 +59,7 @@ from service_tui.engine.tape.absence import Absence, count_unseen
 from service_tui.engine.tape.belief import first_beliefs
 from service_tui.engine.tape.feed import NewsItem, tape_of
 from service_tui.engine.tape.topics import Topics
-from service_tui.terms import Plan, Side
+from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp, sum_of
 
 ISSUER: Final = "issuer"
@@ -204,10 +204,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def exit_equity(self, agent: Agent) -> Micros:
         """Cash plus what selling all that is held would bring: no own price impact is in it."""
         value = sum_of(
-            self.markets[market_id].exit_value(side, position.shares(side))
+            part
             for market_id, position in agent.positions.items()
-            for side in Side
-            if position.shares(side)
+            for part in self.markets[market_id].exit_parts(position)
         )
         return Micros(self.cash(agent) + value)
 
@@ -221,13 +220,16 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             return Micros(0)
         return Micros(self.exit_equity(agent) - agent.day_equity)
 
-    def gained_since(self, agent: Agent, since: Timestamp, start: Micros) -> Micros:
-        """Change of the equity since a moment; of an agent that is younger, since its `start`."""
-        equity = self.equity(agent)
-        if agent.created_at >= since:
-            return Micros(equity - start)
+    def gained_since(self, agent: Agent, since: Timestamp) -> Micros | None:
+        """Change of the equity since a moment in the agent's life.
+
+        None where that is not known: an older program noted no worth.
+        """
+        first = agent.marks.first()
+        if first is None or first.at > since:
+            return None
         known = agent.marks.worth_at(since)
-        return Micros(0 if known is None else equity - known.equity)
+        return Micros(0 if known is None else self.equity(agent) - known.equity)
 
     def news(self, since: Timestamp, limit: int) -> list[NewsItem]:
         """News of the open markets, newest first."""
@@ -341,6 +343,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             equity_day=day_of(event.at),
             day_equity=event.cash,
         )
+        agent.marks.add(Mark(event.at, event.cash, event.cash))
         self.adopt(agent)
         self.ledger.transfer(ISSUER, account, event.cash)
         self.venues.admit(event.agent_id)
@@ -403,7 +406,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             if agent.equity_day != day:
                 agent.equity_day = day
                 agent.day_equity = self.exit_equity(agent)
-            if agent.trades_count:
+            if agent.marks.first() is not None or agent.trades_count:
                 agent.marks.add(Mark(at, self.equity(agent), self.exit_equity(agent)))
 
     def _apply_resolution(self, event: MarketResolved) -> None:

@@ -48,6 +48,9 @@ class PositionSideBody(WireModel):
     realized_pnl: Money
     opened_at: Moment
     unrealized_pnl: Money | None = None
+    # Its part of what selling both sides of the market together brings: no own price impact is
+    # counted twice. None where a service does not report it.
+    exit_together: Amount | None = None
 
 
 class PositionBody(WireModel):
@@ -176,7 +179,8 @@ class SourceBody(WireModel):
 class PortfolioBody(WireModel):
     """Answer of `GET /api/sdk/portfolio`.
 
-    `pnl_24h` is the change of the mark equity on sim in the last 24 hours.
+    `pnl_24h` is the change of the mark equity on sim in the last 24 hours, or since the agent
+    began; null where an older program noted no worth so long ago.
     """
 
     sim: PortfolioVenue | None = None

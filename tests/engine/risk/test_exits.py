@@ -448,7 +448,7 @@ def test_on_a_book_the_mid_decides_and_the_exit_takes_what_there_is(venue: Venue
     half = placed.shares // 2 // SHARE_QUANTUM * SHARE_QUANTUM / ONE
     order_on(world, market, Action.SELL, half, order_type=OrderType.GTC, price=Micros(990_000))
     mid = world.venues.book(market.market_id).mid(times)
-    assert monitor.reference == min(monitor.entry, mid)
+    assert monitor.reference == pytest.approx(min(monitor.entry, mid), abs=1e-6)
     wanted = ThresholdRequest(Spot(market.market_id, YES), stop_and_target(HAIR, None))
     event, _ = set_monitor(world, world.agents["ada"], wanted, world.at)
     assert event.venue is venue

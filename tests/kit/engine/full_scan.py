@@ -46,7 +46,7 @@ from service_tui.terms import (
     Side,
     WalletKind,
 )
-from service_tui.units import SHARE_QUANTUM, Micros, Timestamp
+from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
 # -- the reference -------------------------------------------------------------------------
 
@@ -72,11 +72,8 @@ class Reference:
 
     monitors: dict[Key, tuple[float | None, float | None, bool]] = field(default_factory=dict)
     alerts: list[Waiting] = field(default_factory=list)
-    marks: dict[Key, float] = field(default_factory=dict)
-    """Of each side, right after it was bought last."""
 
-    def bought(self, agent: Agent, key: Key, mark: float) -> None:
-        self.marks[key] = mark
+    def bought(self, agent: Agent, key: Key) -> None:
         settings = agent.settings
         thresholds = settings.stop_loss_pct, settings.take_profit_pct
         if settings.auto_risk_monitor_enabled and any(thresholds) and key not in self.monitors:
@@ -115,7 +112,9 @@ class Reference:
             brings = market.exit_value(side, held.shares) / held.shares
             if take is not None and brings >= entry * (1.0 + take):
                 found[key] = ExitReason.TAKE_PROFIT
-            start = min(entry, self.marks[key])
+            # On sim a buy lifts the mark above what it paid: its stop is measured from that.
+            start = held.reference()
+            assert start == pytest.approx(entry, abs=1e-3 / max(1, held.shares / ONE))
             if stop is not None and price <= start * (1.0 - stop):
                 found[key] = ExitReason.STOP_LOSS
         return found
@@ -204,7 +203,7 @@ class Driver:  # noqa: PLR0904  (an act each)
         agent = self.world.agents[name]
         fill = self.world.place(Order(agent, market_id, side, Action.BUY, size), self.at())
         self.did(fill)
-        self.reference.bought(agent, (name, market_id, side), fill.price_after)
+        self.reference.bought(agent, (name, market_id, side))
 
     def sell(self) -> None:
         name, market_id, side = self.spot()

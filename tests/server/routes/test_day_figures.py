@@ -10,7 +10,7 @@ from kit.service.stage import OPERATOR, open_stage
 from service_tui.clock import ManualClock
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.desk import DESK_AGENTS, SET_SPEED
-from service_tui.wire.endpoints.public import PLACE_TRADE, PORTFOLIO
+from service_tui.wire.endpoints.public import PLACE_TRADE, PORTFOLIO, POSITIONS
 
 DAY_S = 86_400.0
 
@@ -72,3 +72,41 @@ async def test_today_begins_at_midnight_and_24_hours_do_not(tmp_path: Path, spee
         assert (portfolio["pnl_24h"], row["pnl_today"]) == (0, 0)
         assert portfolio["pnl_total"] != 0
         assert bought["pnl_total"] != 0
+
+
+async def test_the_loss_of_a_first_trade_counts_for_an_agent_older_than_a_day(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, ManualClock(), speed=0) as stage:
+        line = line_to(stage)
+        await line.wait(30 * 3_600, 3_600)
+        last = max(stage.open_markets(), key=lambda one: one.listing.resolves_at)
+        for side in ("yes", "no"):
+            order = {"market_id": last.market_id, "side": side, "amount": 200}
+            assert (await line.said(PLACE_TRADE, json=order))["success"]
+        for _ in range(3):
+            portfolio, _ = await day_of(line)
+            assert portfolio["pnl_24h"] == pytest.approx(portfolio["pnl_total"], abs=1e-6)
+            assert portfolio["pnl_24h"] != 0
+            await line.wait(70)
+
+
+async def test_both_sides_of_a_market_are_worth_what_selling_them_brings(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        thin = min(
+            (one for one in stage.open_markets() if 0.3 < one.price() < 0.7), key=lambda one: one.b
+        )
+        for side, amount in (("yes", 400), ("no", 350)):
+            order = {"market_id": thin.market_id, "side": side, "amount": amount}
+            assert (await line.said(PLACE_TRADE, json=order))["success"]
+        _, before = await day_of(line)
+        (row,) = (await line.said(POSITIONS))["positions"]
+        for side in ("yes", "no"):
+            sale = {"action": "sell", "side": side, "shares": row[f"shares_{side}"]}
+            assert (await line.said(PLACE_TRADE, json={**sale, "market_id": thin.market_id}))[
+                "success"
+            ]
+        _, after = await day_of(line)
+        # A pair brings 1 in whatever turn: what was promised came, but for the rounding of a sale.
+        assert after["cash"] == pytest.approx(before["exit_equity"], abs=1e-4)

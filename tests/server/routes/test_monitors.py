@@ -484,6 +484,6 @@ async def test_a_default_stop_is_measured_from_the_lower_of_entry_and_mark(
         await held(line, market_of(stage, venue), 10, venue=venue)
         (row,) = (await line.said(MONITORS))["monitors"]
         reference = row["reference_price"]
-        assert reference <= min(row["entry_price"], row["current_price"])
+        assert reference <= min(row["entry_price"], row["current_price"]) + 1e-9
         assert (reference == row["entry_price"]) is (venue is Venue.SIM)
         assert row["stop_price"] == pytest.approx(0.8 * reference)

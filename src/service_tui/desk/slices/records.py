@@ -134,7 +134,11 @@ class MarketView:
 
 @dataclass(frozen=True, slots=True)
 class PositionView:
-    """One side of one market. `cost` is of the open shares; P&L is realized plus unrealized."""
+    """One side of one market. `cost` is of the open shares; P&L is realized plus unrealized.
+
+    `exit_value` is what selling this side alone would bring, `exit_together` its part of what
+    selling both sides of the market would, None where that is not reported.
+    """
 
     market_id: str
     question: str
@@ -153,6 +157,7 @@ class PositionView:
     resolves_at: Timestamp | None
     opened_at: Timestamp | None
     outcome: bool | None = None
+    exit_together: Micros | None = None
 
     @property
     def is_closed(self) -> bool:
@@ -553,13 +558,17 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
         price, value = position.mark_price, position.mark_value
     if value == position.mark_value and position.status is market.status:
         return position
-    left = position.exit_value
-    if left is not None and position.mark_value > 0:
-        # Until the service reports it anew: the same part of the mark as last time.
-        left = Micros(left * value // position.mark_value)
+    left, together = position.exit_value, position.exit_together
+    if position.mark_value > 0:
+        # Until the service reports them anew: the same part of the mark as last time.
+        left, together = (
+            None if one is None else Micros(one * value // position.mark_value)
+            for one in (left, together)
+        )
     return replace(
         position,
         exit_value=left,
+        exit_together=together,
         category=market.category,
         status=market.status,
         mark_price=price,
@@ -589,7 +598,10 @@ def summed(
             mark_equity=None,
         )
     marked = Micros(own + sum_of(held.mark_value for held in positions))
-    exits = [held.exit_value for held in positions if held.exit_value is not None]
+    parts = [
+        held.exit_value if held.exit_together is None else held.exit_together for held in positions
+    ]
+    exits = [part for part in parts if part is not None]
     is_at_mark = len(exits) != len(positions)
     equity = marked if is_at_mark else Micros(own + sum_of(exits))
     unrealized = sum_of(held.unrealized for held in positions)

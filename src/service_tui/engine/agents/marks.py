@@ -27,8 +27,15 @@ class Marks:
     tiers: tuple[list[Mark], ...] = field(default_factory=lambda: tuple([] for _ in TIERS))
 
     def add(self, mark: Mark) -> None:
-        """Take in a mark, later than all before."""
-        self.tiers[0].append(mark)
+        """Take in a mark, later than all before.
+
+        While the worth stays as it is, its first mark and its latest are kept.
+        """
+        newest = self.tiers[0]
+        if len(newest) > 1 and newest[-2][1:] == newest[-1][1:] == mark[1:]:
+            newest[-1] = mark
+            return
+        newest.append(mark)
         for place, (_, most) in enumerate(TIERS):
             tier = self.tiers[place]
             if len(tier) <= most:
@@ -42,6 +49,10 @@ class Marks:
         every_s, tier = TIERS[place][0], self.tiers[place]
         if not tier or mark.at // every_s != tier[-1].at // every_s:
             tier.append(mark)
+
+    def first(self) -> Mark | None:
+        """The oldest mark; None without any."""
+        return next((tier[0] for tier in reversed(self.tiers) if tier), None)
 
     def all(self) -> list[Mark]:
         """Every mark, oldest first."""

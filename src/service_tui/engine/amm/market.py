@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from service_tui.engine.amm import lmsr
 from service_tui.engine.errors import BelowMinimum, MarketNotOpen, PriceOutOfRange
 from service_tui.engine.listing import Listing
+from service_tui.engine.position import Position
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import (
     ONE,
@@ -192,6 +193,20 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         """What selling all of it now brings, the price range aside."""
         x = (self.no - self.yes) / self.b if side is _YES else (self.yes - self.no) / self.b
         return Micros(max(0, int(-lmsr.cost_of_shares(int(-shares), b=int(self.b), x=x))))
+
+    def exit_parts(self, position: Position) -> tuple[Micros, Micros]:
+        """What selling all of both sides together now brings, as the parts of YES and of NO.
+
+        A pair of both brings exactly 1, whatever the price, so that only the rest moves it.
+        """
+        yes, no = position.shares(Side.YES), position.shares(Side.NO)
+        pairs = min(yes, no)
+        part = Micros(int(pairs * self.price()))
+        rest = Side.YES if yes > no else Side.NO
+        left = self.exit_value(rest, Micros(max(yes, no) - pairs)) if yes != no else Micros(0)
+        if rest is Side.YES:
+            return Micros(part + left), Micros(pairs - part)
+        return part, Micros(pairs - part + left)
 
     def move(self, side: Side, shares: Micros) -> None:
         """Count shares as sold (positive) or taken back (negative)."""

@@ -80,7 +80,7 @@ def position_fields(position: Position) -> list[object]:
                 side.realized,
                 side.opened_at,
                 side.bought_at,
-                side.bought_mark,
+                side.stop_basis,
             ]
             for side in sides
         ),

@@ -25,6 +25,7 @@ from service_tui.engine.tape.topics import Topics
 from service_tui.engine.world import World
 from service_tui.records import Named, fields_of_record, read
 from service_tui.terms import Plan, Side
+from service_tui.units import Micros
 
 FORMAT: Final = 1
 """Raised when a field changes its meaning; a newer format than this is refused."""
@@ -93,6 +94,11 @@ def world_of(fields: Named, topics: Topics) -> World:
         restore_research(world.research, fields.get("research"))
         restore_pending(world.pending_trades, fields.get("holding"))
         restore_notify(world.price_alerts, world.webhooks, fields.get("notify"))
+        if "marked_until" not in fields:
+            # An older program noted the equity of the day's beginning by the mark.
+            for agent in world.agents.values():
+                own_impact = world.exit_equity(agent) - world.equity(agent)
+                agent.day_equity = Micros(agent.day_equity + own_impact)
     except NewerJournalError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:

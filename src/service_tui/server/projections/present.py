@@ -272,6 +272,7 @@ def side_body(position: Position, market: Market, side: Side) -> PositionSideBod
         realized_pnl=decimal(position.realized(side)),
         opened_at=moment(position.opened_at(side)),
         unrealized_pnl=decimal(Micros(position.on(side).mark_value(price) - position.cost(side))),
+        exit_together=decimal(market.exit_parts(position)[side is Side.NO]),
     )
 
 

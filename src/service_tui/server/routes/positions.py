@@ -265,6 +265,10 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
     evm, sol = (_bucket(request, venue, by_venue[venue]) for venue in REAL)
     redeemable = [world.venues.account(agent.agent_id, venue).redeemable_count() for venue in REAL]
     total = decimal(agent_pnl(world, agent))
+    day_ago = Timestamp(request.now - DAY_S)
+    # All P&L of a younger agent is of this time.
+    is_younger = agent.created_at >= day_ago
+    gained = agent_pnl(world, agent) if is_younger else world.gained_since(agent, day_ago)
     cash = decimal(world.cash(agent))
     on_venues = sum(world.venues.account(agent.agent_id, venue).trades_count for venue in REAL)
     return PortfolioBody(
@@ -285,13 +289,7 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
         # The flat count means positions on the EVM venue. Source: wire reference, 3.6.
         positions_count=0 if evm is None else evm.positions_count,
         redeemable_count=sum(redeemable),
-        pnl_24h=decimal(
-            world.gained_since(
-                agent,
-                Timestamp(request.now - DAY_S),
-                Micros(world.equity(agent) - agent_pnl(world, agent)),
-            )
-        ),
+        pnl_24h=None if gained is None else decimal(gained),
         pnl_today=decimal(world.gained_today(agent, request.now)),
         exit_equity=decimal(world.exit_equity(agent)),
         pnl_total=total,
