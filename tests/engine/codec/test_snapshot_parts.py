@@ -87,7 +87,7 @@ def _fill_requests(world: World) -> None:
     results = (whole(ExperimentLogged), whole(ExperimentLogged, empty=True))
     world.research.by_agent = {"ada": deque(results, maxlen=KEPT)}
     begun = whole(SessionBegun)._replace(agent_id="ada")
-    world.research.begun = {(begun.agent_id, begun.skill): begun}
+    world.research.begun = {begun.agent_id: {begun.skill: begun}}
 
 
 def parts(world: World) -> Named:
