@@ -176,7 +176,8 @@ class SourceBody(WireModel):
 class PortfolioBody(WireModel):
     """Answer of `GET /api/sdk/portfolio`.
 
-    `pnl_24h` is the change of the mark equity on sim in the last 24 hours.
+    `pnl_24h` is the change of the mark equity on sim in the last 24 hours, and `pnl_total` that
+    since the agent began; `pnl_today` is the change of `exit_equity`, by what selling would bring.
     """
 
     sim: PortfolioVenue | None = None
