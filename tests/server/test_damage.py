@@ -10,7 +10,8 @@ from kit.engine.topics import TOPICS
 from kit.service.stage import open_directory, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.amm.exchange import Order
-from service_tui.engine.codec.events import NewerJournalError, dumps
+from service_tui.engine.codec.errors import NewerJournalError
+from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
 from service_tui.server import world_store as keeper_room
 from service_tui.server.world_store import restore

@@ -197,6 +197,10 @@ def a_crash_of_the_first_pauses(scene: Scene) -> None:
 def three_crashes_pause_and_a_new_name_clears(scene: Scene) -> None:
     who = pro(scene)
 
+    async def told() -> tuple[str, int]:
+        body = await asyncio.to_thread(who.get, "autoresearch/state", skill_slug=SKILL)
+        return body["state"], body["consecutive_crashes"]
+
     async def work(bench: Bench) -> None:
         await bench.call("init_experiment", **FIRST)
         await bench.log("keep")
@@ -204,11 +208,12 @@ def three_crashes_pause_and_a_new_name_clears(scene: Scene) -> None:
         assert states == ["running", "running", "paused"]
         with pytest.raises(ToolError, match="paused"):
             await bench.call("run_experiment", command="true")
+        assert await told() == ("paused", 3)
         said = await bench.call("init_experiment", **(FIRST | {"name": "second"}))
         assert (said["state"], said["baseline"]) == ("running", None)
+        assert await told() == ("running", 0)
 
     on_bench(who, work)
-    assert who.get("autoresearch/state", skill_slug=SKILL)["state"] == "paused"
 
 
 @row(SESSION, "running (c)", "running (d)")

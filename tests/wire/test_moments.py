@@ -65,6 +65,24 @@ def test_what_may_be_several_moments_is_refused_with_an_example(text: str, examp
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "9999-12-31T23:59:59.0001Z",
+        "9999-12-31T23:59:59-00:01",
+        "0001-01-01T00:00:00+00:01",
+    ],
+)
+def test_a_moment_beyond_the_calendar_of_utc_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a moment lies in the years 1 to 9999"):
+        read_moment(text)
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+def test_the_ends_of_the_calendar_are_moments(text: str) -> None:
+    assert read_moment(text) == datetime.fromisoformat(text)
+
+
+@pytest.mark.parametrize(
     ("text", "moment"),
     [
         ("0", datetime(1970, 1, 1, tzinfo=UTC)),

@@ -5,7 +5,7 @@ Changes nothing.
 
 from dataclasses import dataclass
 
-from service_tui.engine.codec.events import NewerJournalError
+from service_tui.engine.codec.errors import NewerJournalError
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.world import World
 from service_tui.server.world_store import replay, world_in

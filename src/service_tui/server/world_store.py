@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.codec import events as codec
 from service_tui.engine.codec import snapshot
-from service_tui.engine.codec.events import NewerJournalError
+from service_tui.engine.codec.errors import NewerJournalError
 from service_tui.engine.events import (
     Event,
     Fill,

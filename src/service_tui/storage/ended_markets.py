@@ -4,7 +4,7 @@ They are written in the transaction of the journal's rows that end them, and rea
 memory holds at most what lists sort and search them by.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -30,6 +30,9 @@ _HEADS: Final = sqlalchemy.select(
 _FILLED: Final = replacing(tables.Endedfilled)
 _CHUNK: Final = 500
 """Ids in one question to the database."""
+
+_TEXTS: Final = 20
+"""Full texts in memory at one time where all are read; each has a market's whole past."""
 
 
 class EndedHead(NamedTuple):
@@ -84,15 +87,18 @@ class EndedMarkets:
 
     def bodies(self, market_ids: Collection[str]) -> dict[str, str]:
         """Full texts of these markets by id."""
+        return dict(self.texts(market_ids))
+
+    def texts(self, market_ids: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Ids and full texts of these markets, read a few at a time."""
         table = tables.Endedmarkets
-        bodies: dict[str, str] = {}
-        for ids in _chunks(market_ids):
+        for ids in _chunks(market_ids, _TEXTS):
             query = select(col(table.market_id), col(table.body)).where(
                 col(table.market_id).in_(ids)
             )
             with self._database.reader() as session:
-                bodies |= {row[0]: row[1] for row in session.connection().execute(query)}
-        return bodies
+                rows = session.connection().execute(query).all()
+            yield from [(market_id, body) for market_id, body in rows]
 
     def is_filled_in(self) -> bool:
         """True once rows that older programs omitted were added."""
@@ -106,6 +112,6 @@ class EndedMarkets:
         )
 
 
-def _chunks(market_ids: Collection[str]) -> list[list[str]]:
+def _chunks(market_ids: Collection[str], size: int = _CHUNK) -> list[list[str]]:
     ids = list(dict.fromkeys(market_ids))
-    return [ids[first : first + _CHUNK] for first in range(0, len(ids), _CHUNK)]
+    return [ids[first : first + size] for first in range(0, len(ids), size)]

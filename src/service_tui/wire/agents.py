@@ -87,7 +87,7 @@ class RateLimits(WireModel):
 
 
 class AgentBody(WireModel):
-    """Answer of `GET /api/sdk/agents/me`. Money in units, rates 0 to 1."""
+    """Answer of `GET /api/sdk/agents/me`. Money in units, rates 0 to 1; P&L is by the mark."""
 
     agent_id: Line
     name: Line

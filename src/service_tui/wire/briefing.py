@@ -146,8 +146,13 @@ class OpportunitiesBody(WireModel):
 
 
 class PerformanceBody(WireModel):
-    """How the agent does among all agents of the service."""
+    """How the agent does among all agents of the service.
 
+    `total_pnl`, `pnl_percent` and `rank` are of sim and by what selling all now would bring, as on
+    the leaderboard; the P&L of the venue blocks, of the agent and of its portfolio is by the mark.
+    """
+
+    # ours: a figure that stands alone is what selling would bring.
     total_pnl: Money | None = None
     pnl_percent: Money | None = None
     win_rate: Price | None = None

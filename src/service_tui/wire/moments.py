@@ -12,6 +12,10 @@ EXAMPLE: Final = "2026-11-21T08:00:00Z"
 MOMENT_MS_MAX: Final = 253_402_300_799_000
 """The last second of the year 9999, Unix milliseconds."""
 
+_FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=MOMENT_MS_MAX)
+"""The ends of the calendar in UTC; the last second is whole, so that a fraction may be added."""
+
 _NUMBER: Final = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
 _MS: Final = re.compile(r"[0-9]{1,15}")
 _LOST_PLUS: Final = re.compile(
@@ -30,7 +34,7 @@ def read_moment(text: str) -> datetime:
     zone was, `24:00:00Z`, small letters. A day, and a time without a zone, are several moments.
 
     Raises:
-        ValueError: it is none, or has no zone; shows how it is written.
+        ValueError: it is none, has no zone, or lies beyond the calendar; shows how it is written.
     """
     given = text.strip()
     if _NUMBER.fullmatch(given):
@@ -48,6 +52,8 @@ def read_moment(text: str) -> datetime:
     if found.tzinfo is None:
         # ours: no zone is guessed; a program's clock may be that of its own machine.
         raise ValueError(f"a moment has a zone, as {found.isoformat()}Z")
+    if not _FIRST <= found <= _LAST:
+        raise ValueError("a moment lies in the years 1 to 9999 of UTC")
     return found
 
 

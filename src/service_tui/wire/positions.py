@@ -179,8 +179,9 @@ class SourceBody(WireModel):
 class PortfolioBody(WireModel):
     """Answer of `GET /api/sdk/portfolio`.
 
-    `pnl_24h` is the change of the mark equity on sim in the last 24 hours, or since the agent
-    began; null where an older program noted no worth so long ago.
+    `pnl_24h` is the change of the mark equity on sim in the last 24 hours, null where an older
+    program noted no worth so long ago, and `pnl_total` that since the agent began; `pnl_today` is
+    the change of `exit_equity`, by what selling would bring.
     """
 
     sim: PortfolioVenue | None = None

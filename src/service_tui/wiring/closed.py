@@ -7,7 +7,7 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.console.closed_desk import DeskClosedError
-from service_tui.engine.codec.events import NewerJournalError
+from service_tui.engine.codec.errors import NewerJournalError
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DirectoryLockedError,

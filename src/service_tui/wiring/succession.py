@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact, Noticed, Served
-from service_tui.engine.codec.events import NewerJournalError
+from service_tui.engine.codec.errors import NewerJournalError
 from service_tui.loading import imported
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import holder_of

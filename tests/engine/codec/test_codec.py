@@ -21,7 +21,8 @@ from service_tui.engine.chain_events import (
     WalletFilled,
     WalletLinked,
 )
-from service_tui.engine.codec.events import JournalError, NewerJournalError, decode, dumps, encode
+from service_tui.engine.codec.errors import JournalError, NewerJournalError
+from service_tui.engine.codec.events import decode, dumps, encode
 from service_tui.engine.events import (
     KINDS,
     AgentChanged,

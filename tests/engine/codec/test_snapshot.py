@@ -6,7 +6,8 @@ import pytest
 
 from kit.engine.topics import TOPICS
 from service_tui.engine.amm.exchange import Order
-from service_tui.engine.codec.events import JournalError, dumps
+from service_tui.engine.codec.errors import JournalError
+from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import FORMAT, fields_of, world_of
 from service_tui.engine.errors import Refusal
 from service_tui.engine.events import AgentRegistered, KeyRotated, PlanSet

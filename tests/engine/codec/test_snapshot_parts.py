@@ -11,7 +11,8 @@ from kit.engine.topics import TOPICS
 from kit.engine.whole import typed, whole
 from service_tui.engine.agents.agents import ClosedPosition
 from service_tui.engine.agents.leash import Leash
-from service_tui.engine.codec.events import NewerJournalError, dumps
+from service_tui.engine.codec.errors import NewerJournalError
+from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import FORMAT, fields_of, world_of
 from service_tui.engine.events import (
     Breached,
@@ -86,7 +87,7 @@ def _fill_requests(world: World) -> None:
     results = (whole(ExperimentLogged), whole(ExperimentLogged, empty=True))
     world.research.by_agent = {"ada": deque(results, maxlen=KEPT)}
     begun = whole(SessionBegun)._replace(agent_id="ada")
-    world.research.begun = {(begun.agent_id, begun.skill): begun}
+    world.research.begun = {begun.agent_id: {begun.skill: begun}}
 
 
 def parts(world: World) -> Named:

@@ -1,9 +1,9 @@
 import json
 
-from kit.engine.made import experiment
+from kit.engine.made import experiment, session
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.research import research_fields, restore_research
-from service_tui.engine.research.research import KEPT, Research
+from service_tui.engine.research.research import KEPT, SESSIONS_KEPT, Research
 from service_tui.terms import Direction, ExperimentStatus, SessionState
 
 
@@ -122,3 +122,20 @@ def test_memory_holds_a_bounded_past() -> None:
     research = posted(*(experiment(number) for number in range(1, KEPT + 3)))
     assert len(research.experiments("ada")) == KEPT
     assert research.count == KEPT + 2
+
+
+def test_memory_holds_the_newest_sessions_of_each_agent() -> None:
+    research, rows = Research(), [session()._replace(skill=f"s{n}") for n in range(SESSIONS_KEPT)]
+    for row in (session()._replace(agent_id="bob"), *rows, rows[0]._replace(segment=2)):
+        research.begin(row)
+    # What began again is not the oldest.
+    research.begin(session()._replace(skill="last"))
+    assert {"s0", "last"} <= set(research.skills("ada"))
+    assert "s1" not in research.skills("ada")
+    assert len(research.skills("ada")) == SESSIONS_KEPT
+    assert research.skills("bob") == ["weather-edge"]
+    again = Research()
+    restore_research(again, json.loads(dumps(research_fields(research))))
+    assert research_fields(again) == research_fields(research)
+    again.begin(session()._replace(skill="newer"))
+    assert "s2" not in again.skills("ada")

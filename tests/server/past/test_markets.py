@@ -1,11 +1,14 @@
 """Markets that memory has and those that it has forgotten."""
 
+import asyncio
 import json
+import tracemalloc
 from typing import Any, Final
 
 import pytest
 
 from kit.engine.bare import AT, bare_world, listed
+from kit.service.memory import MemoryDatabase
 from service_tui.engine.codec import events as codec
 from service_tui.engine.codec import snapshot
 from service_tui.engine.errors import MarketNotFound
@@ -14,7 +17,8 @@ from service_tui.engine.world import World
 from service_tui.server.past import backfill as filling
 from service_tui.server.past import markets
 from service_tui.server.past.markets import PastMarkets, kept_of
-from service_tui.storage.ended_markets import EndedHead, EndedMarket
+from service_tui.storage.db import tables
+from service_tui.storage.ended_markets import EndedHead, EndedMarket, keep
 from service_tui.storage.journal import JournalRow
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -144,6 +148,62 @@ async def test_heads_are_those_of_markets_that_ended_wherever_they_are_known(kep
     found = await past.heads(("open", "m1", "m9", "m7"))
     assert found == {"m1": head("m1", outcome=False), "m9": head("m9")}
     assert kept.asked == [("heads", ["m9", "m7"])]
+
+
+# -- the list of all ---------------------------------------------------------------------------
+
+POINTS: Final = 1_500
+
+
+def long_text(market_id: str) -> str:
+    """The text of a market that ended, with a long past."""
+    market = ended_in(bare_world(), market_id)
+    market.samples = [(Timestamp(AT + place), 0.4) for place in range(POINTS)]
+    return kept_of(market).body()
+
+
+async def stored_on_disk(count: int) -> tuple[MemoryDatabase, int]:
+    """A database with some ended markets, and how many letters their texts have."""
+    database = MemoryDatabase(tables.Journal, tables.Endedmarkets, tables.Endedfilled)
+    texts = {f"m{number:03}": long_text(f"m{number:03}") for number in range(count)}
+    journal = (
+        "INSERT INTO journal (seq, at, kind, agent_id, market_id, body) "
+        "VALUES (?, 1, 'fill', 'ada', ?, '')"
+    )
+
+    def work(connection: Any) -> None:
+        connection.executemany(journal, list(enumerate(texts)))
+        keep(connection, [EndedMarket(head(key), texts[key].__str__) for key in texts])
+
+    await database.write(work)
+    return database, sum(map(len, texts.values()))
+
+
+async def test_the_list_of_all_is_read_a_few_texts_at_a_time() -> None:
+    database, letters = await stored_on_disk(150)
+    world = bare_world()
+    past = PastMarkets(database, lambda: world)  # pyright: ignore[reportArgumentType]
+    (whole,) = (await past.forgotten(["m007"])).values()
+    assert len(whole.samples) == POINTS
+    tracemalloc.start()
+    try:
+        found = await past.listed()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [one.market_id for one in found] == [f"m{number:03}" for number in range(150)]
+    assert not any(one.samples for one in found)
+    assert most < letters / 2
+
+
+async def test_two_lists_at_one_time_read_each_market_once() -> None:
+    database, _ = await stored_on_disk(20)
+    world = bare_world()
+    past = PastMarkets(database, lambda: world)  # pyright: ignore[reportArgumentType]
+    async with asyncio.TaskGroup() as tasks:
+        first, second = (tasks.create_task(past.listed()) for _ in range(2))
+    assert len(first.result()) == 20
+    assert all(one is other for one, other in zip(first.result(), second.result(), strict=True))
 
 
 # -- what older programs left out --------------------------------------------------------------

@@ -8,6 +8,7 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.books.catalogue import importable_at, url_of
 from service_tui.server.go_live import MILESTONES
+from service_tui.terms import NEW_AGENT_CASH_SIM
 from service_tui.units import ONE, Timestamp
 from service_tui.wire.endpoints.public import (
     AGENT,
@@ -15,6 +16,7 @@ from service_tui.wire.endpoints.public import (
     IMPORT_MARKET,
     MARKET,
     PLACE_TRADE,
+    PORTFOLIO,
     REGISTER,
     TRADES,
 )
@@ -111,12 +113,15 @@ async def test_the_rank_counts_the_agents_of_the_service(tmp_path: Path) -> None
         await buy(line, far_market(stage), 400)
         first, second = [(await one.said(BRIEFING))["performance"] for one in (line, other)]
         assert first["total_agents"] == second["total_agents"] == 2
-        own = (await line.said(AGENT))["total_pnl"]
-        assert first["total_pnl"] == own
-        # By the mark its own price impact is a gain; sold, it would bring a hair less.
-        assert own > 0
+        # By the mark its own price impact is a gain; sold, it would bring a hair less. All figures
+        # of a standing are by what selling would bring.
+        assert (await line.said(AGENT))["total_pnl"] > 0
+        left = (await line.said(PORTFOLIO))["exit_equity"]
+        assert first["total_pnl"] == pytest.approx(left - NEW_AGENT_CASH_SIM, abs=1e-7)
+        assert first["total_pnl"] < 0 == second["total_pnl"]
+        percent = first["total_pnl"] / NEW_AGENT_CASH_SIM * 100
+        assert first["pnl_percent"] == pytest.approx(percent, abs=1e-4)
         assert (first["rank"], second["rank"]) == (2, 1)
-        assert first["pnl_percent"] == pytest.approx(0, abs=1e-3)
 
 
 async def test_positions_are_summed_by_source_tag(tmp_path: Path) -> None:

@@ -139,7 +139,6 @@ def test_who_began_with_nothing_has_no_percentage() -> None:
 def test_who_owes_what_it_has_has_no_percentage(monkeypatch: pytest.MonkeyPatch) -> None:
     world = bare_world()
     monkeypatch.setattr(type(world), "equity", lambda *_: Micros(-2 * ONE))
-    monkeypatch.setattr(briefing, "agent_pnl", lambda *_: Micros(3 * ONE))
     assert briefing._performance(world, world.agents["ada"]).pnl_percent is None
 
 

@@ -163,6 +163,23 @@ async def test_a_span_that_ends_before_it_begins_is_refused(tmp_path: Path) -> N
         assert answer.status_code == 422
 
 
+@pytest.mark.parametrize("edge", ["start", "end"])
+async def test_a_span_beyond_the_calendar_is_refused(tmp_path: Path, edge: str) -> None:
+    async with open_stage(tmp_path) as stage:
+        line = Line(stage, stage.key)
+        market_id = stage.open_markets()[0].market_id
+        for text in (
+            "9999-12-31T23:59:59.9999Z",
+            "9999-12-31T23:59:59-12:00",
+            "0001-01-01T00:00:00+14:00",
+        ):
+            answer = await line.ask(CANDLES, symbol=market_id, **{edge: text})
+            assert answer.status_code == 422, text
+            assert "the years 1 to 9999" in answer.json()["fix"]
+        for text in ("9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"):
+            assert (await line.ask(CANDLES, symbol=market_id, **{edge: text})).status_code == 200
+
+
 async def test_a_venue_ranks_its_traders_in_its_own_money(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         for _ in range(120):

@@ -10,11 +10,13 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import PlanRequiredError
 from service_tui.engine.codec.events import dumps
+from service_tui.engine.codec.research import research_fields
 from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.limits import DAY_S
+from service_tui.engine.research.research import SESSIONS_KEPT
 from service_tui.server.world_store import restore
 from service_tui.terms import Plan
-from service_tui.wire.endpoints.public import PLACE_TRADE
+from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER
 from service_tui.wire.endpoints.research import (
     BACKTEST,
     BEGIN_SESSION,
@@ -119,6 +121,41 @@ async def test_a_session_that_begins_clears_the_pause_before_its_first_result(
         assert session == session | expected
         await post(line, 2, segment=1, session="again", status="crash", metric_value=None)
         assert (await line.said(RESEARCH_STATE))["state"] == "paused"
+
+
+@pytest.mark.parametrize("segment", [2, 1_000_000_000])
+async def test_a_session_follows_the_one_before_it(tmp_path: Path, segment: int) -> None:
+    begun = {"skill_slug": SKILL, "session": "again"}
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        await post(line, 1)
+        refused = await line.said(BEGIN_SESSION, 422, json=begun | {"segment": segment})
+        assert "segment" in refused["fix"]
+        assert "1 at most" in refused["fix"]
+        # Results of the session that stands count, and so does the next session.
+        await post(line, 2, metric_value=5.0)
+        assert (await line.said(RESEARCH_STATE))["best_metric"] == 5.0
+        await line.said(BEGIN_SESSION, json=begun | {"segment": 1})
+        assert (await line.said(RESEARCH_STATE))["session"] == "again"
+
+
+async def test_the_service_keeps_the_newest_sessions_of_an_agent(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        other = Line(stage, (await line.said(REGISTER, json={"name": "other"}))["api_key"])
+        await other.said(BEGIN_SESSION, json={"skill_slug": "theirs", "session": "one"})
+        for number in range(SESSIONS_KEPT + 2):
+            begun = {"skill_slug": f"skill-{number}", "session": "one", "segment": 1}
+            await line.said(BEGIN_SESSION, json=begun)
+            await stage.clock.advance(1)
+        sessions = (await Line(stage, OPERATOR).said(DESK_RESEARCH))["sessions"]
+        names = {one["skill_slug"] for one in sessions}
+        assert len(sessions) == len(names) == SESSIONS_KEPT + 1
+        assert {"theirs", "skill-2", f"skill-{SESSIONS_KEPT + 1}"} <= names
+        found = restore(stage.at_rest, TOPICS)
+        assert found is not None
+        kept = (dumps(research_fields(world.research)) for world in (found[0], stage.world))
+        assert next(kept) == next(kept)
 
 
 @pytest.mark.slow

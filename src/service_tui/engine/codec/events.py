@@ -10,6 +10,7 @@ from typing import Final
 from service_tui.engine.agents.agents import AgentSettings
 from service_tui.engine.chain.chain import ChainPace
 from service_tui.engine.chain_events import ChainSet
+from service_tui.engine.codec.errors import JournalError, NewerJournalError
 from service_tui.engine.events import (
     KINDS,
     AgentChanged,
@@ -20,15 +21,6 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.reactor.reactor import ReactorConfig
 from service_tui.records import fields_of_record, read, read_some
-
-
-class JournalError(ValueError):
-    """A row of the journal that this program cannot read."""
-
-
-class NewerJournalError(JournalError):
-    """A row or a snapshot that a newer program has written: nothing is wrong with it."""
-
 
 _CHANGED: Final = {AgentChanged: AgentSettings, ReactorChanged: ReactorConfig, ChainSet: ChainPace}
 """Whose fields the `changes` of an event name."""

@@ -12,7 +12,7 @@ def research_fields(research: Research) -> Named:
     return {
         "count": research.count,
         "by_agent": [[agent_id, list(rows)] for agent_id, rows in research.by_agent.items()],
-        "begun": list(research.begun.values()),
+        "begun": [one for begun in research.begun.values() for one in begun.values()],
     }
 
 

@@ -15,7 +15,7 @@ from service_tui.engine.codec.books import (
     venue_fields,
 )
 from service_tui.engine.codec.chain import chain_fields, restore_chain
-from service_tui.engine.codec.events import JournalError, NewerJournalError
+from service_tui.engine.codec.errors import JournalError, NewerJournalError
 from service_tui.engine.codec.notify import notify_fields, restore_notify
 from service_tui.engine.codec.reactor import reactor_fields, restore_reactor
 from service_tui.engine.codec.research import research_fields, restore_research

@@ -14,6 +14,9 @@ from service_tui.terms import Direction, ExperimentStatus
 KEPT: Final = 5_000
 """Results of an agent in memory and in each snapshot; older ones stay in the journal."""
 
+SESSIONS_KEPT: Final = 100
+"""Skills of an agent whose newest beginning is in memory. # ours: nobody works at more."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionStanding:
@@ -40,7 +43,7 @@ class Research:
 
     def __init__(self) -> None:
         self.by_agent: dict[str, deque[ExperimentLogged]] = {}
-        self.begun: dict[tuple[str, str], SessionBegun] = {}
+        self.begun: dict[str, dict[str, SessionBegun]] = {}
         self.count = 0
 
     # -- readings --------------------------------------------------------------------------
@@ -52,14 +55,14 @@ class Research:
 
     def skills(self, agent_id: str) -> list[str]:
         """Skills on which an agent began a session or posted results, the newest first."""
-        begun = (one for one in self.begun.values() if one.agent_id == agent_id)
+        begun = self.begun.get(agent_id, {}).values()
         rows = sorted((*begun, *self.experiments(agent_id)), key=lambda one: one.at, reverse=True)
         return list(dict.fromkeys(one.skill for one in rows))
 
     def state(self, agent_id: str, skill: str) -> SessionStanding:
         """Where an agent's session of a skill stands; a fresh one where there is no result."""
         mine = self.experiments(agent_id, skill)[::-1]
-        begun = self.begun.get((agent_id, skill))
+        begun = self.begun.get(agent_id, {}).get(skill)
         segment = max((one.segment for one in (*mine, *((begun,) if begun else ()))), default=0)
         current = [one for one in mine if one.segment == segment]
         last = current[-1] if current else begun
@@ -128,7 +131,12 @@ class Research:
     def begin(self, event: SessionBegun) -> None:
         """Begin a session: it stands afresh until its first result."""
         self.by_agent.setdefault(event.agent_id, deque(maxlen=KEPT))
-        self.begun[event.agent_id, event.skill] = event
+        begun = self.begun.setdefault(event.agent_id, {})
+        # Put at the end, so that the first is the one that began longest ago.
+        begun.pop(event.skill, None)
+        begun[event.skill] = event
+        if len(begun) > SESSIONS_KEPT:
+            del begun[next(iter(begun))]
 
 
 def _results(rows: list[ExperimentLogged]) -> list[Result]:

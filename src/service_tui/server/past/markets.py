@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable, Collection
 
 from service_tui.engine.amm.market import Market
@@ -19,6 +20,7 @@ class PastMarkets:
         self._stored = EndedMarkets(database)
         self._world = world
         self._seen: World | None = None
+        self._listing = threading.Lock()
         self._listed: dict[str, Market] = {}
 
     def just_ended(self) -> list[EndedMarket]:
@@ -54,16 +56,14 @@ class PastMarkets:
         return await asyncio.to_thread(self._all_listed, frozenset(self._world().markets))
 
     def _all_listed(self, in_memory: frozenset[str]) -> list[Market]:
-        stored = self._stored.ids() - in_memory
-        new = stored - self._listed.keys()
-        # Replaced, not changed: calls of other threads go through it meanwhile.
-        known = self._listed | {
-            key: snapshot.market_of({**json.loads(body), "tape": (), "samples": ()})
-            for key, body in self._stored.bodies(new).items()
-        }
-        self._listed = known
+        # Whoever asks meanwhile waits, and finds it done.
+        with self._listing:
+            stored = self._stored.ids() - in_memory
+            for key, body in self._stored.texts(stored - self._listed.keys()):
+                fields = json.loads(body)
+                self._listed[key] = snapshot.market_of({**fields, "tape": (), "samples": ()})
+            found = [self._listed[key] for key in stored if key in self._listed]
         # In one order, so that pages of equal rows overlap nowhere.
-        found = [known[key] for key in stored if key in known]
         return sorted(found, key=lambda one: (-(one.resolved_at or 0.0), one.market_id))
 
     async def heads(self, market_ids: Collection[str]) -> dict[str, EndedHead]:

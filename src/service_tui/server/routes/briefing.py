@@ -19,7 +19,6 @@ from service_tui.engine.world import World
 from service_tui.server.client_versions import LEAST, lacks_of
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import (
-    agent_pnl,
     exit_pnl,
     opportunity_of,
     time_left,
@@ -237,12 +236,12 @@ def _new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
 
 
 def _performance(world: World, agent: Agent) -> PerformanceBody:
-    """P&L of the agent and its rank among all agents of this service."""
+    """P&L of the agent if it sold all now, and by that its rank among the agents of the service."""
     own = exit_pnl(world, agent)
     better = sum(exit_pnl(world, other) > own for other in world.agents.values())
     first = world.exit_equity(agent) - own
     return PerformanceBody(
-        total_pnl=decimal(agent_pnl(world, agent)),
+        total_pnl=decimal(own),
         pnl_percent=round(own / first * 100, 4) if first > 0 else None,
         win_rate=win_rate(agent.win_count, agent.loss_count),
         rank=better + 1,

@@ -406,6 +406,10 @@ async def begin(request: RequestContext) -> StateBody:
     sent = request.body_as(SessionRequest)
     world, agent = request.world, request.agent
     now = world.research.state(agent.agent_id, sent.skill_slug)
+    if sent.segment > now.segment + 1:
+        # ours: a number far ahead would hide every later result behind a session without any.
+        message = f"sessions follow one another: {now.segment + 1} at most"
+        raise invalid_items([(("body", "segment"), message, "value")])
     if now.last is None or sent.segment > now.segment:
         event = SessionBegun(
             agent_id=agent.agent_id,

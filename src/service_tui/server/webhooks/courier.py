@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from service_tui.clock import Clock
 from service_tui.engine.codec import events as codec
-from service_tui.engine.codec.events import JournalError
+from service_tui.engine.codec.errors import JournalError
 from service_tui.engine.events import (
     Event,
     Fill,

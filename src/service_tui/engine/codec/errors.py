@@ -1,0 +1,9 @@
+"""Why a stored row or snapshot cannot be read: known without loading what reads them."""
+
+
+class JournalError(ValueError):
+    """A row of the journal that this program cannot read."""
+
+
+class NewerJournalError(JournalError):
+    """A row or a snapshot that a newer program has written: nothing is wrong with it."""
