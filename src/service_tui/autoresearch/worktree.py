@@ -10,6 +10,7 @@ failures, T-17; decisions, "Experiments" and "What a run committed itself".
 import asyncio
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -174,11 +175,22 @@ def reason_of(output: str) -> str:
 
 
 def fix_of(reason: str) -> str:
-    """What to do about a reason of git's; empty where it is not known."""
+    """What to do about a reason of git's; empty where it is not known.
+
+    Its commands can be pasted into a shell, whatever the names in them hold.
+    """
     for pattern, fix in FIXES:
         if found := pattern.search(reason):
-            return fix.format(**found.groupdict())
+            named = found.groupdict()
+            return fix.format(**{name: shlex.quote(text) for name, text in named.items()})
     return ""
+
+
+def named_among(paths: Sequence[str]) -> str:
+    """The first paths as harmless text, and how many more there are."""
+    named = ", ".join(line(one) for one in paths[:NAMED])
+    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
+    return f"{named}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +273,8 @@ async def check_idle(repository: Repository) -> None:
     await _check_finished(repository.root)
     changed = await changes_in(repository.root)
     if changed.paths:
-        named = ", ".join(changed.paths[:NAMED])
-        more = f" and {len(changed.paths) - NAMED} more" if len(changed.paths) > NAMED else ""
         raise ToolError(
-            f"there are uncommitted changes from before the session: {named}{more}",
+            f"there are uncommitted changes from before the session: {named_among(changed.paths)}",
             "commit them, or put them away with 'git stash -u', then call init_experiment again",
         )
 
@@ -275,7 +285,7 @@ async def _check_finished(folder: Path) -> None:
         if (store / name).exists():
             raise ToolError(
                 f"{folder} is in the middle of {operation}",
-                f"finish or abort it ('git -C {folder} {end}'), try again",
+                f"finish or abort it ('git -C {shlex.quote(str(folder))} {end}'), try again",
             )
 
 
@@ -378,9 +388,10 @@ class Worktree:
         here = await self._on()
         if here != self._branch_ref:
             named = here.removeprefix("refs/heads/") or "no branch"
+            where = shlex.quote(str(self.folder))
             raise ToolError(
                 f"{self.folder} is on {named}, not on {self.branch}",
-                f"switch it back with 'git -C {self.folder} switch {self.branch}', or log the "
+                f"switch it back with 'git -C {where} switch {self.branch}', or log the "
                 "experiment, which does it",
             )
 
