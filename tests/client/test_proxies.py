@@ -61,7 +61,8 @@ def test_an_address_is_reached_by_the_proxy_of_the_environment(case: str) -> Non
 @pytest.mark.parametrize(
     "given",
     ["http://", "::", "ftp://proxy:21", "http://proxy:port", "http://a b", "socks5://u:pw@p:1",
-     "http://proxy/path", "http://u:pw@", "\x1b[2J"],
+     "http://proxy/path", "http://u:pw@", "\x1b[2J", "http://u:pw@proxy:99999", "http://proxy:65536",
+     "proxy:0"],
 )  # fmt: skip
 def test_what_is_no_proxy_is_told_in_one_sentence_without_its_text(given: str) -> None:
     with pytest.raises(ValueError, match=r"^HTTPS_PROXY names (no proxy|a SOCKS proxy)") as refused:

@@ -8,6 +8,8 @@ from typing import Final
 
 import httpx
 
+from service_tui.settings import PORT_MAX
+
 _SCHEMES: Final = frozenset({"http", "https"})
 _HOST: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,253}")
 NO_PROXY: Final = "no_proxy"
@@ -66,7 +68,8 @@ def _checked(given: str, name: str, host: str) -> str:
             f"NO_PROXY={host}"
         )
     is_host = _HOST.fullmatch(url.raw_host) is not None
-    if url.scheme not in _SCHEMES or not is_host or url.path not in {"", "/"}:
+    is_port = url.port is None or 0 < url.port <= PORT_MAX
+    if url.scheme not in _SCHEMES or not (is_host and is_port) or url.path not in {"", "/"}:
         raise ValueError(f"{name} names no proxy: give http://host:port, or unset it")
     return str(url)
 
