@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
@@ -44,14 +45,20 @@ def proxy_for(base_url: str, environ: Mapping[str, str]) -> str | None:
 
 
 def is_loopback(host: str) -> bool:
-    """True for a name or number of this machine itself."""
+    """True for a name or number of this machine itself, in every form that leads to it."""
+    host = host.strip("[]").removesuffix(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True
-    with suppress(ValueError):
-        address = ipaddress.ip_address(host.strip("[]"))
-        inner = getattr(address, "ipv4_mapped", None)
-        return (inner or address).is_loopback
+    with suppress(ValueError, OSError):
+        address = _number_of(host)
+        inner = getattr(address, "ipv4_mapped", None) or address
+        return inner.is_loopback or inner.is_unspecified
     return False
+
+
+def _number_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    # A resolver reads 127.1 and 2130706433 as numbers too.
+    return ipaddress.ip_address(host if ":" in host else socket.inet_aton(host))
 
 
 def _value(name: str, environ: Mapping[str, str]) -> str:
