@@ -1,6 +1,7 @@
 """Real repositories, in every state: what is kept, reverted, left as it is, and refused why."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -107,6 +108,28 @@ async def test_what_git_says_is_told_by_its_reason_and_not_by_its_advice(tmp_pat
     )
 
 
+async def test_programs_that_a_repository_names_see_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = new_repository(tmp_path / "skill")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    await worktree.open()
+    (worktree.folder / ".gitattributes").write_text("*.py filter=seen\n")
+    (worktree.folder / "skill.py").write_text("changed\n")
+    git(folder, "config", "filter.seen.clean", f"env >> {tmp_path / 'filter'}; cat")
+    git(folder, "config", "core.fsmonitor", f"env >> {tmp_path / 'monitor'}; false")
+    for name in ("SERVICE_API_KEY", "WALLET_PRIVATE_KEY", "ANOTHER", "GIT_ASKPASS"):
+        monkeypatch.setenv(name, "a-secret")
+    monkeypatch.setenv("GIT_COMMITTER_NAME", "Bea")
+    commit = await worktree.prepare("kept")
+    await changes_in(worktree.folder)
+    seen = (tmp_path / "filter").read_text()
+    assert "PATH=" in seen
+    assert "a-secret" not in seen
+    assert not (tmp_path / "monitor").exists()
+    assert git(folder, "log", "-1", "--format=%an, %cn", commit) == "Ann, Bea"
+
+
 # -- what git says -------------------------------------------------------------------------
 
 
@@ -151,6 +174,35 @@ FIXED_BY = {
 def test_of_a_known_reason_it_is_told_what_to_do(reason: str) -> None:
     fix = FIXED_BY[reason]
     assert fix_of(reason) == fix if not fix else fix in fix_of(reason)
+
+
+@pytest.mark.parametrize(
+    ("reason", "command"),
+    [
+        (
+            "fatal: detected dubious ownership in repository at '/r/it's $(x); y'",
+            "git config --global --add safe.directory %s'",
+        ),
+        ("fatal: 'a' is already checked out at '/r/it's $(x); y'", "'git -C %s switch --detach'"),
+        ("fatal: 'refs/heads/$(x);y' exists; cannot create 'z'", "git branch -m '$(x);y' ANOTHER"),
+    ],
+)
+def test_a_command_that_is_told_takes_a_name_as_one_word(reason: str, command: str) -> None:
+    assert command.replace("%s", shlex.quote("/r/it's $(x); y")) in fix_of(reason)
+
+
+async def test_a_folder_in_a_command_that_is_told_is_one_word(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "my skill;x")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    await worktree.open()
+    git(worktree.folder, "switch", "--quiet", "-c", "mine")
+    with pytest.raises(ToolError) as refused:
+        await worktree.check_branch()
+    assert f"git -C '{worktree.folder}' switch" in str(refused.value)
+    (folder / ".git" / "MERGE_HEAD").touch()
+    with pytest.raises(ToolError) as refused:
+        await check_idle(await repository_at(folder))
+    assert f"git -C '{folder}' merge --abort" in str(refused.value)
 
 
 # -- repositories that cannot be used ------------------------------------------------------
@@ -265,6 +317,14 @@ async def test_work_of_the_person_that_is_not_committed_is_named(
         (folder / f"f{place}").touch()
     with pytest.raises(ToolError, match=f"before the session: {named};"):
         await check_idle(repository)
+
+
+async def test_a_name_of_a_changed_file_is_told_as_harmless_text(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    (folder / "a\x1b[2Jb\nc\u202e").touch()
+    with pytest.raises(ToolError) as refused:
+        await check_idle(await repository_at(folder))
+    assert "before the session: ab c;" in str(refused.value)
 
 
 @pytest.mark.parametrize(

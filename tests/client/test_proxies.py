@@ -34,6 +34,17 @@ CASES: dict[str, tuple[str, dict[str, str], str | None]] = {
     "another number of it": ("https://127.8.0.1", {"ALL_PROXY": P}, None),
     "its number of six": ("http://[::1]:8000", {"ALL_PROXY": P}, None),
     "its mapped number": ("http://[::ffff:127.0.0.1]", {"ALL_PROXY": P}, None),
+    "its name with a dot": ("http://localhost.:8000", {"ALL_PROXY": P}, None),
+    "a name below with a dot": ("http://a.localhost.", {"ALL_PROXY": P}, None),
+    "its number with a dot": ("http://127.0.0.1.", {"ALL_PROXY": P}, None),
+    "its short number": ("http://127.1:8000", {"ALL_PROXY": P}, None),
+    "its whole number": ("http://2130706433", {"ALL_PROXY": P}, None),
+    "its number of sixteen": ("http://0x7f.1", {"ALL_PROXY": P}, None),
+    "no number": ("http://0.0.0.0:8000", {"ALL_PROXY": P}, None),
+    "no number of six": ("http://[::]:8000", {"ALL_PROXY": P}, None),
+    "no mapped number": ("http://[::ffff:0.0.0.0]", {"ALL_PROXY": P}, None),
+    "a short number of another": ("http://10.1", {"ALL_PROXY": P}, P),
+    "a name that begins so": ("http://127.1.example", {"ALL_PROXY": P}, P),
     "a broken one for this machine": ("http://127.0.0.1:1", {"ALL_PROXY": "::"}, None),
     "excepted": (FAR, {"ALL_PROXY": P, "NO_PROXY": "a.example, desk.example"}, None),
     "excepted with all below": (FAR, {"ALL_PROXY": P, "NO_PROXY": ".example"}, None),
@@ -61,7 +72,8 @@ def test_an_address_is_reached_by_the_proxy_of_the_environment(case: str) -> Non
 @pytest.mark.parametrize(
     "given",
     ["http://", "::", "ftp://proxy:21", "http://proxy:port", "http://a b", "socks5://u:pw@p:1",
-     "http://proxy/path", "http://u:pw@", "\x1b[2J"],
+     "http://proxy/path", "http://u:pw@", "\x1b[2J", "http://u:pw@proxy:99999", "http://proxy:65536",
+     "proxy:0"],
 )  # fmt: skip
 def test_what_is_no_proxy_is_told_in_one_sentence_without_its_text(given: str) -> None:
     with pytest.raises(ValueError, match=r"^HTTPS_PROXY names (no proxy|a SOCKS proxy)") as refused:

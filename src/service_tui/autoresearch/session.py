@@ -22,7 +22,7 @@ from service_tui.autoresearch.remote import Remote, failure
 from service_tui.autoresearch.result_sender import ResultSender
 from service_tui.autoresearch.runner import Output, Ran, end_marked, environment_of, run
 from service_tui.autoresearch.unfinished import Begun
-from service_tui.autoresearch.worktree import NAMED, Repository, Worktree, check_idle
+from service_tui.autoresearch.worktree import Repository, Worktree, check_idle, named_among
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
 from service_tui.experiments import SeriesState
@@ -34,7 +34,6 @@ from service_tui.storage.errors import UnreadableDirectoryError
 from service_tui.terms import ExperimentStatus, SessionState
 from service_tui.wire.research import BacktestBody, BacktestRequest, StateBody
 from service_tui.wire.research_tools import InitArguments, LogArguments, RunArguments
-from service_tui.wire.text import line
 
 COMMAND_MAX: Final = 60
 
@@ -106,10 +105,8 @@ def untouched(paths: Sequence[str]) -> list[str]:
     """Warning about paths that a result neither kept nor reverted; none without them."""
     if not paths:
         return []
-    named = ", ".join(line(one) for one in paths[:NAMED])
-    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
     why = "a repository of its own, or what may not be changed"
-    return [f"neither kept nor reverted: {named}{more} ({why})"]
+    return [f"neither kept nor reverted: {named_among(paths)} ({why})"]
 
 
 def after(ran: Ran, deadline_s: float) -> str:

@@ -10,6 +10,7 @@ failures, T-17; decisions, "Experiments" and "What a run committed itself".
 import asyncio
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from service_tui.autoresearch.errors import ToolError
+from service_tui.autoresearch.runner import environment_of
 from service_tui.wire.text import line
 
 PLACE: Final = ".autoresearch"
@@ -47,10 +49,15 @@ UNFINISHED: Final = {
 _SILENT: Final = ("-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false",
                   "-c", "advice.detachedHead=false", "-c", "gc.auto=0",
                   "-c", "core.safecrlf=false", "-c", "submodule.recurse=false",
-                  "-c", "status.relativePaths=false")  # fmt: skip
-_PASSED: Final = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-"""Variables of the person that say how git is set up and where it looks; those that lead it to
-another repository, index or working tree stay out."""
+                  "-c", "status.relativePaths=false", "-c", "core.fsmonitor=false")  # fmt: skip
+_PASSED: Final = frozenset({
+    "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "XDG_CONFIG_HOME", "EMAIL",
+    "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+})  # fmt: skip
+"""Variables of the person that say where git looks, how it is set up, and who commits; those that
+lead it to another repository, index or working tree stay out."""
+
+_CONFIG: Final = "GIT_CONFIG"
 
 NO_REPOSITORY: Final = "not a git repository"
 INIT_FIX: Final = "run 'git init', commit the skill, then start again"
@@ -112,10 +119,12 @@ async def git(
         GitError: it refuses.
         ToolError: there is no git, or it cannot be started there.
     """
-    variables = {
-        key: value
-        for key, value in os.environ.items()
-        if key.startswith(_PASSED) or not key.startswith("GIT_")
+    # A repository may name programs that git starts: they see no more than its experiments do.
+    variables = environment_of(os.environ, mark="", api={})
+    variables |= {
+        name: value
+        for name, value in os.environ.items()
+        if name in _PASSED or name.startswith(_CONFIG)
     }
     variables |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
     variables |= env or {}
@@ -166,11 +175,22 @@ def reason_of(output: str) -> str:
 
 
 def fix_of(reason: str) -> str:
-    """What to do about a reason of git's; empty where it is not known."""
+    """What to do about a reason of git's; empty where it is not known.
+
+    Its commands can be pasted into a shell, whatever the names in them hold.
+    """
     for pattern, fix in FIXES:
         if found := pattern.search(reason):
-            return fix.format(**found.groupdict())
+            named = found.groupdict()
+            return fix.format(**{name: shlex.quote(text) for name, text in named.items()})
     return ""
+
+
+def named_among(paths: Sequence[str]) -> str:
+    """The first paths as harmless text, and how many more there are."""
+    named = ", ".join(line(one) for one in paths[:NAMED])
+    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
+    return f"{named}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +273,8 @@ async def check_idle(repository: Repository) -> None:
     await _check_finished(repository.root)
     changed = await changes_in(repository.root)
     if changed.paths:
-        named = ", ".join(changed.paths[:NAMED])
-        more = f" and {len(changed.paths) - NAMED} more" if len(changed.paths) > NAMED else ""
         raise ToolError(
-            f"there are uncommitted changes from before the session: {named}{more}",
+            f"there are uncommitted changes from before the session: {named_among(changed.paths)}",
             "commit them, or put them away with 'git stash -u', then call init_experiment again",
         )
 
@@ -267,7 +285,7 @@ async def _check_finished(folder: Path) -> None:
         if (store / name).exists():
             raise ToolError(
                 f"{folder} is in the middle of {operation}",
-                f"finish or abort it ('git -C {folder} {end}'), try again",
+                f"finish or abort it ('git -C {shlex.quote(str(folder))} {end}'), try again",
             )
 
 
@@ -370,9 +388,10 @@ class Worktree:
         here = await self._on()
         if here != self._branch_ref:
             named = here.removeprefix("refs/heads/") or "no branch"
+            where = shlex.quote(str(self.folder))
             raise ToolError(
                 f"{self.folder} is on {named}, not on {self.branch}",
-                f"switch it back with 'git -C {self.folder} switch {self.branch}', or log the "
+                f"switch it back with 'git -C {where} switch {self.branch}', or log the "
                 "experiment, which does it",
             )
 

@@ -2,11 +2,14 @@
 
 import ipaddress
 import re
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
 import httpx
+
+from service_tui.settings import PORT_MAX
 
 _SCHEMES: Final = frozenset({"http", "https"})
 _HOST: Final = re.compile(rb"[A-Za-z0-9_.:-]{1,253}")
@@ -42,14 +45,20 @@ def proxy_for(base_url: str, environ: Mapping[str, str]) -> str | None:
 
 
 def is_loopback(host: str) -> bool:
-    """True for a name or number of this machine itself."""
+    """True for a name or number of this machine itself, in every form that leads to it."""
+    host = host.strip("[]").removesuffix(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True
-    with suppress(ValueError):
-        address = ipaddress.ip_address(host.strip("[]"))
-        inner = getattr(address, "ipv4_mapped", None)
-        return (inner or address).is_loopback
+    with suppress(ValueError, OSError):
+        address = _number_of(host)
+        inner = getattr(address, "ipv4_mapped", None) or address
+        return inner.is_loopback or inner.is_unspecified
     return False
+
+
+def _number_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    # A resolver reads 127.1 and 2130706433 as numbers too.
+    return ipaddress.ip_address(host if ":" in host else socket.inet_aton(host))
 
 
 def _value(name: str, environ: Mapping[str, str]) -> str:
@@ -66,7 +75,8 @@ def _checked(given: str, name: str, host: str) -> str:
             f"NO_PROXY={host}"
         )
     is_host = _HOST.fullmatch(url.raw_host) is not None
-    if url.scheme not in _SCHEMES or not is_host or url.path not in {"", "/"}:
+    is_port = url.port is None or 0 < url.port <= PORT_MAX
+    if url.scheme not in _SCHEMES or not (is_host and is_port) or url.path not in {"", "/"}:
         raise ValueError(f"{name} names no proxy: give http://host:port, or unset it")
     return str(url)
 

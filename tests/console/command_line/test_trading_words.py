@@ -94,6 +94,14 @@ def test_an_id_or_a_whole_question_is_exact(typed: str, found: list[str]) -> Non
     assert names(exact(STATE, typed)) == found
 
 
+def test_a_question_with_another_figure_is_another_question() -> None:
+    squared = replace(ONE, market_id="m-e", question="Over 10\u00b2 in Oslo?")
+    plain = replace(ONE, market_id="m-f", question="Over 102 in Oslo?")
+    state = replace(STATE, markets={one.market_id: one for one in (squared, plain)})
+    assert names(exact(state, "over 102 in oslo?")) == ["m-f"]
+    assert names(exact(state, "over 10\u00b2 in oslo?")) == ["m-e"]
+
+
 @pytest.mark.parametrize(
     ("typed", "found"),
     [

@@ -332,6 +332,14 @@ def test_of_two_agents_of_one_name_the_id_is_wanted() -> None:
     assert refused("agent heron", front_of(replace(STATE, fleet=None))) == "no agents loaded"
 
 
+def test_an_agent_is_not_taken_for_one_whose_name_has_another_figure() -> None:
+    assert STATE.fleet is not None
+    first, heron, *others = STATE.fleet.agents
+    agents = (replace(first, name="10\u00b2"), replace(heron, name="102"), *others)
+    front = front_of(replace(STATE, fleet=replace(STATE.fleet, agents=agents)))
+    assert gone(run("agent 102", front)) == ("agents", "a-2", "")
+
+
 # -- drills -------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ import os
 import select
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from queue import Queue
 from types import SimpleNamespace
@@ -17,7 +17,14 @@ from textual.message import Message
 
 from kit.terminal.own import LINES, own_terminal
 from service_tui.console.shell import terminal
-from service_tui.console.shell.terminal import ESCAPE_S, PASTE_S, KeyParser, Terminal
+from service_tui.console.shell.terminal import (
+    CALM_S,
+    ESCAPE_S,
+    PASTE_MAX,
+    PASTE_S,
+    KeyParser,
+    Terminal,
+)
 
 BROKEN: Final = {
     "half a letter": b"\xe2\x98",
@@ -132,17 +139,56 @@ PASTES: dict[str, tuple[list[tuple[float, str]], list[str]]] = {
     "two": ([(0, f"{PASTE}a{END}{PASTE}b{END}c")], ["paste a", "paste b", "c"]),
     "an empty one": ([(0, f"{PASTE}{END}a")], ["a"]),
     "zero bytes": ([(0, f"{PASTE}a\0b{END}")], ["paste ab"]),
-    "a lost end": ([(0, f"{PASTE}x"), (1.0, ""), (0, "q")], ["paste x", "q"]),
+    "a lost end": ([(0, f"{PASTE}x"), (1.0, ""), (0.5, "q")], ["paste x", "q"]),
     "a lost end, nothing yet": ([(0, f"{PASTE}x"), (0.9, ""), (0, "q"), (0.9, "")], []),
-    "half an end": ([(0, f"{PASTE}x\x1b[20"), (1.0, ""), (0, "q")], ["paste x", "q"]),
-    "a lost end, nothing pasted": ([(0, PASTE), (1.0, ""), (0, "q")], ["q"]),
+    "half an end": ([(0, f"{PASTE}x\x1b[20"), (1.0, ""), (0.5, "q")], ["paste x", "q"]),
+    "half an end, late": ([(0, f"{PASTE}x\x1b[20"), (1.0, ""), (2, "1~q")], ["paste x", "q"]),
+    "an end that comes late in pieces": (
+        [(0, f"{PASTE}x"), (0.5, "\x1b[20"), (1.0, ""), (2, "1~q")], ["paste x", "q"],
+    ),
+    "a lost end, nothing pasted": ([(0, PASTE), (1.0, ""), (0.5, "q")], ["q"]),
+    "more of it at once after a second": (
+        [(0, f"{PASTE}x"), (1.0, ""), (0.1, "by\r"), (0.4, "q"), (0.1, "\n"), (0.5, "q")],
+        ["paste x", "q"],
+    ),
+    "more of it after a long while": (
+        [(0, f"{PASTE}x"), (1.0, ""), (9, "by\ty\r"), (0.1, f"y\r{END}q")], ["paste x", "q"],
+    ),
+    "more of it, then another": (
+        [(0, f"{PASTE}x"), (1.0, ""), (0.1, f"by\r{PASTE}z{END}q")], ["paste x", "paste z", "q"],
+    ),
+    "keys of a person after a second": (
+        [(0, f"{PASTE}x"), (1.0, ""), (0, "\x1bOP"), (0, "y"), (0, "\x1b[A"), (0, "\x03")],
+        ["paste x", "f1", "up", "ctrl+c"],
+    ),
+    "an escape after a second": (
+        [(0, f"{PASTE}x"), (1.0, ""), (0, "\x1by")], ["paste x", "escape"],
+    ),
     "a function key": ([(0, f"{PASTE}x"), (0.1, "\x1b[20~"), (0, "q")], ["paste x", "f9", "q"]),
-    "another function key": ([(0, f"{PASTE}x\x1bOP")], ["paste x", "f1"]),
+    "another function key": ([(0, f"{PASTE}x"), (0.1, "\x1bOP")], ["paste x", "f1"]),
+    "a function key within": (
+        [(0, f"{PASTE}hello \x1bOPby\r{END}q")], ["paste hello \x1bOPby\r", "q"],
+    ),
+    "a function key at the end of what came": (
+        [(0, f"{PASTE}x\x1b[20~"), (0.1, f"{END}q")], ["paste x\x1b[20~", "q"],
+    ),
+    "a function key with something behind it": (
+        [(0, f"{PASTE}x"), (0.1, "\x1bOPy"), (0.1, f"{END}q")], ["paste x\x1bOPy", "q"],
+    ),
+    "a function key without silence before it": (
+        [(0, f"{PASTE}x"), (0.01, "\x1bOP"), (0.01, f"y{END}q")], ["paste x\x1bOPy", "q"],
+    ),
+    "half a function key, then a text": (
+        [(0, f"{PASTE}x"), (0.1, "\x1b["), (0.1, f"y{END}q")], ["paste x\x1b[y", "q"],
+    ),
+    "an escape, then a function key": (
+        [(0, f"{PASTE}x"), (0.1, "\x1b"), (0.1, "\x1bOP")], ["paste x", "f1"],
+    ),
     "a function key in pieces": (
         [(0, f"{PASTE}x"), (0.1, "\x1b"), (0.05, "[20"), (0.05, "~")], ["paste x", "f9"],
     ),
     "a function key, then the end": (
-        [(0, f"{PASTE}x\x1b[20~"), (0.1, f"{END}q")], ["paste x", "f9", "q"],
+        [(0, f"{PASTE}x"), (0.1, "\x1b[20~"), (0.1, f"{END}q")], ["paste x", "f9", "q"],
     ),
     "escapes within": (
         [(0, f"{PASTE}\x1b[31mred\x1b[0m\x1b{'y' * 40}{END}a")],
@@ -153,9 +199,8 @@ PASTES: dict[str, tuple[list[tuple[float, str]], list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", PASTES)
-def test_a_paste_is_over_with_its_end_a_function_key_or_a_second_of_silence(case: str) -> None:
-    comes, expected = PASTES[case]
+def told_of(comes: Iterable[tuple[float, str]]) -> list[str]:
+    """What the app is told of texts that come, each so long after the last."""
     at = 100.0
     parser = KeyParser(now=lambda: at)
     told: list[str] = []
@@ -166,7 +211,21 @@ def test_a_paste_is_over_with_its_end_a_function_key_or_a_second_of_silence(case
                 told.append(f"paste {message.text}")
             elif isinstance(message, events.Key):
                 told.append(message.key)
-    assert told == expected
+    return told
+
+
+@pytest.mark.parametrize("case", PASTES)
+def test_a_paste_is_over_with_its_end_a_lone_function_key_or_a_second_of_silence(case: str) -> None:
+    comes, expected = PASTES[case]
+    assert told_of(comes) == expected
+
+
+@pytest.mark.parametrize("is_ended", [True, False])
+def test_of_a_paste_as_much_is_kept_as_may_be_and_keys_behind_it_work(*, is_ended: bool) -> None:
+    parts = [(0.0, "x" * 4_096)] * 750
+    end = [(0.0, f"{END}q")] if is_ended else [(1.0, ""), (0.5, "q")]
+    pasted, key = told_of([(0.0, PASTE), *parts, *end])
+    assert (len(pasted), key) == (len("paste ") + PASTE_MAX, "q")
 
 
 async def test_keys_work_again_after_a_paste_that_never_ended() -> None:
@@ -176,6 +235,7 @@ async def test_keys_work_again_after_a_paste_that_never_ended() -> None:
         pasted = reading.told.get(timeout=60.0)
         assert isinstance(pasted, events.Paste)
         assert pasted.text == "x"
+        threading.Event().wait(CALM_S * 2)
         os.write(reading.writer, b"q")
         assert len(reading.until("q")) == 1
     finally:
@@ -195,7 +255,7 @@ def until(holds: Callable[[], bool]) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("key", "pause_s", "shown"),
-    [("8", PASTE_S * 2, "per trade, sim"), ("\x1bOP", 0.0, "Keys on Ma")],
+    [("8", PASTE_S * 3, "per trade, sim"), ("\x1bOP", PASTE_S / 2, "Keys on Ma")],
 )
 def test_a_console_takes_keys_again_after_a_paste_whose_end_is_lost(
     tmp_path: Path, key: str, pause_s: float, shown: str

@@ -16,7 +16,7 @@ from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding
-from service_tui.folding import folded
+from service_tui.folding import folded, folded_name
 from service_tui.pasted import web_place
 from service_tui.terms import MONEY_DECIMALS, Action, Side, Venue, counted
 
@@ -57,8 +57,8 @@ def exact(state: DeskState, text: str) -> list[MarketView]:
     one = state.markets.get(text)
     if one is not None:
         return [one]
-    question = folded(text)
-    found = [each for each in state.markets.values() if folded(each.question) == question]
+    question = folded_name(text)
+    found = [each for each in state.markets.values() if folded_name(each.question) == question]
     return found or (at_page(state.markets.values(), text) if text else [])
 
 

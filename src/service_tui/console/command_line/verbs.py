@@ -38,7 +38,7 @@ from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.drill import DrillPhase
-from service_tui.folding import folded
+from service_tui.folding import folded_name
 from service_tui.terms import SPEEDS, counted
 
 SCREEN_NAMES: Final[Mapping[str, str]] = MappingProxyType({
@@ -257,7 +257,7 @@ def _agent_named(context: CommandContext, name: str) -> AgentView:
     if by_id:
         return by_id[0]
     meant = one_of("agent", name, [agent.name for agent in agents])
-    found = [agent for agent in agents if folded(agent.name) == folded(meant)]
+    found = [agent for agent in agents if folded_name(agent.name) == folded_name(meant)]
     if len(found) > 1:
         raise CommandError(f"{counted(len(found), 'agent')} are called {shown(name)}: use the id")
     return found[0]

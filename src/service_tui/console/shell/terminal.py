@@ -6,6 +6,7 @@ for ever.
 
 import asyncio
 import logging
+import math
 import os
 import re
 import selectors
@@ -52,10 +53,17 @@ BYTES_AT_ONCE: Final = 4_096
 WAKE: Final = b"."
 
 PASTE_S: Final = 1.0
-"""A paste is over when nothing of it comes for so long: ssh, tmux and ConPTY lose its end.
+"""A paste is over when nothing of it comes for so long: ssh, tmux and ConPTY lose its end."""
 
-ours: a line that is slower than this hands the rest over as keys, as if nothing were wrong.
-"""
+ALONE_S: Final = 0.05
+"""ours: silence before a function key that ends a paste; within a paste nothing waits so long."""
+
+CALM_S: Final = 0.5
+"""ours: silence, after a paste that time has ended, before a letter that comes alone is a key. The
+rest of a paste that a line held back comes as many letters at once: none of them may press keys."""
+
+PASTE_MAX: Final = 1_000_000
+"""# ours: letters of a paste that are kept; what stands behind them is swallowed."""
 
 PASTE_STARTS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
@@ -64,9 +72,8 @@ _FUNCTION_KEYS: Final = frozenset(
     for sequence, keys in ANSI_SEQUENCES_KEYS.items()
     if isinstance(keys, tuple) and re.fullmatch(r"(?:\w+\+)*f\d+", keys[0].value)
 )
-_PASTE_OVER: Final = re.compile(
-    "|".join(map(re.escape, sorted((PASTE_ENDS, *_FUNCTION_KEYS), key=len, reverse=True)))
-)
+_MARK: Final = re.compile("|".join(map(re.escape, (PASTE_STARTS, PASTE_ENDS))))
+_HALF_A_MARK: Final = len(PASTE_ENDS) - 1
 _HALF_A_SEQUENCE: Final = re.compile(r"\x1b(?:\[[\d;\[]*|O)?\Z")
 
 _ONE_KEY: Final = frozenset("[O\x7f")
@@ -77,13 +84,69 @@ words, and an escape is never lost.
 """
 
 
+class _Pasting:
+    """A paste that is not over: what is kept of it, and its last letters, maybe half a mark."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._room = PASTE_MAX
+        self._last = ""
+        self._held = ""
+
+    def take(self, data: str) -> str | None:
+        """Take what came; what stands behind the mark that ends the paste, None without one."""
+        text, mark, behind = (self._last + data).partition(PASTE_ENDS)
+        if mark:
+            self._last = ""
+            self._keep(text)
+            return behind
+        self._keep(text[:-_HALF_A_MARK])
+        self._last = text[-_HALF_A_MARK:]
+        return None
+
+    def key_in(self, data: str, *, is_quiet: bool) -> str | None:
+        """The function key that came alone, maybe in pieces; None where a text came.
+
+        Empty: what came may become one, and is held until more comes.
+        """
+        began = self._held + data
+        if not ((self._held or is_quiet) and _begins_a_key(began)):
+            self.take(self._held)
+            began = data if is_quiet and _begins_a_key(data) else ""
+        self._held = began
+        if not began:
+            return None
+        return began if began in _FUNCTION_KEYS else ""
+
+    @property
+    def text(self) -> str:
+        """What is kept, without half a sequence at its end."""
+        return _HALF_A_SEQUENCE.sub("", "".join((*self._parts, self._last))[:PASTE_MAX])
+
+    @property
+    def half(self) -> str:
+        """The end of all that came, which may be the first half of a mark."""
+        return (self._last + self._held)[-_HALF_A_MARK:]
+
+    def _keep(self, text: str) -> None:
+        kept = text[: self._room]
+        if kept:
+            self._parts.append(kept)
+            self._room -= len(kept)
+
+
+def _begins_a_key(text: str) -> bool:
+    return any(key.startswith(text) for key in _FUNCTION_KEYS)
+
+
 class KeyParser(XTermParser):
     """Reads an escape and the key behind it as two keys, also where they arrive together.
 
     Textual takes both for one key with alt, which has no meaning here: esc and 1 would be lost.
 
-    A paste ends with its mark, with a function key, or when nothing comes for a while: Textual
-    waits for the mark for ever, and takes every key for a part of it.
+    A paste ends with its mark, with a function key that comes alone, or when nothing comes for a
+    while: Textual waits for the mark for ever, and takes every key for a part of it. What time has
+    ended may go on: until a letter comes alone, letters are dropped, because they would press keys.
     """
 
     def __init__(
@@ -93,60 +156,80 @@ class KeyParser(XTermParser):
     ) -> None:
         super().__init__(debug)  # pyright: ignore[reportUnknownMemberType]
         self._now = now
-        self._pasted: str | None = None
-        """What came of a paste that is not over; None outside of one."""
-        self._pasted_at = 0.0
+        self._paste: _Pasting | None = None
+        """The paste that is not over; None outside of one."""
+        self._is_cut = False
+        """Whether time has ended a paste, which may go on."""
+        self._came_at = -math.inf
         self._before = ""
         """The end of what came before, which may hold the first half of a mark."""
 
     @property
     def awaits_more(self) -> bool:
         """Whether time alone can bring something: after an escape, and within a paste."""
-        return self._timeout_time is not None or self._pasted is not None
+        return self._timeout_time is not None or self._paste is not None
 
     def feed(self, data: str) -> Iterable[Message]:
         """The messages that a text completes; no text, as half a letter brings, completes none."""
-        while data:
-            if self._pasted is None:
-                part, data = self._until_paste(data)
-                yield from self._typed(part)
+        if not data:
+            return
+        silent_s, self._came_at = self._now() - self._came_at, self._now()
+        if len(data) == 1 and silent_s >= CALM_S:
+            self._is_cut = False
+        paste = self._paste
+        key = paste.key_in(data, is_quiet=silent_s >= ALONE_S) if paste is not None else None
+        if paste is None or key is None:
+            yield from self._read(data)
+        elif key:
+            self._paste = None
+            yield from _paste_of(paste.text)
+            yield from super().feed(key)
+
+    def _read(self, data: str) -> Iterable[Message]:
+        """The messages of a text inside and outside of pastes."""
+        rest: str | None = data
+        while rest:
+            paste = self._paste
+            if paste is None:
+                mark, typed, rest = self._until_mark(rest)
+                yield from self._typed(typed, mark)
                 continue
-            whole = self._pasted + data
-            # What was held is looked through once, but for a mark of which only half had come.
-            over = _PASTE_OVER.search(whole, max(0, len(self._pasted) - len(PASTE_ENDS)))
-            if over is None:
-                self._pasted, self._pasted_at = whole, self._now()
-                return
-            at = over.end() if over.group() == PASTE_ENDS else over.start()
-            self._pasted, data = None, whole[at:]
-            yield from _paste_of(whole[: over.start()])
+            rest = paste.take(rest)
+            if rest is not None:
+                self._paste = None
+                yield from _paste_of(paste.text)
 
     def tick(self) -> Iterable[Message]:
         """The messages that time completes."""
         yield from super().tick()
-        if self._pasted is not None and self._now() - self._pasted_at >= PASTE_S:
-            pasted, self._pasted = self._pasted, None
-            yield from _paste_of(_HALF_A_SEQUENCE.sub("", pasted))
+        paste, now = self._paste, self._now()
+        if paste is not None and now - self._came_at >= PASTE_S:
+            self._paste, self._is_cut, self._came_at = None, True, now
+            self._before = paste.half
+            yield from _paste_of(paste.text)
 
-    def _until_paste(self, data: str) -> tuple[str, str]:
-        """A text as far as the mark that begins a paste, and what stands behind it."""
-        held = len(self._before)
+    def _until_mark(self, data: str) -> tuple[str, str, str]:
+        """The first mark, empty without one, the text as far as it, and what stands behind it."""
         whole = self._before + data
-        at = whole.find(PASTE_STARTS)
-        if at < 0:
-            self._before = whole[1 - len(PASTE_STARTS) :]
-            return data, ""
-        self._before, self._pasted, self._pasted_at = "", "", self._now()
-        end = at + len(PASTE_STARTS) - held
-        return data[:end], data[end:]
+        found = _MARK.search(whole)
+        if found is None:
+            self._before = whole[-_HALF_A_MARK:]
+            return "", data, ""
+        end = found.end() - len(self._before)
+        self._before = ""
+        return found.group(), data[:end], data[end:]
 
-    def _typed(self, data: str) -> Iterable[Message]:
-        """The messages of a text outside of a paste; one that begins at its end ends at once."""
-        if self._pasted is not None:
+    def _typed(self, data: str, mark: str) -> Iterable[Message]:
+        """The messages of a text outside of a paste, and of the mark at its end."""
+        if mark == PASTE_STARTS:
+            # Textual's own paste ends at once.
             data += PASTE_ENDS
+            self._paste = _Pasting()
         for message in super().feed(data):
-            if not isinstance(message, events.Paste):
+            if not (isinstance(message, events.Paste) or (self._is_cut and _is_letter(message))):
                 yield message
+        if mark:
+            self._is_cut = False
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:  # noqa: FBT001, FBT002 - Textual's own signature
         letter = sequence.removeprefix(ESCAPE)
@@ -166,6 +249,12 @@ class KeyParser(XTermParser):
             return super().parse_mouse_code(code)
         except ArithmeticError:
             return None
+
+
+def _is_letter(message: Message) -> bool:
+    """Whether a message is a key that stands in texts: a letter, a blank, or the end of a line."""
+    letter = message.character if isinstance(message, events.Key) else None
+    return letter is not None and (letter.isprintable() or letter.isspace())
 
 
 def _paste_of(text: str) -> Iterable[Message]:

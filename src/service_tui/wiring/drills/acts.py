@@ -10,7 +10,7 @@ from service_tui.engine.chain.chain import GWEI, WEI
 from service_tui.engine.chain_events import WalletFilled
 from service_tui.engine.events import Settlement
 from service_tui.engine.reactor.wallets import ROSTER
-from service_tui.folding import folded
+from service_tui.folding import folded_name
 from service_tui.signing.transactions import Transaction, sign_transaction
 from service_tui.terms import Action, LeashMode, Side, TradeStatus
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp, decimal, micros
@@ -84,7 +84,7 @@ async def _signal(acting: Acting, row: Row) -> str:
     side = Side(row.text("side"))
     shares = Micros(round(row.number("shares")) * ONE)
     label = row.text("wallet")
-    wallet = next(one for one in ROSTER if folded(one.label) == folded(label))
+    wallet = next(one for one in ROSTER if folded_name(one.label) == folded_name(label))
     price = row.number("price") if row.has("price") else round(market.price_of(side), 4)
     cost = Micros(0)
     if row.flag("real"):

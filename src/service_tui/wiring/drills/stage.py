@@ -15,7 +15,7 @@ from service_tui.engine.events import NO_NOTE, MarketListed, OrderPlaced
 from service_tui.engine.listing import Listing, NewsReport
 from service_tui.engine.reactor.wallets import ROSTER, address_of
 from service_tui.engine.world import World
-from service_tui.folding import folded
+from service_tui.folding import folded_name
 from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.server.world_store import begin
 from service_tui.signing.signer import LocalSigner
@@ -298,7 +298,7 @@ async def _hold(stage: DrillStage, row: Row) -> None:
 
 def wallet_address(scenario: Scenario, label: str, line: int) -> str:
     """The address of a named wallet; ScenarioError with the names where there is no such one."""
-    found = [one for one in ROSTER if folded(one.label) == folded(label)]
+    found = [one for one in ROSTER if folded_name(one.label) == folded_name(label)]
     if not found:
         known = ", ".join(one.label for one in ROSTER)
         raise ScenarioError(scenario.name, [f"line {line}: no wallet {label}: one of {known}"])

@@ -166,3 +166,12 @@ def test_a_name_that_looks_like_another_is_taken(name: str) -> None:
     people, _ = roster("Jos\u00e9")
     with pytest.raises(Denied):
         people.add(name, TRADER, ZOE, AT)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("\u0e01\u0e35", "\u0e01\u0e39"), ("\u0915\u0941", "\u0915\u0947"), ("10\u00b2", "102")],
+)
+def test_a_name_that_looks_different_is_free(one: str, other: str) -> None:
+    people, _ = roster(one)
+    assert people.add(other, TRADER, ZOE, AT)[0] == other

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.folding import folded
+from service_tui.folding import folded_name
 from service_tui.server.http.people.secret_keys import is_secret, new_secret
 from service_tui.server.http.refusals import denied
 from service_tui.storage.people import PersonRecord
@@ -31,7 +31,7 @@ THE_OWNER: Final = Person(OWNER, PersonRole.OWNER)
 
 def _look(name: str) -> str:
     """A name without what is easily overlooked: the case, blanks, accents, kinds of quotes."""
-    return "".join(folded(name).split())
+    return "".join(folded_name(name).split())
 
 
 class Roster:
