@@ -521,7 +521,7 @@ SCRIPT: Final = (
     Call(
         "begin a session",
         BEGIN_SESSION,
-        body(skill_slug="rain-maker", session="new", segment=9),
+        body(skill_slug="rain-maker", session="new", segment=1),
     ),
     Call("sessions of all", DESK_RESEARCH),
     Call(
