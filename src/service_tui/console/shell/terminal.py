@@ -56,14 +56,14 @@ PASTE_S: Final = 1.0
 """A paste is over when nothing of it comes for so long: ssh, tmux and ConPTY lose its end."""
 
 ALONE_S: Final = 0.05
-"""ours: silence before a function key that ends a paste; within a paste nothing waits so long."""
+"""ours: silence before a function key that ends a paste; a paste itself seldom rests so long."""
 
 CALM_S: Final = 0.5
 """ours: silence, after a paste that time has ended, before a letter that comes alone is a key. The
 rest of a paste that a line held back comes as many letters at once: none of them may press keys."""
 
 PASTE_MAX: Final = 1_000_000
-"""# ours: letters of a paste that are kept; what stands behind them is swallowed."""
+"""ours: letters of a paste that are kept; what stands behind them is swallowed."""
 
 PASTE_STARTS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
