@@ -175,10 +175,7 @@ def test_a_buy_without_a_stop_gets_that_of_the_settings(
         (0.3, (None, None), SIM, "empty: stop 20 % (-4.00)"),
         # The stop is measured from the mark of 0.35, below the ask of 0.4: 20 buys 50 shares.
         (0.35, (0.3, 0.4), EVM, "empty: stop 20 % (-6.00)"),
-        (
-            0.25, (None, None), SIM,
-            "empty: stop 20 % (-4.00); below 0.30 a small move reaches the stop",
-        ),
+        (0.25, (None, None), SIM, "empty: stop 20 % (-4.00), near"),
     ],
 )  # fmt: skip
 def test_the_loss_at_the_default_stop_is_shown_in_money(

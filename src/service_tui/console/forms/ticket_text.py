@@ -133,7 +133,8 @@ def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text
         parts.append(Text.assemble("loss at the stop ", loss, f" {unit}, slippage and fees extra"))
     if known:
         parts.append(Text("replaces the present one"))
-    parts += _near_stop(draft, order, order.stop_pct)
+    if order.stop_pct is not None and _is_low(draft, order):
+        parts.append(Text(f"below {LOW_PRICE:.2f} a small move reaches the stop", "warn"))
     return Text("; ").join(parts)
 
 
@@ -148,11 +149,9 @@ def _loss_at(draft: Draft, order: PlaceTrade, stop_pct: float) -> Micros:
     return Micros(round(order.amount * (1.0 - start * (1.0 - stop_pct) / cost)))
 
 
-def _near_stop(draft: Draft, order: PlaceTrade, stop_pct: float | None) -> list[Text]:
-    """The warning that a small move reaches the stop. Source: decisions, "A stop after a buy"."""
-    if stop_pct is None or not _cost(draft, order) < LOW_PRICE:
-        return []
-    return [Text(f"below {LOW_PRICE:.2f} a small move reaches the stop", "warn")]
+def _is_low(draft: Draft, order: PlaceTrade) -> bool:
+    """True if a small move reaches a stop. Source: decisions, "A stop after a buy"."""
+    return _cost(draft, order) < LOW_PRICE
 
 
 def _cost(draft: Draft, order: PlaceTrade) -> float:
@@ -171,16 +170,17 @@ def _default_exits(state: DeskState, draft: Draft, order: PlaceTrade | None) -> 
     stop, target = defaults.stop_loss_pct, defaults.take_profit_pct
     if not defaults.auto_monitor or (stop is None and target is None):
         return Text("empty: no stop")
-    parts, warning = list[Text](), list[Text]()
+    parts: list[Text] = []
     if stop is not None:
         parts.append(Text(f"stop {percent_text(stop)} %"))
         if order is not None:
             loss = formats.money(_loss_at(draft, order, stop), masked=is_private(state)).plain
-            warning = _near_stop(draft, order, stop)
-            parts[0].append(f" (-{loss})", "warn" if warning else "")
+            # A narrow ticket has room for one word.
+            is_low = _is_low(draft, order)
+            parts[0].append(f" (-{loss}), near" if is_low else f" (-{loss})", "warn" * is_low)
     if target is not None:
         parts.append(Text(f"target {percent_text(target)} %"))
-    return Text("; ").join([Text("empty: ").append_text(Text(", ").join(parts)), *warning])
+    return Text("empty: ").append_text(Text(", ").join(parts))
 
 
 def action_labels(state: DeskState, draft: Draft) -> tuple[str, ...]:
