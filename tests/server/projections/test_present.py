@@ -454,6 +454,9 @@ def test_a_position_is_told_with_both_sides() -> None:
             "realized_pnl": 0.5,
             "opened_at": at(-30),
             "unrealized_pnl": (yes_value - 3_000_000) / 1e6,
+            # Five pairs bring 5 together, and the other five of YES what they are sold for.
+            "exit_together": (int(5_000_000 * price) + market.exit_value(YES, Micros(5_000_000)))
+            / 1e6,
         },
         {
             "side": "no",
@@ -466,6 +469,7 @@ def test_a_position_is_told_with_both_sides() -> None:
             "realized_pnl": -0.2,
             "opened_at": at(-20),
             "unrealized_pnl": (no_value - 4_000_000) / 1e6,
+            "exit_together": (5_000_000 - int(5_000_000 * price)) / 1e6,
         },
     ]
 
@@ -510,6 +514,7 @@ def test_a_side_that_was_sold_whole_has_a_row_of_its_own() -> None:
             "realized_pnl": -0.9,
             "opened_at": at(-60),
             "unrealized_pnl": 0.0,
+            "exit_together": None,
         }
     ]
 
@@ -585,6 +590,7 @@ def test_a_resolved_position_keeps_its_figures() -> None:
         "realized_pnl": 6.5,
         "opened_at": at(-70),
         "unrealized_pnl": 0.0,
+        "exit_together": None,
     }
     without = closed_body(closed(shares=Micros(0), sources=None))
     assert (without.status, without.sources, without.avg_cost) == ("sold", (), None)

@@ -433,6 +433,7 @@ def test_a_position_of_a_venue_is_told_with_both_sides() -> None:
         "realized_pnl": 0.5,
         "opened_at": at(-30),
         "unrealized_pnl": (values[0] - 3_000_000) / 1e6,
+        "exit_together": None,
     }
     assert (no["side"], no["shares"], no["mark_price"]) == ("no", 5.0, 1.0 - price)
     assert (no["realized_pnl"], no["opened_at"], no["cost_basis"]) == (-0.2, at(-20), 4.0)
