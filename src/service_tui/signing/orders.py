@@ -150,8 +150,9 @@ def amounts(terms: OrderTerms) -> tuple[int, int]:
         shares = money * MILLION // price // AT_ONCE_QUANTUM * AT_ONCE_QUANTUM
     else:
         shares = (terms.shares or _spend(terms, price) * MILLION // price) // CENT * CENT
-        quantum = AT_ONCE_QUANTUM if terms.is_immediate else 1
-        money = -(-shares * price // MILLION // quantum) * quantum
+        money = -(-shares * price // MILLION)
+        if terms.is_immediate:
+            money = -(-money // AT_ONCE_QUANTUM) * AT_ONCE_QUANTUM
     if shares < SHARES_MIN or money <= 0:
         raise PolicyRefusedError(Rule.TOTAL, "Order too small: the venue takes 5 shares or more")
     return (money, shares) if is_buy else (shares, money)

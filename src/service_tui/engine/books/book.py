@@ -214,8 +214,9 @@ class Book:
         Source: decisions, "A stop after a buy". # ours: what the buys of a refresh took stands
         there again at the next one, so that a mark which they lifted falls though no price moved.
         """
-        bids, asks = self.quotes(times[1]).bids, self.quotes(times[1]).asks
-        whole = self.mid_of(bids[0] if bids else None, asks[0] if asks else None, times)
+        quotes = self.quotes(times[1])
+        bid, ask = next(iter(quotes.bids), None), next(iter(quotes.asks), None)
+        whole = self.mid_of(bid, ask, times)
         return min(own_chance(side, whole), own_chance(side, self.mid(times)))
 
     def take(self, number: int, levels: Iterable[tuple[Micros, Micros]]) -> None:

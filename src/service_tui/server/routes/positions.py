@@ -9,6 +9,7 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent, ClosedPosition
 from service_tui.engine.books.venues import REAL
+from service_tui.engine.limits import DAY_S
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.server.http.service import RequestContext, Routes
@@ -44,7 +45,6 @@ from service_tui.wire.positions import (
 )
 
 HOUR_S: Final = 3_600.0
-DAY_S: Final = 86_400.0
 READ_MAX: Final = 5
 """How often the past is read again because markets ended meanwhile."""
 
