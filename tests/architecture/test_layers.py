@@ -13,7 +13,7 @@ pytestmark = pytest.mark.process
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "service_tui"
 HEAVY = (
-    "fastapi",
+    "starlette",
     "sqlmodel",
     "sqlalchemy",
     "httpx",
@@ -128,12 +128,12 @@ def test_the_engine_needs_the_standard_library_only() -> None:
 
 
 def test_the_client_needs_no_server() -> None:
-    assert not modules_after("service_tui.client.client") & {"fastapi", "textual", "sqlmodel"}
+    assert not modules_after("service_tui.client.client") & {"starlette", "textual", "sqlmodel"}
 
 
 def test_a_report_builds_no_app_and_no_screen() -> None:
     needed = modules_after("service_tui.wiring.report_command, service_tui.wiring.reading")
-    assert not needed & {"fastapi", "uvicorn", "textual", "mcp", "eth_account"}
+    assert not needed & {"uvicorn", "textual", "mcp", "eth_account"}
 
 
 def test_a_service_answers_before_a_desk_is_loaded() -> None:
@@ -141,7 +141,7 @@ def test_a_service_answers_before_a_desk_is_loaded() -> None:
     rooms = ("service_tui.desk", "service_tui.console.", "service_tui.autoresearch")
     loaded = {name for name in needed if name.startswith(rooms)}
     assert loaded == {"service_tui.console.closed_desk"}
-    assert not needed & {"textual", "fastapi", "Crypto", "cffi", "mcp"}
+    assert not needed & {"textual", "Crypto", "cffi", "mcp"}
 
 
 def test_a_desk_of_one_loads_nothing_of_a_shared_database() -> None:

@@ -151,7 +151,7 @@ def test_the_client_loads_no_server_no_database_and_no_console() -> None:
     done = run("from service_tui import ServiceClient; import sys; print(' '.join(sys.modules))")
     roots = {name.partition(".")[0] for name in done.stdout.split()}
     assert "httpx" in roots
-    assert not roots & {"fastapi", "uvicorn", "sqlmodel", "sqlalchemy", "textual"}
+    assert not roots & {"starlette", "uvicorn", "sqlmodel", "sqlalchemy", "textual"}
 
 
 @pytest.mark.process

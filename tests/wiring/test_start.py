@@ -145,7 +145,7 @@ async def fail_inside(asked: Options) -> None:
 
 @pytest.mark.process
 def test_the_first_paint_needs_nothing_heavy() -> None:
-    heavy = "{'sqlmodel', 'sqlalchemy', 'httpx', 'fastapi', 'pydantic', 'uvicorn'}"
+    heavy = "{'sqlmodel', 'sqlalchemy', 'httpx', 'starlette', 'pydantic', 'uvicorn'}"
     code = f"import sys, service_tui.wiring.start; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -1,29 +1,37 @@
 """The document under `/openapi.json`, made from the endpoint table when it is first requested.
 
 Nothing in it depends on the running service: it is made once a process, in a thread, as it takes a
-second and anybody may request it. FastAPI writes it from routes of its own that serve nothing, so
-that a start does not pay for the models of a document that nobody reads.
+moment and anybody may request it.
 """
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from pydantic import JsonValue
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from service_tui.server.events.stream import MEDIA_TYPE, EventStream
-from service_tui.server.http.openapi import ABOUT, SECURITY, description_of, responses_of, stream_of
+from service_tui.server.events.stream import MEDIA_TYPE
+from service_tui.server.http.openapi import (
+    ABOUT,
+    SCHEMAS,
+    SECURITY,
+    Schema,
+    description_of,
+    operation_id,
+    ref_to,
+    responses_of,
+    stream_of,
+)
 from service_tui.server.routes.table import ROUTES, STREAMS
 from service_tui.version import VERSION
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 _HERE: Final = "http://here.invalid"
 """Stands for the address by which the document was requested."""
@@ -47,51 +55,54 @@ def _text_once() -> str:
 
 @cache
 def _text() -> str:
-    made = _described().openapi()
-    made["servers"] = [{"url": _HERE}]
-    made["components"]["securitySchemes"] = SECURITY
-    for endpoint in (*ROUTES, *STREAMS):
-        operation = made["paths"][endpoint.path][endpoint.method.lower()]
-        operation.update(description_of(endpoint))
-        if endpoint.streams:
-            operation["responses"]["200"]["content"] = {MEDIA_TYPE: stream_of(endpoint)}
+    handlers = {**ROUTES, **STREAMS}
+    paths: dict[str, dict[str, Schema]] = {}
+    for endpoint, handler in handlers.items():
+        path = paths.setdefault(endpoint.path, {})
+        path[endpoint.method.lower()] = _operation(endpoint, handler.__doc__)
+    made = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "service-tui, embedded service",
+            "description": ABOUT,
+            "version": VERSION,
+        },
+        "servers": [{"url": _HERE}],
+        "paths": paths,
+        "components": {"schemas": _schemas(handlers), "securitySchemes": SECURITY},
+    }
     return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 
-def _described() -> "FastAPI":
-    """An app that serves nothing and has the routes of the table, as FastAPI describes them."""
-    from fastapi import FastAPI  # noqa: PLC0415  (a fifth of a start, for a document few ask for)
+def _operation(endpoint: Endpoint[WireModel], about: str | None) -> Schema:
+    """One operation, as OpenAPI writes it."""
+    answers: dict[str, JsonValue] = {
+        str(status): {
+            "description": answer["description"],
+            "content": {"application/json": {"schema": ref_to(answer["model"])}},
+        }
+        for status, answer in responses_of(endpoint).items()
+    }
+    if endpoint.streams:
+        about_stream = responses_of(endpoint)[200]["description"]
+        content: JsonValue = {MEDIA_TYPE: stream_of(endpoint)}
+        answers["200"] = {"description": about_stream, "content": content}
+    return {
+        "summary": endpoint.summary,
+        "description": (about or "").partition("\n\n")[0].strip(),
+        "operationId": operation_id(endpoint),
+        "responses": answers,
+        **description_of(endpoint),
+    }
 
-    app = FastAPI(title="service-tui, embedded service", description=ABOUT, version=VERSION)
 
-    async def routed(_: Request) -> Response:
-        raise NotImplementedError
-
-    async def answer(_: Request) -> Response:
-        raise NotImplementedError
-
-    # The names of the two are part of the operations' ids.
-    for endpoint, handler in ROUTES.items():
-        _describe(app, endpoint, routed, handler.__doc__)
-    for endpoint, opener in STREAMS.items():
-        _describe(app, endpoint, answer, opener.__doc__)
-    return app
-
-
-def _describe(
-    app: "FastAPI",
-    endpoint: Endpoint[WireModel],
-    stand_in: Callable[..., object],
-    about: str | None,
-) -> None:
-    app.add_api_route(
-        endpoint.path,
-        stand_in,
-        methods=[endpoint.method],
-        summary=endpoint.summary,
-        description=(about or "").partition("\n\n")[0].strip(),
-        response_model=None,
-        status_code=200,
-        response_class=EventStream if endpoint.streams else JSONResponse,
-        responses={status: {**answer} for status, answer in responses_of(endpoint).items()},
-    )
+def _schemas(endpoints: Iterable[Endpoint[WireModel]]) -> JsonValue:
+    """The bodies of all answers, and what they hold, by name."""
+    models = {answer["model"] for one in endpoints for answer in responses_of(one).values()}
+    # By name: a set of classes has another order in each process.
+    wanted: list[tuple[type[WireModel], JsonSchemaMode]] = [
+        (model, "serialization") for model in sorted(models, key=lambda model: model.__name__)
+    ]
+    _, made = models_json_schema(wanted, ref_template=SCHEMAS + "{model}")
+    known: dict[str, JsonValue] = made["$defs"]
+    return dict(sorted(known.items()))

@@ -26,7 +26,7 @@ from service_tui.storage.recovery.damage import open_question
 from service_tui.wiring.keys import KeysError, profiles, stored_desk_keys
 from service_tui.wiring.options import Options
 
-PACKAGES: Final = ("textual", "httpx", "pydantic", "fastapi", "sqlmodel")
+PACKAGES: Final = ("textual", "httpx", "pydantic", "starlette", "sqlmodel")
 BUSY_S: Final = 1.0
 """How long a check of the database waits for another program."""
 

@@ -67,7 +67,7 @@ NAMING: Final = frozenset({
 
 
 class AnswerModel(TypedDict):
-    """One answer of an operation, in the words of FastAPI."""
+    """One answer of an operation: the model of its body, and when it comes."""
 
     model: type[WireModel]
     description: str
@@ -112,9 +112,24 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, AnswerModel]:
     return answers
 
 
+SCHEMAS: Final = "#/components/schemas/"
+"""Where the document keeps the bodies of answers."""
+
+
+def ref_to(model: type[WireModel]) -> Schema:
+    """Point to a body that the document describes once."""
+    return {"$ref": SCHEMAS + model.__name__}
+
+
+def operation_id(endpoint: Endpoint[WireModel]) -> str:
+    """The name of an operation, by which generated clients call their methods: it never changes."""
+    kind = "answer" if endpoint.streams else "routed"
+    return re.sub(r"\W", "_", f"{kind}{endpoint.path}_{endpoint.method.lower()}")
+
+
 def stream_of(endpoint: Endpoint[WireModel]) -> Schema:
     """The body of a stream, event by event. Source: OpenAPI 3.2, `itemSchema`."""
-    one: Schema = {"$ref": f"#/components/schemas/{endpoint.answers.__name__}"}
+    one = ref_to(endpoint.answers)
     text: Schema = {"type": "string"}
     event: Schema = {
         "type": "object",
