@@ -44,9 +44,13 @@ from service_tui.desk.commands.settings import (
     WatchMarket,
 )
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
-from service_tui.desk.slices.fleet import SkillRunState
+from service_tui.desk.slices.notices import Notice
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import AbsenceView, Notice, Phase, TicketState, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import SkillRunState
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.world import AbsenceView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp

@@ -31,9 +31,9 @@ from service_tui.desk.commands.agents import NoteConfirmed
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed, SetStar
 from service_tui.desk.slices.drill import DrillView
-from service_tui.desk.slices.fleet import SkillRunState
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.supervision import SkillRunState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -33,7 +33,7 @@ from service_tui.console.widgets.top_bar import (
 from service_tui.desk.persistent_banners import persistent_banners
 from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.halt import AckView, ExitAllView, HaltedAgent, HaltView
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
 from service_tui.units import Timestamp

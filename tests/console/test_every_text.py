@@ -58,14 +58,16 @@ from service_tui.console.screens.wallet import text as of_wallet
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.slices.agents import AgentView, FillView
-from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.log import ActionView
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import SignalView, SourceWalletView
-from service_tui.desk.slices.records import MarketView, PositionView, TicketView
 from service_tui.desk.slices.redemption import RedemptionRow
 from service_tui.desk.slices.research import ExperimentView
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -14,7 +14,7 @@ from kit.samples.fleet import held_of, run_of
 from service_tui.console.fleet_strip import AgentStanding, standings, strip
 from service_tui.console.widgets.line_fit import fitted_bits
 from service_tui.console.widgets.top_bar import with_fleet, world_bits
-from service_tui.desk.slices.fleet import SkillRunState, SupervisionView
+from service_tui.desk.slices.supervision import SkillRunState, SupervisionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 

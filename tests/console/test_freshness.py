@@ -7,7 +7,7 @@ import pytest
 
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.freshness import is_newer_answer
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.units import Timestamp
 
 STATE = replace(sample_state(6), seen={Topic.MARKETS: Timestamp(NOW - 9)})

@@ -32,7 +32,7 @@ from service_tui.console.screens.settings.detail import about_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.numbered_view import ProgramInfo
 from service_tui.desk.slices.halt import AckState, AckView, HaltView
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 
 CONSOLE: Final = Path(service_tui.console.__file__).parent

@@ -29,7 +29,6 @@ from service_tui.console.needs_risk import (
 )
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.desk.slices.reactor import BreakerView, Policy, SignalState, WalletChoice
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import (
     AutoView,
     ChainRunState,
@@ -39,6 +38,7 @@ from service_tui.desk.slices.redemption import (
     Stage,
 )
 from service_tui.desk.slices.risk import AlertState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp

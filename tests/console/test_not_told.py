@@ -8,13 +8,14 @@ from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.needs import unloaded_topics
 from service_tui.desk.slices.agents import FleetView
-from service_tui.desk.slices.fleet import SupervisionView
 from service_tui.desk.slices.log import LogView
 from service_tui.desk.slices.reactor import ReactorView
-from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.redemption import RedemptionView
 from service_tui.desk.slices.research import ResearchView
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import SupervisionView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Plan
 

@@ -24,7 +24,7 @@ from service_tui.console.notifications import (
     notifications,
     quiet_of,
 )
-from service_tui.desk.slices.records import Notice, NoticeKind
+from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.units import Timestamp
 
 STATE = seen_before(sample_state())

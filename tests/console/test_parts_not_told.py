@@ -19,10 +19,10 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.report import day_reports, known_pasts
 from service_tui.desk.audit.report_rows import report_rows, report_table
-from service_tui.desk.slices.fleet import SupervisionView
 from service_tui.desk.slices.halt import HaltView
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.supervision import SupervisionView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 

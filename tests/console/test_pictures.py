@@ -8,7 +8,7 @@ from kit.console.pictures import NAMES, SIZES, seen
 from kit.console.snapshot import FOLDER, assert_snapshot
 from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
-from service_tui.desk.slices.records import AbsenceView, ResolvedView
+from service_tui.desk.slices.world import AbsenceView, ResolvedView
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 

@@ -21,9 +21,12 @@ from service_tui.console.needs_service import REFUSED_FOR_S
 from service_tui.console.notifications import CHANNELS_OF, QUIET
 from service_tui.console.ranking import LAST_S, TIERS_S, Need, folded, rank, ranked
 from service_tui.console.shell.notifier import BELL, Notifier
-from service_tui.desk.slices.fleet import AgentNeedKind, AgentNeedView
-from service_tui.desk.slices.records import NoticeKind, Phase, TicketState, TicketView, Topic
+from service_tui.desk.slices.agents import AgentNeedKind, AgentNeedView
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.risk import AlertView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Timestamp

@@ -31,7 +31,9 @@ from service_tui.desk.recording.moment import RecordedMoment
 from service_tui.desk.recording.player import Player
 from service_tui.desk.recording.recorder import Recorder
 from service_tui.desk.slices.halt import HaltView
-from service_tui.desk.slices.records import Notice, Phase, TicketState
+from service_tui.desk.slices.notices import Notice
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import Recordings
 from service_tui.units import Timestamp

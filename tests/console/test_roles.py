@@ -14,8 +14,8 @@ from service_tui.console.roles import ROLE_OF, role_reason
 from service_tui.console.team_text import act_text
 from service_tui.console.widgets.banner import lasting_conditions
 from service_tui.desk.commands.halt import Halt
-from service_tui.desk.slices.records import WorldView
 from service_tui.desk.slices.team import ActView, PersonHere, TeamView
+from service_tui.desk.slices.world import WorldView
 from service_tui.desk.state import DeskState
 from service_tui.terms import PersonRole
 from service_tui.units import Timestamp

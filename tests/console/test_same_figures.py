@@ -31,9 +31,11 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.facts import AccountSeen, MarketsSeen
 from service_tui.desk.figures import own_agent, pnl_points, price_points
 from service_tui.desk.reduce import reduce
+from service_tui.desk.slices.agents import AgentDetailView
 from service_tui.desk.slices.buy_limits import BuyLimit
-from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, MarketView, TicketState, Topic
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.tickets import NO_TRACE, NOT_FOUND, TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Probability, Timestamp
 

@@ -12,7 +12,7 @@ from service_tui.console.messages import TourRequested
 from service_tui.console.tour import STEPS, Tour
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import ReactorView, SignalState
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.terms import Venue
 
 

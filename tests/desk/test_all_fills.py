@@ -18,11 +18,11 @@ from service_tui.desk.facts import FillsRead, FillsReceived
 from service_tui.desk.feed.fills import FillsWatch
 from service_tui.desk.fill_tickets import fill_tickets, ticket_of_fill, with_book
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.agents import AgentDetailView, FillView, ReasonedTradeView
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import Deal, OnBook, TicketState, TicketView, TradeView
 from service_tui.desk.slices.risk import REASONS, exit_cause, exit_source
+from service_tui.desk.slices.tickets import OnBook, TicketState, TicketView
+from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 

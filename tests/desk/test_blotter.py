@@ -31,7 +31,7 @@ from kit.samples.desk import sample_state
 from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.blotter import _fields, intent_of, ticket_of
 from service_tui.desk.commands.trading import RequestQuote
-from service_tui.desk.slices.records import NO_TRACE, TicketState
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState
 from service_tui.storage.blotter import Blotter, StoredState, StoredTicket
 from service_tui.storage.errors import StorageFullError
 from service_tui.terms import Venue

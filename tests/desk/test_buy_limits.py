@@ -28,7 +28,8 @@ from service_tui.desk.slices.buy_limits import (
     CooldownView,
     RiskDefaults,
 )
-from service_tui.desk.slices.records import NO_TRACE, NoticeKind, TicketState, TicketView
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.handlers import unwritten
 from service_tui.desk.trading.preflight import _against_cooldown, _against_quote, preflight

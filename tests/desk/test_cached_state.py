@@ -11,7 +11,8 @@ from kit.examples import examples
 from kit.samples.desk import NOW, market, sample_state
 from service_tui.desk import cached_state
 from service_tui.desk.cached_state import MARKETS_MAX, NEWS_MAX, TRADES_MAX, dump_state, load_state
-from service_tui.desk.slices.records import AbsenceView, Phase, ServiceView
+from service_tui.desk.slices.service import Phase, ServiceView
+from service_tui.desk.slices.world import AbsenceView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Mode, Venue
 from service_tui.units import Micros

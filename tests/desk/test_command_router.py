@@ -21,8 +21,8 @@ from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.registry import Registry
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.buy_limits import BuyLimit, RiskDefaults
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import Condition, Thresholds
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.tickets import Ticket
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros

@@ -10,7 +10,9 @@ from service_tui.desk.commands.settings import Refresh, SetPreference, SetStar
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.desk import IN_FLIGHT_MAX, INBOX_MAX, Desk
 from service_tui.desk.opening import DeskMemory
-from service_tui.desk.slices.records import Phase, TicketState, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import StoredState
 from service_tui.units import ONE

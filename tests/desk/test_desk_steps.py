@@ -36,8 +36,10 @@ from service_tui.desk.feed.pollers import READINGS
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reasons import HALTED
 from service_tui.desk.slices.halt import HaltView
-from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.slices.risk import AlertsSeen
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.vault import Vault
 from service_tui.signing.policy import SigningPolicy

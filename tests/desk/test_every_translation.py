@@ -25,10 +25,9 @@ TRANSLATING = [
     f"service_tui.desk.{path.relative_to(DESK).with_suffix('').as_posix().replace('/', '.')}"
     for path in sorted([DESK / "translate.py", *DESK.glob("*/translate.py")])
 ]
+WITHOUT_PROPERTIES = {"account", "notices", "position_key", "rows", "topics", "webhooks", "world"}
 SLICES = [
-    one.name
-    for one in pkgutil.iter_modules(slices.__path__)
-    if one.name not in {"position_key", "rows", "webhooks"}  # no record there has a property
+    one.name for one in pkgutil.iter_modules(slices.__path__) if one.name not in WITHOUT_PROPERTIES
 ]
 SEEDS = range(6)
 KEPT = Path(__file__).parent / "snapshots"

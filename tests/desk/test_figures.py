@@ -26,11 +26,11 @@ from service_tui.desk.figures import (
     price_points,
 )
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.agents import AgentLimitsView, AgentView
+from service_tui.desk.slices.agents import AgentDetailView, AgentLimitsView, AgentView
 from service_tui.desk.slices.buy_limits import SkillDaySpend
-from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.slices.records import TicketState, Topic
 from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Venue, win_rate
 from service_tui.units import ONE, Micros, Probability, Timestamp

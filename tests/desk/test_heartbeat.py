@@ -14,7 +14,9 @@ from service_tui.desk.heartbeat import (
     silence_s,
     watch_briefing,
 )
-from service_tui.desk.slices.records import NoticeKind, Phase, Topic
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.units import Timestamp
 
 STATE = sample_state(8)

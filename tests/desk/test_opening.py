@@ -12,7 +12,7 @@ from service_tui.desk.cached_state import STATE_KEY, load_state
 from service_tui.desk.commands.settings import SetPreference, SetStar
 from service_tui.desk.opening import TICKETS_SHOWN
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.storage.blotter import TAKEN_OVER, Blotter, Intent, StoredState, StoredTicket
 from service_tui.storage.cache import CacheStore
 from service_tui.storage.cached_state import read_cache, read_preferences

@@ -7,7 +7,7 @@ import pytest
 from kit.samples.desk import sample_state
 from service_tui.desk.persistent_banners import REAL_MONEY, persistent_banners
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 
 FAIR = replace(sample_state(8), tickets=())
 

@@ -26,7 +26,7 @@ from service_tui.desk.reading_failures import (
     show_trouble,
     status_of,
 )
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.units import Timestamp
 
 CALLED = Called("GET", "/x")

@@ -34,27 +34,22 @@ from service_tui.desk.facts import (
     WorldSeen,
 )
 from service_tui.desk.reduce import EQUITY_MAX, KINDS, NOTICES_MAX, TICKETS_MAX, capped, reduce
-from service_tui.desk.slices.agents import FleetView, RevealedView
-from service_tui.desk.slices.briefing import BriefingView
-from service_tui.desk.slices.buy_limits import BuyLimitsView
-from service_tui.desk.slices.drill import DrillPhase, DrillView
-from service_tui.desk.slices.fleet import (
+from service_tui.desk.slices.account import EquityPoint, LimitsView
+from service_tui.desk.slices.agents import (
     AgentDetailView,
     AgentNeedKind,
     AgentNeedView,
-    HeldSeen,
-    LeashView,
-    LogTailView,
-    PastsSeen,
-    SkillRunState,
-    SkillRunView,
-    SkillView,
-    SupervisionView,
-    news_of_fleet,
+    FleetView,
+    RevealedView,
 )
+from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.buy_limits import BuyLimitsView
+from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogEvent, LogView
+from service_tui.desk.slices.markets import DetailView
 from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.positions import remark
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import (
     BreakerView,
@@ -68,18 +63,7 @@ from service_tui.desk.slices.reactor import (
     WalletChoice,
     WalletChosen,
 )
-from service_tui.desk.slices.records import (
-    DetailView,
-    EquityPoint,
-    LimitsView,
-    Phase,
-    TicketState,
-    TicketView,
-    Topic,
-    TradeView,
-    remark,
-)
-from service_tui.desk.slices.redemption import ChainRunState, RunView
+from service_tui.desk.slices.redemption import AutoChanged, ChainRunState, QueueSeen, RunView
 from service_tui.desk.slices.research import (
     BacktestRequested,
     BacktestSeen,
@@ -96,13 +80,23 @@ from service_tui.desk.slices.risk import (
     MonitorView,
     PriceAlertView,
 )
-from service_tui.desk.slices.team import TeamView
-from service_tui.desk.slices.wallet import (
-    AutoChanged,
-    PayView,
-    QueueSeen,
-    WalletView,
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import (
+    HeldSeen,
+    LeashView,
+    LogTailView,
+    PastsSeen,
+    SkillRunState,
+    SkillRunView,
+    SkillView,
+    SupervisionView,
+    news_of_fleet,
 )
+from service_tui.desk.slices.team import TeamView
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import TradeView
+from service_tui.desk.slices.wallet import PayView, WalletView
 from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, HeldStatus, MarketStatus, PersonRole, Side, Venue

@@ -20,23 +20,19 @@ from service_tui.desk.facts import (
 )
 from service_tui.desk.reduce import FILLS_MAX, reduce
 from service_tui.desk.reduce_risk import news_of
+from service_tui.desk.slices.account import EquityPoint, LimitsView
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.markets import DetailView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import BreakerView
-from service_tui.desk.slices.records import (
-    DetailView,
-    EquityPoint,
-    LimitsView,
-    Phase,
-    TicketState,
-    TicketView,
-    Topic,
-    TradeView,
-)
 from service_tui.desk.slices.risk import AlertsSeen, AlertState, MonitorView, RiskView
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.team import TeamView
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.wallet import PayView, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, PersonRole, Side, Venue

@@ -24,7 +24,7 @@ from service_tui.desk.reduce_risk import (
 from service_tui.desk.reduce_risk import (
     exit_of as exit_that_ended,
 )
-from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView, TradeView
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.risk import (
     BY_MONITOR,
     AlertsSeen,
@@ -37,6 +37,8 @@ from service_tui.desk.slices.risk import (
     PriceAlertView,
     RiskView,
 )
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 

@@ -13,8 +13,9 @@ from service_tui.desk import supervision
 from service_tui.desk.commands import agents as commands
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.registry import Registry
-from service_tui.desk.slices.fleet import AgentDetailView, Pace, PastsSeen
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.agents import AgentDetailView
+from service_tui.desk.slices.supervision import Pace, PastsSeen
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.terms import LeashMode

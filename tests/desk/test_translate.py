@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
 from service_tui.desk.fixes import FIX_OF, fix_of
-from service_tui.desk.slices.records import BookLevelView, PositionView
+from service_tui.desk.slices.markets import BookLevelView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.translate import (
     account_view,
     amount,

@@ -11,7 +11,7 @@ from service_tui.desk.audit.exports import position_rows
 from service_tui.desk.cached_state import dump_state, load_state
 from service_tui.desk.facts import PositionsSeen
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.translate import position_views
 from service_tui.terms import Action, MarketStatus, OrderType, Side, Venue
 from service_tui.units import ONE, decimal

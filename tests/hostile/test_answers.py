@@ -13,7 +13,7 @@ from kit.examples import DEPTH
 from kit.service import hostile
 from kit.service.hostile import Bytes, Way
 from service_tui.client.reply import NotProtocolError, decode
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints.public import ALL

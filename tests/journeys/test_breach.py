@@ -13,8 +13,8 @@ from service_tui.console.exit_estimate import exit_at
 from service_tui.console.needs import needs
 from service_tui.desk.commands.settings import SetSpeed
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.risk import AlertState, MonitorView
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros

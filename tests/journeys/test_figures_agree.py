@@ -16,7 +16,7 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage, open_test_desk
 from service_tui.clock import ManualClock
 from service_tui.desk.audit.listings import LISTINGS
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Venue
 from service_tui.units import ONE
 from service_tui.wire.endpoints.desk import DESK_AGENTS, SET_SPEED

@@ -25,7 +25,7 @@ from service_tui.desk.commands.agents import (
     WatchAgent,
 )
 from service_tui.desk.desk import Desk
-from service_tui.desk.slices.fleet import Pace, SkillRunState, SkillRunView
+from service_tui.desk.slices.supervision import Pace, SkillRunState, SkillRunView
 from service_tui.desk.state import DeskState
 from service_tui.server.http.loopback import listen
 from service_tui.skills.process import tagged

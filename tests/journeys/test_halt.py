@@ -17,7 +17,7 @@ from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.units import ONE
 from service_tui.wiring.halts import kept_halts
 

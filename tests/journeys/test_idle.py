@@ -17,7 +17,7 @@ from kit.console import painting
 from kit.console.walk import walking
 from service_tui.client import reply
 from service_tui.clock import ManualClock
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.storage.db.writer import Writer
 
 SETTLE_S = 30

@@ -10,7 +10,7 @@ from kit.desk.redeeming import balance
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE
 

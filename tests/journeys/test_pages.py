@@ -12,7 +12,8 @@ from service_tui.console.forms.welcome import Welcome
 from service_tui.console.key_queue import REST_S
 from service_tui.console.keys import KEYS
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
-from service_tui.desk.slices.records import NoticeKind, TicketState
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.tickets import TicketState
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from service_tui.console.screens.reactor.forms import ChoosePolicy, FollowForm
 from service_tui.console.screens.reactor.screen import ReactorScreen
 from service_tui.desk.commands.reactor import SetReactorConfig
 from service_tui.desk.slices.reactor import Policy, SignalState, SignalView
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.wiring.live import embedded_parts
 from service_tui.wiring.options import Options

@@ -12,7 +12,7 @@ from kit.desk.faults import buy, ready
 from kit.service.stage import ANSWER_S
 from service_tui.clock import ManualClock
 from service_tui.desk.commands.agents import AgentAct, Govern
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 from service_tui.units import ONE

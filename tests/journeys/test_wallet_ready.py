@@ -28,8 +28,8 @@ from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext
-from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.redemption import ChainRunState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.slices.wallet import KeyState, Ownership
 from service_tui.desk.vault import Vault
 from service_tui.terms import Venue

@@ -12,7 +12,7 @@ from kit.samples.filled import filled
 from kit.samples.whole import whole_desk
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.slices.agents import AgentView, FleetView
-from service_tui.desk.slices.records import Notice
+from service_tui.desk.slices.notices import Notice
 from service_tui.desk.state import DeskState
 from service_tui.wiring import agent_command
 from service_tui.wiring.agent_command import UNKNOWN, govern

@@ -14,7 +14,8 @@ from kit.samples.whole import whole_desk
 from service_tui.clock import ManualClock
 from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.slices.halt import AckState, AckView, HaltView, KeptHalt
-from service_tui.desk.slices.records import Notice, Phase
+from service_tui.desk.slices.notices import Notice
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState, Topic
 from service_tui.storage.errors import DirectoryLockedError, Holder
 from service_tui.terms import PERSON_KEY_PREFIX

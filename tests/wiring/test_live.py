@@ -23,7 +23,9 @@ from service_tui.desk.agents.handlers import OWN_KEY
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.settings import SetPreference, SetStar
 from service_tui.desk.desk import Desk
-from service_tui.desk.slices.records import Phase, TicketState, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import events as codec
 from service_tui.storage.errors import StorageFullError

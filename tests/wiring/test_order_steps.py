@@ -12,7 +12,7 @@ import pytest
 from service_tui.console.fields import FieldError
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.commands.wallet import SetLive
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wiring import trade_command as command

@@ -10,7 +10,7 @@ import pytest
 from kit.samples.desk import sample_state
 from service_tui.cli import main as cli
 from service_tui.console.freshness import is_private
-from service_tui.desk.slices.records import Notice, NoticeKind
+from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.wiring.plain import newest, notice_line
 
 LINES = """\

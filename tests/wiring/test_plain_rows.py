@@ -24,9 +24,11 @@ from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor
-from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.notices import Notice
 from service_tui.desk.slices.reactor import SignalState
-from service_tui.desk.slices.records import Notice, TicketState, TicketView, Topic
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.terms import Action, MarketStatus, Side, Venue

@@ -19,7 +19,8 @@ from kit.service.stage import ANSWER_S
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
-from service_tui.desk.slices.records import Phase, TicketState
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.cached_state import has_open_tickets
 from service_tui.storage.db.connection import DATABASE_FILE

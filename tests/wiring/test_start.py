@@ -10,7 +10,7 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.cached_state import STATE_KEY, dump_state
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.lock import DataDirLock

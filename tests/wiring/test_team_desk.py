@@ -16,7 +16,8 @@ from service_tui.desk.commands.settings import Refresh
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.halt import KeptHalt
-from service_tui.desk.slices.records import Phase, TicketState
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.state import DeskState
 from service_tui.server.http.loopback import bind, listen

@@ -28,7 +28,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.vault import Vault

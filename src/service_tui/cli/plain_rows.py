@@ -23,10 +23,12 @@ from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor
 from service_tui.desk.desk import Desk
-from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import SignalState, SignalView
-from service_tui.desk.slices.records import PositionView, TicketState, Topic
 from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.toml_lines import printable

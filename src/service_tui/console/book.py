@@ -6,8 +6,8 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.desk.slices.markets import BookLevelView, DetailView, MarketView
 from service_tui.desk.slices.orders import limit_text
-from service_tui.desk.slices.records import BookLevelView, DetailView, MarketView
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros
 

@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from service_tui.desk.slices.records import MarketView, PositionView
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import MonitorState, MonitorView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Venue

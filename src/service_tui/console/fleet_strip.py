@@ -13,7 +13,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import SkillRunState
+from service_tui.desk.slices.supervision import SkillRunState
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
 

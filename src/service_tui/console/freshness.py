@@ -6,7 +6,7 @@ from typing import Final
 from service_tui.console.keys import cap
 from service_tui.console.reasons import reason_text
 from service_tui.desk.freshness import is_answered, untradable
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

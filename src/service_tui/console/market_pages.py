@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from service_tui.desk.slices.records import MarketView
+from service_tui.desk.slices.markets import MarketView
 from service_tui.pasted import WebPlace, ticker, web_place
 
 

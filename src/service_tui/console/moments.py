@@ -11,10 +11,13 @@ from service_tui.console import formats
 from service_tui.console.team_text import act_text
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.log import ActionView, LogEvent, without_reported_orders
+from service_tui.desk.slices.markets import NewsView
 from service_tui.desk.slices.reactor import SignalView
-from service_tui.desk.slices.records import AbsenceView, Deal, NewsView, Phase, TradeView, WorldView
 from service_tui.desk.slices.research import ExperimentView
 from service_tui.desk.slices.risk import AlertView, PriceAlertView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.trades import Deal, TradeView
+from service_tui.desk.slices.world import AbsenceView, WorldView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp, decimal

@@ -7,7 +7,8 @@ from service_tui.console.needs_positions import of_positions
 from service_tui.console.needs_risk import of_risk
 from service_tui.console.needs_service import of_service
 from service_tui.console.ranking import Need, ranked
-from service_tui.desk.slices.records import AbsenceView, Topic
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.world import AbsenceView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -12,15 +12,9 @@ from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.reasons import without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.agents.health import SPENT
-from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import (
-    AgentNeedKind,
-    AgentNeedView,
-    LeashView,
-    SkillRunState,
-    pending_text,
-)
+from service_tui.desk.slices.agents import AgentNeedKind, AgentNeedView, AgentView
 from service_tui.desk.slices.research import SessionView
+from service_tui.desk.slices.supervision import LeashView, SkillRunState, pending_text
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus, SessionState, Venue, agent_with
 from service_tui.units import Micros, Timestamp

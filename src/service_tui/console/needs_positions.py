@@ -9,7 +9,8 @@ from service_tui.console.keys import cap
 from service_tui.console.questions import short_question
 from service_tui.console.ranking import Need
 from service_tui.console.reasons import fix_text
-from service_tui.desk.slices.records import MarketView, PositionView
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.redemption import ChainRunState
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side

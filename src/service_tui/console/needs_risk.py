@@ -13,8 +13,8 @@ from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.reasons import without_amounts
 from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.reactor import Policy, SignalView
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import AlertState, AlertView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp

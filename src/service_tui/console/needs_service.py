@@ -11,7 +11,9 @@ from service_tui.console.questions import short_question
 from service_tui.console.ranking import Need
 from service_tui.console.reasons import fix_text, without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
-from service_tui.desk.slices.records import LimitsView, Phase, TicketState, TicketView
+from service_tui.desk.slices.account import LimitsView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
 from service_tui.units import Micros, Timestamp

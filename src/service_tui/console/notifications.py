@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.records import Notice, NoticeKind
+from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.units import Timestamp
 
 CHANNELS_OF: Final = "notify."

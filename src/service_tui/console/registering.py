@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 
 

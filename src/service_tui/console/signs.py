@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from service_tui.console import formats
-from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.supervision import HeldView
 from service_tui.terms import SIGNAL_RANGES, Side
 from service_tui.units import figure_within
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.slices.reactor import SignalState, SignalView
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

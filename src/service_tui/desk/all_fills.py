@@ -1,7 +1,7 @@
 """Fills of all agents and consoles as one list. Pure."""
 
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.records import TradeView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros

@@ -3,7 +3,7 @@
 import json
 from typing import Final
 
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.storage.blotter import Intent, StoredTicket
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp

@@ -13,7 +13,8 @@ from service_tui.desk.commands.buy_limits import limit_figure_text
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitsView, BuyLimitView
-from service_tui.desk.slices.records import TicketState, TicketView, Topic
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp, sum_of

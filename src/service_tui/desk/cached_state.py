@@ -12,17 +12,12 @@ from functools import cache, partial
 from types import NoneType, UnionType
 from typing import Any, Final, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from service_tui.desk.slices.records import (
-    AccountView,
-    EquityPoint,
-    LimitsView,
-    MarketView,
-    NewsView,
-    PositionView,
-    TradeView,
-    WorldView,
-)
+from service_tui.desk.slices.account import AccountView, EquityPoint, LimitsView
+from service_tui.desk.slices.markets import MarketView, NewsView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.venues import VenueSumView
+from service_tui.desk.slices.world import WorldView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

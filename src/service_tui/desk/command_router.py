@@ -47,7 +47,7 @@ from service_tui.desk.risk.exits import Exits
 from service_tui.desk.settings import handlers as settings
 from service_tui.desk.settings import limits
 from service_tui.desk.slices.agents import RevealedView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.trading import cancel_orders as orders

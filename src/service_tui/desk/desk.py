@@ -37,8 +37,10 @@ from service_tui.desk.research.files import FileWatch
 from service_tui.desk.restarting import fault_text, keep_running
 from service_tui.desk.risk.exits import Exits
 from service_tui.desk.risk.price_alerts import PriceWatch
-from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.slices.risk import AlertsSeen
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket

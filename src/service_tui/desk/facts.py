@@ -4,24 +4,21 @@ from dataclasses import dataclass
 
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.reasons import Fix
+from service_tui.desk.slices.account import AccountView
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.fleet import FleetFact
 from service_tui.desk.slices.log import LogEvent
+from service_tui.desk.slices.markets import MarketView, NewsView
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import ReactorFact
-from service_tui.desk.slices.records import (
-    AccountView,
-    MarketView,
-    NewsView,
-    NoticeKind,
-    PositionView,
-    Topic,
-    WorldView,
-)
+from service_tui.desk.slices.redemption import WalletFact
 from service_tui.desk.slices.research import ResearchFact
 from service_tui.desk.slices.risk import RiskFact
+from service_tui.desk.slices.supervision import FleetFact
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.venues import VenueSumView
-from service_tui.desk.slices.wallet import WalletFact
+from service_tui.desk.slices.world import WorldView
 from service_tui.units import Micros, Timestamp
 
 

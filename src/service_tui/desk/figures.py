@@ -3,11 +3,13 @@
 from dataclasses import replace
 from typing import Final
 
-from service_tui.desk.slices.agents import AgentLimitsView, AgentView
+from service_tui.desk.slices.account import AccountView
+from service_tui.desk.slices.agents import AgentDetailView, AgentLimitsView, AgentView
 from service_tui.desk.slices.briefing import BriefingView, NewMarketView
 from service_tui.desk.slices.buy_limits import SkillDaySpend
-from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.slices.records import AccountView, DetailView, MarketView, TicketState, Topic
+from service_tui.desk.slices.markets import DetailView, MarketView
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 

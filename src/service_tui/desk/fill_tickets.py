@@ -6,8 +6,9 @@ from typing import Final
 
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.orders import OpenOrderView, price_text
-from service_tui.desk.slices.records import Deal, OnBook, TicketState, TicketView, TradeView
 from service_tui.desk.slices.risk import BY_DESK, BY_MONITOR, exit_cause
+from service_tui.desk.slices.tickets import OnBook, TicketState, TicketView
+from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.terms import MONEY_OF, Action, TradeStatus, venue_marked
 from service_tui.units import Micros, decimal
 

@@ -3,7 +3,8 @@
 from typing import Final
 
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action
 from service_tui.units import Timestamp

@@ -4,8 +4,10 @@ from typing import Final
 
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
-from service_tui.desk.slices.records import NoticeKind, Phase, Topic
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.risk import BriefingLate
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

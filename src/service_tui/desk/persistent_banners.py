@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 
 SKEW_SHOWN_S: Final = 5.0

@@ -15,7 +15,7 @@ from service_tui.clock import Clock
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
 from service_tui.desk.slices.halt import KeptHalt
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.signing.policy import SigningPolicy

@@ -13,7 +13,7 @@ from service_tui.client.errors import (
 )
 from service_tui.desk.facts import ServiceFailed
 from service_tui.desk.ports import Ports
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.units import Timestamp
 
 log = logging.getLogger(__name__)

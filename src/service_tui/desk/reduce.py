@@ -34,21 +34,17 @@ from service_tui.desk.reduce_risk import (
     with_trades,
 )
 from service_tui.desk.slices import reactor as reactors
+from service_tui.desk.slices.account import EquityPoint, LimitsView, summed
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.drill import DrillView
-from service_tui.desk.slices.fleet import (
-    FLEET_KINDS,
-    FleetFact,
-    HeldSeen,
-    PastsSeen,
-    news_of_fleet,
-    reduce_fleet,
-)
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogView
+from service_tui.desk.slices.markets import DetailView, MarketView
+from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.desk.slices.orders import OpenOrderView, end_text
+from service_tui.desk.slices.positions import PositionView, remark
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import (
     REACTOR_KINDS,
@@ -59,23 +55,7 @@ from service_tui.desk.slices.reactor import (
     SignalView,
     WalletChosen,
 )
-from service_tui.desk.slices.records import (
-    DetailView,
-    EquityPoint,
-    LimitsView,
-    MarketView,
-    Notice,
-    NoticeKind,
-    Phase,
-    PositionView,
-    ServiceView,
-    TicketView,
-    Topic,
-    TradeView,
-    remark,
-    summed,
-)
-from service_tui.desk.slices.redemption import RunView
+from service_tui.desk.slices.redemption import AutoChanged, QueueSeen, RunView, reduce_redemption
 from service_tui.desk.slices.research import (
     BacktestRequested,
     BacktestSeen,
@@ -87,14 +67,20 @@ from service_tui.desk.slices.research import (
 )
 from service_tui.desk.slices.risk import AlertsSeen, RiskFact
 from service_tui.desk.slices.rows import in_place
-from service_tui.desk.slices.team import TeamView, leader_news
-from service_tui.desk.slices.wallet import (
-    AutoChanged,
-    PayView,
-    QueueSeen,
-    WalletView,
-    reduce_redemption,
+from service_tui.desk.slices.service import Phase, ServiceView
+from service_tui.desk.slices.supervision import (
+    FLEET_KINDS,
+    FleetFact,
+    HeldSeen,
+    PastsSeen,
+    news_of_fleet,
+    reduce_fleet,
 )
+from service_tui.desk.slices.team import TeamView, leader_news
+from service_tui.desk.slices.tickets import TicketView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import TradeView
+from service_tui.desk.slices.wallet import PayView, WalletView
 from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, TradeStatus, Venue

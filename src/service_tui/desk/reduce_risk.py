@@ -7,14 +7,9 @@ from typing import Final
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import Noticed
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.records import (
-    MarketView,
-    NoticeKind,
-    PositionView,
-    TicketState,
-    TicketView,
-    TradeView,
-)
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import (
     BY_MONITOR,
     EXIT,
@@ -31,6 +26,8 @@ from service_tui.desk.slices.risk import (
     RiskView,
 )
 from service_tui.desk.slices.rows import in_place
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.terms import MONEY_OF, Action, ExitReason, Venue, venue_marked
 from service_tui.units import ONE, Micros
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeAlias, TypeVar, cast
 
 from service_tui.desk.command import Command
-from service_tui.desk.slices.records import TicketView
+from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.tickets import Ticket
 
 Given = TypeVar("Given", bound=Command)

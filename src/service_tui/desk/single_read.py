@@ -10,7 +10,7 @@ from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.feed.pollers import READINGS
 from service_tui.desk.ports import DeskContext, Ports
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 

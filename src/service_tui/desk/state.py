@@ -3,38 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from service_tui.desk.slices.account import AccountView, EquityPoint, LimitsView
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.drill import DrillView
-from service_tui.desk.slices.fleet import SupervisionView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.log import LogView
+from service_tui.desk.slices.markets import DetailView, MarketView, NewsView
+from service_tui.desk.slices.notices import Notice
 from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import ReactorView
-from service_tui.desk.slices.records import (
-    AccountView,
-    DetailView,
-    EquityPoint,
-    LimitsView,
-    MarketView,
-    NewsView,
-    Notice,
-    PositionView,
-    ServiceView,
-    TicketView,
-    Topic,
-    TradeView,
-    WorldView,
-)
 from service_tui.desk.slices.redemption import RedemptionView
 from service_tui.desk.slices.research import ResearchView
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.service import ServiceView
+from service_tui.desk.slices.supervision import SupervisionView
 from service_tui.desk.slices.team import TeamView
+from service_tui.desk.slices.tickets import TicketView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.slices.wallet import WalletView
 from service_tui.desk.slices.webhooks import WebhooksView
+from service_tui.desk.slices.world import WorldView
 from service_tui.units import Micros, Timestamp
 
 

@@ -36,8 +36,8 @@ from service_tui.desk.halt.skills import SkillAgents
 from service_tui.desk.ports import DeskContext, Ports
 from service_tui.desk.reasons import Reason
 from service_tui.desk.registry import Registry
-from service_tui.desk.slices.fleet import PastsSeen
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.supervision import PastsSeen
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.live_orders import against_skill
 from service_tui.units import Micros
 

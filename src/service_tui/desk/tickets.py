@@ -3,7 +3,7 @@
 import asyncio
 
 from service_tui.desk.command import Command
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 
 
 class Ticket:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from service_tui.desk.fixes import fix_of
+from service_tui.desk.slices.account import AccountView, LimitsView, summed
 from service_tui.desk.slices.agents import (
     AgentLimitsView,
     AgentView,
@@ -20,23 +21,18 @@ from service_tui.desk.slices.briefing import (
     StandingView,
     VenueBriefing,
 )
-from service_tui.desk.slices.orders import price_text
-from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import (
-    AbsenceView,
-    AccountView,
+from service_tui.desk.slices.markets import (
     BookLevelView,
     DetailView,
-    LimitsView,
     MarketView,
     NewsView,
-    PositionView,
-    ResolvedView,
     TapeTradeView,
-    TradeView,
-    WorldView,
-    summed,
 )
+from service_tui.desk.slices.orders import price_text
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.quote import QuoteView
+from service_tui.desk.slices.trades import TradeView
+from service_tui.desk.slices.world import AbsenceView, ResolvedView, WorldView
 from service_tui.terms import (
     MONEY_OF,
     SIM_TRADE_MAX,

@@ -9,7 +9,7 @@ from service_tui.client.client import Client
 from service_tui.clock import Clock
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext, Listen
-from service_tui.desk.slices.records import Phase, ServiceView
+from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.storage.db.database import Database

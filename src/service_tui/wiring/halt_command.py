@@ -15,7 +15,7 @@ from service_tui.clock import SystemClock
 from service_tui.desk.commands.halt import RESUME_WORD, Halt, Resume
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.halt import AckState, AckView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wiring import attached_desk, live

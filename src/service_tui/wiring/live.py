@@ -22,7 +22,7 @@ from service_tui.clock import Clock, SystemClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.server.embedded import BASE_URL, Sim
 from service_tui.signing.book import ExchangeVersion

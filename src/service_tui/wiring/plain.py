@@ -14,7 +14,7 @@ from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, without_amounts
 from service_tui.desk.desk import Desk
 from service_tui.desk.reasons import Reason
-from service_tui.desk.slices.records import Notice
+from service_tui.desk.slices.notices import Notice
 from service_tui.desk.state import DeskState
 from service_tui.wiring import live
 from service_tui.wiring.closed import explain_closed_desk

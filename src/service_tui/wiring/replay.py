@@ -17,7 +17,7 @@ from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.command import Command
 from service_tui.desk.recording.moment import RecordError
 from service_tui.desk.recording.player import Player
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_preferences

@@ -24,7 +24,8 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reduce import reduce
 from service_tui.desk.single_read import read_once
-from service_tui.desk.slices.records import Phase, ServiceView, Topic
+from service_tui.desk.slices.service import Phase, ServiceView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DirectoryLockedError

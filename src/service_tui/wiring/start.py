@@ -17,7 +17,7 @@ from service_tui.console.shell.ending import Ending
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.cached_state import STATE_KEY, load_state
 from service_tui.desk.slices.halt import newest
-from service_tui.desk.slices.records import Phase, ServiceView
+from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_cache, read_preferences

@@ -21,8 +21,10 @@ from service_tui.console.forms.quoting import as_quoted, bounded
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.commands.wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import MarketView, TicketState, TicketView, Topic
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding
 from service_tui.terms import Action, Side, Venue, counted

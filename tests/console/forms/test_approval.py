@@ -26,8 +26,8 @@ from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.agents import VenueMoneyView
-from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.records import Notice, NoticeKind
+from service_tui.desk.slices.notices import Notice, NoticeKind
+from service_tui.desk.slices.supervision import HeldView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

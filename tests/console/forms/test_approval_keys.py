@@ -24,7 +24,7 @@ from service_tui.console.forms.approval import (
 )
 from service_tui.console.reasons import without_amounts
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
-from service_tui.desk.slices.fleet import HeldView, LeashView, approval_text
+from service_tui.desk.slices.supervision import HeldView, LeashView, approval_text
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

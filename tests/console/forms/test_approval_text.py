@@ -26,7 +26,7 @@ from service_tui.console.forms.approval import (
 from service_tui.console.keys import cap
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.slices.fleet import HeldView, approval_text
+from service_tui.desk.slices.supervision import HeldView, approval_text
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

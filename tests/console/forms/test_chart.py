@@ -16,7 +16,7 @@ from service_tui.console.forms.chart import FAR, ChartDialog, ChartPlace
 from service_tui.console.widgets.chart_view import ChartView
 from service_tui.desk.commands.agents import ReadDay
 from service_tui.desk.commands.settings import WatchMarket
-from service_tui.desk.slices.records import EquityPoint
+from service_tui.desk.slices.account import EquityPoint
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Timestamp
 

@@ -29,7 +29,7 @@ from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.halt.exit_all import sale_of
 from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp

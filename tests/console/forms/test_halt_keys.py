@@ -14,7 +14,7 @@ from service_tui.console.forms.halt_text import LISTED_MAX, exits_question, sold
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.desk.commands.halt import RESUME_WORD, ExitAll, Resume
 from service_tui.desk.slices.halt import AckState, AckView, HaltView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Venue
 from service_tui.units import Timestamp
 

@@ -12,8 +12,8 @@ from kit.samples.desk import NOW
 from kit.samples.fleet import fleet_state, leash_of
 from service_tui.console.forms.leash_form import LeashForm, subjects_of
 from service_tui.desk.commands.agents import SetLeash
-from service_tui.desk.slices.fleet import LeashView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.supervision import LeashView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import LEASH_WAIT_S, LeashMode
 from service_tui.units import ONE, Micros

@@ -25,8 +25,9 @@ from service_tui.console.forms.order_draft import (
 from service_tui.console.forms.ticket_text import exits_text, market_line, order_text
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.buy_limits import RiskDefaults
-from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import token_shown

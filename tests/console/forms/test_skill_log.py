@@ -11,7 +11,7 @@ from kit.samples.fleet import run_of, sample_supervision
 from service_tui.console.forms.skill_log import SkillLog
 from service_tui.console.log_lines import LogLines, as_table, has_json, matches, unwrapped, wrapped
 from service_tui.desk.commands.agents import SaveOutput, WatchAgent
-from service_tui.desk.slices.fleet import LogTailView
+from service_tui.desk.slices.supervision import LogTailView
 from service_tui.desk.state import DeskState
 
 STATE = seen_before(sample_state())

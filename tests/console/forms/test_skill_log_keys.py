@@ -14,7 +14,7 @@ from service_tui.console.forms.skill_log import SkillLog
 from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.output_view import OutputView
 from service_tui.desk.commands.agents import SaveOutput, WatchAgent
-from service_tui.desk.slices.fleet import LogTailView
+from service_tui.desk.slices.supervision import LogTailView
 from service_tui.desk.state import DeskState
 
 RUN = run_of()

@@ -34,7 +34,7 @@ from service_tui.console.keys import cap
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.buy_limits import RiskDefaults
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.preflight import HeldSide
 from service_tui.terms import Action, MarketStatus, Mode, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp

@@ -12,7 +12,7 @@ from service_tui.console.forms import trade_form
 from service_tui.console.forms.trade_form import CHANGED
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import PROSE_MAX, Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 

@@ -25,7 +25,7 @@ from service_tui.console.forms.trade_form import (
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

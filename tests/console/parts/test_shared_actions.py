@@ -20,8 +20,9 @@ from service_tui.console.parts import shared_actions as shared
 from service_tui.desk.audit.why import why_fill, why_position, why_ticket
 from service_tui.desk.commands.agents import ExportData, ReadDay
 from service_tui.desk.reasons import READ_ONLY
-from service_tui.desk.slices.records import MarketView, Topic
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
 

@@ -26,7 +26,7 @@ from service_tui.console.parts.view_memory import VIEW, ViewMemory
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.widgets.record_table import TableState
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.units import Timestamp
 
 STATE = replace(sample_state(6), rewound_to=None, from_cache=False, preferences={})

@@ -15,15 +15,10 @@ from service_tui.console.screens.overview.detail import absence_text
 from service_tui.console.screens.overview.screen import AttentionScreen
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import GiveUp
-from service_tui.desk.slices.records import (
-    NO_TRACE,
-    AbsenceView,
-    NewsView,
-    PositionView,
-    ResolvedView,
-    TicketState,
-    TicketView,
-)
+from service_tui.desk.slices.markets import NewsView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
+from service_tui.desk.slices.world import AbsenceView, ResolvedView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Mode, Side
 from service_tui.units import Micros, Probability, Timestamp

@@ -14,7 +14,7 @@ from kit.samples.desk import NOW
 from kit.samples.filled import filled
 from kit.samples.whole import whole_desk
 from service_tui.console.shell.views import SCREENS
-from service_tui.desk.slices.records import AbsenceView
+from service_tui.desk.slices.world import AbsenceView
 from service_tui.desk.state import DeskState
 
 DESK = whole_desk()

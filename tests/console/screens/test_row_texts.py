@@ -36,8 +36,8 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.numbered_view import ProgramInfo
 from service_tui.desk.slices.buy_limits import BuyLimit, BuyLimitView, CooldownView, SkillDaySpend
 from service_tui.desk.slices.reactor import MIRROR_SKILL, BreakerView
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import AutoView, ChainRunState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import Ownership, PayView
 from service_tui.desk.slices.webhooks import WebhooksView, WebhookView
 from service_tui.desk.state import DeskState

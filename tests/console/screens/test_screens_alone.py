@@ -38,10 +38,9 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.agents import ReadLog, WatchAgent
 from service_tui.desk.commands.research import ShowDiff
 from service_tui.desk.commands.settings import Forget
-from service_tui.desk.slices.agents import RevealedView
-from service_tui.desk.slices.fleet import AgentDetailView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.agents import AgentDetailView, RevealedView
 from service_tui.desk.slices.research import DiffView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 
 STATE = replace(whole_desk(), rewound_to=None, from_cache=False)

@@ -31,8 +31,8 @@ from service_tui.desk.commands.agents import (
     StopSkill,
 )
 from service_tui.desk.slices.agents import AgentView, VenueMoneyView
-from service_tui.desk.slices.fleet import Pace, SkillRunState, SupervisionView
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import Pace, SkillRunState, SupervisionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp

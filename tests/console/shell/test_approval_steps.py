@@ -18,8 +18,8 @@ from service_tui.console.shell.approval_pages import (
     ApprovalPages,
 )
 from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
-from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Venue
 from service_tui.units import Timestamp

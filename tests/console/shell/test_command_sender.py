@@ -14,7 +14,7 @@ from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed,
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.halt import HaltView
-from service_tui.desk.slices.records import Notice
+from service_tui.desk.slices.notices import Notice
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

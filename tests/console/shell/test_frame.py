@@ -42,7 +42,8 @@ from service_tui.console.widgets.top_bar import (
 )
 from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.halt import HaltView
-from service_tui.desk.slices.records import Phase, ServiceView, Topic
+from service_tui.desk.slices.service import Phase, ServiceView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue

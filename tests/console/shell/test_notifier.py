@@ -13,7 +13,7 @@ from service_tui.console.notifications import Channel, Protocol, desktop_bytes
 from service_tui.console.reasons import fix_text
 from service_tui.console.shell.notifier import BELL, TOASTS_MAX, Notifier
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.records import Notice, NoticeKind
+from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp

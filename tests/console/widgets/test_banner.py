@@ -9,7 +9,8 @@ import pytest
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.widgets import banner
 from service_tui.console.widgets.banner import Banner, LastingCondition
-from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.units import Timestamp
 
 STATE = sample_state(8)

@@ -17,7 +17,7 @@ from service_tui.desk.agents.health import (
     still_waiting,
     strictest_leash,
 )
-from service_tui.desk.slices.fleet import Pace, SkillRunState, SupervisionView
+from service_tui.desk.slices.supervision import Pace, SkillRunState, SupervisionView
 from service_tui.terms import Action, AgentStatus, HeldStatus, LeashMode, Side
 from service_tui.units import ONE, Micros, Timestamp
 

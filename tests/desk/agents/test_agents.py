@@ -30,8 +30,9 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.feed.event_stream import REFRESH_EVERY_S
 from service_tui.desk.fill_tickets import fill_tickets
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import Pace
-from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import Pace
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine.books.liquidity import fee_rate_bps
 from service_tui.engine.events import KeyRotated

@@ -14,7 +14,7 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.agents import RevealedView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Plan
 from service_tui.wire.base import timestamp
 from service_tui.wire.desk import AccountPatch, DeskAgentPatch

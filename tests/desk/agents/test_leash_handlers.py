@@ -13,8 +13,9 @@ from service_tui.desk.agents.leash_handlers import HandOrder, carry_out
 from service_tui.desk.commands.agents import ApproveHeld, PauseAll, RefuseHeld, SetLeash
 from service_tui.desk.facts import Noticed
 from service_tui.desk.reasons import READ_ONLY
-from service_tui.desk.slices.fleet import SupervisionView
-from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.supervision import SupervisionView
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros
 from service_tui.wire.desk import DeskAgentPatch

@@ -21,8 +21,8 @@ from service_tui.desk.agents.skill_spending import SkillSpending
 from service_tui.desk.agents.stored_leash import StoredLeash
 from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.facts import Fact, Noticed
-from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.records import NO_TRACE
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.tickets import NO_TRACE
 from service_tui.terms import HeldStatus, LeashMode
 from service_tui.units import ONE, Micros
 

@@ -24,7 +24,9 @@ from service_tui.desk.agents.proxy_lookup import (
 )
 from service_tui.desk.agents.stored_leash import Unknown
 from service_tui.desk.facts import Noticed
-from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, NoticeKind, TradeView
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.tickets import NO_TRACE, NOT_FOUND
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading.lookup import UNKNOWN_HORIZON_S, TradeSearch
 from service_tui.terms import HeldStatus, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -25,9 +25,9 @@ from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact, Noticed
-from service_tui.desk.slices.fleet import HeldSeen, LeashView
 from service_tui.desk.slices.halt import HaltedAgent
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.supervision import HeldSeen, LeashView
 from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import PLACE_TRADE

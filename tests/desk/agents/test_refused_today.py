@@ -16,7 +16,7 @@ from service_tui.desk.agents.refused_today import (
     rule_of,
 )
 from service_tui.desk.commands.agents import RefuseHeld
-from service_tui.desk.slices.fleet import HeldView, approval_text
+from service_tui.desk.slices.supervision import HeldView, approval_text
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -28,14 +28,14 @@ from service_tui.desk.commands.agents import (
 )
 from service_tui.desk.fixes import failed_text
 from service_tui.desk.reasons import READ_ONLY
-from service_tui.desk.slices.fleet import (
+from service_tui.desk.slices.supervision import (
     Pace,
     SkillRunState,
     SkillRunView,
     SkillView,
     SupervisionView,
 )
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.skills.package import BUNDLED, budget_variable
 from service_tui.skills.process import Launch
 from service_tui.terms import LeashMode

@@ -19,12 +19,7 @@ from service_tui.desk.agents.skills import SKILLS_S, SkillPorts, carry_out, watc
 from service_tui.desk.agents.stored_leash import StoredLeash
 from service_tui.desk.commands.agents import RestartSkill, StartSkill
 from service_tui.desk.facts import Noticed
-from service_tui.desk.slices.fleet import (
-    Pace,
-    SkillRunState,
-    SkillRunView,
-    SupervisionView,
-)
+from service_tui.desk.slices.supervision import Pace, SkillRunState, SkillRunView, SupervisionView
 from service_tui.skills.install import install
 from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
 from service_tui.skills.process import Launch

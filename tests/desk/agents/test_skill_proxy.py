@@ -24,7 +24,7 @@ from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact
-from service_tui.desk.slices.fleet import HeldSeen, LeashView
+from service_tui.desk.slices.supervision import HeldSeen, LeashView
 from service_tui.sdk.client import ServiceClient
 from service_tui.terms import HeldStatus, LeashMode, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -30,7 +30,7 @@ from service_tui.desk.agents.skill_runs import (
 from service_tui.desk.changes import Removed, changed
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
-from service_tui.desk.slices.fleet import LogTailView, Pace, SkillRunState, SkillRunView
+from service_tui.desk.slices.supervision import LogTailView, Pace, SkillRunState, SkillRunView
 from service_tui.skills.process import LOG, LOG_MAX, Launch
 from service_tui.units import Micros, Timestamp
 

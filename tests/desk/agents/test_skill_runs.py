@@ -19,7 +19,7 @@ from service_tui.desk.agents.skill_runs import RESTARTS_MAX, RUN_MAX_S, SkillRun
 from service_tui.desk.changes import Changed, changed
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
-from service_tui.desk.slices.fleet import (
+from service_tui.desk.slices.supervision import (
     LogTailView,
     Pace,
     SkillRunState,

@@ -14,7 +14,7 @@ from service_tui.desk.agents.stored_leash import (
     LeashRefusal,
     StoredLeash,
 )
-from service_tui.desk.slices.fleet import HeldView, LeashView
+from service_tui.desk.slices.supervision import HeldView, LeashView
 from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.trades import TradeRequest

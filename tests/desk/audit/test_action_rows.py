@@ -19,10 +19,11 @@ from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.risk import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
-from service_tui.desk.slices.fleet import HeldSeen, SkillRunState
 from service_tui.desk.slices.log import ActionView, LogEvent, LogView
-from service_tui.desk.slices.records import NoticeKind, TicketState
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.risk import Condition
+from service_tui.desk.slices.supervision import HeldSeen, SkillRunState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import FILE
 from service_tui.terms import HeldStatus, Side

@@ -17,9 +17,9 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.feed.event_stream import actions_of
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.fleet import HeldSeen, SkillRunState
 from service_tui.desk.slices.log import LogEvent, LogView
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.supervision import HeldSeen, SkillRunState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.storage.action_log import FILE
 from service_tui.terms import Action, HeldStatus, Side, Venue
 from service_tui.units import ONE, Micros

@@ -12,7 +12,7 @@ from service_tui.desk.audit.exports import files_of
 from service_tui.desk.audit.report import day_reports
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.single_read import read_once
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.engine import world as world_room
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.events import Event

@@ -7,7 +7,8 @@ import pytest
 from kit.samples.desk import NOW
 from kit.samples.reactor import reactor_state, waiting
 from service_tui.desk.reactor.mirror_order import cut_to_day, ticket_of_mirror
-from service_tui.desk.slices.records import TicketState, TicketView, Topic
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Timestamp
 

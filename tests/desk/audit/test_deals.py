@@ -14,8 +14,8 @@ from service_tui.desk.audit.exports import trade_rows
 from service_tui.desk.audit.report import day_reports, results_by_skill
 from service_tui.desk.audit.report_rows import report_markdown
 from service_tui.desk.audit.why import why_position
-from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
-from service_tui.desk.slices.records import Deal, TradeView
+from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.terms import Action, TradeStatus
 from service_tui.units import ONE, Micros
 

@@ -14,8 +14,7 @@ from service_tui.desk.audit.exports import TABLES, as_json, day_in_markdown, fil
 from service_tui.desk.audit.new_files import write_files, write_new
 from service_tui.desk.audit.report import day_reports, known_pasts, midnight, totals
 from service_tui.desk.audit.report_rows import report_markdown, report_rows
-from service_tui.desk.slices.agents import VenueMoneyView
-from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView, VenueMoneyView
 from service_tui.desk.slices.research import ExperimentView, ResearchView
 from service_tui.terms import ExperimentStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp

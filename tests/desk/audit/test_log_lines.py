@@ -13,8 +13,8 @@ from service_tui.desk.changes import Changed, changed
 from service_tui.desk.facts import Fact, FillsReceived, Noticed
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.log import ActionView, LogEvent, LogView, without_reported_orders
-from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step, StepView
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.storage.action_log import FILE
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -15,9 +15,13 @@ from service_tui.desk.audit.report import (
     results_by_skill,
     totals,
 )
-from service_tui.desk.slices.agents import VenueMoneyView
-from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView, SkillResultView
-from service_tui.desk.slices.records import TradeView
+from service_tui.desk.slices.agents import (
+    AgentDetailView,
+    ReasonedTradeView,
+    SkillResultView,
+    VenueMoneyView,
+)
+from service_tui.desk.slices.trades import TradeView
 from service_tui.terms import HeldStatus, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp
 

@@ -17,10 +17,11 @@ from service_tui.desk.audit.exports import (
     trade_rows,
 )
 from service_tui.desk.audit.listings import fill_rows, open_positions, order_rows
-from service_tui.desk.slices.fleet import AgentDetailView, HeldView, ReasonedTradeView
+from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import PositionView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import AlertView
+from service_tui.desk.slices.supervision import HeldView
 from service_tui.terms import MONEY_OF, MarketStatus, Venue
 from service_tui.units import Micros, decimal
 

@@ -10,11 +10,12 @@ from kit.samples.fleet import held_of
 from kit.samples.reactor import reactor_state
 from service_tui.desk.all_fills import fill_of
 from service_tui.desk.audit.why import Link, TradeHistory, why_fill, why_position, why_ticket
-from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.position_key import position_key
-from service_tui.desk.slices.records import TicketState, TradeView
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step, StepView
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, exit_source
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, HeldStatus, MarketStatus, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp

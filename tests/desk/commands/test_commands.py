@@ -20,9 +20,9 @@ from service_tui.desk.commands import trading as of_trading
 from service_tui.desk.commands import wallet as of_wallet
 from service_tui.desk.commands import webhooks as of_webhooks
 from service_tui.desk.slices.buy_limits import BuyLimit, RiskDefaults
-from service_tui.desk.slices.fleet import Pace
 from service_tui.desk.slices.reactor import MIRROR, Policy
 from service_tui.desk.slices.risk import Condition, Thresholds
+from service_tui.desk.slices.supervision import Pace
 from service_tui.terms import Action, LeashMode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 

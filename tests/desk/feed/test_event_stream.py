@@ -23,9 +23,9 @@ from service_tui.desk.feed.event_stream import (
     _of_resolution,
     actions_of,
 )
-from service_tui.desk.slices.fleet import AgentDetailView
+from service_tui.desk.slices.agents import AgentDetailView
 from service_tui.desk.slices.log import LogEvent
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
 from service_tui.wire.endpoints.desk import SET_SPEED

@@ -20,8 +20,9 @@ from service_tui.desk.feed.fleet import RESULTS_S, read_supervision
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.ports import Ports
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.fleet import AgentDetailView, AgentNeedView, HeldSeen
-from service_tui.desk.slices.records import AccountView
+from service_tui.desk.slices.account import AccountView
+from service_tui.desk.slices.agents import AgentDetailView, AgentNeedView
+from service_tui.desk.slices.supervision import HeldSeen
 from service_tui.desk.state import DeskState
 from service_tui.terms import HeldStatus
 from service_tui.units import ONE

@@ -13,7 +13,9 @@ from service_tui.desk.changes import Loaded
 from service_tui.desk.facts import OrdersSeen
 from service_tui.desk.feed.orders import read_orders, venue_sums
 from service_tui.desk.feed.poller_memory import PollerMemory
-from service_tui.desk.slices.records import TicketState, Topic, TradeView
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.translate import open_order_view

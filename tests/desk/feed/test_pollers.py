@@ -27,7 +27,9 @@ from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Fact, MarketsSeen
 from service_tui.desk.feed import market_pages, pollers
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.records import Phase, TicketState, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.wire.endpoints.desk import WORLD
 from service_tui.wire.endpoints.public import AGENT, BRIEFING, HEALTH, MARKETS, POSITIONS

@@ -42,14 +42,12 @@ from service_tui.desk.feed.pollers import (
     read_research,
     topics_of,
 )
-from service_tui.desk.slices.records import (
-    DetailView,
-    EquityPoint,
-    TicketState,
-    Topic,
-)
+from service_tui.desk.slices.account import EquityPoint
+from service_tui.desk.slices.markets import DetailView
 from service_tui.desk.slices.research import ResearchSeen, Source
 from service_tui.desk.slices.risk import AlertsSeen, AlertState, MonitorView
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import StorageError
 from service_tui.terms import (

@@ -9,7 +9,7 @@ from kit.service.stage import Stage
 from service_tui.desk.commands.halt import ExitAll, Halt, Resume
 from service_tui.desk.desk import Desk
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action

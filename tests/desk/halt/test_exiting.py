@@ -18,7 +18,7 @@ from service_tui.desk.halt import exit_all as room
 from service_tui.desk.halt.exit_all import AT_ONCE, exit_all, sale_of
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.halt import ExitAllView, HaltView
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.tickets import Ticket
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros

@@ -41,7 +41,7 @@ from service_tui.desk.slices.halt import (
     kept_halt,
     newest,
 )
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action, Plan, Side, Venue

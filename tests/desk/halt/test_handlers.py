@@ -20,7 +20,8 @@ from service_tui.desk.halt.handlers import (
     service_is_halted,
     stop_what_runs,
 )
-from service_tui.desk.slices.records import TicketState, TicketView, Topic
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Action
 from service_tui.units import Micros
 from service_tui.wire.endpoints.desk import DESK_HALT, DESK_RESUME, WORLD

@@ -38,7 +38,7 @@ from service_tui.desk.slices.reactor import (
     WalletChoice,
     WalletChosen,
 )
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.storage.errors import StorageError
 from service_tui.storage.reactor import Row
 from service_tui.terms import WALLETS_MAX, Venue

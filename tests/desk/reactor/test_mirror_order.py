@@ -26,7 +26,8 @@ from service_tui.desk.reactor.mirror_order import (
 )
 from service_tui.desk.slices.buy_limits import SkillDaySpend
 from service_tui.desk.slices.reactor import BreakerView, SignalView
-from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView, Topic
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -38,6 +38,7 @@ from service_tui.desk.reactor.mirror_order import (
 from service_tui.desk.reactor.mirroring import DISMISSED, UNSENT, Mirrors, _Cause
 from service_tui.desk.reactor.stored import row_of
 from service_tui.desk.reasons import HALTED, Fix, Reason
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.reactor import (
     BreakerView,
     Policy,
@@ -46,13 +47,8 @@ from service_tui.desk.slices.reactor import (
     SignalView,
     WalletChoice,
 )
-from service_tui.desk.slices.records import (
-    NO_TRACE,
-    NoticeKind,
-    TicketState,
-    TicketView,
-    Topic,
-)
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.sending import end
 from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket
 from service_tui.storage.errors import BudgetExceededError, ClaimedError, StorageError

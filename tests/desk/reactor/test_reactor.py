@@ -37,7 +37,7 @@ from service_tui.desk.commands.reactor import (
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reactor.stored import known_reactor
 from service_tui.desk.slices.reactor import Policy, ReactorView, SignalState
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.storage.blotter import StoredState
 from service_tui.storage.reactor import StoredReactor
 from service_tui.terms import Action, Plan

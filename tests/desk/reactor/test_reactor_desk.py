@@ -23,7 +23,7 @@ from service_tui.desk.reactor.reactor_desk import WRITE_AFTER_S, ReactorDesk, Si
 from service_tui.desk.reactor.stored import row_of
 from service_tui.desk.registry import Registry
 from service_tui.desk.slices.reactor import MIRROR, SignalsSeen, SignalState, SignalView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.tickets import Ticket
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Plan

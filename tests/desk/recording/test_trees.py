@@ -13,9 +13,12 @@ from kit.samples.desk import sample_state
 from service_tui.desk.reasons import Fix
 from service_tui.desk.recording.trees import TreeError, tree_of, value_of
 from service_tui.desk.slices.agents import FleetView
-from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.records import MarketView, Notice, ServiceView, TicketView
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.notices import Notice
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.service import ServiceView
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import LATEST
 from service_tui.units import Timestamp

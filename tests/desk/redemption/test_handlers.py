@@ -34,8 +34,9 @@ from service_tui.desk.redemption.handlers import (
     Redemptions,
 )
 from service_tui.desk.redemption.redemption_run import RedemptionRun
-from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.redemption import (
+    AutoChanged,
     AutoView,
     ChainRunState,
     RedemptionRow,
@@ -46,7 +47,8 @@ from service_tui.desk.slices.redemption import (
     Step,
     StepView,
 )
-from service_tui.desk.slices.wallet import AutoChanged, KeyState, Ownership
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.wallet import KeyState, Ownership
 from service_tui.signing.errors import SigningError
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError

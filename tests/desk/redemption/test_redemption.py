@@ -37,8 +37,8 @@ from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.redemption.handlers import ALLOWED, HOLDER
 from service_tui.desk.redemption.redemption_run import priced
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import ChainRunState, RunProblem, RunView, Stage, Step
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import WalletView
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault

@@ -37,7 +37,7 @@ from service_tui.desk.redemption.redemption_run import (
     RedemptionRun,
     priced,
 )
-from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.redemption import (
     CONFIRM_WAIT_S,
     CallView,
@@ -50,6 +50,7 @@ from service_tui.desk.slices.redemption import (
     Step,
     StepView,
 )
+from service_tui.desk.slices.topics import Topic
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import NotRedeemableError, Obstacle, PolicyRefusedError, Rule
 from service_tui.signing.policy import Redemption

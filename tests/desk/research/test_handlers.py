@@ -26,7 +26,6 @@ from service_tui.desk.research.handlers import (
     start_session,
     turn_session,
 )
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.research import (
     BacktestRequested,
     BacktestSeen,
@@ -34,6 +33,7 @@ from service_tui.desk.slices.research import (
     ResearchSeen,
     Source,
 )
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Direction, Venue
 from service_tui.wire.endpoints.research import BACKTEST
 from service_tui.wire.research import BacktestRequest

@@ -21,8 +21,10 @@ from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.risk import exits
 from service_tui.desk.risk.exits import AGAIN_MAX_S, AGAIN_S, REPEAT_S, Exits
 from service_tui.desk.slices.position_key import position_key
-from service_tui.desk.slices.records import NO_TRACE, Phase, TicketState, TicketView, Topic
 from service_tui.desk.slices.risk import ALERT_LIFE_S, AlertState, AlertView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.sending import end
 from service_tui.signing.orders import SHARES_MIN
 from service_tui.storage.blotter import Blotter, Intent, StoredState, StoredTicket

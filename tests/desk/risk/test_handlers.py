@@ -29,8 +29,8 @@ from service_tui.desk.risk.handlers import (
 )
 from service_tui.desk.risk.translate import monitor_view
 from service_tui.desk.slices.orders import moment_text
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import MonitorView, Thresholds
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp

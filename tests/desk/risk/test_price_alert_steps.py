@@ -25,7 +25,7 @@ from service_tui.desk.risk.price_alerts import (
     set_price_alert,
     view_of,
 )
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.risk import Condition, PriceAlertView
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import StorageError

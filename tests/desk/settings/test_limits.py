@@ -25,7 +25,8 @@ from service_tui.desk.settings import translate
 from service_tui.desk.settings.limits import set_buy_limit, set_defaults, set_paused
 from service_tui.desk.slices.buy_limits import BuyLimit, RiskDefaults
 from service_tui.desk.slices.halt import HaltView
-from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Timestamp

@@ -6,7 +6,7 @@ import pytest
 from kit.desk.faults import Fault, at_work, until
 from kit.service.stage import first_state, open_stage, open_test_desk
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed, SetStar
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.storage.cache import CacheStore
 from service_tui.storage.errors import StorageFullError
 from service_tui.wire.endpoints.desk import SET_SPEED

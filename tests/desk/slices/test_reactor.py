@@ -9,6 +9,7 @@ import pytest
 from kit.samples.desk import NOW
 from service_tui.desk.changes import Changed, Loaded
 from service_tui.desk.slices import reactor as room
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.reactor import (
     EXPIRED,
     NOTICES_MAX,
@@ -36,13 +37,8 @@ from service_tui.desk.slices.reactor import (
     with_ticket,
     with_trades,
 )
-from service_tui.desk.slices.records import (
-    NO_TRACE,
-    NoticeKind,
-    TicketState,
-    TicketView,
-    TradeView,
-)
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.terms import Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 

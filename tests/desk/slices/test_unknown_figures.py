@@ -7,7 +7,8 @@ import pytest
 from kit.console.doors import running, seen_before
 from kit.desk.faults import breaking, said, until
 from kit.service.stage import open_stage, open_test_desk
-from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.wire.endpoints.public import POSITIONS
 
 

@@ -11,7 +11,7 @@ from kit.desk.live_orders import placed
 from kit.desk.redeeming import balance
 from kit.desk.resting_orders import Work, work
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.trading.preflight import preflight
 from service_tui.units import ONE, Micros
 

@@ -19,8 +19,8 @@ from service_tui.desk.commands.halt import ExitAll, Halt
 from service_tui.desk.commands.wallet import SetLive
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext
-from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.risk import AlertState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.engine.amm.market import Market
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros

@@ -20,7 +20,7 @@ from service_tui.desk.changes import Removed
 from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.trading.cancel_orders import (
     GONE,

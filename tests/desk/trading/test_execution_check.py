@@ -22,7 +22,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.fixes import FIX_OF
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.trading.execution_check import (
     ExecutionCheck,
     check_execution,

@@ -16,7 +16,8 @@ from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.fixes import FIX_OF
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import TicketState, TicketView, TradeView
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading import handlers
 from service_tui.desk.trading.handlers import (
     LOOK_BACK,

@@ -21,8 +21,9 @@ from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.commands.wallet import SetLive
 from service_tui.desk.desk import Desk
-from service_tui.desk.slices.records import TicketState, Topic
 from service_tui.desk.slices.risk import AlertState
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import against_skill
 from service_tui.engine.amm.market import Market

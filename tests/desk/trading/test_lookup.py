@@ -32,7 +32,7 @@ from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.desk import HELD_BACK_S, Desk
 from service_tui.desk.persistent_banners import persistent_banners
-from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, TicketState, TicketView
+from service_tui.desk.slices.tickets import NO_TRACE, NOT_FOUND, TicketState, TicketView
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.trading.lookup import is_overdue, surely_before
 from service_tui.desk.trading.preflight import preflight

@@ -6,7 +6,7 @@ from kit.desk.faults import ready
 from kit.service.stage import open_stage, open_test_desk, until
 from service_tui.desk.changes import Changed
 from service_tui.desk.commands.trading import GiveUp
-from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.units import Micros, Timestamp
 
 

@@ -14,17 +14,12 @@ from service_tui.client.errors import Called, NotFoundError, RefusalReason, Unre
 from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.facts import Noticed
 from service_tui.desk.reasons import Fix
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.reactor import MIRROR
-from service_tui.desk.slices.records import (
-    NO_TRACE,
-    NOT_FOUND,
-    NoticeKind,
-    TicketState,
-    TicketView,
-    Topic,
-    TradeView,
-)
+from service_tui.desk.slices.tickets import NO_TRACE, NOT_FOUND, TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading.lookup import (
     EARLIER_S,
     FURTHER_S,

@@ -16,7 +16,7 @@ from kit.service.stage import open_stage
 from kit.service.wallets import market_on_chain, ready
 from service_tui.console.forms.live_order import live_question
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.trading.live_orders import token_shown, worst_price
 from service_tui.desk.trading.order_signature import _with_worst
 from service_tui.desk.trading.sending import request_of

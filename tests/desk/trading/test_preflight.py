@@ -12,11 +12,12 @@ from kit.samples.filled import filled
 from kit.samples.wallet import wallet_of
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import HALTED, Fix, Reason
+from service_tui.desk.slices.account import LimitsView
 from service_tui.desk.slices.buy_limits import AFTER_FAILURE, AFTER_SIM_BUY, BuyLimit, CooldownView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.position_key import position_key
-from service_tui.desk.slices.records import NO_TRACE, LimitsView, TicketState, TicketView
 from service_tui.desk.slices.redemption import RedemptionRow, Stage
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.wallet import CheckView, Ownership, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading import live_orders

@@ -18,7 +18,8 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.commands.halt import ExitAll, Halt
 from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.records import NO_TRACE, TicketState, Topic
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.lookup import EARLIER_S, look_at_books
 from service_tui.desk.trading.preflight import preflight
 from service_tui.terms import Action, OrderType, Side, Venue

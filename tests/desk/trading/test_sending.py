@@ -23,7 +23,9 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.fixes import FIX_OF
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView, Topic
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading import sending
 from service_tui.desk.trading.sending import end, request_of, send, settle
 from service_tui.signing.errors import LockedError, PolicyRefusedError, Rule

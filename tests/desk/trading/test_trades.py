@@ -26,7 +26,7 @@ from kit.service.line import change
 from kit.service.stage import open_stage, open_test_desk
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.records import NO_TRACE, TicketState, TicketView
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import preflight
 from service_tui.storage.blotter import StoredState

@@ -18,8 +18,8 @@ from service_tui.desk.chain.gateway import Place, shown
 from service_tui.desk.chain.run_state import TransactionRunState, dump, load
 from service_tui.desk.chain.transaction_run import BROADCAST, CONFIRM, REFUSED, SIGN
 from service_tui.desk.commands.wallet import APPROVE_WORD, SetApprovals
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import ChainRunState, RunView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.wallet import handlers
 from service_tui.desk.wallet.handlers import GAS_S, SUBJECT, Approving, WalletHandlers

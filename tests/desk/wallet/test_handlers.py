@@ -25,7 +25,7 @@ from service_tui.desk.commands.wallet import (
     UnlockWallet,
 )
 from service_tui.desk.reasons import Reason
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import (
     ApprovalView,
     ChallengeView,

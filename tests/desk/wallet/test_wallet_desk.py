@@ -13,7 +13,7 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.commands import wallet as commands
 from service_tui.desk.facts import Noticed
 from service_tui.desk.registry import Registry
-from service_tui.desk.slices.wallet import AutoChanged, QueueSeen
+from service_tui.desk.slices.redemption import AutoChanged, QueueSeen
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.wallet.wallet_desk import WalletDesk
 from service_tui.storage.errors import StorageError

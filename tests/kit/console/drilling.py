@@ -13,8 +13,8 @@ from service_tui.console.app import ConsoleApp
 from service_tui.console.key_queue import REST_S
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.slices.drill import DrillPhase, DrillResult
-from service_tui.desk.slices.records import TicketState
 from service_tui.desk.slices.redemption import ChainRunState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.wiring.drills.command import console_of
 from service_tui.wiring.drills.courses import START

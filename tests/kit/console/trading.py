@@ -21,7 +21,7 @@ from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.vault import Vault
 from service_tui.engine.amm.market import Market
 

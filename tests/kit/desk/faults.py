@@ -23,7 +23,10 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.ports import DeskContext
-from service_tui.desk.slices.records import Phase, PositionView, TicketState, TicketView, Topic
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.server.embedded import BASE_URL

@@ -17,7 +17,7 @@ from kit.service.stage import Stage, first_state
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.desk import Desk
 from service_tui.desk.reading_failures import READING
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.wire.endpoints.public import PLACE_TRADE, SET_MONITOR
 from service_tui.wire.endpoints.wallet import CHAIN_RPC
 

@@ -6,7 +6,8 @@ from kit.service.stage import Stage
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.commands.wallet import LIVE_WORD, SetLive
 from service_tui.desk.desk import Desk
-from service_tui.desk.slices.records import TicketState, Topic
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 
 
 async def placed(desk: Desk, stage: Stage, order: PlaceTrade) -> tuple[TicketState, str]:

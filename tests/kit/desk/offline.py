@@ -16,7 +16,7 @@ from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.gate import Gate
 from service_tui.desk.ports import Ports
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 from service_tui.wire.base import WireModel

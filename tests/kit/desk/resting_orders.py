@@ -12,7 +12,7 @@ from kit.service.stage import Stage, open_stage
 from kit.service.wallets import market_on_chain, ready
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.resting import Part, meet

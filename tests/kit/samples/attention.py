@@ -9,10 +9,10 @@ from kit.samples.guarded import guarded_state
 from kit.samples.reactor import reactor_state
 from service_tui.console.needs import needs
 from service_tui.console.ranking import Need
-from service_tui.desk.slices.fleet import SkillRunState
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.research import ResearchView, SessionView
 from service_tui.desk.slices.risk import AlertView
+from service_tui.desk.slices.supervision import SkillRunState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus, Direction, SessionState
 from service_tui.units import Timestamp

@@ -5,8 +5,11 @@ from dataclasses import replace
 
 from kit.samples.desk import NOW, sample_state
 from kit.samples.research import research_sample
-from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView, SupervisionView
-from service_tui.desk.slices.records import EquityPoint, TapeTradeView, TradeView
+from service_tui.desk.slices.account import EquityPoint
+from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.markets import TapeTradeView
+from service_tui.desk.slices.supervision import SupervisionView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp

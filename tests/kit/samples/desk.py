@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from functools import cache
 
+from service_tui.desk.slices.account import AccountView, EquityPoint, LimitsView
 from service_tui.desk.slices.agents import AgentView, FillView, FleetView
 from service_tui.desk.slices.briefing import (
     BriefingView,
@@ -18,24 +19,14 @@ from service_tui.desk.slices.buy_limits import (
     RiskDefaults,
     SkillDaySpend,
 )
+from service_tui.desk.slices.markets import DetailView, MarketView, NewsView, TapeTradeView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import ReactorView
-from service_tui.desk.slices.records import (
-    AccountView,
-    DetailView,
-    EquityPoint,
-    LimitsView,
-    MarketView,
-    NewsView,
-    Phase,
-    PositionView,
-    ServiceView,
-    TapeTradeView,
-    TicketState,
-    TicketView,
-    Topic,
-    TradeView,
-    WorldView,
-)
+from service_tui.desk.slices.service import Phase, ServiceView
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import TradeView
+from service_tui.desk.slices.world import WorldView
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     Action,

@@ -4,22 +4,24 @@ from dataclasses import replace
 from typing import Any
 
 from kit.samples.desk import NOW, QUESTIONS, sample_state
-from service_tui.desk.slices.agents import AgentLimitsView
-from service_tui.desk.slices.fleet import (
+from service_tui.desk.slices.agents import (
     AgentDetailView,
+    AgentLimitsView,
     CalibrationView,
+    ReasonedTradeView,
+    SkillResultView,
+)
+from service_tui.desk.slices.supervision import (
     HeldView,
     LeashView,
     LogTailView,
     Pace,
-    ReasonedTradeView,
-    SkillResultView,
     SkillRunState,
     SkillRunView,
     SkillView,
     SupervisionView,
 )
-from service_tui.desk.slices.records import TradeView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     Action,

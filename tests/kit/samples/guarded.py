@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kit.samples.desk import NOW, sample_state
-from service_tui.desk.slices.records import PositionView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import (
     AlertState,
     AlertView,

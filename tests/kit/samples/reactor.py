@@ -17,7 +17,7 @@ from service_tui.desk.slices.reactor import (
     Tally,
     WalletChoice,
 )
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

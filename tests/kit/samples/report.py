@@ -5,7 +5,7 @@ from dataclasses import replace
 from kit.console.doors import seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import sample_supervision
-from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
 from service_tui.units import ONE, Micros, Timestamp
 
 PLAIN = seen_before(sample_state())

@@ -16,7 +16,7 @@ from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext, Listen
-from service_tui.desk.slices.records import Phase, ServiceView
+from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.market import Market

@@ -15,9 +15,10 @@ from service_tui.console.widgets.chart_lines import NewsMark
 from service_tui.desk.all_fills import all_fills
 from service_tui.desk.audit.report import known_pasts, results_by_skill
 from service_tui.desk.figures import equity_points, price_points
-from service_tui.desk.slices.fleet import ReasonedTradeView, SkillResultView
-from service_tui.desk.slices.records import Deal, DetailView, TapeTradeView
+from service_tui.desk.slices.agents import ReasonedTradeView, SkillResultView
+from service_tui.desk.slices.markets import DetailView, TapeTradeView
 from service_tui.desk.slices.research import BacktestPoint
+from service_tui.desk.slices.trades import Deal
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, Side, Venue, counted
 from service_tui.units import ONE, Micros, decimal

@@ -13,7 +13,7 @@ from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.market_pages import at_page
 from service_tui.console.parts.shared_actions import ticket_block_reason
 from service_tui.desk.commands.settings import SetStar
-from service_tui.desk.slices.records import MarketView
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding
 from service_tui.folding import folded, folded_name

@@ -25,7 +25,7 @@ from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import HeldView, LeashView, approval_text, pending_text
+from service_tui.desk.slices.supervision import HeldView, LeashView, approval_text, pending_text
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     LINE_MAX,

@@ -20,7 +20,7 @@ from service_tui.console.widgets.dialog import Dialog, open_above
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.halt import RESUME_WORD, ExitAll, Resume
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
 from service_tui.units import Timestamp

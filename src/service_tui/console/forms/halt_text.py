@@ -11,7 +11,8 @@ from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.reasons import without_amounts
 from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
-from service_tui.desk.slices.records import PositionView, TicketState, TicketView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import is_simulated
 from service_tui.terms import MONEY_OF, MarketStatus, Venue, counted

@@ -21,7 +21,7 @@ from service_tui.console.keys import bindings_of
 from service_tui.desk.commands.agents import SetLeash
 from service_tui.desk.freshness import leashes_known
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import LeashView
+from service_tui.desk.slices.supervision import LeashView
 from service_tui.desk.state import DeskState
 from service_tui.terms import LEASH_WAIT_MAX_S, LEASH_WAIT_MIN_S, LEASH_WAIT_S, LeashMode
 from service_tui.units import ONE, Micros, Timestamp, decimal

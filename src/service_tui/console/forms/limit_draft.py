@@ -3,8 +3,8 @@
 from typing import Final
 
 from service_tui.console.fields import Fault, FieldError, Number, parse_number
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import limit_text
-from service_tui.desk.slices.records import MarketView
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros, micros
 

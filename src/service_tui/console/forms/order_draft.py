@@ -19,8 +19,8 @@ from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, sentence
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView, kept_by_sales
-from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import token_shown
 from service_tui.desk.trading.preflight import (

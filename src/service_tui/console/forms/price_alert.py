@@ -12,7 +12,7 @@ from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
 from service_tui.console.keys import bindings_of
 from service_tui.console.reasons import sentence
 from service_tui.desk.commands.risk import SetPriceAlert
-from service_tui.desk.slices.records import MarketView
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.risk import Condition
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import why_closed

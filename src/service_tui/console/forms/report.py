@@ -12,7 +12,7 @@ from service_tui.console.freshness import NOT_YET, is_private
 from service_tui.console.keys import cap
 from service_tui.desk.audit.report import DayReport, MoneyDay, day_reports, known_pasts, totals
 from service_tui.desk.audit.report_rows import ALL, REASONS_MAX
-from service_tui.desk.slices.fleet import ReasonedTradeView, SkillResultView
+from service_tui.desk.slices.agents import ReasonedTradeView, SkillResultView
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
 from service_tui.units import Timestamp

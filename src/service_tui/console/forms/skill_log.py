@@ -28,7 +28,7 @@ from service_tui.console.widgets.filter_line import FilterLine
 from service_tui.console.widgets.output_view import OutputView
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import SaveOutput, WatchAgent
-from service_tui.desk.slices.fleet import SkillRunView
+from service_tui.desk.slices.supervision import SkillRunView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

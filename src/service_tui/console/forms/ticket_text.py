@@ -16,10 +16,11 @@ from service_tui.console.keys import cap, with_keys
 from service_tui.console.money_kind import mode_on, money_kind
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.figures import is_counting
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import limit_text, moment_text
 from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import MarketView, Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import holding, venues_of, venues_text
 from service_tui.terms import MONEY_OF, Action, MarketStatus, Mode, OrderType, Side, Venue

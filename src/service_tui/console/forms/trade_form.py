@@ -34,8 +34,8 @@ from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView, limit_text
-from service_tui.desk.slices.records import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import preflight_size, why_no_rest
 from service_tui.terms import (

@@ -8,7 +8,9 @@ from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import is_private
 from service_tui.desk.freshness import age_s
-from service_tui.desk.slices.records import MarketView, PositionView, Topic
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.venues import PNL_FRESH_S
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF

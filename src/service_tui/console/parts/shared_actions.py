@@ -12,9 +12,11 @@ from service_tui.console.messages import GoTo
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import MarketView, TicketView, Topic
 from service_tui.desk.slices.risk import MonitorView
+from service_tui.desk.slices.tickets import TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.preflight import why_closed
 from service_tui.terms import Action, Side, Venue
 

@@ -8,8 +8,8 @@ from service_tui.console.freshness import is_answered
 from service_tui.console.messages import ApprovalRequested, GoTo, ToastMessage
 from service_tui.console.shell.views import Views
 from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
-from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.topics import Topic
 
 TYPED_AHEAD: Final = "no more approvals: last keys ignored"
 NOT_SENT: Final = "decision not sent: last keys ignored"

@@ -17,7 +17,7 @@ from service_tui.console.notifications import (
     notifications,
 )
 from service_tui.console.reasons import fix_text, without_amounts
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -13,7 +13,8 @@ from service_tui.console.team_text import HALT_CALL
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.top_bar import stale_topic
 from service_tui.desk.persistent_banners import REAL_MONEY, persistent_banners
-from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import counted
 from service_tui.units import Timestamp

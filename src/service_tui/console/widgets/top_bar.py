@@ -15,8 +15,10 @@ from service_tui.console.messages import KeyChosen
 from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined, meter, spare
 from service_tui.desk.freshness import age_s
+from service_tui.desk.slices.account import LimitsView
 from service_tui.desk.slices.drill import DrillPhase
-from service_tui.desk.slices.records import LimitsView, Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode
 from service_tui.units import Timestamp

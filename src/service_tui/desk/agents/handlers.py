@@ -14,7 +14,7 @@ from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.agents import RevealedView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.wire.base import timestamp
 from service_tui.wire.desk import AccountPatch, DeskAgentPatch
 from service_tui.wire.endpoints.desk import (

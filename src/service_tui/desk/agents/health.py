@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from service_tui.desk.slices.agents import AgentView, FillView
-from service_tui.desk.slices.fleet import (
+from service_tui.desk.slices.supervision import (
     HeldView,
     LeashView,
     Pace,

@@ -8,7 +8,8 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
-from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.topics import Topic
 from service_tui.units import decimal
 from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT

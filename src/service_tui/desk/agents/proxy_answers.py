@@ -13,7 +13,7 @@ from service_tui.desk.agents.stored_leash import LeashRefusal, StoredLeash
 from service_tui.desk.commands.agents import ApproveHeld
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.fleet import HeldSeen, HeldView
+from service_tui.desk.slices.supervision import HeldSeen, HeldView
 from service_tui.desk.trading.execution_check import names_trade
 from service_tui.terms import TradeStatus
 from service_tui.units import Micros, decimal

@@ -18,7 +18,9 @@ from service_tui.client.reply import NotProtocolError, decode, is_object
 from service_tui.clock import Clock
 from service_tui.desk.agents.stored_leash import Unknown
 from service_tui.desk.facts import Noticed
-from service_tui.desk.slices.records import NO_TRACE, NOT_FOUND, NoticeKind, TradeView
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.tickets import NO_TRACE, NOT_FOUND
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading.lookup import (
     UNKNOWN_HORIZON_S,
     TradeSearch,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from service_tui.desk.buy_limits import DAY_S, service_now
 from service_tui.desk.commands.agents import RefuseHeld
-from service_tui.desk.slices.fleet import approval_text
+from service_tui.desk.slices.supervision import approval_text
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from service_tui.desk.slices.fleet import SkillView
+from service_tui.desk.slices.supervision import SkillView
 from service_tui.skills.checking import problems_of
 from service_tui.skills.package import BUNDLED, DOCUMENT, SkillPackage, installed
 from service_tui.storage.db.lock import open_private

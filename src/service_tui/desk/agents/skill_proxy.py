@@ -59,9 +59,9 @@ from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.reasons import HALTED, Fix
-from service_tui.desk.slices.fleet import HeldView, LeashView
 from service_tui.desk.slices.halt import HaltedAgent
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.supervision import HeldView, LeashView
 from service_tui.terms import Action, HeldStatus, LeashMode, Venue
 from service_tui.units import Micros, NotMicrosError, Timestamp, decimal, micros, sum_of
 from service_tui.wire.endpoints.fleet import HELD_TRADES

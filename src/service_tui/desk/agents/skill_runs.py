@@ -18,12 +18,7 @@ from service_tui.clock import Clock
 from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
-from service_tui.desk.slices.fleet import (
-    LogTailView,
-    Pace,
-    SkillRunState,
-    SkillRunView,
-)
+from service_tui.desk.slices.supervision import LogTailView, Pace, SkillRunState, SkillRunView
 from service_tui.skills.process import (
     LOG,
     Launch,

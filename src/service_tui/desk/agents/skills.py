@@ -29,8 +29,8 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
-from service_tui.desk.slices.fleet import Pace, SkillRunState, SkillRunView, SkillView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.supervision import Pace, SkillRunState, SkillRunView, SkillView
+from service_tui.desk.slices.topics import Topic
 from service_tui.skills.checking import problems_of
 from service_tui.skills.install import SkillRefusedError, install
 from service_tui.skills.package import (

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from service_tui.desk.slices.fleet import HeldView, LeashView
+from service_tui.desk.slices.supervision import HeldView, LeashView
 from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.trades import TradeRequest

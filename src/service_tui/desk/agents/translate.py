@@ -1,14 +1,13 @@
 """Leashes, waiting trades and what an agent did, from the wire as views."""
 
-from service_tui.desk.slices.fleet import (
+from service_tui.desk.slices.agents import (
     AgentNeedKind,
     AgentNeedView,
     CalibrationView,
-    HeldView,
-    LeashView,
     ReasonedTradeView,
     SkillResultView,
 )
+from service_tui.desk.slices.supervision import HeldView, LeashView
 from service_tui.desk.translate import amount, trade_view
 from service_tui.wire.base import timestamp
 from service_tui.wire.fleet import HeldTradeBody, LeashBody, SkillResultBody

@@ -24,9 +24,9 @@ from service_tui.desk.commands.settings import (
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.reasons import Reason
-from service_tui.desk.slices.fleet import HeldSeen, SkillRunView
 from service_tui.desk.slices.log import ActionView, LogEvent, LogView
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.supervision import HeldSeen, SkillRunView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import (
     FILE,

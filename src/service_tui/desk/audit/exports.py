@@ -10,8 +10,9 @@ from typing import Final
 from service_tui.desk.audit.report import DayReport, Pasts, day_reports
 from service_tui.desk.audit.report_rows import Cell, report_markdown, report_rows, report_table
 from service_tui.desk.freshness import is_answered
-from service_tui.desk.slices.fleet import AgentDetailView, ReasonedTradeView
-from service_tui.desk.slices.records import PositionView, Topic
+from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF
 from service_tui.units import Micros, Timestamp, decimal

@@ -19,7 +19,8 @@ from service_tui.desk.audit.exports import (
 )
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.freshness import is_answered
-from service_tui.desk.slices.records import AccountView, Topic
+from service_tui.desk.slices.account import AccountView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Venue
 from service_tui.units import Micros, Timestamp, decimal

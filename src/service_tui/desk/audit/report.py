@@ -10,16 +10,16 @@ from typing import Final
 
 from service_tui.desk.agents.health import spend_of, strictest_leash
 from service_tui.desk.freshness import is_answered, leashes_known
-from service_tui.desk.slices.agents import AgentView, VenueMoneyView
-from service_tui.desk.slices.fleet import (
+from service_tui.desk.slices.agents import (
     AgentDetailView,
-    HeldView,
-    LeashView,
+    AgentView,
     ReasonedTradeView,
     SkillResultView,
-    SkillRunView,
+    VenueMoneyView,
 )
-from service_tui.desk.slices.records import Deal, Topic
+from service_tui.desk.slices.supervision import HeldView, LeashView, SkillRunView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import Deal
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Micros, Timestamp, sum_of

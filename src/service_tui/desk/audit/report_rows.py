@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from service_tui.desk.audit.report import DayReport, MoneyDay, totals
-from service_tui.desk.slices.fleet import ReasonedTradeView, SkillResultView
+from service_tui.desk.slices.agents import ReasonedTradeView, SkillResultView
 from service_tui.terms import counted
 from service_tui.units import Micros, decimal
 

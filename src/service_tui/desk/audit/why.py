@@ -14,18 +14,14 @@ from service_tui.desk.chain.run_tickets import KIND as REDEMPTION
 from service_tui.desk.fill_tickets import KIND as FILL
 from service_tui.desk.fill_tickets import fill_id, ticket_of_fill
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.fleet import HeldView
 from service_tui.desk.slices.position_key import position_key
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import SignalView
-from service_tui.desk.slices.records import (
-    Deal,
-    PositionView,
-    TicketState,
-    TicketView,
-    TradeView,
-)
 from service_tui.desk.slices.redemption import RunView
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, exit_cause
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, HeldStatus, Side, TradeStatus, Venue
 from service_tui.units import Timestamp, sum_of

@@ -6,8 +6,8 @@ orders could only disagree with it.
 
 from typing import Final
 
-from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.units import Timestamp, decimal
 
 KIND: Final = "redeem"

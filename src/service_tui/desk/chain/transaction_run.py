@@ -20,7 +20,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix
 from service_tui.desk.restarting import fault_text
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.redemption import (
     CONFIRM_WAIT_S,
     ChainRunState,

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from service_tui.desk.command import Command
-from service_tui.desk.slices.fleet import Pace
+from service_tui.desk.slices.supervision import Pace
 from service_tui.terms import LeashMode, Plan, agent_with
 from service_tui.units import Micros, decimal
 

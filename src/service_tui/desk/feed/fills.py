@@ -9,7 +9,7 @@ from service_tui.desk.all_fills import fill_of
 from service_tui.desk.facts import FillsRead
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.agents import AgentView, FillView, FleetView
-from service_tui.desk.slices.records import TradeView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.translate import UNTRANSLATABLE, trade_view
 from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES
 from service_tui.wire.trades import TradesQuery

@@ -8,7 +8,8 @@ from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.reduce import listed
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import TicketState, Topic
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.cancel_orders import TOPICS_AFTER_ORDER

@@ -10,7 +10,7 @@ from service_tui.desk.feed.fills import FillsWatch
 from service_tui.desk.ports import Ports
 from service_tui.desk.position_pages import EndedRows
 from service_tui.desk.reactor.poll import ReactorWatch
-from service_tui.desk.slices.records import DetailView, MarketView
+from service_tui.desk.slices.markets import DetailView, MarketView
 
 Made = TypeVar("Made")
 

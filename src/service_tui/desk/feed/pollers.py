@@ -47,16 +47,14 @@ from service_tui.desk.research.translate import source_view
 from service_tui.desk.restarting import fault_text
 from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
 from service_tui.desk.settings.translate import buy_limits_view
-from service_tui.desk.slices.records import (
-    DetailView,
-    EquityPoint,
-    PositionView,
-    ServiceView,
-    TicketState,
-    Topic,
-)
+from service_tui.desk.slices.account import EquityPoint
+from service_tui.desk.slices.markets import DetailView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.research import ResearchSeen, Source
 from service_tui.desk.slices.risk import AlertsSeen, MonitorView
+from service_tui.desk.slices.service import ServiceView
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.handlers import recent_trades
 from service_tui.desk.translate import (

@@ -16,7 +16,7 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
-from service_tui.desk.slices.wallet import AutoChanged, QueueSeen
+from service_tui.desk.slices.redemption import AutoChanged, QueueSeen
 from service_tui.wire.endpoints.public import AGENT, POSITIONS, SETTINGS
 from service_tui.wire.endpoints.wallet import REDEMPTIONS, WALLET
 from service_tui.wire.positions import PositionsQuery

@@ -13,7 +13,8 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.halt import ExitAllView
-from service_tui.desk.slices.records import PositionView, TicketState
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.trading.cancel_orders import free_shares, held_now, sellable
 from service_tui.desk.trading.preflight import preflight

@@ -22,7 +22,7 @@ from service_tui.desk.halt.handlers import HaltStep, StepCall
 from service_tui.desk.halt.skills import SkillAgents, SkillPauses
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.slices.halt import AckState, AckView, HaltView, KeptHalt
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.storage.errors import StorageError
 from service_tui.units import Timestamp
 

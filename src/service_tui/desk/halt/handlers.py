@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from service_tui.client.errors import NotFoundError
 from service_tui.desk.ports import Ports
-from service_tui.desk.slices.records import TicketState, Topic
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Action
 from service_tui.wire.endpoints.desk import DESK_HALT, DESK_RESUME, WORLD
 from service_tui.wire.endpoints.public import CANCEL_ORDER, OPEN_ORDERS, PATCH_USER_SETTINGS

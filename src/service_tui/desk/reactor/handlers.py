@@ -32,7 +32,7 @@ from service_tui.desk.slices.reactor import (
     WalletChoice,
     WalletChosen,
 )
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.records import fields_of_record
 from service_tui.storage.errors import StorageError
 from service_tui.storage.reactor import StoredReactor

@@ -13,7 +13,8 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reactor.translate import CENT, mirror_shares
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.reactor import MIRROR, MIRROR_SKILL, SignalView
-from service_tui.desk.slices.records import TicketState, TicketView, Topic
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Budget
 from service_tui.terms import Action

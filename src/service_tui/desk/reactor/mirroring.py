@@ -45,13 +45,14 @@ from service_tui.desk.reactor.mirror_order import (
 from service_tui.desk.reactor.stored import row_of
 from service_tui.desk.reactor.translate import breaker_view
 from service_tui.desk.reasons import HALTED, Fix, Reason
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.reactor import (
     Policy,
     SignalsSeen,
     SignalState,
     SignalView,
 )
-from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.trading.handlers import NO_ORDER, budget_of, unwritten
 from service_tui.desk.trading.preflight import preflight
 from service_tui.desk.trading.sending import end, send, settle

@@ -16,7 +16,8 @@ from service_tui.desk.reactor.poll import ReactorWatch
 from service_tui.desk.reactor.stored import row_of
 from service_tui.desk.registry import Registry
 from service_tui.desk.slices.reactor import MIRROR, SignalsSeen, SignalView
-from service_tui.desk.slices.records import TicketView, Topic
+from service_tui.desk.slices.tickets import TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError

@@ -26,9 +26,16 @@ from service_tui.desk.commands.wallet import (
 from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.redemption.redemption_run import RedemptionRun
-from service_tui.desk.slices.records import NoticeKind, Topic
-from service_tui.desk.slices.redemption import ChainRunState, RedemptionRow, RunProblem, RunView
-from service_tui.desk.slices.wallet import AutoChanged, KeyState, Ownership
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.redemption import (
+    AutoChanged,
+    ChainRunState,
+    RedemptionRow,
+    RunProblem,
+    RunView,
+)
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.wallet import KeyState, Ownership
 from service_tui.signing.errors import SigningError
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError

@@ -22,7 +22,7 @@ from service_tui.desk.chain.transaction_run import (
     TransactionRun,
 )
 from service_tui.desk.facts import Noticed
-from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.redemption import (
     CONFIRM_WAIT_S,
     CallView,
@@ -32,6 +32,7 @@ from service_tui.desk.slices.redemption import (
     Stage,
     Step,
 )
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.translate import amount
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import MalformedError, NotRedeemableError, SigningError

@@ -25,7 +25,6 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Reason
 from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.risk.translate import alert_view
-from service_tui.desk.slices.records import Phase, TicketState, TicketView, Topic
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
     UNNAMED,
@@ -33,6 +32,9 @@ from service_tui.desk.slices.risk import (
     AlertView,
     exit_source,
 )
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.cancel_orders import free_shares, held_now, sellable
 from service_tui.desk.trading.sending import request_of, send, settle, take_answer
 from service_tui.signing.orders import SHARES_MIN

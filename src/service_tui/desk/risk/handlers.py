@@ -13,8 +13,8 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.risk.translate import monitor_view
 from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.position_key import position_key
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import NO_THRESHOLDS, POINTS, MonitorView, Thresholds
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.translate import UNTRANSLATABLE
 from service_tui.terms import (

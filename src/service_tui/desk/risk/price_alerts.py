@@ -10,7 +10,7 @@ from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.risk import RemovePriceAlert, SetPriceAlert
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.ports import Ports
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.risk import (
     Condition,
     PriceAlertView,

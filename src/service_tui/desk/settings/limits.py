@@ -21,7 +21,8 @@ from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.reasons import HALTED, READ_ONLY
 from service_tui.desk.settings.translate import defaults_of
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit
-from service_tui.desk.slices.records import NoticeKind, Topic
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.translate import amount
 from service_tui.units import Micros, decimal
 from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS

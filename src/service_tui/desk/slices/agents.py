@@ -1,9 +1,21 @@
 """The agents of the embedded service, what they trade, and what is shown of them once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
 
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import exit_cause
-from service_tui.terms import Action, AgentStatus, Plan, Side, Venue, win_rate
+from service_tui.desk.slices.trades import TradeView
+from service_tui.terms import (
+    Action,
+    AgentStatus,
+    Plan,
+    Side,
+    Venue,
+    win_rate,
+)
 from service_tui.units import Micros, Timestamp
 
 
@@ -165,3 +177,113 @@ class RevealedView:
     def is_webhook(self) -> bool:
         """True for the secret of a webhook."""
         return not self.agent_id
+
+
+SignalValue = str | float | int
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationView:
+    """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    hit_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class SkillResultView:
+    """Result of a skill's trades on one venue, in the venue's money.
+
+    Calibration compares its confidence with the outcomes.
+    `edge`, `slippage` and what is left, `edge_kept`, are averages in probability points; `brier`
+    is the mean square of confidence less outcome, 0 for who always knows.
+    """
+
+    skill_slug: str
+    trades_count: int
+    pnl: Micros
+    wins: int
+    losses: int
+    confidence: float | None = None
+    hit_rate: float | None = None
+    edge: float | None = None
+    slippage: float | None = None
+    edge_kept: float | None = None
+    brier: float | None = None
+    calibration: tuple[CalibrationView, ...] = ()
+    venue: Venue = Venue.SIM
+
+    @property
+    def win_rate(self) -> float | None:
+        """Wins among what is decided."""
+        return win_rate(self.wins, self.losses)
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonedTradeView:
+    """A trade of an agent with its reasoning."""
+
+    trade: TradeView
+    skill_slug: str = ""
+    signal_data: Mapping[str, SignalValue] = field(default_factory=dict[str, SignalValue])
+    outcome: bool | None = None
+
+
+HELD_SHOWN: Final = 100
+"""Most open positions of the agent in focus that are read. # ours: they fill the pane."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDetailView:
+    """The agent in focus: what it traded and why, newest first, and each skill's results.
+
+    `points` are its P&L on sim over time, oldest first; they and the results are as of `at`.
+    `realized_today` is the P&L that became final since midnight UTC, by venue; empty if not read.
+    """
+
+    agent_id: str
+    trades: tuple[ReasonedTradeView, ...]
+    results: tuple[SkillResultView, ...]
+    problem: str = ""
+    points: tuple[tuple[Timestamp, Micros], ...] = ()
+    at: Timestamp = Timestamp(0.0)
+    positions: tuple[PositionView, ...] = ()
+    realized_today: tuple[tuple[Venue, Micros], ...] = ()
+
+
+class AgentNeedKind(StrEnum):
+    """Topic of an agent's need; the values are the labels of its row."""
+
+    ALERT = "alert"
+    SIGNAL = "signal"
+    REDEEMABLE = "redeemable"
+    BREAKER = "breaker"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNeedView:
+    """Something that an agent other than the person's own waits for.
+
+    `amount` is what is at stake; `expires_at` None where it has no end. A breaker has no market.
+    """
+
+    kind: AgentNeedKind
+    agent_id: str
+    agent_name: str
+    need_id: str
+    question: str = ""
+    side: Side | None = None
+    amount: Micros = Micros(0)
+    expires_at: Timestamp | None = None
+
+    @property
+    def key(self) -> str:
+        """Identity of the row."""
+        return f"{self.kind.value} {self.agent_id} {self.need_id}"
+
+    def left_s(self, now: Timestamp) -> float | None:
+        """Seconds until it is over, >= 0; None where it has no end."""
+        return None if self.expires_at is None else max(0.0, self.expires_at - now)

@@ -11,17 +11,13 @@ from typing import Final
 
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.reasons import Reason
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.orders import price_text
-from service_tui.desk.slices.records import (
-    Deal,
-    MarketView,
-    NoticeKind,
-    PositionView,
-    TicketState,
-    TicketView,
-    TradeView,
-)
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.rows import in_place
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.terms import FAILURES_MAX, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp, decimal, sum_of
 

@@ -1,12 +1,11 @@
-"""The wallet as shown to the operator: owner, balances and missing setup steps; its facts."""
+"""The wallet as shown to the operator: owner, balances, missing setup steps, pay per call."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from service_tui.desk.changes import Changed
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.redemption import CallView, RedemptionRow, RedemptionView, RunView
+from service_tui.desk.slices.redemption import CallView
 from service_tui.units import Micros, Timestamp
 
 
@@ -67,6 +66,7 @@ KEY_CHECK: Final = {
         fix=Fix.OPEN_OR_KEEP_KEY,
     ),
 }
+
 LIVE_CHECK: Final = {
     True: CheckView("real money", is_done=True, detail="orders may leave for the real venues"),
     False: CheckView(
@@ -205,62 +205,3 @@ class WalletView:
     def unset(self) -> tuple[ApprovalView, ...]:
         """Approvals that are not given yet."""
         return tuple(one for one in self.approvals if not one.is_set)
-
-
-@dataclass(frozen=True, slots=True)
-class QueueSeen:
-    """Positions on the real venues were read, settled or not."""
-
-    rows: tuple[RedemptionRow, ...]
-    dropped: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class AutoChanged:
-    """Automatic redemption was switched, paused or resumed; None leaves a field as it is.
-
-    `executes`: this desk redeems, as its program holds the data directory.
-    """
-
-    on_service: bool | None = None
-    allowed: bool | None = None
-    paused: str | None = None
-    executes: bool | None = None
-
-
-WalletFact = QueueSeen | AutoChanged
-"""Every fact about redemptions, the wallet and pay per call."""
-
-
-RUNS_MAX: Final = 200
-"""Most runs in the state; the database has all of them."""
-
-
-def reduce_redemption(
-    view: RedemptionView, fact: QueueSeen | AutoChanged | Changed
-) -> RedemptionView:
-    """The queue after a fact about it."""
-    match fact:
-        case QueueSeen():
-            return replace(view, rows=fact.rows)
-        case Changed(row=RunView() as run):
-            return replace(view, runs=_with_run(view.runs, run))
-        case Changed():
-            raise TypeError(f"no fact of redemption: {fact}")
-        case AutoChanged():
-            auto = view.auto
-            changed = replace(
-                auto,
-                on_service=auto.on_service if fact.on_service is None else fact.on_service,
-                allowed=auto.allowed if fact.allowed is None else fact.allowed,
-                paused=auto.paused if fact.paused is None else fact.paused,
-            )
-            executes = view.executes if fact.executes is None else fact.executes
-            changed_view = replace(view, auto=changed, executes=executes)
-            return view if changed_view == view else changed_view
-
-
-def _with_run(runs: tuple[RunView, ...], run: RunView) -> tuple[RunView, ...]:
-    """The runs with this one first, one a row."""
-    rest = tuple(one for one in runs if one.key != run.key)
-    return (run, *rest)[:RUNS_MAX]

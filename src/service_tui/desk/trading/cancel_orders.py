@@ -13,7 +13,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.execution_check import grain
 from service_tui.desk.trading.order_signature import may_sign
 from service_tui.desk.trading.translate import open_order_view

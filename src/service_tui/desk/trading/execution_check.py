@@ -14,7 +14,8 @@ from service_tui.desk.fixes import fix_of
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.position_key import position_key
-from service_tui.desk.slices.records import TicketState, TicketView, TradeView
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.translate import amount, filled_text, shares_of
 from service_tui.signing.orders import FEE_MAX_BPS
 from service_tui.terms import Action, TradeStatus, Venue

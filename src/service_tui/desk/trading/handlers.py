@@ -15,7 +15,8 @@ from service_tui.desk.fixes import fix_of
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import HALTED, Fix, Reason
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import TicketState, TicketView, TradeView
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading.cancel_orders import withdraw
 from service_tui.desk.trading.execution_check import quote_doubt
 from service_tui.desk.trading.preflight import holding, preflight

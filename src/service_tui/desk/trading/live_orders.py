@@ -10,7 +10,7 @@ from service_tui.desk.buy_limits import broken_by, buy_limits
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.buy_limits import BuyLimit
-from service_tui.desk.slices.records import MarketView
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.signing.errors import MalformedError

@@ -16,14 +16,9 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.reactor import MIRROR
-from service_tui.desk.slices.records import (
-    NO_TRACE,
-    NOT_FOUND,
-    TicketState,
-    TicketView,
-    Topic,
-    TradeView,
-)
+from service_tui.desk.slices.tickets import NO_TRACE, NOT_FOUND, TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading.execution_check import grain, is_holding, mismatch_text
 from service_tui.desk.trading.sending import settle
 from service_tui.desk.trading.translate import open_order_view

@@ -12,13 +12,14 @@ from service_tui.desk.buy_limits import broken_by
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.freshness import TRADED_ON, untradable
 from service_tui.desk.reasons import HALTED, Fix, Reason
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import (
     SHARES_MIN,
     kept_by_buys,
     limit_text,
 )
-from service_tui.desk.slices.records import MarketView, TicketView
 from service_tui.desk.slices.redemption import Stage
+from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import against_real
 from service_tui.terms import (

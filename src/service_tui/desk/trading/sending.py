@@ -17,7 +17,9 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.fixes import fix_of
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.records import NoticeKind, TicketState, TicketView, Topic
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.execution_check import LOOKED_UP, check_execution
 from service_tui.desk.trading.order_signature import as_signed
 from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError

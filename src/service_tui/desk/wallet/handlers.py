@@ -37,8 +37,8 @@ from service_tui.desk.commands.wallet import (
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Reason
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import ChainRunState, RunView, Step
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import (
     ApprovalView,
     ChallengeView,

@@ -34,7 +34,8 @@ from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.redemption.handlers import Redemptions
 from service_tui.desk.registry import Given, Registry
 from service_tui.desk.restarting import fault_text
-from service_tui.desk.slices.wallet import AutoChanged, QueueSeen, WalletView
+from service_tui.desk.slices.redemption import AutoChanged, QueueSeen
+from service_tui.desk.slices.wallet import WalletView
 from service_tui.desk.wallet.handlers import WalletHandlers
 from service_tui.desk.wallet.payments import Payments
 from service_tui.storage.chain_runs import ChainRuns

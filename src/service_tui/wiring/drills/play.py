@@ -16,7 +16,7 @@ from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
 from service_tui.desk.slices.drill import DrillPhase, DrillResult, DrillView
-from service_tui.desk.slices.records import Phase, ServiceView
+from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.desk.vault import Vault
 from service_tui.server.embedded import BASE_URL

@@ -24,8 +24,8 @@ from service_tui.desk.commands.agents import (
 )
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import SkillRunState
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import SkillRunState
 from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode, Plan
 

@@ -25,8 +25,9 @@ from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import AgentAct, Govern, WatchAgent
 from service_tui.desk.commands.settings import Forget, SetPreference
 from service_tui.desk.slices.agents import FleetView, RevealedView, VenueMoneyView
-from service_tui.desk.slices.fleet import LogTailView
-from service_tui.desk.slices.records import Phase, PositionView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import LogTailView
 from service_tui.desk.state import DeskState
 from service_tui.server.routes.claim import WAITS
 from service_tui.terms import Plan, Venue

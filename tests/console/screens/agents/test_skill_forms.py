@@ -18,7 +18,7 @@ from service_tui.console.screens.agents.skill_forms import (
     StartSkillForm,
 )
 from service_tui.desk.commands.agents import InstallSkill, StartSkill
-from service_tui.desk.slices.fleet import Pace, SkillView
+from service_tui.desk.slices.supervision import Pace, SkillView
 from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode
 from service_tui.units import ONE, Micros

@@ -11,7 +11,7 @@ from kit.samples.desk import NOW
 from kit.samples.log import sample_log
 from kit.samples.report import STATE as REPORTED
 from kit.samples.why import HELD, TRADE
-from service_tui.desk.slices.records import TradeView
+from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.state import DeskState
 
 SALE = replace(

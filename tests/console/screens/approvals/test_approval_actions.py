@@ -16,7 +16,7 @@ from service_tui.desk.agents.refused_today import RULE
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.reasons import READ_ONLY
-from service_tui.desk.slices.fleet import approval_text
+from service_tui.desk.slices.supervision import approval_text
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros

@@ -21,8 +21,8 @@ from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.agents.refused_today import REASON, RULE, refused_today
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

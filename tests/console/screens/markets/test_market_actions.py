@@ -16,7 +16,7 @@ from service_tui.console.screens.markets.filter import MarketFilter
 from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.reasons import READ_ONLY
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import Timestamp

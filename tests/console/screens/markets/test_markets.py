@@ -21,8 +21,9 @@ from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands.settings import SetPreference, SetStar, WatchMarket
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.slices.markets import DetailView, MarketView
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.records import DetailView, MarketView, Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Venue
 from service_tui.units import Micros, Probability

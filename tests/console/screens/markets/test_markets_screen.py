@@ -21,7 +21,7 @@ from service_tui.console.screens.markets.pane import (
 )
 from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.desk.commands.settings import WatchMarket
-from service_tui.desk.slices.records import DetailView, NewsView, TapeTradeView
+from service_tui.desk.slices.markets import DetailView, NewsView, TapeTradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp

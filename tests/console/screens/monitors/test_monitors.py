@@ -45,7 +45,6 @@ from service_tui.desk.commands.risk import (
     SetPriceAlert,
 )
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.risk import (
     AlertState,
     AlertView,
@@ -57,6 +56,8 @@ from service_tui.desk.slices.risk import (
     RiskView,
     Thresholds,
 )
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -14,8 +14,8 @@ from service_tui.console.screens.orders.table import BLOTTER, STATES, took_s
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.chain.run_tickets import run_tickets
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.slices.records import TicketState, TicketView
 from service_tui.desk.slices.redemption import ChainRunState, RunView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -17,7 +17,8 @@ from service_tui.desk.all_fills import all_fills
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import Deal, Topic
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import Deal
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp

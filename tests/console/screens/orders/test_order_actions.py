@@ -11,7 +11,7 @@ from service_tui.console.forms.why import Why
 from service_tui.console.messages import GoTo
 from service_tui.console.screens.orders.actions import ACTIONS, PENDING
 from service_tui.desk.commands.agents import ExportData
-from service_tui.desk.slices.records import TicketState
+from service_tui.desk.slices.tickets import TicketState
 
 STATE = sample_state()
 TICKET, FILL = STATE.tickets[0], STATE.fills[0]

@@ -16,7 +16,8 @@ from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.actions import ACTIONS, Toggled
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import GiveUp
-from service_tui.desk.slices.records import NO_TRACE, AbsenceView, TicketState
+from service_tui.desk.slices.tickets import NO_TRACE, TicketState
+from service_tui.desk.slices.world import AbsenceView
 from service_tui.desk.state import DeskState
 
 STATE = sample_state()

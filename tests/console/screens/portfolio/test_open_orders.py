@@ -18,7 +18,7 @@ from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.console.widgets.fall import DEAD_S
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands.trading import CancelOrders, PlaceTrade
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_DECIMALS, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -23,7 +23,8 @@ from service_tui.console.screens.portfolio.table import CLOSED as CLOSED_TABLE
 from service_tui.console.screens.portfolio.table import totals
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.records import Phase, PositionView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue

@@ -51,7 +51,8 @@ from service_tui.desk.slices.reactor import (
     Tally,
     reduce_reactor,
 )
-from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -48,7 +48,7 @@ from service_tui.desk.commands.reactor import (
 )
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.reactor import BreakerView, Policy, SignalState
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -22,7 +22,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import SignalState, SignalView
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 
 STATE = reactor_state()

@@ -47,7 +47,6 @@ from service_tui.desk.commands.wallet import (
     SetLive,
     UnlockWallet,
 )
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import (
     AutoView,
     ChainRunState,
@@ -57,6 +56,7 @@ from service_tui.desk.slices.redemption import (
     Step,
     StepView,
 )
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import (
     ChallengeView,
     KeyState,

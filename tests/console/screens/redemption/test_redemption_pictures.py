@@ -8,8 +8,8 @@ from kit.console.pictures import SIZES, seen, shown
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, redemption_of, row_of, run_of, wallet_of
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import AutoView, ChainRunState
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import OfferView, PayView, StoredKeyView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Timestamp

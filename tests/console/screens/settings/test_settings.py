@@ -22,7 +22,8 @@ from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPaused
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, RiskDefaults
-from service_tui.desk.slices.records import NoticeKind, ServiceView
+from service_tui.desk.slices.notices import NoticeKind
+from service_tui.desk.slices.service import ServiceView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Mode, Plan, Venue
 from service_tui.units import ONE, Timestamp

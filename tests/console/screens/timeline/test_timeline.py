@@ -21,16 +21,12 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.agents import ReadLog
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.log import ActionView, LogView
-from service_tui.desk.slices.records import (
-    AbsenceView,
-    NewsView,
-    Phase,
-    ResolvedView,
-    TradeView,
-    WorldView,
-)
+from service_tui.desk.slices.markets import NewsView
 from service_tui.desk.slices.risk import Condition, PriceAlertView
+from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.team import ActView, TeamView
+from service_tui.desk.slices.trades import TradeView
+from service_tui.desk.slices.world import AbsenceView, ResolvedView, WorldView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, PersonRole, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

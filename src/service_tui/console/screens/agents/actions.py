@@ -30,8 +30,8 @@ from service_tui.desk.commands.agents import (
     StopSkill,
 )
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.fleet import SkillRunState, SkillRunView
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import SkillRunState, SkillRunView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Plan, counted
 from service_tui.units import Timestamp

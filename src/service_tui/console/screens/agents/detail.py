@@ -22,15 +22,17 @@ from service_tui.console.signs import edge_text, signs_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.agents.health import strictest_leash
-from service_tui.desk.slices.agents import AgentLimitsView, AgentView, VenueMoneyView
-from service_tui.desk.slices.fleet import (
-    LeashView,
+from service_tui.desk.slices.agents import (
+    AgentLimitsView,
+    AgentView,
     ReasonedTradeView,
     SkillResultView,
-    SkillRunView,
+    VenueMoneyView,
 )
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import MIRROR_SKILL
-from service_tui.desk.slices.records import Deal, PositionView, TradeView
+from service_tui.desk.slices.supervision import LeashView, SkillRunView
+from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.terms import MONEY_OF, LeashMode, Plan, Side, counted
 from service_tui.units import Micros, Timestamp
 

@@ -13,7 +13,7 @@ from service_tui.console.forms.leash_form import MONEY_MAX
 from service_tui.console.keys import bindings_of
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands.agents import InstallSkill, StartSkill
-from service_tui.desk.slices.fleet import Pace, SkillView
+from service_tui.desk.slices.supervision import Pace, SkillView
 from service_tui.desk.state import DeskState
 from service_tui.terms import EVERY_MAX_S, EVERY_MIN_S, LeashMode
 from service_tui.units import ONE, Micros, Timestamp

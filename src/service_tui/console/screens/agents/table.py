@@ -30,8 +30,8 @@ from service_tui.desk.agents.health import (
 )
 from service_tui.desk.freshness import leashes_known
 from service_tui.desk.slices.agents import AgentView, FillView
-from service_tui.desk.slices.fleet import LeashView, SkillRunState
-from service_tui.desk.slices.records import Phase
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import LeashView, SkillRunState
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue

@@ -19,7 +19,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.agents.refused_today import refused_today, rule_of
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.fleet import HeldView, approval_text
+from service_tui.desk.slices.supervision import HeldView, approval_text
 from service_tui.terms import Action
 
 Approvals: TypeAlias = TableScreen[HeldView]

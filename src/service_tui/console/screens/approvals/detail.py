@@ -19,8 +19,10 @@ from service_tui.console.signs import edge_now, signal_number
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.slices.fleet import HELD_SHOWN, HeldView
-from service_tui.desk.slices.records import PositionView, Topic
+from service_tui.desk.slices.agents import HELD_SHOWN
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import MONEY_OF, Action, Venue, agent_with
 from service_tui.units import sum_of
 

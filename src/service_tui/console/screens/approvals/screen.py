@@ -21,7 +21,7 @@ from service_tui.console.widgets.sums_bar import SumsBar
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.agents.refused_today import refused_today
 from service_tui.desk.commands.agents import WatchAgent
-from service_tui.desk.slices.fleet import HeldView
+from service_tui.desk.slices.supervision import HeldView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -17,8 +17,8 @@ from service_tui.console.table_spec import (
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.spark import sparkline
-from service_tui.desk.slices.fleet import HeldView
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, Action

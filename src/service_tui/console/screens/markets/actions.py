@@ -27,7 +27,8 @@ from service_tui.console.screens.markets.filter import (
 )
 from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.desk.commands.settings import SetStar
-from service_tui.desk.slices.records import MarketView, Topic
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Action, Side
 
 Markets: TypeAlias = TableScreen[MarketView]

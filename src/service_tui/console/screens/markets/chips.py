@@ -3,7 +3,7 @@
 from service_tui.console.freshness import counted, is_answered
 from service_tui.console.screens.markets.filter import MarketFilter
 from service_tui.console.widgets.segmented_control import SegmentedControl
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 
 

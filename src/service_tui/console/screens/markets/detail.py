@@ -11,14 +11,9 @@ from service_tui.console.figures import Figure, figures, large, section
 from service_tui.console.freshness import if_none, is_private
 from service_tui.console.keys import cap
 from service_tui.console.screens.markets.filter import seconds_left
-from service_tui.desk.slices.records import (
-    DetailView,
-    MarketView,
-    NewsView,
-    PositionView,
-    TapeTradeView,
-    Topic,
-)
+from service_tui.desk.slices.markets import DetailView, MarketView, NewsView, TapeTradeView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp

@@ -10,7 +10,9 @@ from service_tui.console.keys import cap, with_keys
 from service_tui.console.market_pages import at_page
 from service_tui.console.search import Search, read_search
 from service_tui.console.view_context import ViewContext
-from service_tui.desk.slices.records import MarketView, Phase, Topic
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.pasted import web_place

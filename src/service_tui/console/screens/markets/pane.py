@@ -19,7 +19,9 @@ from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.price_chart import NewsMark, PriceChart
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.figures import price_points
-from service_tui.desk.slices.records import DetailView, MarketView, PositionView, Topic
+from service_tui.desk.slices.markets import DetailView, MarketView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side
 from service_tui.units import Timestamp

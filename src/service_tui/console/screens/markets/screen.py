@@ -29,7 +29,7 @@ from service_tui.console.search import Search
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.records import MarketView
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

@@ -24,7 +24,8 @@ from service_tui.console.table_spec import (
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.spark import sparkline
-from service_tui.desk.slices.records import MarketView, Topic
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Venue
 
 STAR: Final = "★"

@@ -21,7 +21,6 @@ from service_tui.console.table_spec import (
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.risk import (
     AlertState,
     AlertView,
@@ -31,6 +30,8 @@ from service_tui.desk.slices.risk import (
     PriceAlertView,
     seller,
 )
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.units import Micros, Timestamp, decimal

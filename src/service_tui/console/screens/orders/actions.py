@@ -12,7 +12,7 @@ from service_tui.console.parts.shared_actions import (
 )
 from service_tui.console.parts.table_screen import Only, TableScreen
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.records import TicketView
+from service_tui.desk.slices.tickets import TicketView
 
 Blotter: TypeAlias = TableScreen[TicketView | FillView]
 

@@ -12,7 +12,7 @@ from service_tui.console.reasons import fix_text, without_amounts
 from service_tui.console.screens.orders.table import marked, milliseconds, state_of
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.fill_tickets import KIND as FILL
-from service_tui.desk.slices.records import TicketState, TicketView
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.terms import MONEY_OF, Venue
 from service_tui.units import Timestamp
 

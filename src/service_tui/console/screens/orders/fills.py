@@ -27,8 +27,8 @@ from service_tui.console.widgets.line_fit import Bit
 from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.all_fills import all_fills
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.risk import BY_MONITOR, exit_cause, seller
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, Action, TradeStatus, Venue, agent_with

@@ -19,7 +19,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.sums_bar import SumsBar
 from service_tui.console.widgets.text_block import MeasuredBlock
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.records import TicketView
+from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

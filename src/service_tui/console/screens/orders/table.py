@@ -14,7 +14,8 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.chain.run_tickets import run_tickets
 from service_tui.desk.fill_tickets import fill_tickets, with_book
-from service_tui.desk.slices.records import OnBook, TicketState, TicketView, Topic
+from service_tui.desk.slices.tickets import OnBook, TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, Mode, Venue

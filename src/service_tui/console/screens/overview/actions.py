@@ -14,7 +14,7 @@ from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.ranking import Need
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import GiveUp
-from service_tui.desk.slices.records import TicketView
+from service_tui.desk.slices.tickets import TicketView
 
 Needs: TypeAlias = TableScreen[Need]
 

@@ -16,7 +16,9 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.figures import open_news
 from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.briefing import BriefingView
-from service_tui.desk.slices.records import AbsenceView, NewsView, ResolvedView, Topic
+from service_tui.desk.slices.markets import NewsView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.world import AbsenceView, ResolvedView
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 

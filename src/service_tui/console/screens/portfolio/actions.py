@@ -26,7 +26,7 @@ from service_tui.console.screens.portfolio.orders import ORDERS
 from service_tui.console.screens.portfolio.table import CLOSED, TABLES
 from service_tui.desk.commands.trading import CancelOrders
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import PositionView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.terms import Action, counted
 
 Portfolio: TypeAlias = TableScreen[PositionView | OpenOrderView]

@@ -11,7 +11,10 @@ from service_tui.console.freshness import if_none, of_wall, on_wall
 from service_tui.console.screens.portfolio.table import outcome, sold_at
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
-from service_tui.desk.slices.records import AccountView, Deal, PositionView, Topic, TradeView
+from service_tui.desk.slices.account import AccountView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.desk.slices.venues import PNL_FRESH_S, VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue

@@ -21,7 +21,7 @@ from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.top_bar import STALE_PERIODS
 from service_tui.desk.freshness import age_s
 from service_tui.desk.slices.orders import OpenOrderView, limit_text, moment_text
-from service_tui.desk.slices.records import Topic
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, Action

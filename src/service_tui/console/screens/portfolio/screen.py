@@ -26,7 +26,7 @@ from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.figures import equity_points
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.records import PositionView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros, Timestamp, decimal
 

@@ -22,7 +22,10 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.console.widgets.sums_bar import sums_bit
-from service_tui.desk.slices.records import Deal, Phase, PositionView, Topic
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.slices.trades import Deal
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue

@@ -32,7 +32,8 @@ from service_tui.desk.slices.reactor import (
     SignalView,
     SourceWalletView,
 )
-from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MIRROR_PRICE_MAX, Venue
 from service_tui.units import Micros, Timestamp

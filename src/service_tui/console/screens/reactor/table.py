@@ -26,7 +26,8 @@ from service_tui.desk.slices.reactor import (
     SignalView,
     SourceWalletView,
 )
-from service_tui.desk.slices.records import Phase, Topic
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.units import Timestamp, decimal

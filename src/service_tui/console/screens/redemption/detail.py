@@ -16,7 +16,6 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.freshness import age_s
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.redemption import (
     CallView,
     ChainRunState,
@@ -26,6 +25,7 @@ from service_tui.desk.slices.redemption import (
     Stage,
     Step,
 )
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp

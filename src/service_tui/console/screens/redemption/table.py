@@ -10,13 +10,14 @@ from service_tui.console.keys import cap
 from service_tui.console.table_spec import TableSpec, amount_column, market_column, side_column
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.redemption import (
     ChainRunState,
     RedemptionRow,
     RunView,
     Stage,
 )
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.terms import Venue

@@ -12,7 +12,6 @@ from service_tui.console.screens.research.chart import figure, metric_chart, swe
 from service_tui.console.screens.research.table import NEEDS_PLAN, metrics_text, status_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
-from service_tui.desk.slices.records import Topic
 from service_tui.desk.slices.research import (
     BacktestView,
     DiffView,
@@ -21,6 +20,7 @@ from service_tui.desk.slices.research import (
     ResearchView,
     SessionView,
 )
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import SessionState, counted
 from service_tui.units import Timestamp

@@ -11,8 +11,9 @@ from service_tui.console.screens.research.chart import MARKS, figure
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.slices.records import Phase, Topic
 from service_tui.desk.slices.research import ExperimentView, SessionView
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.terms import SessionState

@@ -60,7 +60,7 @@ from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPaused
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.buy_limits import RULES, BuyLimitView, RiskDefaults
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.terms import SPEEDS, Plan
 
 Settings: TypeAlias = TableScreen[SettingRow]

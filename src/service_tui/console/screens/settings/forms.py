@@ -22,7 +22,7 @@ from service_tui.console.notifications import KINDS, Channel, Quiet, is_quiet
 from service_tui.console.reasons import without_amounts
 from service_tui.desk.buy_limits import buy_limits
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView, RiskDefaults
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 

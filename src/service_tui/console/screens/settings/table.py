@@ -15,7 +15,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.buy_limits import buy_limits
 from service_tui.desk.slices.buy_limits import RULES, BuyLimitView
-from service_tui.desk.slices.records import NoticeKind
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.units import Timestamp

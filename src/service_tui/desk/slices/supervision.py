@@ -1,17 +1,16 @@
-"""Leashes, trades that wait, skills and their runs, as an operator sees them."""
+"""Supervision of agents: leashes, trades that wait for a person, skills and their runs."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, assert_never
 
 from service_tui.desk.changes import Changed, Loaded, Removed
-from service_tui.desk.slices.records import NoticeKind, PositionView, TradeView
+from service_tui.desk.slices.agents import AgentDetailView, AgentNeedView, SignalValue
+from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.rows import in_place
-from service_tui.terms import MONEY_OF, Action, HeldStatus, LeashMode, Side, Venue, win_rate
+from service_tui.terms import MONEY_OF, Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
-
-SignalValue = str | float | int
 
 
 class Pace(StrEnum):
@@ -163,113 +162,6 @@ class LogTailView:
 
 
 @dataclass(frozen=True, slots=True)
-class CalibrationView:
-    """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
-
-    low: float
-    high: float
-    count: int
-    confidence: float
-    hit_rate: float
-
-
-@dataclass(frozen=True, slots=True)
-class SkillResultView:
-    """Result of a skill's trades on one venue, in the venue's money.
-
-    Calibration compares its confidence with the outcomes.
-    `edge`, `slippage` and what is left, `edge_kept`, are averages in probability points; `brier`
-    is the mean square of confidence less outcome, 0 for who always knows.
-    """
-
-    skill_slug: str
-    trades_count: int
-    pnl: Micros
-    wins: int
-    losses: int
-    confidence: float | None = None
-    hit_rate: float | None = None
-    edge: float | None = None
-    slippage: float | None = None
-    edge_kept: float | None = None
-    brier: float | None = None
-    calibration: tuple[CalibrationView, ...] = ()
-    venue: Venue = Venue.SIM
-
-    @property
-    def win_rate(self) -> float | None:
-        """Wins among what is decided."""
-        return win_rate(self.wins, self.losses)
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonedTradeView:
-    """A trade of an agent with its reasoning."""
-
-    trade: TradeView
-    skill_slug: str = ""
-    signal_data: Mapping[str, SignalValue] = field(default_factory=dict[str, SignalValue])
-    outcome: bool | None = None
-
-
-HELD_SHOWN: Final = 100
-"""Most open positions of the agent in focus that are read. # ours: they fill the pane."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentDetailView:
-    """The agent in focus: what it traded and why, newest first, and each skill's results.
-
-    `points` are its P&L on sim over time, oldest first; they and the results are as of `at`.
-    `realized_today` is the P&L that became final since midnight UTC, by venue; empty if not read.
-    """
-
-    agent_id: str
-    trades: tuple[ReasonedTradeView, ...]
-    results: tuple[SkillResultView, ...]
-    problem: str = ""
-    points: tuple[tuple[Timestamp, Micros], ...] = ()
-    at: Timestamp = Timestamp(0.0)
-    positions: tuple[PositionView, ...] = ()
-    realized_today: tuple[tuple[Venue, Micros], ...] = ()
-
-
-class AgentNeedKind(StrEnum):
-    """Topic of an agent's need; the values are the labels of its row."""
-
-    ALERT = "alert"
-    SIGNAL = "signal"
-    REDEEMABLE = "redeemable"
-    BREAKER = "breaker"
-
-
-@dataclass(frozen=True, slots=True)
-class AgentNeedView:
-    """Something that an agent other than the person's own waits for.
-
-    `amount` is what is at stake; `expires_at` None where it has no end. A breaker has no market.
-    """
-
-    kind: AgentNeedKind
-    agent_id: str
-    agent_name: str
-    need_id: str
-    question: str = ""
-    side: Side | None = None
-    amount: Micros = Micros(0)
-    expires_at: Timestamp | None = None
-
-    @property
-    def key(self) -> str:
-        """Identity of the row."""
-        return f"{self.kind.value} {self.agent_id} {self.need_id}"
-
-    def left_s(self, now: Timestamp) -> float | None:
-        """Seconds until it is over, >= 0; None where it has no end."""
-        return None if self.expires_at is None else max(0.0, self.expires_at - now)
-
-
-@dataclass(frozen=True, slots=True)
 class SupervisionView:
     """Supervision of agents: leashes, waiting trades, skills and their runs.
 
@@ -324,7 +216,6 @@ class PastsSeen:
 FleetFact = HeldSeen | PastsSeen | Loaded | Changed | Removed
 """Every fact of the fleet."""
 
-
 News = tuple[str, str, NoticeKind]
 """Tone, words and kind of a notice."""
 
@@ -333,12 +224,12 @@ RUNS_MAX: Final = 100
 
 _TONES: Final = {SkillRunState.CRASHED: "bad", SkillRunState.BACKING_OFF: "warn"}
 
-
 _LISTS: Final[Mapping[type[object], str]] = {
     LeashView: "leashes",
     SkillView: "skills",
     AgentNeedView: "needs",
 }
+
 _IN_FOCUS: Final[Mapping[type[object], str]] = {AgentDetailView: "detail", LogTailView: "tail"}
 """Field that holds the rows of a type; the one row in focus, or None."""
 

@@ -2,7 +2,12 @@
 
 from kit.samples.fleet import run_of
 from service_tui.desk.changes import Changed
-from service_tui.desk.slices.fleet import RUNS_MAX, SkillRunState, SupervisionView, reduce_fleet
+from service_tui.desk.slices.supervision import (
+    RUNS_MAX,
+    SkillRunState,
+    SupervisionView,
+    reduce_fleet,
+)
 
 OVER = SkillRunState.DONE
 

@@ -1,0 +1,24 @@
+"""What is read from the service, each with an age of its own."""
+
+from enum import StrEnum
+
+
+class Topic(StrEnum):
+    """A topic that is polled; each has its own age."""
+
+    MARKETS = "markets"
+    POSITIONS = "positions"
+    ACCOUNT = "account"
+    BRIEFING = "briefing"
+    TRADES = "trades"
+    WORLD = "world"
+    DETAIL = "detail"
+    AGENTS = "agents"
+    MONITORS = "monitors"
+    REACTOR = "reactor"
+    REDEMPTIONS = "redemptions"
+    WALLET = "wallet"
+    FLEET = "fleet"
+    RESEARCH = "research"
+    ORDERS = "orders"
+    TEAM = "team"

@@ -1,0 +1,53 @@
+"""The offline world's clock, and what happened while the desk was closed."""
+
+from dataclasses import dataclass
+
+from service_tui.desk.slices.markets import NewsView
+from service_tui.units import Micros, Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedView:
+    """A market that resolved while the desk was closed."""
+
+    at: Timestamp
+    market_id: str
+    question: str
+    outcome: bool
+    payout: Micros
+    pnl: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class AbsenceView:
+    """Summary of what happened while the desk was closed."""
+
+    closed_at: Timestamp
+    opened_at: Timestamp
+    world_elapsed_s: float
+    resolved_count: int
+    listed_count: int
+    resolved: tuple[ResolvedView, ...]
+    news: tuple[NewsView, ...]
+    equity_before: Micros | None
+    equity_after: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorldView:
+    """The offline world's clock: at wall time `wall_at` the world's time was `now`.
+
+    `halted_at` is since when its service refuses the entries of every agent.
+    """
+
+    now: Timestamp
+    wall_at: Timestamp
+    speed: int
+    seed: int
+    open_count: int = 0
+    meanwhile: AbsenceView | None = None
+    halted_at: Timestamp | None = None
+
+    def time_at(self, wall: Timestamp) -> Timestamp:
+        """World time at a wall time soon after `wall_at`."""
+        return Timestamp(self.now + max(0.0, wall - self.wall_at) * self.speed)
