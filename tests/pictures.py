@@ -24,7 +24,7 @@ from kit import clock  # noqa: E402
 from kit.console import idle  # noqa: E402
 from kit.readme.picture import read, written  # noqa: E402
 from kit.readme.tour import tour  # noqa: E402
-from service_tui.wiring.demo import make_screenshots  # noqa: E402
+from service_tui.commands.demo import make_screenshots  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent

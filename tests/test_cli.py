@@ -19,13 +19,13 @@ import pytest
 
 import service_tui
 from service_tui import __main__, __version__, version
+from service_tui.app import output
+from service_tui.app.address import AddressError, check_url, folder_of
+from service_tui.app.options import Options
 from service_tui.cli import main as cli
 from service_tui.cli.parser import USAGE_ERROR, check, parse, parser_of
+from service_tui.commands import drill as command
 from service_tui.config import read_environment
-from service_tui.wiring import output
-from service_tui.wiring.address import AddressError, check_url, folder_of
-from service_tui.wiring.drills import command
-from service_tui.wiring.options import Options
 
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
 ESCAPE = "\x1b"

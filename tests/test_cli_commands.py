@@ -12,47 +12,45 @@ from typing import Any, Final
 
 import pytest
 
+from service_tui.app import logfile, start
+from service_tui.app.address import AddressError
+from service_tui.app.network import NetworkError
+from service_tui.app.options import Options
+from service_tui.app.output import OutputError
 from service_tui.autoresearch.errors import ToolError
 from service_tui.cli import lists
 from service_tui.cli import main as cli
 from service_tui.cli import plain as plain_lines
 from service_tui.cli.main import CannotError
-from service_tui.console.closed_desk import DeskClosedError
-from service_tui.storage.errors import StorageError
-from service_tui.version import VERSION
-from service_tui.wiring import (
-    agent_command,
+from service_tui.commands import agent as agent_command
+from service_tui.commands import (
     completion,
-    config_command,
-    database_command,
     demo,
     doctor,
-    halt_command,
-    keys,
-    keys_command,
-    log_command,
-    logfile,
-    login,
-    people_command,
     plain,
     replay,
-    report_command,
     research,
     research_server,
     serve,
-    shared_command,
     skills,
-    start,
-    wallet_keys,
     web,
 )
-from service_tui.wiring.address import AddressError
-from service_tui.wiring.drills import command as drills
-from service_tui.wiring.halt_command import HaltReport
-from service_tui.wiring.keys import KeysError, Profile
-from service_tui.wiring.network import NetworkError
-from service_tui.wiring.options import Options
-from service_tui.wiring.output import OutputError
+from service_tui.commands import config as config_command
+from service_tui.commands import database as database_command
+from service_tui.commands import drill as drills
+from service_tui.commands import halt as halt_command
+from service_tui.commands import keys as keys_command
+from service_tui.commands import log as log_command
+from service_tui.commands import people as people_command
+from service_tui.commands import report as report_command
+from service_tui.commands import shared as shared_command
+from service_tui.commands.halt import HaltReport
+from service_tui.console.closed_desk import DeskClosedError
+from service_tui.credentials import keys, login, wallet_keys
+from service_tui.credentials.keys import KeysError, Profile
+from service_tui.credentials.system_keyring import system_keyring
+from service_tui.storage.errors import StorageError
+from service_tui.version import VERSION
 
 HERE: Final = Path("/here")
 OPTIONS: Final = Options(HERE / "data", HERE / "config", HERE / "base" / "log.txt", wallet_key="w")
@@ -263,7 +261,7 @@ def test_keys_of_wallets_are_kept_by_their_address(
         assert run("keys", **given) == 0
     ((kept, request),) = calls
     assert kept == "keys of wallets"
-    assert made == [(OPTIONS.data_dir, ("keyring", wallet_keys.system_keyring))]
+    assert made == [(OPTIONS.data_dir, ("keyring", system_keyring))]
     assert request == keys_command.KeyRequest(
         "add", "0xab", "w", in_keyring=True, read_secret=cli._read_secret
     )
@@ -337,7 +335,7 @@ def test_a_console_opens_at_a_terminal_and_may_end_in_a_drill(
     monkeypatch.setattr(drills, "replace_by_drill", calls.fake())
     assert run(command, plain=False) == 3
     assert calls == [
-        "terminal", "keys", (OPTIONS, ("has_drills", True), ("has_tour", has_tour))
+        "terminal", "keys", (OPTIONS, ("drills", cli._drills), ("has_tour", has_tour))
     ]  # fmt: skip
     end.drill = "storm"
     monkeypatch.setattr(sys, "argv", ["service-tui", "--read-only"])
@@ -353,7 +351,7 @@ def test_a_console_in_a_page_needs_no_terminal_and_has_no_drills(
     monkeypatch.setattr(cli, "_prepare_for_keys", lambda: None)
     monkeypatch.setattr(start, "open_console", calls.fake(SimpleNamespace(code=0, drill="")))
     assert run("console", plain=True) == 0
-    assert calls == [(OPTIONS, ("has_drills", False), ("has_tour", False))]
+    assert calls == [(OPTIONS, ("drills", tuple), ("has_tour", False))]
 
 
 def test_a_plain_console_says_hello_and_reads_lines(monkeypatch: Patch, calls: Calls) -> None:

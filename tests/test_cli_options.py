@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from kit.grammar import grammar
+from service_tui.app.options import Options
 from service_tui.cli import main as cli
 from service_tui.cli.main import CannotError
 from service_tui.cli.parser import LOG_FILE
 from service_tui.config import Environment
+from service_tui.credentials import keys
+from service_tui.credentials.keys import KeysError, Profile
 from service_tui.settings import ConfigFile
 from service_tui.terms import Plan
-from service_tui.wiring import keys
-from service_tui.wiring.keys import KeysError, Profile
-from service_tui.wiring.options import Options
 
 HERE = "https://desk.example"
 THERE = "https://other.example"

@@ -11,9 +11,9 @@ import pytest
 from service_tui.cli import main as cli
 from service_tui.cli import orders
 from service_tui.cli.orders import choose, choose_of, confirm, is_unasked, order_request
+from service_tui.commands import trade as trade_command
+from service_tui.commands.trade import OrderRequest
 from service_tui.terms import Action, Side, Venue
-from service_tui.wiring import trade_command
-from service_tui.wiring.trade_command import OrderRequest
 
 
 def arguments(command: str, **fields: Any) -> argparse.Namespace:

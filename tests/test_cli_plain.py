@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from kit.grammar import grammar
+from service_tui.app.options import Options
 from service_tui.cli import plain
 from service_tui.cli.parser import RESUME_ASKS
+from service_tui.commands import plain as console
+from service_tui.commands.report import ReportError
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.commands.halt import RESUME_WORD
-from service_tui.wiring import plain as console
-from service_tui.wiring.options import Options
-from service_tui.wiring.report_command import ReportError
 
 OPTIONS = Options(Path("/d"), Path("/d"), Path("/d/log"))
 

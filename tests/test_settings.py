@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit.pages.configuration import SCRIPTS_ONLY
+from service_tui.app.options import Options
 from service_tui.cli import main as cli
 from service_tui.cli.parser import parser_of
 from service_tui.config import read_environment
@@ -23,7 +24,6 @@ from service_tui.settings import (
     value_in,
     value_of,
 )
-from service_tui.wiring.options import Options
 
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
 ROOT = Path(__file__).parent.parent

@@ -48,8 +48,8 @@ def main() -> None:
 def _run(argv: list[str]) -> int:
     """Run a command line; each import waits until it is needed."""
     if argv == ["--version"]:
+        from service_tui.app.output import OutputError, print_lines  # noqa: PLC0415
         from service_tui.version import VERSION  # noqa: PLC0415
-        from service_tui.wiring.output import OutputError, print_lines  # noqa: PLC0415
 
         try:
             print_lines(f"service-tui {VERSION}")

@@ -1,4 +1,4 @@
-"""Settings from the environment; they end in wiring and are never passed on whole."""
+"""Settings from the environment; they end in app and are never passed on whole."""
 
 import os
 from collections.abc import MutableMapping

@@ -15,7 +15,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "hostile/test_answers.py::test_a_lie_ends_no_desk_sends_nothing_and_is_over_with_the_next_answer",
     ),
     "F-02": (
-        "wiring/test_serve.py::test_orders_that_a_killed_console_left_open_are_looked_up_by_the_next",
+        "commands/test_serve.py::test_orders_that_a_killed_console_left_open_are_looked_up_by_the_next",
     ),
     "F-03": (
         "client/test_retry.py::test_what_the_service_asks_for_is_the_least_wait_within_its_bounds",
@@ -62,14 +62,14 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "server/test_keeper.py::test_on_a_full_disk_nothing_is_traded_and_the_world_is_read_back",
     ),
     "F-13": (
-        "wiring/test_live.py::test_a_second_process_is_told_who_holds_the_directory",
+        "app/test_live.py::test_a_second_process_is_told_who_holds_the_directory",
         "storage/db/test_lock.py::test_the_lock_of_a_killed_process_is_taken_over",
     ),
     "F-14": ("storage/db/test_writer.py::test_a_database_held_by_another_program_is_named_busy",),
     "F-15": (
         "storage/db/test_wal.py::test_a_log_that_lost_something_is_not_taken_as_it_is",
         "storage/test_opening.py::test_what_is_no_database_is_kept_and_named",
-        "wiring/test_live.py::test_a_damaged_page_after_an_end_in_order_is_no_dead_end",
+        "app/test_live.py::test_a_damaged_page_after_an_end_in_order_is_no_dead_end",
         "storage/db/test_backups.py::test_there_is_one_copy_a_day_and_seven_are_kept",
     ),
     "F-16": (
@@ -99,8 +99,8 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "desk/reactor/test_reactor.py::test_five_failures_open_the_breaker_and_a_word_or_an_hour_closes_it",
     ),
     "F-23": (
-        "wiring/test_ending.py::test_a_closed_terminal_ends_the_program_in_order",
-        "wiring/test_ending.py::test_a_signal_while_the_console_comes_up_gives_the_terminal_back",
+        "app/test_ending.py::test_a_closed_terminal_ends_the_program_in_order",
+        "app/test_ending.py::test_a_signal_while_the_console_comes_up_gives_the_terminal_back",
         "autoresearch/test_kills.py::test_a_command_does_not_outlive_its_server",
     ),
     "F-24": (
@@ -111,7 +111,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "F-25": (
         "console/test_app.py::test_a_fault_of_the_desk_ends_the_console_with_70_and_without_values",
         "test_cli.py::test_a_fault_of_ours_is_a_page_of_places_without_values",
-        "wiring/test_ending.py::test_the_places_of_all_threads_are_written_down_and_the_console_goes_on",
+        "app/test_ending.py::test_the_places_of_all_threads_are_written_down_and_the_console_goes_on",
     ),
     "F-26": (
         "engine/amm/test_market.py::test_memory_of_prices_and_trades_is_bounded",

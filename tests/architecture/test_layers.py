@@ -39,20 +39,20 @@ SCREENS = ", ".join(
 )
 CHAIN = ", ".join(
     f"service_tui.{room}"
-    for room in ("server.app", "wiring.serving", "sdk.client", "desk.desk", "signing.chain")
+    for room in ("server.app", "app.serving", "sdk.client", "desk.desk", "signing.chain")
 )
 STARTS = (
-    ("service_tui.cli.main", "service_tui.wiring.research_server"),
-    ("service_tui.wiring.start", SCREENS),
+    ("service_tui.cli.main", "service_tui.commands.research_server"),
+    ("service_tui.app.start", SCREENS),
     (
-        "service_tui.wiring.start, service_tui.wiring.live",
-        "service_tui.wiring.live, service_tui.wiring.serve",
+        "service_tui.app.start, service_tui.app.live",
+        "service_tui.app.live, service_tui.commands.serve",
         CHAIN,
     ),
-    ("service_tui.wiring.serve",),
+    ("service_tui.commands.serve",),
     (
-        "service_tui.wiring.list_command",
-        "service_tui.wiring.report_command, service_tui.wiring.reading",
+        "service_tui.commands.lists",
+        "service_tui.commands.report, service_tui.commands.reading",
     ),
     ("service_tui.sdk.client", "service_tui.client.client"),
     ("service_tui.engine.world",),
@@ -85,10 +85,10 @@ def modules_after(imported: str) -> set[str]:
 
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
-    "service_tui.wiring.start": (545, 145),
-    "service_tui.wiring.start, service_tui.wiring.live": (1_360, 590),
-    "service_tui.wiring.serve": (980, 330),
-    "service_tui.wiring.list_command": (830, 250),
+    "service_tui.app.start": (545, 145),
+    "service_tui.app.start, service_tui.app.live": (1_360, 590),
+    "service_tui.commands.serve": (980, 330),
+    "service_tui.commands.lists": (830, 250),
     "service_tui.sdk.client": (530, 110),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,
@@ -104,7 +104,7 @@ def test_a_start_loads_no_more_modules(imported: str) -> None:
     assert len(ours) <= most_of_ours
 
 
-@pytest.mark.parametrize("imported", ["service_tui.wiring.start", "service_tui.cli.main"])
+@pytest.mark.parametrize("imported", ["service_tui.app.start", "service_tui.cli.main"])
 def test_the_first_paint_needs_nothing_heavy(imported: str) -> None:
     assert not modules_after(imported) & set(HEAVY)
 
@@ -117,7 +117,7 @@ def test_no_screen_of_the_console_loads_anything_heavy() -> None:
 def test_the_first_answer_of_the_research_server_needs_the_protocol_only() -> None:
     rooms = {
         name.split(".")[1]
-        for name in names_after("service_tui.wiring.research_server")
+        for name in names_after("service_tui.commands.research_server")
         if name.startswith("service_tui.")
     }
     assert not rooms & {"client", "console", "desk", "engine", "sdk", "server", "storage", "wire"}
@@ -132,12 +132,12 @@ def test_the_client_needs_no_server() -> None:
 
 
 def test_a_report_builds_no_app_and_no_screen() -> None:
-    needed = modules_after("service_tui.wiring.report_command, service_tui.wiring.reading")
+    needed = modules_after("service_tui.commands.report, service_tui.commands.reading")
     assert not needed & {"uvicorn", "textual", "mcp", "eth_account"}
 
 
 def test_a_service_answers_before_a_desk_is_loaded() -> None:
-    needed = names_after("service_tui.wiring.serve")
+    needed = names_after("service_tui.commands.serve")
     rooms = ("service_tui.desk", "service_tui.console.", "service_tui.autoresearch")
     loaded = {name for name in needed if name.startswith(rooms)}
     assert loaded == {"service_tui.console.closed_desk"}
@@ -145,7 +145,7 @@ def test_a_service_answers_before_a_desk_is_loaded() -> None:
 
 
 def test_a_desk_of_one_loads_nothing_of_a_shared_database() -> None:
-    needed = names_after("service_tui.wiring.live, service_tui.wiring.serve")
+    needed = names_after("service_tui.app.live, service_tui.commands.serve")
     assert not {name for name in needed if "psycopg" in name or "postgresql" in name}
 
 
@@ -161,7 +161,7 @@ def test_only_the_console_imports_textual() -> None:
         for path in SOURCE.rglob("*.py")
         if "console" not in path.parts
         and any(name in {"textual", "rich"} for name in imported_roots(path))
-        and path.parts[-2:] != ("wiring", "demo.py")
+        and path.parts[-2:] != ("commands", "demo.py")
     ]
     assert offenders == []
 

@@ -24,6 +24,7 @@ from kit.console.doors import running, seen_before
 from kit.console.every_screen import texts
 from kit.service.line import Line
 from kit.service.stage import open_stage, open_test_desk
+from service_tui.app.collecting import Collecting
 from service_tui.clock import ManualClock
 from service_tui.desk.commands.agents import ReadLog, WatchAgent
 from service_tui.desk.commands.settings import WatchMarket
@@ -39,7 +40,6 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import Recordings
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, REGISTER
-from service_tui.wiring.collecting import Collecting
 
 HOUR_S = 3_600.0
 DAY_S = 86_400.0

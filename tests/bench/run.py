@@ -98,13 +98,13 @@ def shown(row: Row, figures: Figures) -> str:
 
 def engine(count: int = 200_000) -> Figures:
     """Trades of the engine alone, best of three."""
+    from service_tui.app.topics import load_topics  # noqa: PLC0415
     from service_tui.engine.amm.exchange import Order  # noqa: PLC0415
     from service_tui.engine.events import AgentRegistered  # noqa: PLC0415
     from service_tui.engine.tick import advance  # noqa: PLC0415
     from service_tui.engine.world import World  # noqa: PLC0415
     from service_tui.terms import Action, MarketStatus, Plan, Side  # noqa: PLC0415
     from service_tui.units import ONE, Micros, Timestamp  # noqa: PLC0415
-    from service_tui.wiring.topics import load_topics  # noqa: PLC0415
 
     world = World(7, Timestamp(1_800_000_000.0), load_topics())
     advance(world, world.at)

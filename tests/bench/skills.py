@@ -63,10 +63,10 @@ async def trade(url: str, keys: list[str], seconds: float, count: int) -> Counte
 
 
 def balance_of(data: Path) -> int:
+    from service_tui.app.topics import load_topics  # noqa: PLC0415
     from service_tui.server.world_store import restore  # noqa: PLC0415
     from service_tui.storage.db.lock import DataDirLock  # noqa: PLC0415
     from service_tui.storage.opening import open_database  # noqa: PLC0415
-    from service_tui.wiring.topics import load_topics  # noqa: PLC0415
 
     lock = DataDirLock.acquire(data, pid=os.getpid(), now=time.time())  # noqa: TID251
     database = open_database(data, now=time.time(), lock=lock)  # noqa: TID251

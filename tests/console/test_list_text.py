@@ -9,6 +9,10 @@ import pytest
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state
+from service_tui.app.options import Options
+from service_tui.commands import lists as list_command
+from service_tui.commands.lists import as_json, listed
+from service_tui.commands.report import ReportData
 from service_tui.console import formats
 from service_tui.console.list_text import as_lines
 from service_tui.console.questions import short_question
@@ -17,10 +21,6 @@ from service_tui.desk.audit.listings import LISTINGS, status_row
 from service_tui.desk.audit.report_rows import plain as report_markdown_cell
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros
-from service_tui.wiring import list_command
-from service_tui.wiring.list_command import as_json, listed
-from service_tui.wiring.options import Options
-from service_tui.wiring.report_command import ReportData
 
 STATE = seen_before(sample_state())
 

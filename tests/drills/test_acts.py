@@ -8,6 +8,13 @@ import pytest
 
 from service_tui.client.errors import Called, RefusalReason, RefusedError
 from service_tui.desk.slices.drill import DrillLine
+from service_tui.drills import director as directing
+from service_tui.drills.acts import ACTS, Acting, act
+from service_tui.drills.director import Director, _who
+from service_tui.drills.kinds import KINDS, YOU
+from service_tui.drills.line import LineFault
+from service_tui.drills.scenario import Row
+from service_tui.drills.stage import Ramp
 from service_tui.engine.chain.chain import WEI
 from service_tui.engine.chain_events import WalletFilled
 from service_tui.engine.events import Breached, Fill
@@ -22,13 +29,6 @@ from service_tui.wire.monitors import MonitorQuery, MonitorRequest
 from service_tui.wire.reactor import ReactorConfigPatch
 from service_tui.wire.redemption import RedeemRequest
 from service_tui.wire.trades import TradeRequest
-from service_tui.wiring.drills import director as directing
-from service_tui.wiring.drills.acts import ACTS, Acting, act
-from service_tui.wiring.drills.director import Director, _who
-from service_tui.wiring.drills.kinds import KINDS, YOU
-from service_tui.wiring.drills.line import LineFault
-from service_tui.wiring.drills.scenario import Row
-from service_tui.wiring.drills.stage import Ramp
 
 Note = SimpleNamespace
 ENDPOINTS = {
@@ -288,7 +288,7 @@ async def test_the_winning_side_is_redeemed(
     monkeypatch: pytest.MonkeyPatch, *, outcome: bool, side: Side
 ) -> None:
     stage = Stage()
-    monkeypatch.setattr("service_tui.wiring.drills.acts.signer_of", lambda _: None)
+    monkeypatch.setattr("service_tui.drills.acts.signer_of", lambda _: None)
     assert await acted(stage, row("redeem", market="dam")) == "the market has no outcome yet"
     stage.market.outcome = outcome
     answers = stage.actors[YOU].client.answers

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from kit.engine.bare import bare_world
+from service_tui.app.options import Options
 from service_tui.clock import ManualClock
+from service_tui.drills import courses
+from service_tui.drills.kinds import YOU
+from service_tui.drills.stage import Actor, DrillStage
 from service_tui.engine.books.venues import VenueAccount
 from service_tui.engine.world import World
 from service_tui.terms import MONEY_OF, Plan, Venue
 from service_tui.units import ONE, Micros
-from service_tui.wiring.drills import courses
-from service_tui.wiring.drills.kinds import YOU
-from service_tui.wiring.drills.stage import Actor, DrillStage
-from service_tui.wiring.options import Options
 
 
 class Score:

@@ -9,15 +9,15 @@ import pytest
 
 from kit.console.drilling import small
 from service_tui.clock import ManualClock
+from service_tui.drills.courses import START, open_world, play_course
+from service_tui.drills.director import Director
+from service_tui.drills.kinds import YOU
+from service_tui.drills.line import BrokenLine, LineFault
+from service_tui.drills.scenario import Scenario
+from service_tui.drills.stage import DrillStage
 from service_tui.engine.reactor.reactor import When
 from service_tui.terms import LeashMode, Side
 from service_tui.units import ONE
-from service_tui.wiring.drills.courses import START, open_world, play_course
-from service_tui.wiring.drills.director import Director
-from service_tui.wiring.drills.kinds import YOU
-from service_tui.wiring.drills.line import BrokenLine, LineFault
-from service_tui.wiring.drills.scenario import Scenario
-from service_tui.wiring.drills.stage import DrillStage
 
 AGENT = '[[agent]]\nname = "hare"\nleash = "ask"\nthreshold = 20\n'
 HELD = '[[position]]\nmarket = "dam"\nmoney = 100\nstop = 0.5\n'

@@ -17,20 +17,21 @@ from kit.desk.faults import sell
 from kit.samples.desk import NOW, sample_state
 from service_tui.cli import main as cli
 from service_tui.clock import ManualClock
+from service_tui.commands import drill as command
+from service_tui.commands.drill import DrillError
 from service_tui.console.shell.command_sender import CommandSender
 from service_tui.desk.commands.drill import BeginDrill
 from service_tui.desk.commands.risk import RemoveMonitor
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.drill import DrillPhase, DrillResult, DrillView
+from service_tui.drills import play as room
+from service_tui.drills import results
+from service_tui.drills.courses import options_of
+from service_tui.drills.play import Game, drill_desk, first_state_of
+from service_tui.drills.results import advice_for, score_of
+from service_tui.drills.scenario import scenario_of
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wiring.drills import command, results
-from service_tui.wiring.drills import play as room
-from service_tui.wiring.drills.command import DrillError
-from service_tui.wiring.drills.courses import options_of
-from service_tui.wiring.drills.play import Game, drill_desk, first_state_of
-from service_tui.wiring.drills.results import advice_for, score_of
-from service_tui.wiring.drills.scenario import scenario_of
 
 SAMPLES = Path(__file__).resolve().parents[1] / "kit" / "samples" / "drills"
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "drills.md"

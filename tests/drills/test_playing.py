@@ -14,11 +14,11 @@ from service_tui.clock import ManualClock
 from service_tui.desk.changes import Changed
 from service_tui.desk.facts import Noticed
 from service_tui.desk.slices.drill import DrillLine, DrillPhase, DrillView
+from service_tui.drills import play as room
+from service_tui.drills.courses import Course
+from service_tui.drills.play import STEP_S, WORLD, Game, _Play, drill_desk, first_state_of
+from service_tui.drills.scenario import Row, Scenario
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wiring.drills import play as room
-from service_tui.wiring.drills.courses import Course
-from service_tui.wiring.drills.play import STEP_S, WORLD, Game, _Play, drill_desk, first_state_of
-from service_tui.wiring.drills.scenario import Row, Scenario
 
 SCENARIO = Scenario(
     "flood", "The flood", "Read this.", minutes=1, seed=7, speed=1, wallet="service",

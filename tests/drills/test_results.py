@@ -9,10 +9,9 @@ import pytest
 
 from kit.console.drilling import small
 from service_tui.desk.slices.drill import DrillLine, DrillPhase, DrillResult, DrillView
-from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wiring.drills import results
-from service_tui.wiring.drills.kinds import YOU
-from service_tui.wiring.drills.results import (
+from service_tui.drills import results
+from service_tui.drills.kinds import YOU
+from service_tui.drills.results import (
     LOGGED_MAX,
     advice_for,
     as_json,
@@ -25,7 +24,7 @@ from service_tui.wiring.drills.results import (
     run_name,
     score_lines,
 )
-from service_tui.wiring.drills.values import (
+from service_tui.drills.values import (
     CLOCK,
     FLAG,
     NAME,
@@ -37,6 +36,7 @@ from service_tui.wiring.drills.values import (
     clock_text,
     number,
 )
+from service_tui.units import ONE, Micros, Timestamp
 
 AT = Timestamp(1_800_015_125.0)
 RESULT = DrillResult(

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from kit.console.drilling import scenario_text, small
-from service_tui.wiring.drills.acts import ACTS
-from service_tui.wiring.drills.command import checked
-from service_tui.wiring.drills.director import OF_THE_WORLD
-from service_tui.wiring.drills.kinds import KINDS
-from service_tui.wiring.drills.scenario import ScenarioError, read_scenario, scenario_of
-from service_tui.wiring.drills.shipped import ORDER, scenario_named, shipped_scenarios
+from service_tui.commands.drill import checked
+from service_tui.drills.acts import ACTS
+from service_tui.drills.director import OF_THE_WORLD
+from service_tui.drills.kinds import KINDS
+from service_tui.drills.scenario import ScenarioError, read_scenario, scenario_of
+from service_tui.drills.shipped import ORDER, scenario_named, shipped_scenarios
 
 EVENT = '[[event]]\nat = "0:10"\n'
 DAMS = "".join(

@@ -8,9 +8,9 @@ import pytest
 from kit.console.drilling import Drilling, drilling
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.slices.drill import DrillResult
-from service_tui.wiring.drills import play
-from service_tui.wiring.drills.courses import Course
-from service_tui.wiring.drills.scenario import Row, Scenario
+from service_tui.drills import play
+from service_tui.drills.courses import Course
+from service_tui.drills.scenario import Row, Scenario
 
 Play = Callable[[Drilling], Awaitable[None]]
 

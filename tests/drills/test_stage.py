@@ -8,6 +8,20 @@ from typing import Any, cast
 import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
+from service_tui.credentials.keys import DeskKeys
+from service_tui.drills import stage as room
+from service_tui.drills.kinds import YOU
+from service_tui.drills.scenario import Row, Scenario, ScenarioError
+from service_tui.drills.stage import (
+    Actor,
+    DrillStage,
+    Ramp,
+    agents_measured,
+    market_id_of,
+    set_up,
+    signer_of,
+    wallet_address,
+)
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import AgentChanged, MarketListed, OrderPlaced
 from service_tui.engine.reactor.wallets import ROSTER, address_of
@@ -27,20 +41,6 @@ from service_tui.wire.fleet import LeashRequest
 from service_tui.wire.reactor import ReactorConfigPatch
 from service_tui.wire.settings import UserSettingsPatch
 from service_tui.wire.trades import TradeRequest
-from service_tui.wiring.drills import stage as room
-from service_tui.wiring.drills.kinds import YOU
-from service_tui.wiring.drills.scenario import Row, Scenario, ScenarioError
-from service_tui.wiring.drills.stage import (
-    Actor,
-    DrillStage,
-    Ramp,
-    agents_measured,
-    market_id_of,
-    set_up,
-    signer_of,
-    wallet_address,
-)
-from service_tui.wiring.keys import DeskKeys
 
 LABEL = ROSTER[0].label
 

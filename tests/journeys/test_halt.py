@@ -12,6 +12,7 @@ from kit.desk.attached import desk_at, until
 from kit.desk.faults import buy
 from kit.desk.faults import ready as known
 from kit.service.stage import ANSWER_S
+from service_tui.app.halts import kept_halts
 from service_tui.clock import ManualClock
 from service_tui.console.forms.halt import HaltPanel
 from service_tui.console.forms.typed_word import TypedWord
@@ -19,7 +20,6 @@ from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.units import ONE
-from service_tui.wiring.halts import kept_halts
 
 pytestmark = pytest.mark.slow
 

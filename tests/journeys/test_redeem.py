@@ -27,6 +27,7 @@ from service_tui.console.screens.redemption.forms import RedeemDialog
 from service_tui.console.screens.wallet.forms import NewKeyDialog, PassphraseDialog
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
+from service_tui.credentials.wallet_keys import FOLDER, WalletKeys
 from service_tui.desk.commands.wallet import KeepKey, UnlockWallet
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
@@ -35,7 +36,6 @@ from service_tui.desk.slices.redemption import ChainRunState, Stage
 from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.vault import Vault
 from service_tui.signing.errors import KeyFormatError, KeystoreError
-from service_tui.wiring.wallet_keys import FOLDER, WalletKeys
 
 
 @asynccontextmanager

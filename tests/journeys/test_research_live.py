@@ -10,6 +10,9 @@ from typing import Final
 import pytest
 from textual.pilot import Pilot
 
+from service_tui.app.live import embedded_parts
+from service_tui.app.options import Options
+from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
@@ -20,9 +23,6 @@ from service_tui.notes.registry import RegistryEntry
 from service_tui.terms import ExperimentStatus
 from service_tui.wire.endpoints.research import POST_EXPERIMENT
 from service_tui.wire.research import ExperimentRequest
-from service_tui.wiring.live import embedded_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
 
 WITHIN_S: Final = 2.0
 STEP_S: Final = 0.25

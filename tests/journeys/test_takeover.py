@@ -20,14 +20,14 @@ import pytest
 from kit.service.stage import open_stage
 from kit.terminal.own import OwnTerminal, own_terminal
 from kit.terminal.screen import TerminalScreen
+from service_tui.app.attached import address_of
 from service_tui.clock import ManualClock, SystemClock
 from service_tui.console.questions import short_question
+from service_tui.credentials.keys import stored_desk_keys
 from service_tui.server.http.idempotency import HEADER
 from service_tui.storage.db.lock import holder_of
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros, micros
-from service_tui.wiring.attached import address_of
-from service_tui.wiring.keys import stored_desk_keys
 
 pytestmark = pytest.mark.process
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from service_tui.app.live import embedded_parts
+from service_tui.app.options import Options
+from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.wiring.live import embedded_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
 
 SIZE = (120, 40)
 Walker = Pilot[int]

@@ -25,6 +25,7 @@ from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.screens.wallet.forms import PayForm
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
+from service_tui.credentials.wallet_keys import WalletKeys
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext
@@ -34,7 +35,6 @@ from service_tui.desk.slices.wallet import KeyState, Ownership
 from service_tui.desk.vault import Vault
 from service_tui.terms import Venue
 from service_tui.wire.endpoints.wallet import DESK_PATCH_WALLET
-from service_tui.wiring.wallet_keys import WalletKeys
 
 
 def text(walk: Session) -> str:

@@ -16,15 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.examples import examples
+from service_tui.app.options import Options
+from service_tui.app.vault import vault_of
 from service_tui.cli import main as cli
+from service_tui.commands.keys import KeyReport, KeyRequest, KeysCommandError, run_command
+from service_tui.credentials.wallet_keys import KEYS_MAX, WalletKeys
 from service_tui.desk.slices.wallet import KeyState
 from service_tui.desk.vault import Vault
 from service_tui.signing import keystore
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, opened, sealed
-from service_tui.wiring.keys_command import KeyReport, KeyRequest, KeysCommandError, run_command
-from service_tui.wiring.options import Options
-from service_tui.wiring.wallet_keys import KEYS_MAX, WalletKeys, vault_of
 
 KEY = "4c" * 32
 WORDS = "correct horse battery"

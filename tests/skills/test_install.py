@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from service_tui.commands.skills import SkillsError, list_skills, run_skill
 from service_tui.skills import checking
 from service_tui.skills import install as installing
 from service_tui.skills.checking import problems_of
 from service_tui.skills.install import SkillRefusedError, forget_halves, install
 from service_tui.skills.package import BUNDLED, entry_script, installed, read_package
 from service_tui.skills.template import new_skill
-from service_tui.wiring.skills import SkillsError, list_skills, run_skill
 
 DOCUMENT = "---\nname: rain\ndescription: Buys rain.\nmetadata:\n  version: 1.0.0\n---\n"
 SCRIPT = "print('wet')\n"

@@ -22,6 +22,7 @@ from service_tui.autoresearch.worktree import repository_at
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
 from service_tui.clock import SystemClock
+from service_tui.commands.research_arguments import CAP_VARIABLE, cap_of
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, read_environment
 from service_tui.notes.notebook import FILE
 from service_tui.wire.research_tools import (
@@ -30,7 +31,6 @@ from service_tui.wire.research_tools import (
     LogArguments,
     RunArguments,
 )
-from service_tui.wiring.research_arguments import CAP_VARIABLE, cap_of
 from wire.conformity import AUTH, ENDPOINTS, ERRORS, LIMITS, TOOLS, VERSIONING, row
 
 SESSION: Final = "Autoresearch session"

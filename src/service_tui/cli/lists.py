@@ -3,9 +3,9 @@
 import argparse
 from collections.abc import Sequence
 
+from service_tui.app.options import Options
+from service_tui.commands.lists import as_json, listed
 from service_tui.console.list_text import as_lines
-from service_tui.wiring.list_command import as_json, listed
-from service_tui.wiring.options import Options
 
 
 def list_lines(options: Options, arguments: argparse.Namespace) -> Sequence[str]:

@@ -17,6 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from service_tui.app.address import AddressError, check_url, folder_of
+from service_tui.app.collecting import collect_from_now
+from service_tui.app.options import Options
+from service_tui.app.output import OutputError, print_lines, print_text
 from service_tui.cli.parser import (
     LISTS,
     LOG_FILE,
@@ -27,6 +31,7 @@ from service_tui.cli.parser import (
     parse,
     parser_of,
 )
+from service_tui.commands.research_arguments import parse_request
 from service_tui.config import (
     DATA_VARIABLE,
     EXCHANGE_VARIABLE,
@@ -48,15 +53,10 @@ from service_tui.settings import (
 )
 from service_tui.terms import Plan
 from service_tui.version import VERSION
-from service_tui.wiring.address import AddressError, check_url, folder_of
-from service_tui.wiring.collecting import collect_from_now
-from service_tui.wiring.options import Options
-from service_tui.wiring.output import OutputError, print_lines, print_text
-from service_tui.wiring.research_arguments import parse_request
 
 if TYPE_CHECKING:
-    from service_tui.wiring.halt_command import HaltReport
-    from service_tui.wiring.keys import Profile
+    from service_tui.commands.halt import HaltReport
+    from service_tui.credentials.keys import Profile
 
 OK: Final = 0
 CANNOT: Final = 1
@@ -341,7 +341,7 @@ def _remote(
     arguments: argparse.Namespace, environment: Environment, url: str | None
 ) -> tuple[str, str]:
     """Address and key of another service; a stored key is only used for its own address."""
-    from service_tui.wiring.keys import KeysError, profiles  # noqa: PLC0415
+    from service_tui.credentials.keys import KeysError, profiles  # noqa: PLC0415
 
     try:
         stored = profiles(environment.config_dir)
@@ -379,8 +379,8 @@ def _check_proxy(url: str) -> None:
 
 def _key_of(profile: "Profile") -> str:
     """The key of a stored service, from its file or from the keyring."""
-    from service_tui.wiring.keys import KeysError  # noqa: PLC0415
-    from service_tui.wiring.login import key_of  # noqa: PLC0415
+    from service_tui.credentials.keys import KeysError  # noqa: PLC0415
+    from service_tui.credentials.login import key_of  # noqa: PLC0415
 
     try:
         return key_of(profile)
@@ -397,7 +397,7 @@ def _is_meant_for(environment: Environment, address: str) -> bool:
 
 def _start_log(options: Options, level: str | None) -> None:
     """Log to a file: the console owns the terminal."""
-    from service_tui.wiring.logfile import LogError, keep_log, keep_stacks  # noqa: PLC0415
+    from service_tui.app.logfile import LogError, keep_log, keep_stacks  # noqa: PLC0415
 
     try:
         keep_log(options.log_path, level or "info")
@@ -418,26 +418,32 @@ def _console(options: Options, arguments: argparse.Namespace) -> int:
     if not is_page:
         _require_terminal()
     _prepare_for_keys()
-    from service_tui.wiring.picture import shown  # noqa: PLC0415
+    from service_tui.app.picture import shown  # noqa: PLC0415
 
     with shown(options.data_dir):
-        from service_tui.wiring.start import open_console  # noqa: PLC0415
+        from service_tui.app.start import open_console  # noqa: PLC0415
 
         has_tour = arguments.command == "tour"
-        end = open_console(options, has_drills=not is_page, has_tour=has_tour)
+        end = open_console(options, drills=tuple if is_page else _drills, has_tour=has_tour)
     if end.drill:
-        from service_tui.wiring.drills.command import replace_by_drill  # noqa: PLC0415
+        from service_tui.commands.drill import replace_by_drill  # noqa: PLC0415
 
         replace_by_drill(options.log_path.parent, end.drill, sys.argv[1:])
     return end.code
+
+
+def _drills() -> tuple[tuple[str, str], ...]:
+    from service_tui.drills.shipped import shipped_titles  # noqa: PLC0415
+
+    return shipped_titles()
 
 
 def _plain(options: Options) -> int:
     """Run the console as lines of text."""
     from service_tui.cli.plain import answer  # noqa: PLC0415
     from service_tui.cli.plain_rows import PlainRows  # noqa: PLC0415
+    from service_tui.commands import plain  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring import plain  # noqa: PLC0415
 
     hello = (f"service-tui {VERSION}, lines of text. help lists the commands, quit leaves.",)
     collect_from_now()
@@ -461,7 +467,7 @@ def _replay(options: Options, arguments: argparse.Namespace) -> int:
         raise CannotError(f"invalid --at: {error}") from error
     _require_terminal()
     _prepare_for_keys()
-    from service_tui.wiring.replay import ReplayError, open_replay  # noqa: PLC0415
+    from service_tui.commands.replay import ReplayError, open_replay  # noqa: PLC0415
 
     collect_from_now()
     try:
@@ -498,9 +504,9 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 def _serve(options: Options, _: argparse.Namespace) -> int:
     """Run the embedded service until a signal ends it."""
+    from service_tui.app.network import NetworkError  # noqa: PLC0415
+    from service_tui.commands.serve import PortTakenError, serve  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring.network import NetworkError  # noqa: PLC0415
-    from service_tui.wiring.serve import PortTakenError, serve  # noqa: PLC0415
 
     try:
         collect_from_now()
@@ -515,9 +521,9 @@ def _serve(options: Options, _: argparse.Namespace) -> int:
 
 def _web(options: Options, arguments: argparse.Namespace) -> int:
     """Run the console in a browser of this machine until a signal ends it."""
+    from service_tui.commands.serve import PortTakenError  # noqa: PLC0415
+    from service_tui.commands.web import open_web  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring.serve import PortTakenError  # noqa: PLC0415
-    from service_tui.wiring.web import open_web  # noqa: PLC0415
 
     flags = list[str]()
     for name in OF_PAGES:
@@ -537,7 +543,7 @@ def _web(options: Options, arguments: argparse.Namespace) -> int:
 
 def _require_stored_key(options: Options) -> None:
     """Raise CannotError unless a stored profile has a key for the service."""
-    from service_tui.wiring.keys import KeysError, profiles  # noqa: PLC0415
+    from service_tui.credentials.keys import KeysError, profiles  # noqa: PLC0415
 
     try:
         stored = profiles(options.config_dir).values()
@@ -551,8 +557,8 @@ def _require_stored_key(options: Options) -> None:
 
 def _halt(options: Options, _: argparse.Namespace) -> int:
     """Halt every source of buys and print each acknowledgement."""
+    from service_tui.commands import halt as halt_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring import halt_command  # noqa: PLC0415
 
     try:
         return _print_report(halt_command.halt(options))
@@ -562,9 +568,9 @@ def _halt(options: Options, _: argparse.Namespace) -> int:
 
 def _resume(options: Options, _: argparse.Namespace) -> int:
     """End the halt after the typed word."""
+    from service_tui.commands import halt as halt_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
     from service_tui.desk.commands.halt import RESUME_WORD  # noqa: PLC0415
-    from service_tui.wiring import halt_command  # noqa: PLC0415
 
     if _is_terminal(sys.stdin):
         print_text(RESUME_ASKS)
@@ -578,8 +584,8 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
 
 def _agent(options: Options, arguments: argparse.Namespace) -> int:
     """Retire an agent of the embedded service, or readmit it."""
+    from service_tui.commands import agent as agent_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring import agent_command  # noqa: PLC0415
 
     try:
         return _print_report(agent_command.govern(options, arguments.act, arguments.name))
@@ -589,8 +595,8 @@ def _agent(options: Options, arguments: argparse.Namespace) -> int:
 
 def _people(options: Options, arguments: argparse.Namespace) -> int:
     """Manage the people who operate a world, or invitations of agents."""
+    from service_tui.commands import people as people_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring import people_command  # noqa: PLC0415
 
     known = {field.name for field in fields(people_command.PeopleRequest)}
     given = {name: value for name, value in vars(arguments).items() if name in known}
@@ -612,12 +618,12 @@ def _print_report(report: "HaltReport") -> int:
 def _login(options: Options, arguments: argparse.Namespace) -> int:
     """Read the key unseen and store it for its address."""
     from service_tui.client.keys import Key  # noqa: PLC0415
-    from service_tui.wiring.keys import (  # noqa: PLC0415
+    from service_tui.credentials.keys import (  # noqa: PLC0415
         KeysError,
         Profile,
         profiles,
     )
-    from service_tui.wiring.login import keep  # noqa: PLC0415
+    from service_tui.credentials.login import keep  # noqa: PLC0415
 
     address = check_url(arguments.url, may_be_plain=options.allow_insecure)
     key = api_key(_read_secret(f"API key for {address}: "))
@@ -639,8 +645,8 @@ def _login(options: Options, arguments: argparse.Namespace) -> int:
 
 def _logout(options: Options, arguments: argparse.Namespace) -> int:
     """Remove a stored key, from its file or from the keyring."""
-    from service_tui.wiring.keys import KeysError  # noqa: PLC0415
-    from service_tui.wiring.login import forget  # noqa: PLC0415
+    from service_tui.credentials.keys import KeysError  # noqa: PLC0415
+    from service_tui.credentials.login import forget  # noqa: PLC0415
 
     try:
         removed = forget(options.config_dir, arguments.name)
@@ -664,8 +670,9 @@ def _confirm_replacement(name: str, address: str) -> None:
 
 def _keys(options: Options, arguments: argparse.Namespace) -> int:
     """Keep keys of wallets; secrets are typed or piped, never arguments."""
-    from service_tui.wiring.keys_command import KeyRequest, KeysCommandError, run_command  # noqa: PLC0415
-    from service_tui.wiring.wallet_keys import WalletKeys, system_keyring  # noqa: PLC0415
+    from service_tui.commands.keys import KeyRequest, KeysCommandError, run_command  # noqa: PLC0415
+    from service_tui.credentials.system_keyring import system_keyring  # noqa: PLC0415
+    from service_tui.credentials.wallet_keys import WalletKeys  # noqa: PLC0415
 
     keys = WalletKeys(options.data_dir, keyring=system_keyring)
     request = KeyRequest(
@@ -695,7 +702,7 @@ def _read_secret(prompt: str) -> str:
 
 
 def _demo(_: Options, arguments: argparse.Namespace) -> int:
-    from service_tui.wiring.demo import make_screenshots  # noqa: PLC0415
+    from service_tui.commands.demo import make_screenshots  # noqa: PLC0415
 
     try:
         for path in make_screenshots(arguments.screenshot):
@@ -707,7 +714,7 @@ def _demo(_: Options, arguments: argparse.Namespace) -> int:
 
 def _drill(options: Options, arguments: argparse.Namespace) -> int:
     """Play a drill, or list, check or export."""
-    from service_tui.wiring.drills import command  # noqa: PLC0415
+    from service_tui.commands import drill as command  # noqa: PLC0415
 
     try:
         if arguments.export:
@@ -727,7 +734,7 @@ def _drill(options: Options, arguments: argparse.Namespace) -> int:
 
 
 def _play_drill(options: Options, arguments: argparse.Namespace) -> None:
-    from service_tui.wiring.drills import command  # noqa: PLC0415
+    from service_tui.commands import drill as command  # noqa: PLC0415
 
     command.checked(arguments.name)
     _require_terminal()
@@ -741,7 +748,7 @@ def _play_drill(options: Options, arguments: argparse.Namespace) -> None:
 
 def _doctor(options: Options, arguments: argparse.Namespace) -> int:
     """Print where everything is and what is wrong; changes nothing."""
-    from service_tui.wiring.doctor import findings, profile_problem  # noqa: PLC0415
+    from service_tui.commands.doctor import findings, profile_problem  # noqa: PLC0415
 
     if arguments.profile is not None and (problem := profile_problem(options, arguments.profile)):
         raise CannotError(problem)
@@ -760,13 +767,13 @@ def _autoresearch(options: Options, arguments: argparse.Namespace) -> int:
         raise CannotError(str(error)) from error
     try:
         if request.word:
-            from service_tui.wiring.research import autoresearch  # noqa: PLC0415
+            from service_tui.commands.research import autoresearch  # noqa: PLC0415
 
             collect_from_now()
             autoresearch(options, request)
             return OK
         # A client waits for the server's first answer: import no more than that needs.
-        from service_tui.wiring.research_server import serve_client  # noqa: PLC0415
+        from service_tui.commands.research_server import serve_client  # noqa: PLC0415
 
         return serve_client(options, request)
     except ToolError as error:
@@ -775,7 +782,7 @@ def _autoresearch(options: Options, arguments: argparse.Namespace) -> int:
 
 def _skills(options: Options, arguments: argparse.Namespace) -> int:
     """List, install, check, create or run skills, beside any open desk."""
-    from service_tui.wiring import skills  # noqa: PLC0415
+    from service_tui.commands import skills  # noqa: PLC0415
 
     data_dir = options.data_dir
     try:
@@ -797,7 +804,7 @@ def _skills(options: Options, arguments: argparse.Namespace) -> int:
 
 def _log(options: Options, arguments: argparse.Namespace) -> int:
     """Verify the hash chain of the action log."""
-    from service_tui.wiring.log_command import LogCommandError, verify_log  # noqa: PLC0415
+    from service_tui.commands.log import LogCommandError, verify_log  # noqa: PLC0415
 
     try:
         print_lines(verify_log(options.data_dir, arguments.holds))
@@ -808,8 +815,8 @@ def _log(options: Options, arguments: argparse.Namespace) -> int:
 
 def _keep(options: Options, arguments: argparse.Namespace) -> int:
     """Copy the database, restore a copy, or check everything that is stored."""
+    from service_tui.commands.database import DatabaseRequest, run_command  # noqa: PLC0415
     from service_tui.storage.errors import StorageError  # noqa: PLC0415
-    from service_tui.wiring.database_command import DatabaseRequest, run_command  # noqa: PLC0415
 
     fields = vars(arguments)
     parts = (fields.get(name) for name in ("folder", "to", "file", "empty"))
@@ -823,8 +830,8 @@ def _keep(options: Options, arguments: argparse.Namespace) -> int:
 
 def _db(options: Options, arguments: argparse.Namespace) -> int:
     """Look at the database of a shared desk, make its tables, or copy a world."""
+    from service_tui.commands.shared import SharedRequest, run_shared_command  # noqa: PLC0415
     from service_tui.storage.errors import StorageError  # noqa: PLC0415
-    from service_tui.wiring.shared_command import SharedRequest, run_shared_command  # noqa: PLC0415
 
     request = SharedRequest(arguments.act, arguments.source, arguments.target)
     try:
@@ -837,7 +844,7 @@ def _db(options: Options, arguments: argparse.Namespace) -> int:
 
 def _config(options: Options, arguments: argparse.Namespace) -> int:
     """Print each setting, its value and its source; secrets stay hidden."""
-    from service_tui.wiring.config_command import as_json, as_lines  # noqa: PLC0415
+    from service_tui.commands.config import as_json, as_lines  # noqa: PLC0415
 
     # The log lies in the parent of each service's own folder.
     folder = str(options.log_path.parent)
@@ -849,7 +856,7 @@ def _config(options: Options, arguments: argparse.Namespace) -> int:
 
 def _completion(_: Options, arguments: argparse.Namespace) -> int:
     """Print the completion script of a shell."""
-    from service_tui.wiring.completion import script  # noqa: PLC0415
+    from service_tui.commands.completion import script  # noqa: PLC0415
 
     print_lines(script(parser_of(read_environment({})), arguments.shell))
     return OK
@@ -857,8 +864,8 @@ def _completion(_: Options, arguments: argparse.Namespace) -> int:
 
 def _report(options: Options, arguments: argparse.Namespace) -> int:
     """Print or store a day's summary of each agent."""
+    from service_tui.commands import report as report_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring import report_command  # noqa: PLC0415
 
     try:
         text = report_command.day(options, arguments.agent, as_table=arguments.format == "csv")
@@ -875,8 +882,8 @@ def _report(options: Options, arguments: argparse.Namespace) -> int:
 def _list(options: Options, arguments: argparse.Namespace) -> int:
     """Print what a screen lists, as a table or as JSON."""
     from service_tui.cli.lists import list_lines  # noqa: PLC0415
+    from service_tui.commands.report import ReportError  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring.report_command import ReportError  # noqa: PLC0415
 
     try:
         print_lines(*list_lines(options, arguments))
@@ -888,8 +895,8 @@ def _list(options: Options, arguments: argparse.Namespace) -> int:
 def _order(options: Options, arguments: argparse.Namespace) -> int:
     """Quote an order, ask, and place it once."""
     from service_tui.cli.orders import choose_of, confirm, is_unasked, order_request  # noqa: PLC0415
+    from service_tui.commands.trade import trade  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring.trade_command import trade  # noqa: PLC0415
 
     request = order_request(arguments)
     if not is_unasked(request, arguments) and not _is_terminal(sys.stdin):
@@ -907,8 +914,8 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
 
 def _export(options: Options, arguments: argparse.Namespace) -> int:
     """Write every table as CSV and JSON into a folder."""
+    from service_tui.commands import report as report_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
-    from service_tui.wiring import report_command  # noqa: PLC0415
 
     try:
         count = report_command.export(options, arguments.folder)

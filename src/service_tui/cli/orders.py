@@ -4,11 +4,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from service_tui.app.output import print_lines, print_text
+from service_tui.app.typed_lines import typed_line
 from service_tui.cli.parser import row_number
+from service_tui.commands.trade import Choose, OrderRequest
 from service_tui.terms import Action, Side, Venue
-from service_tui.wiring.output import print_lines, print_text
-from service_tui.wiring.trade_command import Choose, OrderRequest
-from service_tui.wiring.typed_lines import typed_line
 
 
 def order_request(arguments: argparse.Namespace) -> OrderRequest:

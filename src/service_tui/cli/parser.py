@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
+from service_tui.commands.research_arguments import ABOUT_AUTORESEARCH, add_arguments
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment
 from service_tui.settings import (
     BY_KEY,
@@ -20,7 +21,6 @@ from service_tui.settings import (
 )
 from service_tui.terms import PersonRole, Venue
 from service_tui.version import VERSION
-from service_tui.wiring.research_arguments import ABOUT_AUTORESEARCH, add_arguments
 
 USAGE_ERROR: Final = 2
 LOG_FILE: Final = "service-tui.log"

@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from service_tui.app.options import Options
+from service_tui.app.output import print_text
+from service_tui.app.typed_lines import typed_line
+from service_tui.app.waiting import until
 from service_tui.cli.lists import list_lines
 from service_tui.cli.orders import choose_of, confirm, order_request
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, check, parse, parser_of
 from service_tui.cli.plain_rows import HELP as ROWS_HELP
 from service_tui.cli.plain_rows import LISTINGS, ROW_COMMANDS, PlainRows
 from service_tui.clock import SystemClock
+from service_tui.commands.halt import halt_on, resume_on
+from service_tui.commands.report import ReportError
+from service_tui.commands.trade import trade_on
 from service_tui.config import read_environment
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.commands.halt import RESUME_WORD
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState
 from service_tui.toml_lines import printable
-from service_tui.wiring.halt_command import halt_on, resume_on
-from service_tui.wiring.options import Options
-from service_tui.wiring.output import print_text
-from service_tui.wiring.report_command import ReportError
-from service_tui.wiring.trade_command import trade_on
-from service_tui.wiring.typed_lines import typed_line
-from service_tui.wiring.waiting import until
 
 HELP: Final = (
     "status, markets, orders, fills, agents, alerts: lists; markets --find rain",

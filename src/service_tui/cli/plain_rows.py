@@ -12,7 +12,11 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from service_tui.app.output import print_text
+from service_tui.app.typed_lines import typed_line
+from service_tui.app.waiting import until
 from service_tui.cli.parser import row_number
+from service_tui.commands.plain import newest
 from service_tui.console import formats
 from service_tui.console.fields import FieldError, parse_percent
 from service_tui.console.forms.approval import is_real
@@ -33,10 +37,6 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.toml_lines import printable
 from service_tui.units import Timestamp
-from service_tui.wiring.output import print_text
-from service_tui.wiring.plain import newest
-from service_tui.wiring.typed_lines import typed_line
-from service_tui.wiring.waiting import until
 
 HELP: Final = (
     "positions, approvals, monitors, signals: numbered lists",

@@ -156,7 +156,7 @@ class Client:
     directly, which also keeps httpx from logging query strings.
     """
 
-    def __init__(  # noqa: PLR0913  (each is handed in once, by wiring)
+    def __init__(  # noqa: PLR0913  (each is handed in once, by app)
         self,
         transport: httpx.AsyncBaseTransport,
         base_url: str,

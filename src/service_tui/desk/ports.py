@@ -1,6 +1,6 @@
 """Dependencies: `DeskContext` opens a desk, `Ports` is what its handlers and pollers use.
 
-`open_desk` takes a `DeskContext` from `wiring`. The desk makes one `Ports` of it and hands that to
+`open_desk` takes a `DeskContext` from `app`. The desk makes one `Ports` of it and hands that to
 every handler and poller.
 """
 

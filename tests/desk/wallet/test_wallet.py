@@ -10,6 +10,7 @@ from kit.service.stage import OPERATOR, first_state, open_stage
 from kit.service.wallets import KEYS
 from service_tui.client.client import Client
 from service_tui.client.keys import Key, Keys
+from service_tui.credentials.wallet_keys import WalletKeys
 from service_tui.desk.commands.wallet import (
     APPROVE_WORD,
     AllowReal,
@@ -31,7 +32,6 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.entrance import EMBEDDED_HOST
 from service_tui.wire.endpoints.public import PATCH_SETTINGS
 from service_tui.wire.endpoints.wallet import LINK_WALLET
-from service_tui.wiring.wallet_keys import WalletKeys
 
 WORK = 2**4
 PASSPHRASE = "correct horse & battery"  # noqa: S105 - of a test

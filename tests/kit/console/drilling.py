@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from kit.clock import leap
 from kit.console.idle import wait_for_idle
 from service_tui.clock import ManualClock
+from service_tui.commands.drill import console_of
 from service_tui.console.app import ConsoleApp
 from service_tui.console.key_queue import REST_S
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
@@ -16,11 +17,10 @@ from service_tui.desk.slices.drill import DrillPhase, DrillResult
 from service_tui.desk.slices.redemption import ChainRunState
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.wiring.drills.command import console_of
-from service_tui.wiring.drills.courses import START
-from service_tui.wiring.drills.play import Game
-from service_tui.wiring.drills.scenario import Scenario, scenario_of
-from service_tui.wiring.drills.shipped import scenario_named
+from service_tui.drills.courses import START
+from service_tui.drills.play import Game
+from service_tui.drills.scenario import Scenario, scenario_of
+from service_tui.drills.shipped import scenario_named
 
 STRIDE_S = 60.0
 """A stretch in which nobody presses a key passes in such strides."""

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from kit import loop
+from service_tui.app.live import local_parts
+from service_tui.app.options import Options
+from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState
-from service_tui.wiring.live import local_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
 
 STEP_S = 0.2
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
+from service_tui.app.topics import load_topics
 from service_tui.engine.tape.topics import Topics
-from service_tui.wiring.topics import load_topics
 
 TOPICS: Final[Topics] = load_topics()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kit.pages.table import code, table
-from service_tui.wiring.drills.kinds import (
+from service_tui.drills.kinds import (
     ADVICE,
     AGENT,
     EVERY_ROW,
@@ -15,9 +15,9 @@ from service_tui.wiring.drills.kinds import (
     SCORE,
     TOP,
 )
-from service_tui.wiring.drills.scenario import DID
-from service_tui.wiring.drills.shipped import shipped_scenarios
-from service_tui.wiring.drills.values import CLOCK, Required, RowField, clock_text
+from service_tui.drills.scenario import DID
+from service_tui.drills.shipped import shipped_scenarios
+from service_tui.drills.values import CLOCK, Required, RowField, clock_text
 
 HEAD: Final = """# Drills
 

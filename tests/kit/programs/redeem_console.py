@@ -11,15 +11,15 @@ import sys
 from pathlib import Path
 
 from kit.service.wallets import KEYS
+from service_tui.app.live import local_parts
+from service_tui.app.options import Options
+from service_tui.app.start import first_state
 from service_tui.clock import SystemClock
 from service_tui.desk.commands.wallet import RedeemAll
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.redemption import Stage, Step
 from service_tui.desk.slices.topics import Topic
 from service_tui.units import Timestamp
-from service_tui.wiring.live import local_parts
-from service_tui.wiring.options import Options
-from service_tui.wiring.start import first_state
 
 
 class ShiftedClock(SystemClock):

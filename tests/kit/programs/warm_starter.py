@@ -36,10 +36,10 @@ IMPORTED = (
     "service_tui.console.app",
     "service_tui.signing.node",
     "service_tui.skills.frontmatter",
-    "service_tui.wiring.live",
-    "service_tui.wiring.research",
-    "service_tui.wiring.research_server",
-    "service_tui.wiring.serve",
+    "service_tui.app.live",
+    "service_tui.commands.research",
+    "service_tui.commands.research_server",
+    "service_tui.commands.serve",
 )
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kit.readme.picture import read, written
+from service_tui.app.options import Options
 from service_tui.clock import ManualClock
+from service_tui.commands.demo import SEED, START, _lived_in_desk, _settle
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.desk import Desk
-from service_tui.wiring.demo import SEED, START, _lived_in_desk, _settle
-from service_tui.wiring.options import Options
 
 SIZE: Final = (116, 32)
 

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from kit.engine.topics import TOPICS
 from kit.service.postgres import leading
 from kit.service.stage import ANSWER_S, OPERATOR
+from service_tui.app.edge import Edge
 from service_tui.clock import SystemClock
 from service_tui.server.embedded import Sim, SimSettings, open_sim
 from service_tui.server.events.stream import STATE, OpenStreams
@@ -26,7 +27,6 @@ from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.feed import JournalFeed
 from service_tui.wire.world_seq import WORLD_SEQ
-from service_tui.wiring.edge import Edge
 
 SETTINGS = SimSettings(
     seed=7, topics=TOPICS, operator_hash=hash_of(OPERATOR), limits=False, speed=1

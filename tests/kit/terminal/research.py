@@ -14,10 +14,10 @@ import httpx
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+from service_tui.app.attached import address_of
+from service_tui.credentials.keys import stored_desk_keys
 from service_tui.notes.notebook import FILE
 from service_tui.wire.endpoints.research import EXPERIMENTS
-from service_tui.wiring.attached import address_of
-from service_tui.wiring.keys import stored_desk_keys
 
 Json = dict[str, Any]
 SKILL: Final = "edge-picker"

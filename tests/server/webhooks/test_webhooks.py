@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from kit.clock import leap
 from kit.service.stage import Stage, WebhookParts, open_stage
+from service_tui.credentials.webhook_secrets import SECRETS_FILE, SecretFile
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.events.stream import STATE, OpenStreams
 from service_tui.server.http.loopback import listen
@@ -35,7 +36,6 @@ from service_tui.server.webhooks.courier import QUEUE_MAX
 from service_tui.server.webhooks.post import HttpPost, Parcel, signature
 from service_tui.storage.errors import StorageError
 from service_tui.terms import WEBHOOK_FAILURES_MAX, WEBHOOKS_MAX
-from service_tui.wiring.webhook_secrets import SECRETS_FILE, SecretFile
 
 Json = dict[str, Any]
 SECRET: Final = "a secret of eight"  # noqa: S105

@@ -1,0 +1,154 @@
+"""Ownership of a data directory: its service runs here, and answers on loopback."""
+
+import asyncio
+import importlib
+import logging
+import random
+import secrets
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+from starlette.types import ASGIApp
+
+from service_tui.app.attached import loopback_transport
+from service_tui.app.data import open_data
+from service_tui.app.options import Options
+from service_tui.app.own_agent import keys_of_own_agent, own_key_writer
+from service_tui.app.topics import load_topics
+from service_tui.client.client import Client
+from service_tui.client.keys import Keys
+from service_tui.clock import Clock
+from service_tui.credentials.keys import DeskKeys, desk_keys
+from service_tui.credentials.webhook_secrets import SecretFile
+from service_tui.server.embedded import Sim, SimSettings, open_sim
+from service_tui.server.http.loopback import address_of, bind, listen
+from service_tui.server.startup import BASE_URL
+from service_tui.signing.book import ExchangeVersion
+from service_tui.storage.db.database import Database
+from service_tui.storage.errors import StorageError
+from service_tui.terms import SIGNAL_TTL_S
+
+log = logging.getLogger(__name__)
+
+BACK_UP_S: Final = 3_600.0
+"""How often the daily copy is checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryOwner:
+    """The owned directory, its service, and its address."""
+
+    sim: Sim
+    address: str
+    database: Database
+    clock: Clock
+
+    async def back_up(self) -> None:
+        """Copy everything once a day; a failing disk is no error here."""
+        try:
+            await self.database.back_up(self.clock.now())
+        except StorageError as error:
+            log.warning("daily copy failed: %s", error)
+
+
+@asynccontextmanager
+async def open_embedded(
+    options: Options, database: Database, clock: Clock, *, address: str = BASE_URL
+) -> AsyncGenerator[tuple[Sim, DeskKeys]]:
+    """The embedded service of a data directory, with the desk's own agent registered.
+
+    Args:
+        options: how the service is set up.
+        database: of the data directory.
+        clock: time.
+        address: the base of the links that it gives out.
+
+    Yields:
+        The service, and the keys of this directory.
+    """
+    keys = desk_keys(options.data_dir)
+    settings = replace(sim_settings(options, keys), address=address)
+    async with open_sim(database, clock, settings) as sim:
+        keys = await keys_of_own_agent(sim, database, keys, clock)
+        sim.service.operator_agent = keys.agent_id
+        sim.service.keep_own_key = own_key_writer(options.data_dir)
+        yield sim, keys
+
+
+def sim_settings(options: Options, keys: DeskKeys) -> SimSettings:
+    """How the options set a service up, with the operator's key of this data directory."""
+    return SimSettings(
+        seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
+        topics=load_topics(),
+        plan=options.plan,
+        speed=options.speed,
+        operator_key=keys.operator,
+        limits=options.limits,
+        signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
+        exchange=ExchangeVersion(options.exchange),
+        webhook_secrets=SecretFile(options.data_dir),
+        loopback_webhooks=options.loopback_webhooks,
+        is_scripted=options.scripted,
+        is_on_network=options.is_on_network,
+        needs_invitation=options.needs_invitation,
+        world_name=options.world,
+    )
+
+
+@asynccontextmanager
+async def own_directory(
+    options: Options,
+    clock: Clock,
+    *,
+    listener: socket.socket | None = None,
+    signs: bool = True,
+    around: Callable[[ASGIApp], ASGIApp] | None = None,
+    link: str | None = None,
+) -> AsyncGenerator[DirectoryOwner]:
+    """Own a data directory and serve it while the context lasts.
+
+    Args:
+        options: which directory, and how.
+        clock: time.
+        listener: where to answer, and stays open; any free port without it.
+        around: what stands between the port and the service.
+        signs: follow here what earlier owners have signed; otherwise another desk does.
+        link: the address of the links that the service gives out; without it that of the port.
+
+    Yields:
+        The service, once it answers and other processes can find it.
+
+    Raises:
+        DirectoryLockedError: another process was faster.
+    """
+    async with AsyncExitStack() as stack:
+        # Bound first: whoever calls as soon as the port answers is given links to it.
+        port = stack.enter_context(bind() if listener is None else listener.dup())
+        data = await stack.enter_async_context(open_data(options.data_dir, clock))
+        links = link or address_of(port)
+        sim, keys = await stack.enter_async_context(
+            open_embedded(options, data.database, clock, address=links)
+        )
+        address = await stack.enter_async_context(listen(sim.app, listener=port, around=around))
+        await _check_health(address, clock)
+        data.publish(address)
+        try:
+            # In a thread: the service answers while the desk is loaded.
+            await asyncio.to_thread(importlib.import_module, "service_tui.app.exits_desk")
+            from service_tui.app.exits_desk import exits_desk  # noqa: PLC0415 - loaded by now
+
+            async with exits_desk(sim, keys, data.database, clock, signs=signs):
+                yield DirectoryOwner(sim, address, data.database, clock)
+        finally:
+            data.publish(None)
+
+
+async def _check_health(address: str, clock: Clock) -> None:
+    """Request the health as any agent would, before the address is published."""
+    async with Client(
+        loopback_transport(), address, Keys(), clock=clock, rng=random.SystemRandom()
+    ) as client:
+        await client.health()

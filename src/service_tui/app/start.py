@@ -1,0 +1,182 @@
+"""From the options to a first paint of cached state, then the desk behind it."""
+
+import asyncio
+import importlib
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from service_tui.app.collecting import Collecting, collect_from_now
+from service_tui.app.halts import kept_halts
+from service_tui.app.logfile import note_stacks
+from service_tui.app.options import BESIDE, BESIDE_MAX, Options
+from service_tui.app.picture import keep
+from service_tui.clock import SystemClock
+from service_tui.console.app import ConsoleApp
+from service_tui.console.desk_api import DeskApi
+from service_tui.console.key_file import read_own_keys
+from service_tui.console.shell.ending import Ending
+from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.desk.cached_state import STATE_KEY, load_state
+from service_tui.desk.slices.halt import newest
+from service_tui.desk.slices.service import Phase, ServiceView
+from service_tui.desk.state import DeskState
+from service_tui.settings import KEY_FILE
+from service_tui.storage.cached_state import read_cache, read_preferences
+from service_tui.storage.db.lock import holder_of
+from service_tui.storage.errors import StorageError
+from service_tui.terms import Mode, Venue
+
+if TYPE_CHECKING:
+    from service_tui.desk.recording.player import Player
+    from service_tui.storage.recordings import Recordings
+
+DATABASE_FILE: Final = "desk.sqlite3"
+STARS: Final = "stars"
+
+
+def first_state(options: Options) -> DeskState:
+    """The state of the first paint: the last known one, marked as cached."""
+    path = options.data_dir / DATABASE_FILE
+    preferences = {**read_preferences(path), **_of_attached(options.data_dir)}
+    state = DeskState(service=service_view(options), preferences=preferences)
+    kept = read_cache(path).get(STATE_KEY)
+    if kept is not None:
+        state = load_state(kept[1], state)
+    stars = frozenset(name for name in preferences.get(STARS, "").split(",") if name)
+    return replace(state, stars=stars, halt=newest(kept_halts(options.data_dir)))
+
+
+def _of_attached(data_dir: Path) -> dict[str, str]:
+    """Preferences of the attached console that this start will be; empty where nobody serves yet.
+
+    As `data.open_beside` chooses the place, without the imports of a database.
+    """
+    try:
+        if holder_of(data_dir) is None:
+            return {}
+        for place in range(1, BESIDE_MAX + 1):
+            folder = data_dir / BESIDE / str(place)
+            if holder_of(folder) is None:
+                return read_preferences(folder / DATABASE_FILE)
+    except StorageError:
+        # The opening, a moment later, names it.
+        return {}
+    return {}
+
+
+def service_view(options: Options) -> ServiceView:
+    """The service that the options name, before its first answer."""
+    shared = options.is_for_person
+    embedded = options.url is None or shared
+    return ServiceView(
+        label="embedded" if options.url is None else urlsplit(options.url or "").netloc,
+        mode=Mode.SIM,
+        venue=Venue.SIM,
+        embedded=embedded,
+        shared=shared,
+        phase=Phase.CONNECTING,
+        read_only=options.read_only,
+    )
+
+
+class Recorded:
+    """Where the desk is recorded; `store` is None before one was open.
+
+    It stays when the desk is closed: what was recorded can be looked at until the console ends.
+    """
+
+    store: "Recordings | None" = None
+    _player: "Player | None" = None
+
+    def player(self) -> "Player | None":
+        """The recording of the open desk; None without one."""
+        if self._player is None and self.store is not None:
+            from service_tui.desk.recording.player import Player  # noqa: PLC0415 - not at first
+
+            self._player = Player(self.store)
+        return self._player
+
+
+@asynccontextmanager
+async def open_desk(
+    options: Options, initial: DeskState, recorded: Recorded | None = None
+) -> AsyncGenerator[DeskApi]:
+    """The desk behind the console.
+
+    Args:
+        options: of the start.
+        initial: its first state.
+        recorded: receives where the desk is recorded; None: it is not.
+
+    Yields:
+        The desk, as the console uses it.
+
+    Raises:
+        DeskClosedError: it cannot be opened; gives the reason and the fix.
+    """
+    # In a thread: the console keeps responding during half a second of imports.
+    await asyncio.to_thread(importlib.import_module, "service_tui.app.live")
+    collect_from_now()
+    from service_tui.app import closed, live  # noqa: PLC0415  (there already, so this costs nothing)
+
+    async with AsyncExitStack() as stack:
+        # Only the opening is explained so: an error in an open desk is a bug.
+        with closed.explain_closed_desk():
+            desk = await stack.enter_async_context(live.open_desk_of(options, initial))
+        if recorded is not None:
+            from service_tui.app.recording import recording  # noqa: PLC0415 - not in the first frame
+
+            recorded.store = await stack.enter_async_context(recording(desk, SystemClock()))
+        yield desk
+
+
+Drills = Callable[[], tuple[tuple[str, str], ...]]
+"""Reads name and title of each drill."""
+
+
+class ConsoleEnd(NamedTuple):
+    """How a console ended: its exit code, and the drill that the person chose, empty for none."""
+
+    code: int
+    drill: str = ""
+
+
+def open_console(options: Options, *, drills: Drills = tuple, has_tour: bool = False) -> ConsoleEnd:
+    """Run the console.
+
+    Args:
+        options: of the start.
+        drills: name and title of each drill that may take its place, read when somebody looks for
+            one; none for a page in a browser, which has no place to give.
+        has_tour: whether it begins with the tour.
+
+    Returns:
+        Its end.
+    """
+    themes = load_themes(shipped_folder(), options.config_dir / "themes")
+    initial = first_state(options)
+    recorded = Recorded() if options.recording and not options.scripted else None
+    app = ConsoleApp(
+        open_desk=lambda: open_desk(options, initial, recorded),
+        initial=initial,
+        now=SystemClock().now,
+        themes=themes,
+        log_path=str(options.log_path),
+        data_path=str(options.data_dir),
+        own_keys=read_own_keys(options.config_dir / KEY_FILE),
+        drills=drills,
+        has_tour=has_tour,
+        player=(lambda: None) if recorded is None else recorded.player,
+    )
+    app.ending = Ending(note=note_stacks)
+    collecting = Collecting()
+    collecting.begin()
+    app.housekeeping = collecting.collect
+    app.run()
+    keep(options.data_dir, app.picture)
+    code = app.return_code or 0
+    return ConsoleEnd(code, "" if code else app.drill.next_name)

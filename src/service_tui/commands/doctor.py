@@ -1,0 +1,162 @@
+"""Places, keys and files of a start, and their problems: read only.
+
+It changes nothing.
+"""
+
+import os
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from service_tui.app.options import Options
+from service_tui.credentials.keys import KeysError, profiles, stored_desk_keys
+from service_tui.settings import KEY_FILE
+from service_tui.storage.cached_state import read_cache, read_preferences
+from service_tui.storage.db.backups import backups_of
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.inspection import DamageFound, check_pages
+from service_tui.storage.db.lock import holder_of, refuse_foreign_directory
+from service_tui.storage.db.schema import SCHEMA
+from service_tui.storage.errors import StorageError, lost_log
+from service_tui.storage.journal import JournalStore
+from service_tui.storage.opening import look_at, open_for_reading
+from service_tui.storage.recovery.damage import open_question
+
+PACKAGES: Final = ("textual", "httpx", "pydantic", "starlette", "sqlmodel")
+BUSY_S: Final = 1.0
+"""How long a check of the database waits for another program."""
+
+
+def findings(options: Options) -> tuple[list[str], bool]:
+    """Lines for a person, and True if no problem was found."""
+    problems: list[str] = []
+    database = options.data_dir / DATABASE_FILE
+    size = f"{database.stat().st_size / 1e6:.1f} MB" if database.exists() else "none yet"
+    cache = read_cache(database)
+    lines = [
+        f"data       {options.data_dir}",
+        f"database   {size}, SQLite {sqlite3.sqlite_version}",
+        f"stored     {len(cache)} responses, {len(read_preferences(database))} preferences",
+        f"backups    {_backups(options.data_dir)}",
+        f"log        {options.log_path}",
+        f"profiles   {_profiles(options, problems)}",
+        f"keys       {_own_keys(options, problems)}",
+        f"lock       {_lock(options)}",
+        f"terminal   {os.environ.get('TERM', 'not set')}, {_output_type()}",
+        *(f"{name:<10} {metadata.version(name)}" for name in PACKAGES),
+    ]
+    problems += _unwritable(options.data_dir) or _damages(options.data_dir)
+    lines += [f"PROBLEM    {problem}" for problem in problems] or ["no problems"]
+    return lines, not problems
+
+
+def _unwritable(data_dir: Path) -> list[str]:
+    """Why a start could not write in its directory, or create it; leaves no file behind."""
+    try:
+        there = next((path for path in (data_dir, *data_dir.parents) if path.exists()), Path())
+        if there == data_dir:
+            refuse_foreign_directory(data_dir)
+        # Only a write proves it: a mode does not reveal a file system that accepts no files.
+        with tempfile.TemporaryDirectory(prefix=".service-tui-", dir=there):
+            return []
+    except StorageError as error:
+        return [str(error)]
+    except OSError as error:
+        return [f"cannot write {data_dir} ({error.strerror}): give another --data-dir"]
+
+
+def _backups(data_dir: Path) -> str:
+    """How many copies there are, and the newest; 'verify' and 'restore' open them."""
+    result = backups_of(data_dir)
+    if not result:
+        return "none yet; 'service-tui backup' makes one"
+    return f"{len(result)}, newest {result[0]}; 'service-tui restore' lists them"
+
+
+def _damages(data_dir: Path) -> Iterator[str]:
+    """Problems of the files that a start needs; a directory not made yet has none."""
+    path = data_dir / DATABASE_FILE
+    if not path.exists():
+        question = open_question(path)
+        if question is not None:
+            yield f"{question}; 'service-tui restore' continues with a copy"
+    else:
+        try:
+            damage = look_at(data_dir, timeout_s=BUSY_S)
+            check_pages(path, timeout_s=BUSY_S)
+            if damage.log_is_lost:
+                yield lost_log(path)
+            if damage.version == SCHEMA.version:
+                _check_rows(data_dir)
+        except (StorageError, DamageFound, sqlite3.Error) as error:
+            yield str(error)
+    try:
+        stored_desk_keys(data_dir)
+    except KeysError as error:
+        yield str(error)
+
+
+def _check_rows(data_dir: Path) -> None:
+    """Check for rows that a start could not build a world from.
+
+    Raises:
+        StorageError: rows are missing, or cannot be read.
+    """
+    database = open_for_reading(data_dir, timeout_s=BUSY_S)
+    try:
+        JournalStore(database).check()
+    finally:
+        database.close(0.0)
+
+
+def _output_type() -> str:
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return "a terminal" if is_terminal else "no terminal"
+
+
+def profile_problem(options: Options, name: str) -> str:
+    """Why a stored profile cannot be used; empty if it can, or if another line reports it."""
+    try:
+        stored = profiles(options.config_dir)
+    except KeysError:
+        return ""
+    names = ", ".join(sorted(stored)) or "none"
+    return "" if name in stored else f"no profile {name!r} (stored: {names})"
+
+
+def _profiles(options: Options, problems: list[str]) -> str:
+    try:
+        return ", ".join(sorted(profiles(options.config_dir))) or "none"
+    except KeysError as error:
+        problems.append(str(error))
+        return "unreadable"
+
+
+def _own_keys(options: Options, problems: list[str]) -> str:
+    """How many actions have personal keys; a file with errors moves none."""
+    path = options.config_dir / KEY_FILE
+    if not path.exists():
+        return "default"
+    # The table of keys brings the whole framework of the console.
+    from service_tui.console.key_file import read_own_keys  # noqa: PLC0415
+
+    result = read_own_keys(path)
+    problems += result.problems
+    return f"{len(result.moved)} remapped in {KEY_FILE}" if result.moved else "default"
+
+
+def _lock(options: Options) -> str:
+    """The owner of the data directory and its address; a dead process owns nothing."""
+    try:
+        holder = holder_of(options.data_dir)
+    except StorageError as error:
+        return str(error)
+    if holder is None:
+        return "free"
+    return f"owned by {holder.describe()}" + (
+        f", serving {holder.address}" if holder.address else ""
+    )

@@ -1,0 +1,145 @@
+"""Halt and resume without a console: the same desk, gate and acknowledgements, without a screen.
+
+Requests go to the directory's owner over loopback; without an owner, this process owns it for the
+moment that it takes.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import Final
+
+from service_tui.app import attached_desk, live
+from service_tui.app.closed import explain_closed_desk
+from service_tui.app.options import Options
+from service_tui.app.start import first_state
+from service_tui.app.waiting import until
+from service_tui.clock import SystemClock
+from service_tui.desk.commands.halt import RESUME_WORD, Halt, Resume
+from service_tui.desk.desk import Desk
+from service_tui.desk.slices.halt import AckState, AckView
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.state import DeskState
+from service_tui.storage.errors import DirectoryLockedError
+
+ANSWERS_S: Final = 10.0
+"""How long sources have to acknowledge; the service itself takes milliseconds."""
+
+PAUSED_KNOWN_S: Final = 1.5
+"""How long a halt waits to learn whether the agent was paused before."""
+
+_SIGNS: Final = {AckState.DONE: "ok", AckState.WAITING: "missing", AckState.FAILED: "missing"}
+
+KEPT: Final = "halted here and on disk. Retry, or open the desk, to reach the missing sources"
+RESUMED: Final = "resumed"
+NOTHING: Final = "nothing halted"
+NO_ANSWER: Final = "not resumed, still halted: the service does not respond"
+
+
+@dataclass(frozen=True, slots=True)
+class HaltReport:
+    """The result in lines, and whether everything is done."""
+
+    is_done: bool
+    lines: tuple[str, ...]
+
+
+def halt(options: Options) -> HaltReport:
+    """Halt the service of the directory, or the one that the options name.
+
+    Returns:
+        A line for each acknowledgement; done when all are in.
+
+    Raises:
+        DeskClosedError: the directory cannot be used; gives the reason and the fix.
+    """
+    return run_on_desk(options, halt_on)
+
+
+def resume(options: Options) -> HaltReport:
+    """End the halt. The word has been typed already.
+
+    Returns:
+        Done when entries pass again, or nothing was halted.
+
+    Raises:
+        DeskClosedError: the directory cannot be used; gives the reason and the fix.
+    """
+    return run_on_desk(options, resume_on)
+
+
+async def halt_on(desk: Desk) -> HaltReport:
+    """Halt on an open desk."""
+    await until(desk, lambda state: state.limits is not None, PAUSED_KNOWN_S)
+    desk.submit(Halt())
+    await until(desk, lambda state: state.halt is not None and not state.halt.missing, ANSWERS_S)
+    halted = desk.state.halt
+    acks = () if halted is None else halted.acks
+    missing = [ack for ack in acks if ack.state is not AckState.DONE]
+    lines = tuple(_line(ack) for ack in acks)
+    return HaltReport(not missing, (*lines, KEPT) if missing else lines)
+
+
+async def resume_on(desk: Desk) -> HaltReport:
+    """End the halt on an open desk, after the service has answered: only then is a halt known."""
+    last = desk.state.notices[-1].notice_id if desk.state.notices else 0
+    is_known = await until(desk, _is_known, ANSWERS_S)
+    if is_known and desk.state.halted_since is None:
+        return HaltReport(is_done=True, lines=(NOTHING,))
+    desk.submit(Resume(RESUME_WORD))
+
+    def message(state: DeskState) -> tuple[str, ...]:
+        return tuple(
+            notice.text
+            for notice in state.notices
+            if notice.notice_id > last and RESUMED in notice.text
+        )
+
+    def is_over(state: DeskState) -> bool:
+        refused = any(not text.startswith(RESUMED) for text in message(state))
+        return refused or state.halted_since is None
+
+    await until(desk, is_over, ANSWERS_S)
+    is_done = desk.state.halted_since is None
+    return HaltReport(is_done, message(desk.state) or (() if is_done else (NO_ANSWER,)))
+
+
+def _is_known(state: DeskState) -> bool:
+    topic = Topic.WORLD if state.service.embedded else Topic.ACCOUNT
+    return topic in state.seen
+
+
+def _line(ack: AckView) -> str:
+    detail = f" ({ack.detail})" if ack.detail else ""
+    return f"{_SIGNS[ack.state]:<8}{ack.what}{detail}"
+
+
+def run_on_desk(options: Options, action: Callable[[Desk], Awaitable[HaltReport]]) -> HaltReport:
+    """Run an action on a desk opened for it alone; DeskClosedError as `halt`."""
+    # A halt or resume sells nothing: exits are for a desk that stays.
+    quiet = replace(options, exits=False, listen=None)
+    with explain_closed_desk():
+        return asyncio.run(_with_desk(quiet, action))
+
+
+async def _with_desk(
+    options: Options, action: Callable[[Desk], Awaitable[HaltReport]]
+) -> HaltReport:
+    async with AsyncExitStack() as stack:
+        return await action(await opened(stack, options))
+
+
+async def opened(stack: AsyncExitStack, options: Options) -> Desk:
+    """The desk, attached to the directory's owner, even one that does not answer."""
+    initial = first_state(options)
+    if options.url is not None:
+        return await stack.enter_async_context(live.open_desk_of(options, initial))
+    means = SystemClock(), random.SystemRandom()
+    try:
+        return await stack.enter_async_context(live.embedded_parts(options, initial, *means))
+    except DirectoryLockedError:
+        return await stack.enter_async_context(
+            attached_desk.attached_parts(options, initial, *means)
+        )

@@ -1,0 +1,45 @@
+"""`service-tui status`, `markets`, `positions`, ...: what the screens list, for scripts and shells.
+
+The directory is read as by `report`, without a desk.
+"""
+
+import json
+
+from service_tui.app.options import Options
+from service_tui.commands.report import load
+from service_tui.desk.audit.exports import Row, Rows
+from service_tui.desk.audit.listings import LISTINGS
+from service_tui.folding import folded
+
+
+def listed(options: Options, name: str, *, find: str = "", limit: int | None = None) -> Rows:
+    """The rows of a list.
+
+    Args:
+        options: which directory.
+        name: one of LISTINGS.
+        find: only rows whose texts contain each of these words.
+        limit: rows at most; None for all.
+
+    Returns:
+        The rows, as the screens order them.
+
+    Raises:
+        ReportError: the service does not answer, or does not have this list.
+        DeskClosedError: the directory cannot be used.
+    """
+    listing = LISTINGS[name]
+    data = load(options, listing.topics)
+    rows = [row for row in listing.rows(data.state, data.pasts, data.at) if _matches(row, find)]
+    return rows if limit is None else rows[:limit]
+
+
+def _matches(row: Row, find: str) -> bool:
+    text = " ".join(cell for cell in row.values() if isinstance(cell, str))
+    return all(word in folded(text) for word in folded(find).split())
+
+
+def as_json(name: str, rows: Rows) -> str:
+    """One object for `status`, else a list of objects; whole, and with stable keys."""
+    value = dict(rows[0]) if name == "status" else [dict(row) for row in rows]
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,109 @@
+"""Autoresearch from the command line: the old slash commands."""
+
+import asyncio
+
+from service_tui.app.options import Options
+from service_tui.app.output import print_lines
+from service_tui.autoresearch.arguments import arguments
+from service_tui.autoresearch.errors import BusyError
+from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_off
+from service_tui.autoresearch.worktree import check_idle, repository_at
+from service_tui.clock import Clock, SystemClock
+from service_tui.commands.research_arguments import ResearchRequest
+from service_tui.commands.research_opening import opened
+from service_tui.wire.research_tools import InitArguments
+
+
+def autoresearch(options: Options, request: ResearchRequest) -> None:
+    """Run a command on the sessions of a repository.
+
+    Raises:
+        ToolError: it cannot be done; gives the reason and the fix.
+    """
+    asyncio.run(_do(options, request))
+
+
+async def _do(options: Options, request: ResearchRequest) -> None:
+    if request.word == "status":
+        await _status(request)
+        return
+    if request.word == "off":
+        now_ms = int(SystemClock().now() * 1_000)
+        skill = turn_off(await repository_at(request.folder), request.skill, now_ms)
+        print_lines(f"autoresearch is off for {skill}; a new session turns it on")
+        return
+    try:
+        async with opened(options, request, SystemClock()) as session:
+            if request.word == "reset":
+                began = await session.reset(request.skill)
+            else:
+                began = await session.init(_first_arguments(request, SystemClock()))
+    except BusyError:
+        await _beside(request, SystemClock())
+    else:
+        # Not while tasks are open: they would wrap the error.
+        _print_result(began)
+
+
+async def _beside(request: ResearchRequest, clock: Clock) -> None:
+    """Begin a session while an agent's server works in the repository; that server continues it."""
+    repository, now_ms = await repository_at(request.folder), int(clock.now() * 1_000)
+    arguments = _first_arguments(request, clock)
+    if request.word == "reset":
+        arguments = fresh(notes_of(repository), request.skill, now_ms)
+    await check_idle(repository)
+    config = begin_beside(repository, arguments, request.cap, now_ms)
+    print_lines(f"{config.skill}: session {config.name!r} starts with the server of this directory")
+
+
+def _first_arguments(request: ResearchRequest, clock: Clock) -> InitArguments:
+    """The arguments of `/autoresearch <skill>`: P&L by default, higher is better."""
+    # ours: the old command names no metric; the P&L is what everybody measures first.
+    fields = {
+        "name": request.name or f"{request.word} {clock.now():.0f}",
+        "skill_slug": request.word,
+        "metric_name": request.metric,
+        "metric_unit": request.unit,
+        "direction": request.direction.value,
+    }
+    return arguments(InitArguments, fields)
+
+
+async def _status(request: ResearchRequest) -> None:
+    """Print the state of a repository's sessions; reads files only."""
+    repository = await repository_at(request.folder)
+    notes = notes_of(repository)
+    skills = list(dict.fromkeys(config.skill for config in reversed(notes.configs)))
+    if not skills:
+        print_lines(
+            f"no session in {repository.root}; start one with 'service-tui autoresearch <skill>'"
+        )
+    for skill in skills:
+        config = notes.config_of(skill)
+        if config is None:
+            continue
+        standing = notes.standing_of(config)
+        state = "off" if skill in notes.off else standing.state.value
+        print_lines(
+            f"{skill}: {state}, session {config.name!r}",
+            f"  {standing.count} of {config.cap or 'any number of'} experiments: "
+            f"{standing.kept} kept, "
+            f"{standing.discarded} discarded, {standing.crashed} crashed",
+            f"  {config.metric_name}: baseline {_figure(standing.baseline)}, best "
+            f"{_figure(standing.best)} ({config.direction.value} is better)",
+            *([f"  {standing.why}"] if standing.why and state != "off" else []),
+        )
+    if notes.bad_lines:
+        print_lines(f"{notes.bad_lines} unreadable lines in {repository.file}")
+
+
+def _figure(value: float | None) -> str:
+    return "none" if value is None else f"{value:g}"
+
+
+def _print_result(result: dict[str, object]) -> None:
+    print_lines(
+        f"{result['skill']}: {result['state']}, session {result['session']!r}",
+        f"  experiments run in {result['worktree']} on {result['branch']}",
+        "  start 'service-tui autoresearch' from an MCP client in the repository",
+    )

@@ -1,0 +1,172 @@
+"""`service-tui db`: looks at the worlds of a shared desk, and copies a world in or out."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from service_tui.app.closed import only_reason
+from service_tui.app.options import Options
+from service_tui.app.shared_desk import WORLD_FILE, beat, holder_name
+from service_tui.app.topics import load_topics
+from service_tui.clock import Clock, SystemClock
+from service_tui.server.books import books_of
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.errors import StorageError
+from service_tui.storage.opening import open_database, open_for_reading
+from service_tui.storage.shared.connection import WorldPlace
+from service_tui.storage.shared.database import SharedDatabase
+from service_tui.storage.shared.leadership import SILENT_S, Leadership
+from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
+from service_tui.storage.shared.server_settings import settings_of
+from service_tui.storage.world_copy import copy_world
+from service_tui.storage.world_database import WorldDatabase
+
+DATABASE: Final = "database"
+"""What stands for the world of the database, where a folder can be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRequest:
+    """The action, and for a copy where from and where to."""
+
+    act: str
+    source: str = ""
+    target: str = ""
+
+
+def run_shared_command(options: Options, request: SharedRequest) -> tuple[tuple[str, ...], bool]:
+    """Carry an action out.
+
+    Returns:
+        Lines for a person, and True if all is well.
+
+    Raises:
+        StorageError: it cannot be done; gives the reason.
+    """
+    if options.database is None:
+        raise StorageError("no database is named: give --database URL, or SERVICE_TUI_DATABASE")
+    place = WorldPlace(options.database, options.world)
+    if request.act == "check":
+        return _checked(place, options.data_dir)
+    if request.act == "migrate":
+        made = ensure(place, upgrade=True)
+        return (f"{place}: {'made or changed' if made else 'up to date'}, schema {VERSION}",), True
+    try:
+        return asyncio.run(_copied(place, request)), True
+    except ExceptionGroup as group:
+        raise only_reason(group) from group
+
+
+# -- check --------------------------------------------------------------------------------------
+
+
+def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
+    """The worlds of the database, who leads this one, and whether its books add up."""
+    names = ", ".join(worlds_in(place)) or "none"
+    lines = [f"worlds: {names}"]
+    findings = settings_of(place).findings()
+    lines += [f"{'' if is_well else 'PROBLEM '}{text}" for is_well, text in findings]
+    are_well = all(is_well for is_well, _ in findings)
+    if place.world not in names.split(", "):
+        return (*lines, f"PROBLEM no world {place.world}; 'db migrate' makes it"), False
+    leadership = Leadership(place, "db check", SystemClock().monotonic)
+    database = SharedDatabase(place, None, data_dir / WORLD_FILE)
+    try:
+        leader = leadership.leader()
+        books = books_of(database, load_topics())
+    finally:
+        database.close()
+        leadership.close()
+    if leader is None:
+        lines.append(f"{place}: nobody has led it yet")
+    else:
+        works = leader.silent_s <= SILENT_S
+        state = f"at {leader.address or 'no address yet'}" if works else "silent: nobody leads now"
+        lines.append(f"{place}: epoch {leader.epoch}, {leader.holder}, {state}")
+    if books is None:
+        return (*lines, "books: nothing has happened yet"), are_well
+    if books.problem:
+        return (*lines, f"PROBLEM books: {books.problem}"), False
+    return (*lines, f"books: {books.accounts} accounts add up at row {books.row}"), are_well
+
+
+# -- copy ---------------------------------------------------------------------------------------
+
+
+async def _copied(place: WorldPlace, request: SharedRequest) -> tuple[str, ...]:
+    sides = [request.source, request.target]
+    if sides.count(DATABASE) != 1:
+        raise StorageError(f"give a folder and the word {DATABASE}, in the order of the copy")
+    clock = SystemClock()
+    folder = Path(next(side for side in sides if side != DATABASE))
+    into_database = request.target == DATABASE
+    async with _in_database(place, clock, folder, any_encoding=not into_database) as shared:
+        with_folder = _from_folder if into_database else _into_folder
+        async with with_folder(folder, clock) as own:
+            source, target = (own, shared) if into_database else (shared, own)
+            copy = await copy_world(source, target)
+    return (
+        f"copied {copy.rows:,} rows from {request.source} to {request.target}",
+        f"  both sides have the digest {copy.digest[:16]}",
+        "  keys, settings and open orders of a console stay where they are",
+    )
+
+
+@asynccontextmanager
+async def _in_database(
+    place: WorldPlace, clock: Clock, folder: Path, *, any_encoding: bool = False
+) -> AsyncGenerator[SharedDatabase]:
+    """The world of the database, led by this process, so that nobody changes it."""
+    await asyncio.to_thread(ensure, place, any_encoding=any_encoding)
+    leadership = Leadership(place, f"{holder_name()}, db copy", clock.monotonic)
+    try:
+        if leadership.try_lead() is None:
+            leader = leadership.leader()
+            who = "another process" if leader is None else leader.holder
+            raise StorageError(f"{place} is led by {who}; end it first")
+        database = SharedDatabase(place, leadership, folder / WORLD_FILE)
+        try:
+            database.open()
+            async with asyncio.TaskGroup() as tasks:
+                beating = tasks.create_task(beat(leadership, clock))
+                yield database
+                beating.cancel()
+        finally:
+            database.close()
+    finally:
+        leadership.close()
+
+
+@asynccontextmanager
+async def _from_folder(folder: Path, clock: Clock) -> AsyncGenerator[WorldDatabase]:
+    """The world of a data directory that nobody uses."""
+    lock = DataDirLock.acquire(folder, pid=os.getpid(), now=clock.now())
+    try:
+        database = open_for_reading(folder)
+        try:
+            yield database
+        finally:
+            database.close(clock.now())
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def _into_folder(folder: Path, clock: Clock) -> AsyncGenerator[WorldDatabase]:
+    """The new database of a data directory that has none."""
+    if (folder / DATABASE_FILE).exists():
+        raise StorageError(f"{folder} has a database already; nothing was copied")
+    lock = DataDirLock.acquire(folder, pid=os.getpid(), now=clock.now())
+    try:
+        database = open_database(folder, now=clock.now(), lock=lock)
+        try:
+            yield database
+        finally:
+            database.close(clock.now())
+    finally:
+        lock.release()

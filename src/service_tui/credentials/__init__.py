@@ -1,0 +1,1 @@
+"""Keys of agents, operators, wallets and webhooks: private files, or the system's keyring."""

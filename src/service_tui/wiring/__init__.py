@@ -1,5 +1,0 @@
-"""The composition root: the one room that knows both towers.
-
-`start` and `keys` are light, for the first paint; `live` imports everything heavy and is itself
-imported after it.
-"""

@@ -1,0 +1,271 @@
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kit.service.stage import open_stage
+from service_tui.app.closed import explain_closed_desk
+from service_tui.app.options import Options
+from service_tui.cli.main import CANNOT, OK, run
+from service_tui.commands import database as database_command
+from service_tui.commands import shared as shared_command
+from service_tui.commands.serve import serve
+from service_tui.commands.shared import SharedRequest, run_shared_command
+from service_tui.console.closed_desk import DeskClosedError
+from service_tui.engine.amm.exchange import Order
+from service_tui.server import world_store as keeper_room
+from service_tui.server.books import BooksCheck
+from service_tui.storage.action_log import FILE, ActionLog
+from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.errors import (
+    CorruptDatabaseError,
+    Had,
+    Rest,
+)
+from service_tui.storage.shared.leadership import SILENT_S, Leader
+from service_tui.storage.shared.server_settings import ServerSettings
+from service_tui.terms import Action, Side
+from service_tui.units import ONE, Micros
+
+
+@pytest.fixture
+async def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A closed directory with two snapshots, trades and an action log."""
+    monkeypatch.setattr(keeper_room, "SNAPSHOT_ROWS", 5)
+    path = tmp_path / "data"
+    async with open_stage(path, speed=0) as stage:
+        for market in stage.open_markets()[:8]:
+            order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
+            await stage.sim.service.world_store.place(order, stage.clock.now())
+    ActionLog(path / FILE).append([{"what": "one"}, {"what": "two"}])
+    return path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str]:
+    code = run([str(word) for word in words])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def changed(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path / DATABASE_FILE)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+@pytest.mark.slow
+def test_all_that_is_kept_is_checked_a_line_each(
+    lived: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(capsys, "verify", "--data-dir", lived)
+    lines = text.splitlines()
+    assert [line.split()[0] for line in lines] == ["database", "journal", "ledger", "actions"]
+    assert code == OK, text
+    assert "2 entries, log verified" in lines[3]
+    assert "sum to zero" in lines[2]
+
+
+CHANGES = {
+    "journal": "UPDATE journal SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM journal)",
+    "ledger": "UPDATE journal SET body = replace(body, '5000000', '4000000') WHERE kind = 'fill'",
+    "database": "PRAGMA user_version = -5",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_does_not_hold_is_named(
+    lived: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    changed(lived, CHANGES[name])
+    code, text = said(capsys, "verify", "--data-dir", lived)
+    assert code == CANNOT
+    assert f"PROBLEM {name}" in text, text
+
+
+@pytest.mark.slow
+def test_a_broken_chain_is_named(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = lived / FILE
+    log.write_text(log.read_text().replace("one", "own"))
+    code, text = said(capsys, "verify", "--data-dir", lived)
+    assert code == CANNOT
+    assert "PROBLEM actions" in text
+
+
+@pytest.mark.slow
+def test_before_the_first_start_nothing_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "none"
+    assert said(capsys, "verify", "--data-dir", folder)[0] == OK
+    assert said(capsys, "backup", "--data-dir", folder)[0] == CANNOT
+    assert said(capsys, "restore", "--data-dir", folder)[0] == OK
+    assert not folder.exists()
+
+
+@pytest.mark.slow
+async def test_a_desk_that_is_open_is_copied_and_checked_but_not_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "data"
+    async with open_stage(path, speed=0):
+        code, text = said(capsys, "backup", "--data-dir", path)
+        assert code == OK, text
+        copy = Path(text.splitlines()[0])
+        assert said(capsys, "verify", "--data-dir", path)[0] == OK
+        code, text = said(capsys, "restore", copy, "--data-dir", path)
+        assert code == CANNOT
+        assert "in use by process 1" in text
+
+
+@pytest.mark.slow
+def test_a_copy_goes_where_it_is_wanted_and_comes_back(
+    lived: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    to = tmp_path / "copy.sqlite3"
+    assert said(capsys, "backup", "--to", to, "--data-dir", lived)[0] == OK
+    code, text = said(capsys, "backup", tmp_path / "copies", "--data-dir", lived)
+    assert code == OK
+    assert Path(text.splitlines()[0]).parent == tmp_path / "copies"
+    changed(lived, "DELETE FROM snapshots")
+    code, text = said(capsys, "restore", to, "--data-dir", lived)
+    assert code == OK, text
+    kept = Path(text.splitlines()[1].removeprefix("the old database is kept as "))
+    assert kept.exists()
+    assert said(capsys, "verify", "--data-dir", lived)[0] == OK
+    code, text = said(capsys, "restore", kept, "--data-dir", lived)
+    assert code == CANNOT
+    assert "nothing was changed" in text
+
+
+ANEW = "a new, empty desk; the damaged database is kept"
+REST, BACKUP = Rest(Path("rest"), "row 7", "row 8"), Rest(Path("backup"), "row 5")
+
+
+@pytest.mark.parametrize(
+    ("had", "offered"),
+    [
+        (Had(), [ANEW]),
+        (Had(backup=BACKUP), ["backup, row 5", ANEW]),
+        (Had(rest=REST), ["what was salvaged, row 7; missing: row 8", ANEW]),
+        (
+            Had(REST, BACKUP),
+            ["what was salvaged, row 7; missing: row 8", "backup, row 5", ANEW],
+        ),
+    ],
+)
+def test_a_damaged_database_offers_every_way_to_go_on_and_the_best_first(
+    had: Had, offered: list[str]
+) -> None:
+    damaged = CorruptDatabaseError(
+        Path("db"), reason="page 3", kept_as=Path("kept"), backups=(), had=had
+    )
+    with pytest.raises(DeskClosedError) as closed, explain_closed_desk():
+        raise damaged
+    shown = [choice.details.splitlines()[0] for choice in closed.value.choices]
+    assert shown == offered
+    assert str(damaged) == closed.value.sentence
+
+
+@pytest.mark.slow
+def test_words_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (("backup", "a", "--to", "b"), ("restore", "a", "--empty")):
+        with pytest.raises(SystemExit):
+            run(words)
+    assert "not both" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_service_asks_before_it_goes_on(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (lived / DATABASE_FILE).write_bytes(b"no database")
+    for _ in range(2):
+        with pytest.raises(DeskClosedError) as refused:
+            serve(Options(lived, lived / "config", lived / "log"))
+        assert f"'service-tui restore --empty --data-dir {lived}'" in str(refused.value)
+    assert "PROBLEM" in said(capsys, "doctor", "--data-dir", lived)[1]
+    assert "PROBLEM database" in said(capsys, "verify", "--data-dir", lived)[1]
+    assert said(capsys, "restore", "--empty", "--data-dir", lived)[0] == OK
+    assert said(capsys, "verify", "--data-dir", lived)[0] == OK
+
+
+LEADER = Leader(3, "process 7", "http://127.0.0.1:1", SILENT_S)
+
+
+@pytest.mark.parametrize(
+    ("leader", "books", "said", "is_well"),
+    [
+        (None, None, ["nobody has led it yet", "books: nothing has happened yet"], True),
+        (LEADER, BooksCheck(9, 4), ["at http://127.0.0.1:1", "4 accounts add up at row 9"], True),
+        (
+            replace(LEADER, address=None),
+            BooksCheck(9, 4, "heron: 1 is missing"),
+            ["epoch 3, process 7, at no address yet", "PROBLEM books: heron: 1 is missing"],
+            False,
+        ),
+        (
+            replace(LEADER, silent_s=SILENT_S + 0.1),
+            BooksCheck(9, 4),
+            ["silent: nobody leads now", "4 accounts"],
+            True,
+        ),
+    ],
+)
+def test_a_shared_world_is_well_where_its_books_add_up(
+    leader: Leader | None,
+    books: BooksCheck | None,
+    said: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_well: bool,
+) -> None:
+    closed: list[str] = []
+    leads = SimpleNamespace(leader=lambda: leader, close=lambda: closed.append("lead"))
+    database = SimpleNamespace(close=lambda: closed.append("database"))
+    monkeypatch.setattr(shared_command, "worlds_in", lambda _: ["main", "other"])
+    monkeypatch.setattr(shared_command, "settings_of", lambda _: ServerSettings())
+    monkeypatch.setattr(shared_command, "Leadership", lambda *_: leads)
+    monkeypatch.setattr(shared_command, "SharedDatabase", lambda *_: database)
+    monkeypatch.setattr(shared_command, "books_of", lambda *_: books)
+    options = Options(Path(), Path(), Path(), database="postgresql://here", world="main")
+    lines, found = run_shared_command(options, SharedRequest("check"))
+    assert [words in line for words, line in zip(said, lines[3:], strict=True)] == [True, True]
+    assert (lines[0], found) == ("worlds: main, other", is_well)
+    assert sorted(closed) == ["database", "lead"]
+    # A part of a name is no world.
+    lines, found = run_shared_command(replace(options, world="mai"), SharedRequest("check"))
+    assert (lines[-1], found) == ("PROBLEM no world mai; 'db migrate' makes it", False)
+
+
+def test_a_log_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    findings = database_command.checked(tmp_path)
+    assert findings[:3] == [
+        (True, f"{name:<10} none yet") for name in ("database", "journal", "ledger")
+    ]
+    is_well, text = findings[3]
+    assert (is_well, text) == (False, "actions    cannot read the log: Is a directory")
+
+
+@pytest.mark.parametrize(
+    ("books", "finding"),
+    [
+        (None, (True, "no entries yet")),
+        (BooksCheck(9, 3, "account a-1 is off by 5"), (False, "account a-1 is off by 5")),
+        (BooksCheck(9, 1_234), (True, "1234 accounts match their postings, and sum to zero")),
+    ],
+)
+def test_a_ledger_is_well_where_its_postings_add_up(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    books: BooksCheck | None,
+    finding: tuple[bool, str],
+) -> None:
+    closed: list[float] = []
+    database = SimpleNamespace(close=closed.append)
+    monkeypatch.setattr(database_command, "open_for_reading", lambda _: database)
+    monkeypatch.setattr(database_command, "books_of", lambda *_: books)
+    assert database_command._ledger(tmp_path) == finding
+    assert closed == [0.0]

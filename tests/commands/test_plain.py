@@ -1,0 +1,92 @@
+"""The console as lines of text: the same desk, commands and figures, no screen."""
+
+import argparse
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kit.samples.desk import sample_state
+from service_tui.cli import main as cli
+from service_tui.commands.plain import newest, notice_line
+from service_tui.console.freshness import is_private
+from service_tui.desk.slices.notices import Notice, NoticeKind
+
+LINES = """\
+help
+status
+bogus\x1b[2J
+positions --data-dir /elsewhere
+buy "no such market" yes 5
+buy
+markets --limit 1 --find \"\"
+sell "open quote
+halt
+resume
+no
+resume
+RESUME
+quit
+status
+"""
+
+
+@pytest.mark.slow
+def test_each_line_is_answered_and_none_ends_the_desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(LINES))
+    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
+    start = ["--plain", "--seed", "7", "--speed", "0", "--data-dir", str(tmp_path / "d")]
+    assert cli.run(start) == cli.OK
+    printed = capsys.readouterr()
+    answers = printed.out.split("> ")
+    hello, helped, status, bogus, elsewhere, buy, nothing, markets, quote, halted, *rest = answers
+    assert "lines of text. help lists the commands" in hello
+    assert helped.startswith("status, markets")
+    assert "cash          10,000.00" in status
+    assert bogus == "bogus?[2J: not a command here; help lists them\n"
+    assert "for the start of the program" in elsewhere
+    assert buy.startswith("no market matches")
+    assert (nothing, "MARKET, yes|no, AMOUNT" in printed.err) == ("", True)
+    assert len(markets.splitlines()) == 2
+    assert quote == "a quotation mark is missing\n"
+    assert "service refuses the buys of every agent" in halted
+    assert "not resumed: the word is RESUME" in rest[0]
+    assert "resumed: buys allowed" in rest[1]
+    assert rest[2:] == ["desk closed; open orders, monitors and agents stay as they are\n"]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_page", "expected"),
+    [("console", False, True), ("console", True, False), ("tour", False, False)],
+)
+def test_a_page_and_the_tour_have_screens_though_plain_is_set(
+    command: str,
+    is_page: bool,  # noqa: FBT001 - a parameter of the table
+    expected: bool,  # noqa: FBT001 - a parameter of the table
+) -> None:
+    arguments = argparse.Namespace(plain=True, command=command)
+    assert cli.is_plain(arguments, is_page=is_page) is expected
+
+
+@pytest.mark.slow
+def test_the_end_of_the_input_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
+    assert cli.run(["--plain", "--data-dir", str(tmp_path / "d")]) == cli.OK
+    assert capsys.readouterr().out.endswith("agents stay as they are\n")
+
+
+def test_a_notice_is_a_line_with_its_kind_and_no_amount_while_those_are_masked() -> None:
+    state = sample_state()
+    notice = Notice(99, "good", "bought 12 shares for 34.56", NoticeKind.FILL)
+    assert newest(replace(state, notices=(notice,))) == 99
+    assert newest(replace(state, notices=())) == 0
+    assert notice_line(notice, state) == "fill: bought 12 shares for 34.56"
+    hidden = replace(state, preferences={**state.preferences, "privacy": "on"})
+    assert is_private(hidden)
+    assert "34.56" not in notice_line(notice, hidden)
