@@ -371,13 +371,25 @@ def venue_positions(
 
 
 def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) -> list[PositionBody]:
-    """Sides that were sold completely on a venue, of markets `settled` by the oracle or not yet."""
-    return [
+    """Sides that were sold completely on a venue, of markets `settled` by the oracle or not yet.
+
+    Of a side that another wallet of the agent holds it is what was sold, until the market ends.
+    """
+    sold = [
         _sold_body(world, venue, holding, side)
         for holding in world.venues.account(agent.agent_id, venue).holdings.values()
         if (holding.outcome is not None) is settled
         for side in Side
         if not (held := holding.position.on(side)).shares and held.opened_at
+    ]
+    if settled or venue is not Venue.EVM:
+        return sold
+    return sold + [
+        _sold_body(world, venue, holding, side)
+        for holding in world.venues.left_behind(agent.agent_id)
+        if holding.outcome is None
+        for side in Side
+        if (held := holding.position.on(side)).opened_at and (held.realized or not held.shares)
     ]
 
 
