@@ -28,6 +28,9 @@ _CHANGED: Final = {AgentChanged: AgentSettings, ReactorChanged: ReactorConfig, C
 _PAYOUT_OLD: Final = Payout._fields.index("sources")
 """How many fields a payout had before it named its sources."""
 
+_UNKNOWN: Final = (None,) * (len(Payout._fields) - _PAYOUT_OLD)
+"""What a row of that time is read as."""
+
 
 def encode(event: Event) -> str:
     """The event's fields in order, as JSON."""
@@ -35,7 +38,7 @@ def encode(event: Event) -> str:
     if isinstance(event, MarketResolved):
         # Read back from an older row and written again it is that row still.
         paid = [
-            fields_of_payout(one) if one.sources is not None else one[:_PAYOUT_OLD]
+            one[:_PAYOUT_OLD] if one[_PAYOUT_OLD:] == _UNKNOWN else fields_of_payout(one)
             for one in event.payouts
         ]
         settled = [(venue, fields_of_payout(one)) for venue, one in event.settled]

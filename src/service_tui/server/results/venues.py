@@ -132,7 +132,7 @@ def _order_row(
 
 
 def _redeemed_row(redeemed: PositionRedeemed, world: World, over: EndedHead | None) -> TradeRow:
-    trade_id = f"{redeemed.market_id}-{redeemed.side.value}-redeemed{_of(redeemed.wallet)}"
+    trade_id = f"{redeemed.market_id}-{redeemed.side.value}{_of(redeemed.wallet)}-redeemed"
     return TradeRow(
         id=trade_id,
         trade_id=trade_id,
@@ -162,7 +162,7 @@ def _of(wallet: str | None) -> str:
 def _lost_row(lost: SettledSide, world: World, over: EndedHead | None) -> TradeRow:
     """A side that pays nothing: nobody has to redeem it."""
     side, payout = lost.payout.side, lost.payout
-    trade_id = f"{lost.market_id}-{side.value}-{lost.venue.value}-lost{_of(payout.wallet)}"
+    trade_id = f"{lost.market_id}-{side.value}-{lost.venue.value}{_of(payout.wallet)}-lost"
     return TradeRow(
         id=trade_id,
         trade_id=trade_id,
