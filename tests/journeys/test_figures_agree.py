@@ -20,6 +20,7 @@ from service_tui.clock import ManualClock
 from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.slices.records import Topic
 from service_tui.engine.books.venues import aside_account
+from service_tui.signing.errors import PolicyRefusedError
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
@@ -70,7 +71,11 @@ async def place(line: Line, body: dict[str, Any]) -> None:
             return
         # Of a sale whose price is far off nothing is left to rest.
         low = {"price": 0.01} if more.get("action") == "sell" else {}
-        body = await own.order(market, amount, **(more | kind | low))
+        try:
+            body = await own.order(market, amount, **(more | kind | low))
+        except PolicyRefusedError:
+            # Below the least order: no key signs it.
+            return
     await line.said(PLACE_TRADE, json=body)
 
 

@@ -71,7 +71,8 @@ class VenuePosition:
 
     `burned_*` are shares that an external wallet redeemed on the chain and has not reported yet;
     `neg_risk` questions are redeemed by the adapter's contract. `resolved_at` is world time;
-    `ready_at`, the same moment, and `redeemed_at` are wall time.
+    `ready_at`, the same moment, and `redeemed_at` are wall time. `wallet` is that of its payout,
+    once the oracle has settled.
     """
 
     position: Position
@@ -89,6 +90,7 @@ class VenuePosition:
     tx_hash: str = ""
     paid: Micros = Micros(0)
     ready_at: Timestamp | None = None
+    wallet: str | None = None
 
     def on_chain(self, side: Side) -> Micros:
         """Shares of a side that a token contract would still show."""
@@ -251,11 +253,11 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             if market_id in holdings:
                 yield holdings[market_id]
 
-    def left_behind(self, agent_id: str) -> Iterator[VenuePosition]:
-        """What an agent's wallets hold on the EVM venue that are not linked now."""
-        for (whose, _), holdings in self.aside.items():
+    def left_behind(self, agent_id: str) -> Iterator[tuple[str, VenuePosition]]:
+        """What an agent's wallets hold on the EVM venue that are not linked now, by address."""
+        for (whose, address), holdings in self.aside.items():
             if whose == agent_id:
-                yield from holdings.values()
+                yield from ((address, holding) for holding in holdings.values())
 
     def is_linked(self, agent_id: str, address: str) -> bool:
         """Whether an agent's account on the EVM venue is that of an address now."""
@@ -544,10 +546,11 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     def settle(self, event: MarketResolved) -> None:
         """The oracle has settled a market: winners and losers are ready to redeem."""
         self.books.pop(event.market_id, None)
-        for account, holdings, _ in self.pools():
+        for account, holdings, wallet in self.pools():
             holding = holdings.get(event.market_id)
             if holding is None:
                 continue
+            holding.wallet = wallet
             if holding.state is PositionState.ACTIVE:
                 holding.state = moved(holding.state, PositionTrigger.WINDOW_ENDED)
             holding.state = moved(holding.state, PositionTrigger.ORACLE_SETTLED)

@@ -121,6 +121,7 @@ def ended_of(one: Past) -> Ended | None:
         opened_at=paid.opened_at,
         resolved_at=one.at,
         sources=paid.sources,
+        wallet=paid.wallet,
     )
     return (one.venue if isinstance(one, SettledSide) else Venue.SIM), closed
 
