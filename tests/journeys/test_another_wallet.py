@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from kit.desk.faults import until
 from kit.service.line import Line, change
-from kit.service.stage import OPERATOR, Stage, open_stage
+from kit.service.stage import OPERATOR, Stage, open_stage, open_test_desk
 from kit.service.wallets import KEYS, External, market_on_chain, operate, ready, winner_of
 from service_tui.addresses import keccak256
 from service_tui.clock import ManualClock
@@ -269,3 +270,22 @@ async def test_from_the_first_change_on_no_money_follows(tmp_path: Path) -> None
         assert (await cash(line), await held(line)) == (1_000, [])
         assert (await first.link())["success"]
         assert (await cash(line), await held(line)) == had
+
+
+async def test_the_desk_shows_what_the_new_wallet_has_at_once(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        first = await ready(stage, auto_risk_monitor_enabled=True)
+        other, market = second(first), market_on_chain(stage)
+        assert (await first.buy(market, 20))["success"]
+        assert (await first.buy(market, 10, price=0.05, order_type="GTC"))["success"]
+        async with open_test_desk(stage) as desk:
+            state = await until(
+                desk, lambda one: one.on_venues and one.risk.monitors and one.orders, stage
+            )
+            assert [one.market_id for one in state.redemption.rows] == [market.market_id]
+            assert (await other.link())["success"]
+            state = await until(desk, lambda one: not one.on_venues, stage)
+            await until(desk, lambda one: not one.redemption.rows, stage)
+            state = await until(desk, lambda one: not one.risk.monitors, stage)
+            assert state.orders == ()
+            assert state.wallet.address == other.address

@@ -64,7 +64,7 @@ class ClosedPosition:
     """One side of a market that paid out or was sold whole: what stays of it.
 
     `sources` are None where an older program wrote it: they stand with the buys alone. `wallet` is
-    as in `Payout`.
+    the address that held it on the EVM venue, None where only one ever did.
     """
 
     market_id: str

@@ -3,7 +3,6 @@
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from service_tui.addresses import checksummed
 from service_tui.engine.agents.agents import Agent, ClosedPosition
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.book import Book, Resting, Times, shares_for
@@ -11,7 +10,7 @@ from service_tui.engine.books.catalogue import condition_of, has_event, token_of
 from service_tui.engine.books.liquidity import fee_rate_bps, quoted_at, tier_of
 from service_tui.engine.books.orders import RESTING, VenueOrder, VenueQuote
 from service_tui.engine.books.venues import VenuePosition
-from service_tui.engine.chain.chain import managed_address
+from service_tui.engine.chain.chain import address_of_wallet
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.exit_values import exit_value
 from service_tui.engine.risk.monitors import MonitoredSide
@@ -391,7 +390,7 @@ def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) ->
         return sold
     return sold + [
         _sold_body(world, venue, holding, side).model_copy(
-            update={"wallet": shown_wallet(agent, address)}
+            update={"wallet": address_of_wallet(agent.agent_id, address)}
         )
         for address, holding in world.venues.left_behind(agent.agent_id)
         if holding.outcome is None
@@ -400,22 +399,15 @@ def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) ->
     ]
 
 
-def shown_wallet(agent: Agent, wallet: str | None) -> str | None:
-    """The address of a wallet that a row names; None where none is named."""
-    if wallet is None:
-        return None
-    return checksummed(wallet) if wallet else managed_address(agent.agent_id)
-
-
 def holder_of(world: World, agent: Agent, venue: Venue, holding: VenuePosition) -> str | None:
     """The address of the wallet that holds something now; None while no wallet has changed."""
     if holding.outcome is not None:
-        return shown_wallet(agent, holding.wallet)
+        return address_of_wallet(agent.agent_id, holding.wallet)
     linked = world.venues.wallets.get(agent.agent_id) if venue is Venue.EVM else None
-    return shown_wallet(agent, linked)
+    return address_of_wallet(agent.agent_id, linked)
 
 
-def ended_body(closed: ClosedPosition, agent: Agent, venue: Venue) -> PositionBody:
+def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
     """One side of an ended market that only the journal records: nothing of it is pending."""
     body = closed_body(closed)
     if venue is Venue.SIM:
@@ -429,7 +421,7 @@ def ended_body(closed: ClosedPosition, agent: Agent, venue: Venue) -> PositionBo
             # What was sold whole has left the lifecycle: nothing of it settles or is redeemed.
             "lifecycle": state.value if closed.shares else None,
             "simulated": True,
-            "wallet": shown_wallet(agent, closed.wallet),
+            "wallet": closed.wallet,
             **chain_ids(closed.market_id, venue, neg_risk=None)._asdict(),
         }
     )

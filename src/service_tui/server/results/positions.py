@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent, ClosedPosition
+from service_tui.engine.chain.chain import address_of_wallet
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
 from service_tui.server.past.agent_past import FILLS
 from service_tui.server.past.history import LOST, PAYOUT, SETTLED, SOLD_OUT, Paid, Past, SettledSide
@@ -121,7 +122,7 @@ def ended_of(one: Past) -> Ended | None:
         opened_at=paid.opened_at,
         resolved_at=one.at,
         sources=paid.sources,
-        wallet=paid.wallet,
+        wallet=address_of_wallet(paid.agent_id, paid.wallet),
     )
     return (one.venue if isinstance(one, SettledSide) else Venue.SIM), closed
 

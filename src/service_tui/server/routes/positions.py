@@ -119,7 +119,7 @@ async def _ended(
             is_cut = query.limit is not None and not query.source
             limit = query.offset + (query.limit or 0) if is_cut else None
             past = await ended_on(request.service.world_store, request.agent, venue, limit)
-            found[venue] = await _closed_bodies(past, request.agent, venue)
+            found[venue] = await _closed_bodies(past, venue)
         if _moment(request) == before:
             break
     return found
@@ -131,13 +131,11 @@ def _moment(request: RequestContext) -> tuple[int, str | None]:
     return world.resolved_count, world.venues.wallets.get(request.agent.agent_id)
 
 
-async def _closed_bodies(
-    past: Sequence[ClosedPosition], agent: Agent, venue: Venue
-) -> list[PositionBody]:
+async def _closed_bodies(past: Sequence[ClosedPosition], venue: Venue) -> list[PositionBody]:
     """Rows of what ended; all others have their turn between some of them."""
     rows: list[PositionBody] = []
     for start in range(0, len(past), AT_ONCE):
-        rows += [ended_body(one, agent, venue) for one in past[start : start + AT_ONCE]]
+        rows += [ended_body(one, venue) for one in past[start : start + AT_ONCE]]
         await asyncio.sleep(0)
     return rows
 
