@@ -141,6 +141,9 @@ async def test_the_managed_wallet_keeps_what_it_has(tmp_path: Path) -> None:
         order = {"market_id": market.market_id, "side": "yes", "venue": EVM, "amount": 30}
         assert (await line.said(PLACE_TRADE, json=order))["success"]
         left, (before,) = await cash(line), await held(line)
+        assert before["wallet"] is None
+        # Once there are several, each row names its own.
+        before["wallet"] = managed_address(stage.agent_id)
         assert (await own.link())["success"]
         assert (await cash(line), await held(line)) == (1_000, [])
         path = {"agent_id": stage.agent_id}
