@@ -9,7 +9,7 @@ from service_tui.engine.world import World
 from service_tui.terms import AlertStatus, Venue
 
 
-class Changed(NamedTuple):
+class WalletChange(NamedTuple):
     """What happened, already applied, and how much of it ended with the wallet that went."""
 
     events: list[Event]
@@ -17,7 +17,7 @@ class Changed(NamedTuple):
     monitors: int = 0
 
 
-def link(world: World, linked: WalletLinked) -> Changed:
+def link(world: World, linked: WalletLinked) -> WalletChange:
     """Let an agent trade with another wallet; an empty address is the managed one.
 
     Money and positions of the wallet that goes are kept for it, its open orders are cancelled.
@@ -27,7 +27,7 @@ def link(world: World, linked: WalletLinked) -> Changed:
     before = world.chain.linked.get(agent_id, "")
     noted = linked._replace(left=before)
     if linked.address.lower() == before:
-        return Changed(world.note(noted))
+        return WalletChange(world.note(noted))
     resting = world.venues.orders(agent_id, Venue.EVM)
     events: list[Event] = [*cancel_all(world.venues, resting, (at, world.world_at))]
     # ours: monitors and alerts end with it. What nobody guards is said when it is linked again;
@@ -48,4 +48,4 @@ def link(world: World, linked: WalletLinked) -> Changed:
         if alert.breach.venue is Venue.EVM
     ])
     events += world.note(noted)
-    return Changed(events, len(resting), len(watched))
+    return WalletChange(events, len(resting), len(watched))

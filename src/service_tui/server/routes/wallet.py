@@ -6,7 +6,7 @@ from service_tui.addresses import checksummed, is_address
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.chain.chain import GAS_GRANT, PAY_GRANT
 from service_tui.engine.chain_events import CredentialsKept, WalletLinked
-from service_tui.engine.linking import Changed
+from service_tui.engine.linking import WalletChange
 from service_tui.engine.linking import link as relinked
 from service_tui.loading import imported
 from service_tui.server.chain_node.contract_calls import approvals_of
@@ -185,7 +185,7 @@ def _not_linked(code: str, error: str, fix: str) -> LinkBody:
     return LinkBody(success=False, error=error, error_code=code, fix=fix)
 
 
-def _linked(request: RequestContext, message: str, changed: Changed) -> LinkBody:
+def _linked(request: RequestContext, message: str, changed: WalletChange) -> LinkBody:
     """The answer to a change, with what ended with the wallet that went."""
     if ended := _ended(changed):
         message = f"{message}; {ended}"
@@ -197,7 +197,7 @@ def _linked(request: RequestContext, message: str, changed: Changed) -> LinkBody
     )
 
 
-def _ended(changed: Changed) -> str:
+def _ended(changed: WalletChange) -> str:
     """How many orders and monitors ended; empty for none."""
     parts = [
         f"{count} {word}{'s'[: count != 1]} {'was' if count == 1 else 'were'} {done}"
@@ -222,10 +222,10 @@ async def unlink(request: RequestContext) -> LinkBody:
     return _linked(request, "the wallet is managed by the service", changed)
 
 
-def unlinked(request: RequestContext, agent: Agent) -> Changed:
+def unlinked(request: RequestContext, agent: Agent) -> WalletChange:
     """What brings an agent back to its managed wallet; nothing where it has it."""
     world = request.world
-    changed = Changed([])
+    changed = WalletChange([])
     if world.chain.wallet_of(agent.agent_id) is not None:
         changed = relinked(world, WalletLinked(agent.agent_id, request.now, ""))
     if agent.settings.wallet is not WalletKind.MANAGED:
