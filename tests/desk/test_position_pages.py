@@ -163,14 +163,16 @@ def test_final_is_what_has_an_outcome_and_nothing_to_redeem(
     assert is_final(body) is expected
 
 
-def test_a_row_is_known_by_venue_market_and_sides() -> None:
+def test_a_row_is_known_by_venue_market_sides_and_wallet() -> None:
     side = PositionSideBody.model_construct(side="no")
     held = PositionBody(market_id="m", venue="sim", shares_yes=2.0)
-    assert key_of(held) == (Venue.SIM, "m", ("True", "False"))
+    assert key_of(held) == (Venue.SIM, "m", ("True", "False"), "")
     other = PositionBody(market_id="m", venue="sim", shares_no=0.5)
-    assert key_of(other) == (Venue.SIM, "m", ("False", "True"))
+    assert key_of(other) == (Venue.SIM, "m", ("False", "True"), "")
     sided = PositionBody.model_construct(market_id="m", venue=Venue.EVM, sides=(side,))
-    assert key_of(sided) == (Venue.EVM, "m", ("no",))
+    assert key_of(sided) == (Venue.EVM, "m", ("no",), "")
+    elsewhere = sided.model_copy(update={"wallet": "0xab"})
+    assert key_of(elsewhere) == (Venue.EVM, "m", ("no",), "0xab")
 
 
 # -- the same in pages of three rows

@@ -1,7 +1,8 @@
 """Two answers that speak of one figure say the same, to the micro, on every venue.
 
-A random life of an agent: buys, sales, exits, wins, losses, redemptions and kills. At each pause
-the world stands still, and every answer, list and state is compared with the positions.
+A random life of an agent: buys, sales, exits, wins, losses, redemptions, markets that it imports,
+wallets that it links, and kills. At each pause the world stands still, and every answer, list and
+state is compared with the positions.
 """
 
 import random
@@ -14,21 +15,28 @@ import pytest
 from kit.desk.faults import until
 from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage, open_test_desk
+from kit.service.wallets import KEYS, External
 from service_tui.clock import ManualClock
 from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.slices.topics import Topic
+from service_tui.engine.books.venues import aside_account
+from service_tui.signing.errors import PolicyRefusedError
+from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Venue
-from service_tui.units import ONE
+from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.desk import DESK_AGENTS, SET_SPEED
 from service_tui.wire.endpoints.fleet import DESK_AGENT_OUTCOMES, DESK_AGENT_RESULTS
 from service_tui.wire.endpoints.public import (
     BRIEFING,
+    IMPORT_MARKET,
+    IMPORTABLE,
+    MARKET,
     OUTCOMES,
     PLACE_TRADE,
     PORTFOLIO,
     POSITIONS,
 )
-from service_tui.wire.endpoints.wallet import REDEEM
+from service_tui.wire.endpoints.wallet import DERIVE_CREDENTIALS, REDEEM, UNLINK_WALLET
 
 REAL = (Venue.EVM, Venue.SOL)
 MONEY = {Venue.SIM: 10_000.0, Venue.EVM: 1_000.0, Venue.SOL: 1_000.0}
@@ -40,6 +48,37 @@ def micros(amount: float) -> int:
     return round(amount * ONE)
 
 
+def own_wallet(line: Line) -> External | None:
+    """The key of the wallet that is linked; None where the service holds it."""
+    wallet = line.stage.world.chain.wallet_of(line.stage.agent_id)
+    if wallet is None:
+        return None
+    signers = (LocalSigner(key) for key in KEYS[:2])
+    (signer,) = (one for one in signers if one.address == wallet.address)
+    return External(line, signer, salt=line.stage.world.venues.order_count * 10)
+
+
+async def place(line: Line, body: dict[str, Any]) -> None:
+    """Send an order; on the chain it is signed by the key of the wallet that is linked."""
+    own = own_wallet(line)
+    if own is not None and body["venue"] == Venue.EVM.value:
+        market = line.stage.world.markets[body["market_id"]]
+        amount = body["amount"] if "amount" in body else body["shares"]
+        more = {name: one for name, one in body.items() if name not in {"amount", "shares"}}
+        kind = {"order_type": "FAK"}
+        quoted = (await line.said(MARKET, path={"market_id": market.market_id}))["market"]
+        if None in {quoted["best_ask"], quoted["best_bid"]}:
+            return
+        # Of a sale whose price is far off nothing is left to rest.
+        low = {"price": 0.01} if more.get("action") == "sell" else {}
+        try:
+            body = await own.order(market, amount, **(more | kind | low))
+        except PolicyRefusedError:
+            # Below the least order: no key signs it.
+            return
+    await line.said(PLACE_TRADE, json=body)
+
+
 async def trade_at_random(line: Line, rng: random.Random) -> None:
     """A buy or a sale, on any venue; what is refused changes nothing."""
     held = (await line.said(POSITIONS, venue="all"))["positions"]
@@ -49,7 +88,7 @@ async def trade_at_random(line: Line, rng: random.Random) -> None:
         shares = row[f"shares_{side}"]
         part = shares if rng.random() < 0.5 else round(shares * rng.random(), 2)
         order = {"action": "sell", "shares": part, "market_id": row["market_id"], "side": side}
-        await line.said(PLACE_TRADE, json={**order, "venue": row["venue"]})
+        await place(line, {**order, "venue": row["venue"]})
         return
     market = rng.choice(
         sorted(line.stage.open_markets(), key=lambda one: one.listing.resolves_at)[:30]
@@ -60,15 +99,43 @@ async def trade_at_random(line: Line, rng: random.Random) -> None:
     source = rng.choice(["sdk:a", "sdk:b", None])
     more = {"skill_slug": rng.choice(["x", "y"])} if rng.random() < 0.7 else {}
     body = {**order, "venue": venue.value, "amount": amount, "source": source, **more}
-    await line.said(PLACE_TRADE, json=body)
+    await place(line, body)
 
 
 async def redeem_at_random(line: Line, rng: random.Random) -> None:
     rows = (await line.said(POSITIONS, venue="evm_venue", status="resolved"))["positions"]
     for row in rows:
         if row["redeemable"] and rng.random() < 0.5:
-            body = {"market_id": row["market_id"], "side": row["redeemable_side"]}
+            own, side = own_wallet(line), row["redeemable_side"]
+            if own is not None:
+                past = line.stage.sim.service.world_store.past
+                market = await past.market(row["market_id"])
+                assert (await own.redeem(market, side))["success"]
+                continue
+            body = {"market_id": row["market_id"], "side": side}
             assert (await line.said(REDEEM, json=body))["success"]
+
+
+async def link_at_random(line: Line, rng: random.Random) -> None:
+    """Another wallet: one that the agent has had, a new one, or that of the service."""
+    key = rng.choice([None, *KEYS[:2]])
+    if key is None:
+        assert (await line.said(UNLINK_WALLET))["success"]
+        return
+    own = External(line, LocalSigner(key))
+    known = line.stage.world.chain.wallet(own.address)
+    assert (await own.link())["success"]
+    if known is None:
+        await line.said(DERIVE_CREDENTIALS, json=own.headers())
+        await own.approve()
+
+
+async def import_at_random(line: Line, rng: random.Random) -> None:
+    """A market that a venue knows and this service does not list yet."""
+    found = (await line.said(IMPORTABLE, limit=50, min_volume=0))["markets"]
+    if found:
+        body = {"polymarket_url": rng.choice(found)["url"]}
+        assert (await line.said(IMPORT_MARKET, json=body))["success"]
 
 
 Rows = list[dict[str, Any]]
@@ -128,8 +195,25 @@ async def compare(line: Line) -> dict[Venue, tuple[int, int]]:
         value = summed(own, "current_value")
         assert micros(block["portfolio_value"]) == cash + value
         # Money is neither made nor lost: what is there is what was given, and the P&L.
-        assert cash + value == micros(MONEY[venue]) + realized + unrealized
+        there = cash + value + elsewhere(line, venue)
+        given = micros(MONEY[venue]) * wallets_of(line, venue)
+        assert there == given + realized + unrealized
     return found
+
+
+def wallets_of(line: Line, venue: Venue) -> int:
+    """How many wallets the agent has had: each came with money of its own."""
+    return 1 + len(line.stage.world.venues.aside) if venue is Venue.EVM else 1
+
+
+def elsewhere(line: Line, venue: Venue) -> int:
+    """Money of the wallets that are not linked now, and what their positions have cost."""
+    world, total = line.stage.world, Micros(0)
+    for (agent_id, address), holdings in world.venues.aside.items() if venue is Venue.EVM else ():
+        total += world.ledger.balance(aside_account(agent_id, address))
+        for one in holdings.values():
+            total += one.position.total_cost() if one.outcome is None else one.payout()
+    return int(total)
 
 
 def check_sim(told: dict[str, Any], own: Rows, _: Venue) -> int:
@@ -183,7 +267,10 @@ async def compare_desk(stage: Stage, found: dict[Venue, tuple[int, int]]) -> Non
 async def live(line: Line, rng: random.Random) -> dict[Venue, tuple[int, int]]:
     """Some trades, some time in which markets end, and some redemptions."""
     operator = Line(line.stage, OPERATOR)
-    for _ in range(8):
+    await import_at_random(line, rng)
+    for count in range(8):
+        if count == 4:
+            await link_at_random(line, rng)
         await trade_at_random(line, rng)
         await line.wait(13)
     await operator.said(SET_SPEED, json={"speed": 60})

@@ -22,7 +22,7 @@ have ten thousands, which is a matter for exports."""
 WHOLE_PAGES_MAX: Final = 2_000
 """ours: a million positions, so that an answer without an end comes to one."""
 
-Key = tuple[str, str, tuple[str, ...]]
+Key = tuple[str, str, tuple[str, ...], str]
 ReadPage = Callable[[PositionsQuery], Awaitable[Reply[PositionsBody]]]
 """Asks for one page."""
 
@@ -89,9 +89,10 @@ async def all_positions(
 
 
 def key_of(row: PositionBody) -> Key:
-    """Identity of a row; a market has a second row for a side that was sold whole."""
+    """Identity of a row; a market has a second row for a side sold whole, and for each wallet."""
     sides = tuple(side.side for side in row.sides)
-    return row.venue, row.market_id, sides or (f"{row.shares_yes > 0}", f"{row.shares_no > 0}")
+    held = sides or (f"{row.shares_yes > 0}", f"{row.shares_no > 0}")
+    return row.venue, row.market_id, held, row.wallet or ""
 
 
 def is_final(row: PositionBody) -> bool:

@@ -193,6 +193,7 @@ def _position_view(
         opened_at=_at(side.opened_at),
         outcome=_outcome_of(body, Side(side.side)),
         exit_together=_amount_or_none(side.exit_together),
+        wallet=body.wallet or "",
     )
 
 

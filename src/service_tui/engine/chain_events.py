@@ -55,6 +55,8 @@ class WalletLinked(NamedTuple):
     """An agent proved that an address is its own; an empty address: back to the managed wallet.
 
     `gas` (wei) and `pay` (micros) are play money that an address gets when it is first seen.
+    `left` is the address of the wallet that goes, empty for the managed one: its money and
+    positions stay with it. None, as in rows of older programs, lets the first ones follow.
     """
 
     agent_id: str
@@ -62,6 +64,7 @@ class WalletLinked(NamedTuple):
     address: str
     gas: int = 0
     pay: Micros = Micros(0)
+    left: str | None = None
 
 
 class WalletFilled(NamedTuple):

@@ -271,7 +271,9 @@ class Payout(NamedTuple):
     """What one side of one agent's position brought at the resolution.
 
     `realized_before` is the P&L of earlier sales of the same side; `shares` are 0 where all were
-    sold before. `sources` are who bought in the market, None in rows of older programs.
+    sold before. `sources` are who bought in the market, None in rows of older programs. `wallet`
+    is the address that holds it on the EVM venue, empty for the managed wallet; None everywhere
+    else, and for an agent whose wallet has never changed.
     """
 
     agent_id: str
@@ -282,6 +284,7 @@ class Payout(NamedTuple):
     realized_before: Micros
     opened_at: Timestamp
     sources: tuple[str, ...] | None = None
+    wallet: str | None = None
 
 
 class MarketResolved(NamedTuple):
@@ -419,7 +422,7 @@ class PositionRedeemed(NamedTuple):
     """A position on a real venue became cash, or with a payout of 0 was burned for nothing.
 
     With `tx_hash` it happened on the chain, by an external wallet: the position waits for its
-    `Claimed`. Without, the service did all of it.
+    `Claimed`. Without, the service did all of it. `wallet` is as in `Payout`.
     """
 
     agent_id: str
@@ -432,6 +435,7 @@ class PositionRedeemed(NamedTuple):
     at: Timestamp
     world_at: Timestamp
     tx_hash: str = ""
+    wallet: str | None = None
 
 
 class Claimed(NamedTuple):

@@ -175,9 +175,9 @@ def resolution_of(market: Market, venues: Venues, at: Timestamp) -> MarketResolv
         for payout in _payouts(position, winner, agent.sources.get(market_id, ()))
     ]
     settled = [
-        (account.venue, payout)
-        for account in venues.accounts.values()
-        if (holding := account.holdings.get(market_id)) is not None
+        (account.venue, payout._replace(wallet=wallet))
+        for account, holdings, wallet in venues.pools()
+        if (holding := holdings.get(market_id)) is not None
         for payout in _payouts(holding.position, winner, holding.sources)
     ]
     watched = open_shares(venues.agents, market_id, winner)

@@ -16,7 +16,7 @@ from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market, Quote
 from service_tui.engine.books.venues import Venues
 from service_tui.engine.chain.chain import Chain
-from service_tui.engine.chain_events import ChainEvent
+from service_tui.engine.chain_events import ChainEvent, WalletLinked
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
 from service_tui.engine.events import (
     AgentChanged,
@@ -274,6 +274,10 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.reactor.apply(event)
             return
         if isinstance(event, ChainEvent):
+            if isinstance(event, WalletLinked):
+                # What was bought before was bought by the wallet of before.
+                self.risk.settle()
+                self.venues.take_wallet(event, self.chain.linked.get(event.agent_id, ""))
             self.chain.apply(event)
             return
         if isinstance(event, FleetEvent):

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from service_tui.engine.amm.exchange import Order
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.codec import events as codec
 from service_tui.engine.codec import snapshot
 from service_tui.engine.codec.errors import NewerJournalError
@@ -338,7 +339,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         owned = isinstance(event, Fill | VenueEvent | RiskEvent)
         agent_id = event.agent_id if owned else None
         market_id = event.market_id if owned or isinstance(event, MarketResolved) else None
-        if isinstance(event, PriceAlertTriggered):
+        if isinstance(event, PriceAlertTriggered | WalletLinked):
             agent_id = event.agent_id
         rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]
         if isinstance(event, MarketResolved):

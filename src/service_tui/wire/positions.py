@@ -94,6 +94,8 @@ class PositionBody(WireModel):
     neg_risk: bool = False
     # ours: so that realized and unrealized P&L add up to `pnl`, also where nothing is held now.
     unrealized_pnl: Money = 0.0
+    # ours: the wallet that holds it on the EVM venue, for an agent that has had several.
+    wallet: Line | None = None
 
 
 class PnlBody(WireModel):

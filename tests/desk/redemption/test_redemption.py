@@ -48,9 +48,8 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.errors import StorageError
-from service_tui.terms import Venue
+from service_tui.terms import Venue, WalletKind
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
 from service_tui.wire.endpoints.wallet import (
     BROADCAST,
     CHAIN_RPC,
@@ -274,10 +273,10 @@ async def test_what_was_redeemed_elsewhere_is_told_apart(tmp_path: Path) -> None
 async def test_a_managed_wallet_is_signed_for_by_the_service(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         before, due = balance(stage), payout(held)
-        events = stage.world.change(stage.agent, {"auto_redeem_enabled": False}, stage.clock.now())
+        # The same wallet in the service's hands: another one would hold nothing of it.
+        changes = {"auto_redeem_enabled": False, "wallet": WalletKind.MANAGED}
+        events = stage.world.change(stage.agent, {**changes}, stage.clock.now())
         await stage.sim.service.world_store.commit(events)
-        path = {"agent_id": stage.agent_id}
-        await operate(stage, DESK_PATCH_AGENT, path=path, json={"wallet": "managed"})
         async with open_wallet_desk(stage) as desk:
             await known(desk, stage)
             run = await prepared(desk, stage, held)

@@ -64,7 +64,7 @@ def venues(holding: Any, venue: Venue = Venue.EVM) -> Any:
     applied: list[Any] = []
     return SimpleNamespace(
         accounts={("ada", venue): account}, agents=agents, applied=applied, apply=applied.append,
-        payable={"ada"},
+        payable={"ada"}, wallets={},
     )  # fmt: skip
 
 

@@ -348,7 +348,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     ),
     "breaker_reset": st.builds(BreakerReset, texts, moments),
     "claimed": st.builds(Claimed, texts, venues, texts, sides, moments, moments, texts),
-    "wallet": st.builds(WalletLinked, texts, moments, texts, wei, micros),
+    "wallet": st.builds(WalletLinked, texts, moments, texts, wei, micros, st.none() | texts),
     "wallet_fill": st.builds(
         WalletFilled, texts, moments, texts, st.dictionaries(texts, wei, max_size=4)
     ),

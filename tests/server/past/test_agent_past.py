@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import pytest
 
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import (
     Fill,
     Note,
@@ -173,9 +174,40 @@ def test_a_sale_takes_of_the_sellers_own_book_first_and_then_of_the_oldest() -> 
     assert books.closings == [closing("b", 3), closing("a", 4), closing("c", 1)]
     assert books.skills["sell-b"] == "b"
     (own,) = books.held.values()
-    assert {skill: (one.shares, one.cost) for skill, one in own.items()} == {
+    assert {skill: (one.shares, one.cost) for (_, skill), one in own.items()} == {
         "a": (0, 0), "b": (0, 0), "c": (dollars(5), dollars(3))
     }  # fmt: skip
+
+
+def test_a_sale_takes_of_its_own_wallets_shares_alone() -> None:
+    evm = {"venue": Venue.EVM, "fee": NONE}
+    sale = {**evm, "order_id": "o3", "action": Action.SELL}
+    past = in_one_form([
+        placed(**evm, money=dollars(8)),
+        WalletLinked("ada", AT, "0xAB", left=""),
+        placed(**evm, order_id="o2", money=dollars(12)),
+        placed(**sale, shares=dollars(10), money=dollars(7)),
+        WalletLinked("ada", AT, "", left="0xab"),
+        placed(**sale, shares=dollars(20), money=dollars(7)),
+    ])
+    books = books_of(past)
+    assert [one.pnl for one in books.closings] == [dollars(1), dollars(-1)]
+    books.take(AgentPayout(Venue.EVM, "m1", Side.NO, AT, won=True))
+    assert [one.pnl for one in books.closings[2:]] == [dollars(4)]
+
+
+def test_money_that_followed_to_other_wallets_is_of_the_one_that_is_left_first() -> None:
+    past = in_one_form([
+        WalletLinked("ada", AT, "0xAB"),
+        placed(venue=Venue.EVM),
+        WalletLinked("ada", AT, "0xCD", left="0xab"),
+        placed(venue=Venue.EVM),
+        placed(venue=Venue.SOL),
+        WalletLinked("ada", AT, "0xAB", left="0xcd"),
+        placed(venue=Venue.EVM),
+    ])
+    wallets = [one.wallet for one in past if isinstance(one, AgentFill)]
+    assert wallets == ["0xab", "0xcd", "", "0xab"]
 
 
 def test_a_sale_is_a_trade_of_the_skill_of_which_it_took_first() -> None:

@@ -5,12 +5,13 @@ from typing import Any, Final
 
 import pytest
 
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout, kind_of
 from service_tui.server.past import digest
 from service_tui.server.past.digest import Digest
 from service_tui.storage.entries import StoredEntry
-from service_tui.storage.journal import JournalRow
+from service_tui.storage.journal import History, JournalRow
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -33,6 +34,10 @@ class Kept:
 
     def rows_of_agents(self, after: int, _: object, *, limit: int) -> list[JournalRow]:
         return [row for row in self.rows if row.seq > after][: min(limit, CHUNK)]
+
+    def rows_of(self, history: History, *, limit: int, offset: int) -> tuple[list[JournalRow], int]:
+        found = [row for row in reversed(self.rows) if row.kind in history.kinds]
+        return found[offset:][:limit], len(found)
 
     def read_to(self) -> int:
         return self.up_to
@@ -101,7 +106,8 @@ async def digested(kept: Kept, *events: Any) -> dict[str, tuple[float, ...]]:
             row = JournalRow(seq, AT, kind, "ada", "m1", codec.dumps(fields))
         else:
             body = codec.encode(event)
-            row = JournalRow(seq, AT, kind_of(event), event.agent_id, event.market_id, body)
+            market_id = getattr(event, "market_id", None)
+            row = JournalRow(seq, AT, kind_of(event), event.agent_id, market_id, body)
         kept.rows.append(row)
     assert await Digest(None).catch_up() == len(events)  # pyright: ignore[reportArgumentType]
     return {
@@ -127,6 +133,21 @@ async def test_a_buy_is_an_entry_with_all_that_a_backtest_asks_for(kept: Kept) -
         )
     }  # fmt: skip
     assert kept.takes == [(["t1"], [], 1)]
+
+
+async def test_a_wallet_sells_of_its_own_entries_alone(kept: Kept) -> None:
+    evm = {"venue": Venue.EVM, "fee": NONE}
+    sale = placed(5, 4, **evm, order_id="o3", action=Action.SELL)
+    found = await digested(
+        kept,
+        placed(10, 6, **evm),
+        WalletLinked("ada", AT, "0xAB", left=""),
+        placed(10, 7, **evm, order_id="o2"),
+        sale,
+    )
+    assert found == {"o1": (10, 6, 10, 0), "o2": (10, 7, 5, 4)}
+    back = WalletLinked("ada", AT, "", left="0xab")
+    assert (await digested(kept, back, sale))["o1"] == (10, 6, 5, 4)
 
 
 async def test_an_entry_was_made_when_its_row_was_written(kept: Kept) -> None:

@@ -413,6 +413,7 @@ def test_a_position_of_a_venue_is_told_with_both_sides() -> None:
         "sim_balance": None,
         "redeemable": False,
         "redeemable_side": None,
+        "wallet": None,
         "neg_risk": False,
         "condition_id": condition_of(M1),
         "token_id_yes": token_of(M1, YES, neg_risk=False),

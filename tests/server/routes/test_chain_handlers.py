@@ -131,7 +131,7 @@ async def test_an_address_that_is_new_gets_play_money(service: Any) -> None:
         True, ADDRESS, "external",
     )  # fmt: skip
     first, change = service.world_store.written
-    assert first == WalletLinked("ada", AT, ADDRESS, GAS_GRANT, PAY_GRANT)
+    assert first == WalletLinked("ada", AT, ADDRESS, GAS_GRANT, PAY_GRANT, left="")
     assert isinstance(change, AgentChanged)
 
 
@@ -142,7 +142,7 @@ async def test_an_address_that_is_known_gets_no_more(service: Any, world: World)
     told = await link(service, await asked(service))
 
     assert told.success
-    assert service.world_store.written[0] == WalletLinked("ada", AT, ADDRESS)
+    assert service.world_store.written[0] == WalletLinked("ada", AT, ADDRESS, left="")
 
 
 async def test_a_challenge_links_once_and_only_its_own_address(service: Any) -> None:
@@ -226,7 +226,7 @@ async def test_an_agent_goes_back_to_its_managed_wallet(service: Any, world: Wor
 
     assert (told.success, told.wallet_ownership) == (True, "native")
     first, change = service.world_store.written
-    assert first == WalletLinked("ada", AT, "")
+    assert first == WalletLinked("ada", AT, "", left=ADDRESS.lower())
     assert isinstance(change, AgentChanged)
 
 

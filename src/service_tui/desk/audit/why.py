@@ -238,7 +238,7 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
     """History of a redemption: position, outcome, who ordered it, and each step."""
     title = f"redeem {run.side.value.upper()} {run.question}"
     place = position_key(run.market_id, run.side, run.venue)
-    held = next((one for one in (*state.on_venues, *state.closed) if one.key == place), None)
+    held = next((one for one in (*state.on_venues, *state.closed) if one.place == place), None)
     known = _Known(state, run.market_id, run.side, None, venue=run.venue)
     bought = [one for one in known.trades if one.deal is Deal.BUY]
     cost = sum_of(one.cost for one in bought)
@@ -514,7 +514,7 @@ def _closed(known: _Known) -> PositionView | None:
     """The position after its outcome; None while it is open, or if it was sold."""
     real = (one for one in known.state.on_venues if one.is_closed)
     ended = (one for one in (*known.state.closed, *real) if one.outcome is not None)
-    return next((one for one in ended if one.key == known.holding), None)
+    return next((one for one in ended if one.place == known.holding), None)
 
 
 def _outcome(closed: PositionView) -> LabelledValue:

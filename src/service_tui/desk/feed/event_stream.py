@@ -183,6 +183,9 @@ class EventStreamConsumer:
             return _of_resolution(body.market, own, is_held=is_held)
         topics = _PLAIN.get(EventKind(body.kind), frozenset()) if body.kind in _KINDS else _NONE
         is_own = body.agent is not None and body.agent.agent_id == own
+        if is_own and body.agent is not None and "wallet" in body.agent.changed:
+            # Another wallet has other money, positions and payouts.
+            return topics | _OWN | {Topic.REDEMPTIONS, Topic.WALLET, Topic.BRIEFING}
         return topics | {Topic.ACCOUNT} if is_own else topics
 
     def _touch(self, topics: frozenset[Topic]) -> None:

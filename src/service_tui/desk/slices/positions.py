@@ -19,7 +19,8 @@ class PositionView:
     """One side of one market. `cost` is of the open shares; P&L is realized plus unrealized.
 
     `exit_value` is what selling this side alone would bring, `exit_together` its part of what
-    selling both sides of the market would, None where that is not reported.
+    selling both sides of the market would, None where that is not reported. `wallet` is the address
+    that holds it, empty where only one ever did.
     """
 
     market_id: str
@@ -40,6 +41,7 @@ class PositionView:
     opened_at: Timestamp | None
     outcome: bool | None = None
     exit_together: Micros | None = None
+    wallet: str = ""
 
     @property
     def is_closed(self) -> bool:
@@ -58,7 +60,12 @@ class PositionView:
 
     @property
     def key(self) -> str:
-        """Identity of the row."""
+        """Identity of the row: other wallets may have had the same side before."""
+        return f"{self.place}:{self.wallet}" if self.is_closed and self.wallet else self.place
+
+    @property
+    def place(self) -> str:
+        """The side of a market on a venue, as orders and monitors name it."""
         return position_key(self.market_id, self.side, self.venue)
 
     @property

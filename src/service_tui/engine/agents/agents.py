@@ -63,7 +63,8 @@ class AgentSettings:
 class ClosedPosition:
     """One side of a market that paid out or was sold whole: what stays of it.
 
-    `sources` are None where an older program wrote it: they stand with the buys alone.
+    `sources` are None where an older program wrote it: they stand with the buys alone. `wallet` is
+    the address that held it on the EVM venue, None where only one ever did.
     """
 
     market_id: str
@@ -78,6 +79,7 @@ class ClosedPosition:
     opened_at: Timestamp
     resolved_at: Timestamp
     sources: tuple[str, ...] | None = None
+    wallet: str | None = None
 
 
 @dataclass(slots=True)  # noqa: PLR0904  (the aggregate: one count a duty)

@@ -5,9 +5,12 @@
 Money of a venue stays in accounts of its own, so that play USDC and $SIM never mix:
 `issuer:<venue>`, `agent:<agent_id>:<venue>`, `orders:<venue>` (kept for open buys),
 `venue:<venue>` (everybody else's side of each trade) and `fees:<venue>`.
+`aside:<agent_id>:<venue>:<address>` is the money of a wallet that is not linked now; the managed
+one has no address.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -18,6 +21,7 @@ from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.book import Book, Resting, Times, resting_of
 from service_tui.engine.books.catalogue import has_event
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.errors import MarketNotFound
 from service_tui.engine.events import (
     NO_NOTE,
@@ -56,13 +60,19 @@ def orders_account(venue: Venue) -> str:
     return f"orders:{venue.value}"
 
 
+def aside_account(agent_id: str, address: str) -> str:
+    """Where the money of a wallet stands while the agent has another one linked."""
+    return f"aside:{agent_id}:{Venue.EVM.value}:{address}"
+
+
 @dataclass(slots=True)
 class VenuePosition:
     """A position on a real venue, with what must be known of its market when that is forgotten.
 
     `burned_*` are shares that an external wallet redeemed on the chain and has not reported yet;
     `neg_risk` questions are redeemed by the adapter's contract. `resolved_at` is world time;
-    `ready_at`, the same moment, and `redeemed_at` are wall time.
+    `ready_at`, the same moment, and `redeemed_at` are wall time. `wallet` is that of its payout,
+    once the oracle has settled.
     """
 
     position: Position
@@ -80,6 +90,7 @@ class VenuePosition:
     tx_hash: str = ""
     paid: Micros = Micros(0)
     ready_at: Timestamp | None = None
+    wallet: str | None = None
 
     def on_chain(self, side: Side) -> Micros:
         """Shares of a side that a token contract would still show."""
@@ -111,9 +122,16 @@ class VenuePosition:
         return bool(self.position.yes.shares or self.position.no.shares)
 
 
+Holdings = dict[str, VenuePosition]
+"""What one wallet holds, by market."""
+
+
 @dataclass(slots=True)
 class VenueAccount:
-    """One agent on one venue. `realized` counts an outcome when it is settled, not redeemed."""
+    """One agent on one venue. `realized` counts an outcome when it is settled, not redeemed.
+
+    On the EVM venue `holdings` are those of the wallet that is linked now, the rest is the agent's.
+    """
 
     agent_id: str
     venue: Venue
@@ -150,6 +168,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         "_closes_at",
         "accounts",
         "agents",
+        "aside",
         "books",
         "halt",
         "ledger",
@@ -160,6 +179,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         "seed",
         "spent",
         "traded",
+        "wallets",
     )
 
     def __init__(  # noqa: PLR0917  (what the world shares with it, each once)
@@ -178,6 +198,10 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self.books: dict[str, Book] = {}
         self.accounts: dict[tuple[str, Venue], VenueAccount] = {}
         self.spent: dict[str, tuple[int, Micros]] = {}
+        # The wallet that is linked now, of agents whose wallet has changed; and what each of their
+        # other ones holds, by agent and address.
+        self.wallets: dict[str, str] = {}
+        self.aside: dict[tuple[str, str], Holdings] = {}
         self.order_count = 0
         # Shares exchanged that no monitor has seen yet; see risk.
         self.traded: list[Traded] = []
@@ -209,6 +233,35 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     def account(self, agent_id: str, venue: Venue) -> VenueAccount:
         """An agent's account on a venue; an empty one, not kept, where none is."""
         return self.accounts.get((agent_id, venue)) or VenueAccount(agent_id, venue)
+
+    def pools(self) -> Iterator[tuple[VenueAccount, Holdings, str | None]]:
+        """All that is held.
+
+        Yields:
+            Account, holdings, and the wallet as in `Payout`: what is linked now, then the others.
+        """
+        for account in self.accounts.values():
+            on_chain = account.venue is Venue.EVM
+            wallet = self.wallets.get(account.agent_id) if on_chain else None
+            yield account, account.holdings, wallet
+        for (agent_id, address), holdings in self.aside.items():
+            yield self.accounts[agent_id, Venue.EVM], holdings, address
+
+    def holdings_in(self, market_id: str) -> Iterator[VenuePosition]:
+        """What anybody holds in a market, in whichever wallet."""
+        for _, holdings, _ in self.pools():
+            if market_id in holdings:
+                yield holdings[market_id]
+
+    def left_behind(self, agent_id: str) -> Iterator[tuple[str, VenuePosition]]:
+        """What an agent's wallets hold on the EVM venue that are not linked now, by address."""
+        for (whose, address), holdings in self.aside.items():
+            if whose == agent_id:
+                yield from ((address, holding) for holding in holdings.values())
+
+    def is_linked(self, agent_id: str, address: str) -> bool:
+        """Whether an agent's account on the EVM venue is that of an address now."""
+        return self.wallets.get(agent_id, address.lower()) == address.lower()
 
     def cash(self, agent_id: str, venue: Venue) -> Micros:
         """Cash that an agent can spend; what open buys keep is not in it."""
@@ -276,6 +329,36 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         """Give an agent its play money on both venues."""
         for venue in REAL:
             self.ledger.transfer(f"issuer:{venue.value}", cash_account(agent_id, venue), GRANT)
+
+    def take_wallet(self, event: WalletLinked, before: str) -> None:
+        """Let the account on the EVM venue be that of another wallet.
+
+        Args:
+            event: the wallet, and whether money stays behind; from the first time on it always
+                does.
+            before: the address that was linked before, empty for the managed wallet.
+        """
+        agent_id, address = event.agent_id, event.address.lower()
+        if event.left is None and agent_id not in self.wallets:
+            # As older programs did: money and positions follow.
+            return
+        self.wallets[agent_id] = address
+        if address == before:
+            return
+        account, cash = self._kept(agent_id, Venue.EVM), cash_account(agent_id, Venue.EVM)
+        self._move(cash, aside_account(agent_id, before), self.ledger.balance(cash))
+        self.aside[agent_id, before] = account.holdings
+        known = self.aside.pop((agent_id, address), None)
+        account.holdings = {} if known is None else known
+        if known is None:
+            # ours: a rehearsal without money would show nothing.
+            self.ledger.transfer(f"issuer:{Venue.EVM.value}", cash, GRANT)
+        else:
+            kept = aside_account(agent_id, address)
+            self._move(kept, cash, self.ledger.balance(kept))
+        self.payable.pop(agent_id, None)
+        for holding in account.holdings.values():
+            self._note_payout(account, holding)
 
     def apply(self, event: VenueEvent) -> None:
         """Apply an event. Never refuses and checks nothing."""
@@ -414,7 +497,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             return
         holding.state = moved(holding.state, PositionTrigger.REDEEMED_WINNER)
         self._note_payout(account, holding)
-        _forget_old(account)
+        _forget_old(account.holdings)
 
     def _note_payout(self, account: VenueAccount, holding: VenuePosition) -> None:
         """Remember whose payout waits; the other venue redeems on a page of its own."""
@@ -436,15 +519,15 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         holding.state = moved(holding.state, trigger)
         holding.tx_hash = event.tx_hash or holding.tx_hash
         self._note_payout(account, holding)
-        _forget_old(account)
+        _forget_old(account.holdings)
 
     def close_windows(self, world_at: Timestamp) -> None:
         """Move positions along whose market window has ended."""
         if world_at < self._closes_at:
             return
         nearest = math.inf
-        for account in self.accounts.values():
-            for holding in account.holdings.values():
+        for _, holdings, _ in self.pools():
+            for holding in holdings.values():
                 if holding.state is not PositionState.ACTIVE:
                     continue
                 if world_at >= holding.resolves_at:
@@ -463,10 +546,11 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     def settle(self, event: MarketResolved) -> None:
         """The oracle has settled a market: winners and losers are ready to redeem."""
         self.books.pop(event.market_id, None)
-        for account in self.accounts.values():
-            holding = account.holdings.get(event.market_id)
+        for account, holdings, wallet in self.pools():
+            holding = holdings.get(event.market_id)
             if holding is None:
                 continue
+            holding.wallet = wallet
             if holding.state is PositionState.ACTIVE:
                 holding.state = moved(holding.state, PositionTrigger.WINDOW_ENDED)
             holding.state = moved(holding.state, PositionTrigger.ORACLE_SETTLED)
@@ -476,8 +560,10 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
             account.realized = Micros(account.realized + realized)
             account.win_count += realized > 0
             account.loss_count += realized < 0
-            self._note_payout(account, holding)
-            _forget_old(account)
+            if holdings is account.holdings:
+                # What another wallet holds waits until that is linked again.
+                self._note_payout(account, holding)
+            _forget_old(holdings)
 
     def _kept(self, agent_id: str, venue: Venue) -> VenueAccount:
         """An agent's account on a venue, made at its first trade."""
@@ -511,12 +597,12 @@ def _mark_value(position: Position, price: float) -> Micros:
     return Micros(position.yes.mark_value(price) + position.no.mark_value(1.0 - price))
 
 
-def _forget_old(account: VenueAccount) -> None:
+def _forget_old(holdings: Holdings) -> None:
     """Drop the oldest settled positions that can bring nothing any more."""
     over = [
         (holding.resolved_at, market_id)
-        for market_id, holding in account.holdings.items()
+        for market_id, holding in holdings.items()
         if holding.resolved_at is not None and not holding.payout()
     ]
     for _, market_id in sorted(over)[: max(0, len(over) - SETTLED_KEPT)]:
-        del account.holdings[market_id]
+        del holdings[market_id]

@@ -109,6 +109,7 @@ def _burned(venues: Venues, outcome: CallResult, tx: Tx, times: Times) -> list[P
             burn.shares if winner is burn.side else Micros(0),
             *times,
             tx.sent.tx_hash,
+            venues.wallets.get(tx.sent.agent_id),
         )
         for burn in outcome.burns
     ]
@@ -130,7 +131,10 @@ def _outcome_of(chain: Chain, venues: Venues, tx: Tx) -> CallResult:
 def outcome_of(chain: Chain, venues: Venues, sender: str, call: ChainCall) -> CallResult:
     """What a redemption by an address would do now; nothing changes."""
     wallet = chain.wallet(sender)
-    found = None if wallet is None else _of_condition(venues, wallet.agent_id, call.condition)
+    found = None
+    # ours: the relay takes nothing of a wallet that is not linked, so that it burns nothing either.
+    if wallet is not None and venues.is_linked(wallet.agent_id, sender):
+        found = _of_condition(venues, wallet.agent_id, call.condition)
     if wallet is None or found is None:
         # A condition of which the address holds nothing: there is nothing to burn.
         return CallResult()

@@ -111,6 +111,13 @@ def managed_address(agent_id: str) -> str:
     return checksummed("0x" + digest[-40:])
 
 
+def address_of_wallet(agent_id: str, wallet: str | None) -> str | None:
+    """The address of an agent's wallet that is named as in `Payout`; None where none is."""
+    if wallet is None:
+        return None
+    return checksummed(wallet) if wallet else managed_address(agent_id)
+
+
 class Chain:
     """Wallets and transactions. Changed by `apply` alone, which never refuses."""
 

@@ -141,6 +141,7 @@ def _paid(
         position.on(winner).cost_of(holding.payout()),
         holding.payout(),
         *times,
+        wallet=venues.wallets.get(account.agent_id) if account.venue is Venue.EVM else None,
     )
     venues.apply(event)
     return event

@@ -1,7 +1,7 @@
 """The venues as JSON-able values and back: their part of the snapshot."""
 
 from service_tui.engine.books.book import Book, Resting
-from service_tui.engine.books.venues import VenueAccount, VenuePosition, Venues
+from service_tui.engine.books.venues import Holdings, VenueAccount, VenuePosition, Venues
 from service_tui.engine.position import Position, SidePosition
 from service_tui.records import Fields, Named, fields_of_record, read, read_some
 
@@ -23,6 +23,8 @@ def venue_fields(venues: Venues) -> Named:
         ],
         # In the order of their first trades: what falls due is redeemed in that order.
         "accounts": [_account_fields(one) for one in venues.accounts.values()],
+        # Left out until a wallet has changed, as in the snapshots of before.
+        **({"wallets": venues.wallets, "aside": _aside_fields(venues)} if venues.wallets else {}),
     }
 
 
@@ -43,10 +45,12 @@ def restore_venues(venues: Venues, fields: Named | None) -> None:
             order = read(Resting, renamed)
             book.orders[order.order_id] = order
     for row in fields["accounts"]:
-        holdings = [_holding_of(one) for one in row["holdings"]]
         account = read(VenueAccount, row | {"holdings": {}})
-        account.holdings = {one.position.market_id: one for one in holdings}
+        account.holdings = _holdings_of(row["holdings"])
         venues.keep(account)
+    venues.wallets = dict(fields.get("wallets", {}))
+    for agent_id, address, rows in fields.get("aside", ()):
+        venues.aside[agent_id, address] = _holdings_of(rows)
 
 
 def _order_fields(order: Resting) -> Named:
@@ -55,11 +59,23 @@ def _order_fields(order: Resting) -> Named:
 
 
 def _account_fields(account: VenueAccount) -> Named:
-    holdings = [
+    return fields_of_record(account) | {"holdings": _holding_rows(account.holdings)}
+
+
+def _aside_fields(venues: Venues) -> list[Fields]:
+    """What wallets hold that are not linked now."""
+    return [[*whose, _holding_rows(holdings)] for whose, holdings in venues.aside.items()]
+
+
+def _holding_rows(holdings: Holdings) -> list[Named]:
+    return [
         fields_of_record(one) | {"position": position_fields(one.position)}
-        for one in account.holdings.values()
+        for one in holdings.values()
     ]
-    return fields_of_record(account) | {"holdings": holdings}
+
+
+def _holdings_of(rows: list[Named]) -> Holdings:
+    return {one.position.market_id: one for one in map(_holding_of, rows)}
 
 
 def _holding_of(row: Named) -> VenuePosition:

@@ -25,8 +25,11 @@ from service_tui.records import fields_of_record, read, read_some
 _CHANGED: Final = {AgentChanged: AgentSettings, ReactorChanged: ReactorConfig, ChainSet: ChainPace}
 """Whose fields the `changes` of an event name."""
 
-_PAYOUT_OLD: Final = len(Payout._fields) - 1
+_PAYOUT_OLD: Final = Payout._fields.index("sources")
 """How many fields a payout had before it named its sources."""
+
+_UNKNOWN: Final = (None,) * (len(Payout._fields) - _PAYOUT_OLD)
+"""What a row of that time is read as."""
 
 
 def encode(event: Event) -> str:
@@ -34,9 +37,18 @@ def encode(event: Event) -> str:
     fields: object = event
     if isinstance(event, MarketResolved):
         # Read back from an older row and written again it is that row still.
-        paid = [one if one.sources is not None else one[:_PAYOUT_OLD] for one in event.payouts]
-        fields = [*event[:4], paid, *event[5:]]
+        paid = [
+            one[:_PAYOUT_OLD] if one[_PAYOUT_OLD:] == _UNKNOWN else fields_of_payout(one)
+            for one in event.payouts
+        ]
+        settled = [(venue, fields_of_payout(one)) for venue, one in event.settled]
+        fields = [*event[:4], paid, event.crowd_payout, settled]
     return dumps(fields)
+
+
+def fields_of_payout(payout: Payout) -> tuple[object, ...]:
+    """The fields of a payout in order; without a wallet as they were before there was one."""
+    return payout if payout.wallet is not None else payout[:-1]
 
 
 def dumps(fields: object) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import condition_of, token_of
-from service_tui.engine.books.venues import VenuePosition
+from service_tui.engine.books.venues import VenuePosition, aside_account
 from service_tui.engine.chain.block_production import SIDES
 from service_tui.engine.chain.chain import managed_address
 from service_tui.engine.world import World
@@ -77,9 +77,23 @@ def usdc_of(world: World, agent: Agent) -> int:
     return int(cash + venues.reserved(agent.agent_id, Venue.EVM))
 
 
+def _owner_aside(world: World, address: str) -> tuple[str, str] | None:
+    """Whose wallet an address is, and its name among those set aside; None for any other."""
+    wallet, lowered, aside = world.chain.wallet(address), address.lower(), world.venues.aside
+    if wallet is not None:
+        # ours: two agents may link it one after the other; it shows what the last one has in it.
+        return (wallet.agent_id, lowered) if (wallet.agent_id, lowered) in aside else None
+    managed = (agent_id for agent_id, name in aside if not name)
+    found = next((one for one in managed if managed_address(one).lower() == lowered), None)
+    return None if found is None else (found, "")
+
+
 def _money(world: World, owner: str) -> int:
     agent = agent_of(world, owner)
-    return 0 if agent is None else usdc_of(world, agent)
+    if agent is not None:
+        return usdc_of(world, agent)
+    aside = _owner_aside(world, owner)
+    return 0 if aside is None else int(world.ledger.balance(aside_account(*aside)))
 
 
 def approvals_of(world: World, address: str) -> set[str]:
@@ -111,9 +125,9 @@ def _all_approved(world: World, owner: str, operator: str) -> bool:
 
 
 def _holdings(world: World) -> Iterator[tuple[str, VenuePosition]]:
-    for account in world.venues.accounts.values():
+    for account, holdings, _ in world.venues.pools():
         if account.venue is Venue.EVM:
-            yield from account.holdings.items()
+            yield from holdings.items()
 
 
 def _outcome(world: World, condition: str) -> bool | None:
@@ -141,9 +155,13 @@ def _numerator(world: World, condition: bytes, slot: int) -> int:
 def _tokens(world: World, owner: str, token: int) -> int:
     """Shares of an outcome in an address."""
     agent, token_id = agent_of(world, owner), str(token)
-    if agent is None:
+    if agent is not None:
+        holdings = world.venues.account(agent.agent_id, Venue.EVM).holdings
+    elif (aside := _owner_aside(world, owner)) is not None:
+        holdings = world.venues.aside[aside]
+    else:
         return 0
-    for market_id, holding in world.venues.account(agent.agent_id, Venue.EVM).holdings.items():
+    for market_id, holding in holdings.items():
         for side in SIDES:
             if token_of(market_id, side, neg_risk=holding.neg_risk) == token_id:
                 return int(holding.on_chain(side))

@@ -1,9 +1,10 @@
 """What an agent bought, sold and was paid, in one form for every venue."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
 from service_tui.server.past.history import (
     FILL,
@@ -12,6 +13,7 @@ from service_tui.server.past.history import (
     ORDER_FILL,
     PAYOUT,
     SETTLED,
+    WALLET,
     Paid,
     Past,
     SettledSide,
@@ -23,12 +25,16 @@ FILLS: Final = (FILL, ORDER, ORDER_FILL)
 ALL: Final = (*FILLS, PAYOUT, SETTLED, LOST)
 """Kinds of rows that record fills and everything else that closes a position."""
 
+WITH_WALLETS: Final = (*ALL, WALLET)
+"""The same, and whose holdings they are of."""
+
 
 @dataclass(frozen=True, slots=True)
 class AgentFill:
     """Shares for money. `money` is what left or came, the fee included; `price` is without it.
 
-    `price_before` and `price_after` are of the side, None where a resting order was met.
+    `price_before` and `price_after` are of the side, None where a resting order was met. `wallet`
+    is the address that traded on the EVM venue, empty for the managed wallet and elsewhere.
     """
 
     trade_id: str
@@ -45,6 +51,7 @@ class AgentFill:
     price_before: float | None = None
     price_after: float | None = None
     signals: Mapping[str, str | float | int] = field(default_factory=dict[str, str | float | int])
+    wallet: str = ""
 
     def signal(self, name: str) -> float | None:
         """A figure of the trader's signal data, one of `SIGNAL_RANGES`; None if it sent none."""
@@ -66,17 +73,17 @@ def in_one_form(past: Iterable[Past]) -> list[AgentFill | AgentPayout]:
     """The past of an agent, which is given oldest first and stays so."""
     placed: dict[str, OrderPlaced] = {}
     found: list[AgentFill | AgentPayout] = []
-    for one in past:
+    for one, wallet in _by_wallet(tuple(past)):
         match one:
             case Fill():
                 found.append(_of_sim(one))
             case OrderPlaced():
                 placed[one.order_id] = one
                 if one.shares:
-                    found.append(_at_once(one))
+                    found.append(_of_wallet(_at_once(one), wallet))
             case OrderFilled():
                 if (met := _while_it_rested(one, placed.get(one.order_id))) is not None:
-                    found.append(met)
+                    found.append(_of_wallet(met, wallet))
             case Paid() | SettledSide():
                 paid = one.payout
                 venue = one.venue if isinstance(one, SettledSide) else Venue.SIM
@@ -86,6 +93,21 @@ def in_one_form(past: Iterable[Past]) -> list[AgentFill | AgentPayout]:
                 # A redemption brings what was counted when the outcome was confirmed.
                 continue
     return found
+
+
+def _by_wallet(past: Sequence[Past]) -> Iterator[tuple[Past, str]]:
+    """The same past, each with the wallet that was linked then."""
+    # Up to the first change all is of the wallet that was left then: money had followed the agent.
+    changes = (one.left for one in past if isinstance(one, WalletLinked))
+    wallet, has_changed = next((left for left in changes if left is not None), ""), False
+    for one in past:
+        if isinstance(one, WalletLinked) and (has_changed or one.left is not None):
+            has_changed, wallet = True, one.address.lower()
+        yield one, wallet
+
+
+def _of_wallet(fill: AgentFill, wallet: str) -> AgentFill:
+    return replace(fill, wallet=wallet) if wallet and fill.venue is Venue.EVM else fill
 
 
 def _of_sim(fill: Fill) -> AgentFill:

@@ -2,8 +2,8 @@
 
 Entries are computed from rows of the journal that are on disk already; nothing waits for them.
 
-A sale takes shares from the lots of the skill that sells, then from those of others, oldest first;
-a payout closes all lots of its side.
+A sale takes shares from the lots of the skill that sells, then from those of others, oldest first,
+all of the wallet that sells; a payout closes all lots of its side.
 """
 
 import asyncio
@@ -11,11 +11,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Final
 
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import Fill, OrderPlaced
 from service_tui.server.past.agent_past import ALL, AgentFill, AgentPayout, in_one_form
-from service_tui.server.past.history import Past, past_of
+from service_tui.server.past.history import WALLET, Past, past_of
 from service_tui.storage.entries import EntryStore, StoredEntry
-from service_tui.storage.journal import JournalRow, JournalStore
+from service_tui.storage.journal import History, JournalRow, JournalStore
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import Action, Venue
 
@@ -26,6 +27,9 @@ SignalData = dict[str, str | float | int]
 
 Place = tuple[str, str]
 """An agent and a market."""
+
+WalletTimes = list[tuple[int, str]]
+"""Rows from which on a wallet was linked, oldest first."""
 
 
 class Digest:
@@ -45,7 +49,7 @@ class Digest:
             The number of applied rows.
         """
         total = 0
-        batch = _Batch(self.entries)
+        batch = _Batch(self.entries, self._journal)
         async with self._lock:
             while True:
                 chunk, seq = await asyncio.to_thread(self._next)
@@ -71,13 +75,16 @@ class _Batch:
 
     `new` are the entries of the chunk by trade, `moved` those with changed figures by row. `held`
     are the entries read from the store so far, and `bought` those added since, by agent and market.
+    `wallets` are the changes of an agent's wallet, by row.
     """
 
     entries: EntryStore
+    journal: JournalStore
     new: dict[str, StoredEntry] = field(default_factory=dict[str, StoredEntry])
     moved: dict[int, StoredEntry] = field(default_factory=dict[int, StoredEntry])
     held: dict[Place, list[StoredEntry]] = field(default_factory=dict[Place, list[StoredEntry]])
     bought: dict[Place, list[StoredEntry]] = field(default_factory=dict[Place, list[StoredEntry]])
+    wallets: dict[str, WalletTimes] = field(default_factory=dict[str, WalletTimes])
 
     def next_chunk(self) -> None:
         """Begin a chunk; `held` stays read."""
@@ -100,7 +107,7 @@ class _Batch:
                 case AgentFill(action=Action.BUY):
                     self._buy(row, one, past)
                 case AgentFill():
-                    self._sell(row.agent_id, one)
+                    self._sell(row, row.agent_id, one)
                 case AgentPayout():
                     self._pay(row.agent_id, one)
 
@@ -152,13 +159,17 @@ class _Batch:
             held.sort(key=lambda one: one.seq)
         return same or found
 
-    def _sell(self, agent_id: str, fill: AgentFill) -> None:
+    def _sell(self, row: JournalRow, agent_id: str, fill: AgentFill) -> None:
         place = (fill.venue.value, fill.side.value)
         held = [
             one
             for one in self._entries_in(agent_id, fill.market_id)
             if one.open_shares and (one.venue, one.side) == place
         ]
+        if held and fill.venue is Venue.EVM:
+            changes = self._wallets_of(agent_id)
+            own = _wallet_at(changes, row.seq)
+            held = [one for one in held if _wallet_at(changes, one.seq) == own]
         left, proceeds = int(fill.shares), int(fill.money)
         # A stable order: the selling skill's own first, each the oldest first.
         for entry in sorted(held, key=lambda one: one.skill != fill.skill):
@@ -170,6 +181,19 @@ class _Batch:
             self.moved[entry.seq] = entry
             if not left:
                 return
+
+    def _wallets_of(self, agent_id: str) -> WalletTimes:
+        """Which wallet an agent had from which row on."""
+        if agent_id not in self.wallets:
+            rows = self.journal.rows_of(History(agent_id, (WALLET,)), limit=CHUNK, offset=0)[0]
+            changes = [(row.seq, past_of(row.kind, row.body)) for row in reversed(rows)]
+            linked = [(seq, one) for seq, one in changes if isinstance(one, WalletLinked)]
+            # Money followed until the first one was left with what it had.
+            known = next((at for at, (_, one) in enumerate(linked) if one.left is not None), None)
+            times = [] if known is None else linked[known:]
+            first = [(0, one.left or "") for _, one in times[:1]]
+            self.wallets[agent_id] = first + [(seq, one.address.lower()) for seq, one in times]
+        return self.wallets[agent_id]
 
     def _pay(self, agent_id: str, paid: AgentPayout) -> None:
         for entry in self._entries_in(agent_id, paid.market_id):
@@ -191,6 +215,11 @@ class _Batch:
             self.held[place] = [one for one in stored if one.seq not in fresh]
         self.held[place] += bought
         return self.held[place]
+
+
+def _wallet_at(changes: WalletTimes, seq: int) -> str:
+    """The wallet that was linked when a row was written."""
+    return next((wallet for since, wallet in reversed(changes) if since <= seq), "")
 
 
 def _figures(signal_data: SignalData | None) -> str | None:

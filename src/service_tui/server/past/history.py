@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from service_tui.engine.chain_events import WalletLinked
+from service_tui.engine.codec.events import fields_of_payout
 from service_tui.engine.events import (
     Fill,
     MarketResolved,
@@ -41,6 +43,9 @@ REDEEMED: Final = "redeemed"
 """Kinds of the real venues' rows; what an order meets while it rests, and its end, are no rows of
 the history by themselves."""
 
+WALLET: Final = "wallet"
+"""Another wallet was linked: fills before and after it are of different holdings."""
+
 SIM_KINDS: Final = (FILL, PAYOUT)
 VENUE_KINDS: Final = (ORDER, REDEEMED, LOST)
 KINDS: Final = (*SIM_KINDS, *VENUE_KINDS)
@@ -73,7 +78,7 @@ class SettledSide(NamedTuple):
 
 def payout_fields(event: MarketResolved, payout: Payout) -> list[object]:
     """What a payout row holds."""
-    return [event.market_id, event.at, event.outcome, payout]
+    return [event.market_id, event.at, event.outcome, fields_of_payout(payout)]
 
 
 def owned_rows(event: MarketResolved) -> list[tuple[str, Venue, Payout, list[object]]]:
@@ -81,7 +86,8 @@ def owned_rows(event: MarketResolved) -> list[tuple[str, Venue, Payout, list[obj
     everywhere = [(Venue.SIM, payout) for payout in event.payouts]
     found: list[tuple[str, Venue, Payout, list[object]]] = []
     for venue, payout in (*everywhere, *event.settled):
-        settled: list[object] = [event.market_id, event.at, event.outcome, venue.value, payout]
+        head: list[object] = [event.market_id, event.at, event.outcome, venue.value]
+        settled = [*head, fields_of_payout(payout)]
         if not payout.shares:
             found.append((SOLD_OUT, venue, payout, settled))
         elif venue is Venue.SIM:
@@ -94,7 +100,7 @@ def owned_rows(event: MarketResolved) -> list[tuple[str, Venue, Payout, list[obj
 Over = Mapping[str, EndedHead]
 """Markets that ended, by id, of a page of the history."""
 
-Past = Fill | Paid | OrderPlaced | OrderFilled | PositionRedeemed | SettledSide
+Past = Fill | Paid | OrderPlaced | OrderFilled | PositionRedeemed | SettledSide | WalletLinked
 """What one row of an agent's was made from."""
 
 
@@ -112,6 +118,7 @@ _MADE_OF: Final[dict[str, type[Past]]] = {
     SETTLED: SettledSide,
     LOST: SettledSide,
     SOLD_OUT: SettledSide,
+    WALLET: WalletLinked,
 }
 
 

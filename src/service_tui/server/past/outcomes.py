@@ -1,7 +1,8 @@
 """Whose profit a closing is: fills and payouts of an agent, shared out among its skills.
 
-Each skill has a book of its own for every side of every market on every venue. A sale takes from
-the book of the skill that sells, then from the others, oldest first; a payout closes every book.
+Each skill has a book of its own for every side of every market on every venue, in each wallet. A
+sale takes from the book of the skill that sells, then from the others of its wallet, oldest first;
+a payout closes every book.
 Whatever the order, the P&L of all skills together is money received less money spent, to the micro.
 A sale is a trade of the skill from whose book it took first, whoever gave it.
 """
@@ -16,6 +17,9 @@ from service_tui.units import Micros, Timestamp
 
 Place = tuple[Venue, str, Side]
 """One side of one market on one venue."""
+
+Owner = tuple[str, str]
+"""A wallet, and a skill that bought for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +38,12 @@ class Closing:
 class Books:
     """Shares and cost of every skill, by side and market, and all closings so far.
 
-    With `apart` false everything stands in one book a side, as in the agent's own positions.
+    With `apart` false everything of a wallet stands in one book a side, as in its own positions.
     """
 
     apart: bool
-    held: dict[Place, dict[str, SidePosition]] = field(
-        default_factory=dict[Place, dict[str, SidePosition]]
+    held: dict[Place, dict[Owner, SidePosition]] = field(
+        default_factory=dict[Place, dict[Owner, SidePosition]]
     )
     closings: list[Closing] = field(default_factory=list[Closing])
     skills: dict[str, str] = field(default_factory=dict[str, str])
@@ -52,14 +56,16 @@ class Books:
         elif past.action is Action.BUY:
             self.skills[past.trade_id] = self._skill_of(past)
             own = self.held.setdefault(_place(past), {})
-            book = own.setdefault(self._skill_of(past), SidePosition())
+            book = own.setdefault((past.wallet, self._skill_of(past)), SidePosition())
             book.shares = Micros(book.shares + past.shares)
             book.cost = Micros(book.cost + past.money)
         else:
             self._sell(past)
 
     def _sell(self, fill: AgentFill) -> None:
-        books = self.held.get(_place(fill), {})
+        held = self.held.get(_place(fill), {}).items()
+        # Shares of another wallet are not sold by this one, whatever they cost.
+        books = {skill: book for (wallet, skill), book in held if wallet == fill.wallet}
         own = self._skill_of(fill)
         left, proceeds = fill.shares, fill.money
         for skill in (*([own] if own in books else []), *(one for one in books if one != own)):
@@ -87,7 +93,7 @@ class Books:
         return fill.skill if self.apart else ""
 
     def _pay(self, paid: AgentPayout) -> None:
-        for skill, book in self.held.pop(_place(paid), {}).items():
+        for (_, skill), book in self.held.pop(_place(paid), {}).items():
             if book.shares:
                 pnl = Micros((book.shares if paid.won else 0) - book.cost)
                 self.closings.append(

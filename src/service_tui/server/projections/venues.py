@@ -10,6 +10,7 @@ from service_tui.engine.books.catalogue import condition_of, has_event, token_of
 from service_tui.engine.books.liquidity import fee_rate_bps, quoted_at, tier_of
 from service_tui.engine.books.orders import RESTING, VenueOrder, VenueQuote
 from service_tui.engine.books.venues import VenuePosition
+from service_tui.engine.chain.chain import address_of_wallet
 from service_tui.engine.events import OrderPlaced
 from service_tui.engine.exit_values import exit_value
 from service_tui.engine.risk.monitors import MonitoredSide
@@ -352,6 +353,7 @@ def venue_position_body(
         **quotes,
         url=url_of(market.listing) if (market := world.markets.get(market_id)) else None,
         simulated=True,
+        wallet=holder_of(world, agent, venue, holding),
         sides=tuple(
             _side_body(world, agent, holding, side) for side in Side if position.shares(side)
         ),
@@ -371,14 +373,38 @@ def venue_positions(
 
 
 def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) -> list[PositionBody]:
-    """Sides that were sold completely on a venue, of markets `settled` by the oracle or not yet."""
-    return [
-        _sold_body(world, venue, holding, side)
+    """Sides that were sold completely on a venue, of markets `settled` by the oracle or not yet.
+
+    Of a side that another wallet of the agent holds it is what was sold, until the market ends.
+    """
+    sold = [
+        _sold_body(world, venue, holding, side).model_copy(
+            update={"wallet": holder_of(world, agent, venue, holding)}
+        )
         for holding in world.venues.account(agent.agent_id, venue).holdings.values()
         if (holding.outcome is not None) is settled
         for side in Side
         if not (held := holding.position.on(side)).shares and held.opened_at
     ]
+    if settled or venue is not Venue.EVM:
+        return sold
+    return sold + [
+        _sold_body(world, venue, holding, side).model_copy(
+            update={"wallet": address_of_wallet(agent.agent_id, address)}
+        )
+        for address, holding in world.venues.left_behind(agent.agent_id)
+        if holding.outcome is None
+        for side in Side
+        if (held := holding.position.on(side)).opened_at and (held.realized or not held.shares)
+    ]
+
+
+def holder_of(world: World, agent: Agent, venue: Venue, holding: VenuePosition) -> str | None:
+    """The address of the wallet that holds something now; None while no wallet has changed."""
+    if holding.outcome is not None:
+        return address_of_wallet(agent.agent_id, holding.wallet)
+    linked = world.venues.wallets.get(agent.agent_id) if venue is Venue.EVM else None
+    return address_of_wallet(agent.agent_id, linked)
 
 
 def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
@@ -395,6 +421,7 @@ def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
             # What was sold whole has left the lifecycle: nothing of it settles or is redeemed.
             "lifecycle": state.value if closed.shares else None,
             "simulated": True,
+            "wallet": closed.wallet,
             **chain_ids(closed.market_id, venue, neg_risk=None)._asdict(),
         }
     )

@@ -284,7 +284,7 @@ def redemption_body(world: World, slot: PositionSide) -> RedemptionBody:
 
 
 def tx_of(world: World, holding: VenuePosition, agent_id: str) -> Tx | None:
-    """The newest transaction about a position; one that was lost is none."""
+    """The newest transaction of the linked wallet about a position; one that was lost is none."""
     condition = condition_of(holding.position.market_id)
     return next(
         (
@@ -292,6 +292,7 @@ def tx_of(world: World, holding: VenuePosition, agent_id: str) -> Tx | None:
             for tx in reversed(world.chain.txs.values())
             if tx.sent.call.condition == condition
             and tx.sent.agent_id == agent_id
+            and world.venues.is_linked(agent_id, tx.sent.sender)
             and tx.status is not TxStatus.DROPPED
         ),
         None,

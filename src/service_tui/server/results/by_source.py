@@ -216,6 +216,13 @@ def _add_open(world: World, agent: Agent, venue: Venue, sums: dict[str, SourceSu
         if holding.outcome is None:
             price = Probability(world.venues.price(holding, times))
             _add(holding.position, price, holding.sources, sums)
+    for _, holding in world.venues.left_behind(agent.agent_id) if venue is Venue.EVM else ():
+        if holding.outcome is None:
+            # What another wallet holds is not held now; what it has sold was sold by the agent.
+            realized = sum_of(holding.position.realized(side) for side in Side)
+            for tag in holding.sources:
+                one = sums.setdefault(tag, SourceSums())
+                one.realized = Micros(one.realized + realized)
 
 
 def _add(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent, ClosedPosition
+from service_tui.engine.chain.chain import address_of_wallet
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
 from service_tui.server.past.agent_past import FILLS
 from service_tui.server.past.history import LOST, PAYOUT, SETTLED, SOLD_OUT, Paid, Past, SettledSide
@@ -28,7 +29,8 @@ async def ended_on(
 ) -> list[ClosedPosition]:
     """Sides of ended markets that are no longer in memory, newest first.
 
-    On `sim` those that it does know come first; on a real venue they are positions still.
+    On `sim` those that it does know come first; on a real venue they are positions still, if the
+    wallet that holds them is linked now.
 
     Args:
         world_store: the world and its journal.
@@ -42,11 +44,12 @@ async def ended_on(
     own = list(reversed(agent.closed)) if venue is Venue.SIM else []
     found = own if limit is None else own[:limit]
     known = _in_memory(world_store, agent, venue)
+    wallet = world_store.world.venues.wallets.get(agent.agent_id)
     kinds = (SOLD_OUT, PAYOUT) if venue is Venue.SIM else (SOLD_OUT, SETTLED, LOST)
     before: int | None = None
     while limit is None or len(found) < limit:
         past = await world_store.ends_before((agent.agent_id, venue), kinds, before, limit=PAGE)
-        found += _stored([one for _, one in past], venue, known)
+        found += _stored([one for _, one in past], venue, (known, wallet))
         if len(past) < PAGE:
             break
         before = past[-1][0]
@@ -79,14 +82,26 @@ def _in_memory(world_store: WorldStore, agent: Agent, venue: Venue) -> Collectio
     return {(market_id, side) for market_id in holdings for side in Side}
 
 
-def _stored(past: Sequence[Past], venue: Venue, known: Collection[Place]) -> list[ClosedPosition]:
+def _stored(
+    past: Sequence[Past], venue: Venue, held: tuple[Collection[Place], str | None]
+) -> list[ClosedPosition]:
+    """Rows of sides that are not among those held, nor by the wallet that is linked now."""
+    known, wallet = held
     return [
         closed
         for one in past
         if (ended := ended_of(one)) is not None
         for where, closed in (ended,)
-        if where is venue and (closed.market_id, closed.side) not in known
+        if where is venue
+        and ((closed.market_id, closed.side) not in known or _is_of_other(one, wallet))
     ]
+
+
+def _is_of_other(one: Past, wallet: str | None) -> bool:
+    """Whether a row is of another wallet: of one from before any had changed none is known."""
+    if not isinstance(one, SettledSide) or one.payout.wallet is None:
+        return False
+    return one.payout.wallet != wallet
 
 
 def ended_of(one: Past) -> Ended | None:
@@ -107,6 +122,7 @@ def ended_of(one: Past) -> Ended | None:
         opened_at=paid.opened_at,
         resolved_at=one.at,
         sources=paid.sources,
+        wallet=address_of_wallet(paid.agent_id, paid.wallet),
     )
     return (one.venue if isinstance(one, SettledSide) else Venue.SIM), closed
 

@@ -18,13 +18,14 @@ REFRESH_S: Final = 900.0
 class Reported:
     """Total P&L is realized plus unrealized, both of the same moment `at`.
 
-    `paid` is what redemptions had brought by then.
+    `paid` is what redemptions had brought by then, `wallet` whose positions they were.
     """
 
     at: Timestamp
     realized: Micros
     unrealized: Micros
     paid: Micros = Micros(0)
+    wallet: str | None = None
 
     @property
     def total(self) -> Micros:
@@ -46,9 +47,12 @@ class ReportedPnl:
         kept = self._kept.get(key)
         account = world.venues.account(agent_id, venue)
         paid = sum_of(holding.paid for holding in account.holdings.values())
-        # ours: a redemption asks anew, or its cash would stand beside a P&L from before it.
-        # A clock that was set back must not keep a figure for longer than it is good.
-        if kept is None or kept.paid != paid or not 0 <= now - kept.at < REFRESH_S:
+        whose = paid, world.venues.wallets.get(agent_id)
+        # ours: a redemption asks anew, and so does another wallet, or its cash would stand beside a
+        # P&L from before it. A clock that was set back must not keep a figure for longer than it is
+        # good.
+        is_old = kept is None or (kept.paid, kept.wallet) != whose
+        if kept is None or is_old or not 0 <= now - kept.at < REFRESH_S:
             floating = world.venues.unrealized(account, (now, world.world_at))
-            kept = self._kept[key] = Reported(now, account.realized, floating, paid)
+            kept = self._kept[key] = Reported(now, account.realized, floating, *whose)
         return kept

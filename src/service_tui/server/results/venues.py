@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
+from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import Fill, OrderEnded, OrderPlaced, PositionRedeemed
 from service_tui.engine.world import World
 from service_tui.server.past.history import Paid, Past, SettledSide, trade_row
@@ -63,7 +64,9 @@ async def rows_of(
     if gone:
         since = min(one.at for one in gone)
         ends = await world_store.ends(agent.agent_id, {one.order_id for one in gone}, since)
-    over = await world_store.past.heads({one.market_id for one in past})
+    over = await world_store.past.heads({
+        one.market_id for one in past if not isinstance(one, WalletLinked)
+    })
     # The journal has been read: the world may be another by now.
     world = world_store.world
     rows: list[TradeRow] = []
@@ -129,7 +132,7 @@ def _order_row(
 
 
 def _redeemed_row(redeemed: PositionRedeemed, world: World, over: EndedHead | None) -> TradeRow:
-    trade_id = f"{redeemed.market_id}-{redeemed.side.value}-redeemed"
+    trade_id = f"{redeemed.market_id}-{redeemed.side.value}{_of(redeemed.wallet)}-redeemed"
     return TradeRow(
         id=trade_id,
         trade_id=trade_id,
@@ -151,10 +154,15 @@ def _redeemed_row(redeemed: PositionRedeemed, world: World, over: EndedHead | No
     )
 
 
+def _of(wallet: str | None) -> str:
+    """What distinguishes rows of one side that several wallets of an agent had."""
+    return f"-{wallet}" if wallet else ""
+
+
 def _lost_row(lost: SettledSide, world: World, over: EndedHead | None) -> TradeRow:
     """A side that pays nothing: nobody has to redeem it."""
     side, payout = lost.payout.side, lost.payout
-    trade_id = f"{lost.market_id}-{side.value}-{lost.venue.value}-lost"
+    trade_id = f"{lost.market_id}-{side.value}-{lost.venue.value}{_of(payout.wallet)}-lost"
     return TradeRow(
         id=trade_id,
         trade_id=trade_id,
@@ -178,11 +186,7 @@ def _lost_row(lost: SettledSide, world: World, over: EndedHead | None) -> TradeR
 def question_of(world: World, market_id: str) -> str:
     """The question of a market, also where only a position on a venue has it."""
     return world.question_of(market_id) or next(
-        (
-            account.holdings[market_id].question
-            for account in world.venues.accounts.values()
-            if market_id in account.holdings
-        ),
+        (holding.question for holding in world.venues.holdings_in(market_id)),
         "",
     )
 
@@ -191,11 +195,4 @@ def _outcome_of(world: World, market_id: str) -> bool | None:
     market = world.markets.get(market_id)
     if market is not None:
         return market.outcome
-    return next(
-        (
-            account.holdings[market_id].outcome
-            for account in world.venues.accounts.values()
-            if market_id in account.holdings
-        ),
-        None,
-    )
+    return next((holding.outcome for holding in world.venues.holdings_in(market_id)), None)

@@ -19,7 +19,7 @@ from service_tui.server.projections.present import agent_pnl, claim_url
 from service_tui.server.routes.agents import PREFIX_LENGTH
 from service_tui.server.routes.claim import owned
 from service_tui.server.routes.positions import UNSETTLED
-from service_tui.server.routes.wallet import unlinked
+from service_tui.server.routes.wallet import BUSY, unlinked
 from service_tui.storage.errors import StorageError
 from service_tui.terms import PersonRole, Venue, WalletKind
 from service_tui.units import Micros, decimal, sum_of
@@ -152,7 +152,10 @@ async def patch_agent(request: RequestContext) -> DeskAgentBody:
     }
     events: list[Event] = []
     if changes.get("wallet") is WalletKind.MANAGED:
-        events += unlinked(request, agent)
+        own = request.world.chain.wallet_of(agent.agent_id)
+        if own is not None and request.world.chain.pending(own.address):
+            raise denied(409, *BUSY[1:])
+        events += unlinked(request, agent).events
     if changes.get("retired"):
         # Nobody is left to cancel them: an open order would go on buying.
         world = request.world

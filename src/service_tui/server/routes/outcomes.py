@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.past.agent_past import ALL, AgentFill, in_one_form
+from service_tui.server.past.agent_past import WITH_WALLETS, AgentFill, in_one_form
 from service_tui.server.past.history import Past
 from service_tui.server.past.outcomes import Closing, books_of
 from service_tui.storage.journal import History
@@ -26,7 +26,7 @@ PAGE: Final = 1_000
 
 async def past_of(request: RequestContext) -> list[Past]:
     """All that the agent did and was paid, oldest first."""
-    criteria = History(request.agent.agent_id, ALL)
+    criteria = History(request.agent.agent_id, WITH_WALLETS)
     found: list[Past] = []
     offset = 0
     while True:

@@ -113,16 +113,22 @@ async def _ended(
     """Positions from the journal alone, by venue; read again where the world moved on."""
     found: dict[Venue, list[PositionBody]] = {}
     for _ in range(READ_MAX):
-        resolved = request.world.resolved_count
+        before = _moment(request)
         for venue in venues:
             # A limit counts rows of the source that is requested: which those are is not known yet.
             is_cut = query.limit is not None and not query.source
             limit = query.offset + (query.limit or 0) if is_cut else None
             past = await ended_on(request.service.world_store, request.agent, venue, limit)
             found[venue] = await _closed_bodies(past, venue)
-        if request.world.resolved_count == resolved:
+        if _moment(request) == before:
             break
     return found
+
+
+def _moment(request: RequestContext) -> tuple[int, str | None]:
+    """What decides which positions are in memory: the last market to end, and the wallet."""
+    world = request.world
+    return world.resolved_count, world.venues.wallets.get(request.agent.agent_id)
 
 
 async def _closed_bodies(past: Sequence[ClosedPosition], venue: Venue) -> list[PositionBody]:

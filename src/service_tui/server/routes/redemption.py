@@ -26,6 +26,7 @@ from service_tui.engine.errors import (
 )
 from service_tui.engine.events import Event
 from service_tui.engine.transitions import PositionState
+from service_tui.engine.world import World
 from service_tui.loading import imported
 from service_tui.server.chain_node.relay import ADAPTER_KEY, GAS_MAX, gas_needed
 from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
@@ -195,7 +196,7 @@ async def report(request: RequestContext) -> ReportBody:
     world, agent = request.world, request.agent
     tx = world.chain.txs.get(sent.tx_hash.lower())
     found = found_in(world.venues, agent, sent.market_id)
-    if tx is None or found is None or not _is_about(tx, agent, sent.market_id):
+    if tx is None or found is None or not _is_about(world, tx, (agent, sent.market_id)):
         return _reported(sent, "unknown", None, "no such redemption was relayed for this market")
     if tx.status is not TxStatus.CONFIRMED:
         word = "pending" if tx.status is TxStatus.PENDING else "failed"
@@ -210,8 +211,11 @@ async def report(request: RequestContext) -> ReportBody:
     return _reported(sent, "redeemed", payout, "the position is redeemed")
 
 
-def _is_about(tx: Tx, agent: Agent, market_id: str) -> bool:
+def _is_about(world: World, tx: Tx, claim: tuple[Agent, str]) -> bool:
+    """Whether a transaction is of the agent's linked wallet, and about a market."""
+    agent, market_id = claim
     is_own = tx.sent.agent_id == agent.agent_id
+    is_own = is_own and world.venues.is_linked(agent.agent_id, tx.sent.sender)
     return is_own and tx.sent.call.condition == condition_of(market_id)
 
 

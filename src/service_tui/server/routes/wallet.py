@@ -6,7 +6,8 @@ from service_tui.addresses import checksummed, is_address
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.chain.chain import GAS_GRANT, PAY_GRANT
 from service_tui.engine.chain_events import CredentialsKept, WalletLinked
-from service_tui.engine.events import Event
+from service_tui.engine.linking import WalletChange
+from service_tui.engine.linking import link as relinked
 from service_tui.loading import imported
 from service_tui.server.chain_node.contract_calls import approvals_of
 from service_tui.server.claim.link_challenges import (
@@ -113,16 +114,14 @@ async def link(request: RequestContext) -> LinkBody:
     refused = _link_fault(request, sent, address)
     if refused is not None:
         return refused
-    known = world.chain.wallet(address)
-    events: list[Event] = []
-    if known is None:
-        first = WalletLinked(agent.agent_id, request.now, address, GAS_GRANT, PAY_GRANT)
-        events += world.note(first)
-    else:
-        events += world.note(WalletLinked(agent.agent_id, request.now, address))
-    events += world.change(agent, {"wallet": WalletKind.EXTERNAL}, request.now)
-    await request.service.world_store.commit(events)
-    return _linked(request, "the wallet is linked: orders and redemptions are signed by its key")
+    event = WalletLinked(agent.agent_id, request.now, address)
+    if world.chain.wallet(address) is None:
+        event = event._replace(gas=GAS_GRANT, pay=PAY_GRANT)
+    changed = relinked(world, event)
+    changed.events.extend(world.change(agent, {"wallet": WalletKind.EXTERNAL}, request.now))
+    await request.service.world_store.commit(changed.events)
+    message = "the wallet is linked: orders and redemptions are signed by its key"
+    return _linked(request, message, changed)
 
 
 def _link_fault(request: RequestContext, sent: LinkRequest, address: str) -> LinkBody | None:
@@ -160,7 +159,7 @@ def _link_fault(request: RequestContext, sent: LinkRequest, address: str) -> Lin
             "another agent has this wallet",
             "unlink it there first, or link another one",
         ),
-        (own is not None and bool(chain.pending(own.address)), *_BUSY),
+        (own is not None and bool(chain.pending(own.address)), *BUSY),
     ):
         if is_wrong:
             return _not_linked(code, message, fix)
@@ -168,7 +167,7 @@ def _link_fault(request: RequestContext, sent: LinkRequest, address: str) -> Lin
     return None
 
 
-_BUSY: Final = (
+BUSY: Final = (
     "WALLET_BUSY",
     "a transaction of the linked wallet is on its way",
     "wait until it is on the chain",
@@ -186,7 +185,10 @@ def _not_linked(code: str, error: str, fix: str) -> LinkBody:
     return LinkBody(success=False, error=error, error_code=code, fix=fix)
 
 
-def _linked(request: RequestContext, message: str) -> LinkBody:
+def _linked(request: RequestContext, message: str, changed: WalletChange) -> LinkBody:
+    """The answer to a change, with what ended with the wallet that went."""
+    if ended := _ended(changed):
+        message = f"{message}; {ended}"
     return LinkBody(
         success=True,
         wallet_address=wallet_address(request.world, request.agent),
@@ -195,26 +197,41 @@ def _linked(request: RequestContext, message: str) -> LinkBody:
     )
 
 
+def _ended(changed: WalletChange) -> str:
+    """How many orders and monitors ended; empty for none."""
+    parts = [
+        f"{count} {word}{'s'[: count != 1]} {'was' if count == 1 else 'were'} {done}"
+        for count, word, done in (
+            (changed.orders, "open order", "cancelled"),
+            (changed.monitors, "monitor", "removed"),
+        )
+        if count
+    ]
+    return f"{' and '.join(parts)} with the wallet before" if parts else ""
+
+
 async def unlink(request: RequestContext) -> LinkBody:
-    """Go back to the managed wallet; what the agent has stays its own."""
+    """Go back to the managed wallet, and to the money and positions that it has."""
     world, agent = request.world, request.agent
     request.service.world_store.check_whole()
     own = world.chain.wallet_of(agent.agent_id)
     if own is not None and world.chain.pending(own.address):
-        return _not_linked(*_BUSY)
-    await request.service.world_store.commit(unlinked(request, agent))
-    return _linked(request, "the wallet is managed by the service")
+        return _not_linked(*BUSY)
+    changed = unlinked(request, agent)
+    await request.service.world_store.commit(changed.events)
+    return _linked(request, "the wallet is managed by the service", changed)
 
 
-def unlinked(request: RequestContext, agent: Agent) -> list[Event]:
+def unlinked(request: RequestContext, agent: Agent) -> WalletChange:
     """What brings an agent back to its managed wallet; nothing where it has it."""
     world = request.world
-    events: list[Event] = []
+    changed = WalletChange([])
     if world.chain.wallet_of(agent.agent_id) is not None:
-        events += world.note(WalletLinked(agent.agent_id, request.now, ""))
+        changed = relinked(world, WalletLinked(agent.agent_id, request.now, ""))
     if agent.settings.wallet is not WalletKind.MANAGED:
-        events += world.change(agent, {"wallet": WalletKind.MANAGED}, request.now)
-    return events
+        settings = {"wallet": WalletKind.MANAGED}
+        changed.events.extend(world.change(agent, {**settings}, request.now))
+    return changed
 
 
 # -- credentials ---------------------------------------------------------------------------

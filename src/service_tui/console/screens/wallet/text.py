@@ -30,7 +30,8 @@ _RESTRICTED: Final = (
 _LINK: Final = (
     "You sign this text with the key of this wallet. It moves no funds. Orders and redemptions "
     "of your agent are signed here from then on, and the managed wallet is no longer used. "
-    "Agent, API key and history stay."
+    "Agent, API key and history stay. Money and positions stay with the wallet that has them; its "
+    "open orders are cancelled and its monitors end."
 )
 
 WITHDRAWALS: Final = "on the service's dashboard only"
