@@ -14,8 +14,9 @@ from service_tui.wire.events import EventBody
 MEDIA_TYPE: Final = "text/event-stream"
 
 HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-"""Nobody keeps events. # ours: the second tells a proxy to pass each on at once: as they are set,
-the usual ones collect some kilobytes first, and a console behind one stands still meanwhile."""
+"""Nobody keeps events. # ours: proxies are told to pass each on at once. The usual ones collect
+some kilobytes first, and a console behind one stands still meanwhile."""
+
 RETRY_MS: Final = 1_000
 """After this long a browser-like client comes back."""
 
