@@ -96,6 +96,18 @@ def test_a_console_that_was_stopped_without_notice_goes_on_with_one_reader_and_e
     assert b"Current thread" not in (data / STACKS_FILE).read_bytes()
 
 
+def test_a_terminal_that_reports_its_size_is_not_asked_to_count_pixels(data: Path) -> None:
+    with own_terminal(data.parent, "--data-dir", str(data)) as run:
+        run.read_until(b"\x1b[?2048$p")
+        run.type("\x1b[?2048;2$y")
+        run.read_until(b"\x1b[?2048h")
+        run.read_until(b"online")
+        assert b"\x1b[?1016h" not in run.shown
+        run.type("\x11")
+        assert run.wait(60) == 0
+        assert run.left_behind() == []
+
+
 @pytest.mark.slow
 @pytest.mark.cold
 def test_a_closed_terminal_ends_the_program_in_order(data: Path) -> None:

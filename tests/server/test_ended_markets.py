@@ -17,6 +17,7 @@ from service_tui.wire.endpoints.public import (
     MARKET_HISTORY,
     MARKETS,
     PLACE_TRADE,
+    POSITIONS,
     TRADES,
 )
 
@@ -52,6 +53,29 @@ async def looks(line: Line, market_id: str) -> list[Any]:
     }
     assert [{name: row.get(name) for name in named} for row in listed] == [named]
     return [named, past["points"][-1]["price_yes"], (context["status"], context["question"])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [2, 400])
+async def test_a_position_tells_when_its_market_was_to_end_also_after_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(world_room, "RESOLVED_KEPT", kept)
+    async with open_stage(tmp_path, ManualClock(), speed=1) as stage:
+        line = line_to(stage)
+        traded = soonest(stage, 4)
+        for market in traded:
+            order = {"market_id": market.market_id, "side": "yes", "amount": 20}
+            await line.said(PLACE_TRADE, json=order)
+
+        async def ends() -> dict[str, Any]:
+            rows = (await line.said(POSITIONS, status="all"))["positions"]
+            return {row["market_id"]: row["resolves_at"] for row in rows}
+
+        before = await ends()
+        assert None not in before.values()
+        await pass_to(stage, max(one.listing.resolved_at for one in traded) + HOUR_S)
+        assert await ends() == before
 
 
 @pytest.mark.slow

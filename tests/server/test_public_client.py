@@ -43,7 +43,11 @@ TRADE: Final[dict[str, object]] = {
     "market_id": "{market}", "side": "yes", "amount": 5.0, "shares": 0, "action": "buy",
     "venue": "sim", "order_type": None,
 }  # fmt: skip
-DW = "no deposit wallets"
+DW: Final = "no deposit wallets"
+GONE: Final = "there is no /api/"
+SIGNED_CALLS: Final[dict[str, object]] = {
+    "market_id": "{evm}", "side": "yes", "signature": "0x", "nonce": 0, "deadline": 0, "calls": [],
+}  # fmt: skip
 
 CALLS: Final = (
     # Agents, settings, account.
@@ -59,6 +63,7 @@ CALLS: Final = (
     Call("update user settings", "PATCH", "/api/sdk/user/settings", {"max_trades_per_day": 60}),
     Call("register a bot wallet", "PATCH", "/api/sdk/user/settings",
          {"bot_solana_wallet": "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin"}),
+    Call("update the account", "POST", "/api/sdk/settings", {"sdk_max_trade_amount": 50}),
     Call("troubleshoot", "POST", "/api/sdk/troubleshoot", {"error_text": "insufficient balance"}),
     Call("health", "GET", "/api/sdk/health"),
     Call("version check", "GET", "/api/sdk/version-check?sdk_version=0.26.0"),
@@ -81,6 +86,7 @@ CALLS: Final = (
     Call("importable", "GET", "/api/sdk/markets/importable?min_volume=10000&limit=50"),
     Call("check", "GET", "/api/sdk/markets/check?url={url}"),
     Call("check a ticker", "GET", "/api/sdk/markets/check?ticker={ticker}"),
+    Call("check a condition", "GET", f"/api/sdk/markets/check?condition_id={HASH}"),
     Call("import", "POST", "/api/sdk/markets/import", {"polymarket_url": "{url}", "shared": True}),
     Call("import a ticker", "POST", "/api/sdk/markets/import/kalshi", {"kalshi_url": "{ticker}"}),
     Call("import an event", "POST", "/api/sdk/markets/import/kalshi/event",
@@ -147,6 +153,9 @@ CALLS: Final = (
     Call("credentials", "GET", "/api/sdk/wallet/credentials/check"),
     Call("send credentials", "POST", "/api/sdk/wallet/credentials",
          {"api_key": "k", "api_secret": "s", "api_passphrase": "p"}, 400, "link"),
+    Call("derive credentials", "POST", "/api/sdk/wallet/credentials/derive-via-proxy",
+         {"poly_address": ADDRESS, "poly_signature": "0x" + "ab" * 65,
+          "poly_timestamp": "1795961439", "poly_nonce": "0"}, 403, "link"),
     Call("allowances", "GET", f"/api/polymarket/allowances/{ADDRESS}?include_tx_params=1"),
     Call("chain", "POST", "/api/rpc/polygon",
          {"jsonrpc": "2.0", "method": "eth_gasPrice", "params": [], "id": 1}),
@@ -154,14 +163,34 @@ CALLS: Final = (
          "not found"),
     Call("report a redemption", "POST", "/api/sdk/redeem/report",
          {"market_id": "{evm}", "side": "yes", "tx_hash": HASH}, 200, "redemption"),
+    Call("broadcast", "POST", "/api/sdk/wallet/broadcast-tx", {"signed_tx": "0x02" + "ab" * 40},
+         200, "transaction"),
+    Call("redeem a deposit wallet", "POST", "/api/sdk/dw-redeem/prepare",
+         {"market_id": "{evm}", "side": "yes"}, 404, GONE),
+    Call("send that", "POST", "/api/sdk/dw-redeem/submit", SIGNED_CALLS, 404, GONE),
     Call("approvals of a deposit wallet", "POST",
          "/api/user/wallet/external/dw-approvals/prepare", None, 409, DW),
+    Call("approvals for combos", "POST",
+         "/api/user/wallet/external/dw-approvals/prepare", {"combo": True}, 409, DW),
+    Call("send the approvals", "POST", "/api/user/wallet/external/dw-approvals/submit",
+         SIGNED_CALLS, 409, DW),
+    Call("send those of the agent's", "POST",
+         "/api/user/agent/{agent}/wallet/external/dw-approvals/submit", SIGNED_CALLS, 409, DW),
+    Call("send what is wrapped", "POST", "/api/user/wallet/wrap-on-dw/external/submit",
+         SIGNED_CALLS, 409, DW),
     Call("of the agent's", "POST",
          "/api/user/agent/{agent}/wallet/external/dw-approvals/prepare", None, 409, DW),
     Call("upgrade", "POST", "/api/user/wallet/external-upgrade-to-deposit-wallet", None, 409, DW),
     Call("wrap", "POST", "/api/user/wallet/wrap-on-dw/external/prepare", None, 409, DW),
     Call("agents' wallets", "GET", "/api/sdk/agent-wallets"),
     Call("P&L of a wallet", "GET", "/api/sdk/agent-wallet/{agent}/pnl"),
+    Call("register an agent's wallet", "POST", "/api/sdk/agent-wallet/register",
+         {"agent_id": "{agent}", "wallet_address": ADDRESS}, 410, "not registered"),
+    Call("update its credentials", "POST", "/api/sdk/agent-wallet/update-creds",
+         {"agent_id": "{agent}", "api_key": "k", "api_secret": "s", "api_passphrase": "p"},
+         409, "credentials"),
+    Call("positions of an address", "GET", f"/api/sdk/wallet/{ADDRESS}/positions", None, 404, GONE),
+    Call("proof", "GET", f"/api/proof/status?wallet={ADDRESS}", None, 404, GONE),
     # Reactor, research, skills, data.
     Call("reactor", "GET", "/api/sdk/reactor/config"),
     Call("change the reactor", "PATCH", "/api/sdk/reactor/config", {"price_buffer": 0.02}),
@@ -169,15 +198,102 @@ CALLS: Final = (
     Call("dismiss a signal", "DELETE", f"/api/sdk/reactor/pending/{HASH}:maker:1:{ADDRESS}:77",
          None, 404, "signal"),
     Call("reactions", "GET", "/api/sdk/reactor/reactions?limit=10"),
+    Call("react", "POST", "/api/sdk/reactor/reactions",
+         {"event_tx_hash": HASH, "taker_wallet": ADDRESS, "taker_side": "BUY", "taker_token": "1",
+          "taker_price": 0.5, "taker_size": 10.0, "condition_id": HASH, "market_title": "t",
+          "market_slug": "s", "outcome": "Yes", "decision": "skipped_filter", "trade_id": None,
+          "reason": "r"}),
+    Call("leaders to copy", "GET", "/api/sdk/wc/copy-leaders", None, 404, GONE),
+    Call("log an experiment", "POST", "/api/sdk/autoresearch/experiments",
+         {"skill_slug": "weather", "experiment_number": 1, "segment": 0, "status": "crash",
+          "metric_name": "pnl", "metric_value": None, "metric_unit": "$",
+          "best_direction": "higher", "secondary_metrics": {}, "description": "d",
+          "commit_hash": "abcdef1"}),
     Call("experiments", "GET", "/api/sdk/autoresearch/experiments"),
     Call("state", "GET", "/api/sdk/autoresearch/state?skill_slug=__probe__"),
     Call("backtest", "POST", "/api/sdk/autoresearch/backtest",
          {"skill_slug": "weather", "config": {"min_edge": 0.05}, "days": 7, "venue": "sim"}),
     Call("outcomes", "GET", "/api/sdk/outcomes?skill=weather&since=2026-11-01T00:00:00+00:00"),
     Call("skills", "GET", "/api/sdk/skills?category=weather"),
+    Call("own skills", "GET", "/api/sdk/skills/mine"),
+    Call("submit a skill", "POST", "/api/sdk/skills",
+         {"slug": "a", "name": "a", "description": "d", "clawhub_url": "https://hub.example/a"},
+         405, "not allowed"),
+    Call("tape", "POST", "/api/backtest/tape", {"t0": 0, "t1": 1}, 404, GONE),
+    Call("span of the tape", "GET", "/api/backtest/tape/coverage", None, 404, GONE),
+    Call("paid forecast", "POST", "/x402/forecast", {"market_id": "{market}"}, 402, "paid"),
+    Call("paid briefing", "POST", "/x402/briefing", None, 402, "paid"),
     Call("candles", "GET", "/api/replay-data/candles?symbol={market}&interval=1m"
          "&start=2026-11-28T00%3A00%3A00%2B00%3A00"),
 )  # fmt: skip
+
+
+METHODS: Final[Mapping[str, tuple[str, ...]]] = {
+    # Named in the interface.
+    "auto_redeem": ("agent", "resolved positions", "redeem", "report a redemption"),
+    "delete_monitor": ("delete monitor",),
+    "link_wallet": ("settings", "challenge", "link", "credentials", "send credentials",
+                    "derive credentials"),
+    "list_monitors": ("monitors",),
+    "set_approvals": ("allowances", "chain", "broadcast"),
+    "set_monitor": ("set monitor",),
+    "trade": ("positions", "agents' wallets", "market", "executable price", "buy", "sell",
+              "dry run"),
+    "update_settings": ("update user settings",),
+    # Named in the wire reference alone.
+    "ensure_can_trade": ("agent", "briefing", "positions"),
+    "get_total_pnl": ("positions",),
+}  # fmt: skip
+"""What each method of the published client sends, of the methods that the documents name.
+
+The documents give no other names of methods: the other rows stand under what they do.
+"""
+
+TOOLS: Final[Mapping[str, tuple[str, ...]]] = {
+    "list_skills": ("skills",),
+    "get_skill_docs": ("skills",),
+    "troubleshoot_error": ("troubleshoot",),
+    "service_browse_markets": ("browse",),
+    "service_get_leaderboard": ("leaders",),
+    "init_experiment": ("state",),
+    "run_experiment": ("state",),
+    "log_experiment": ("log an experiment", "outcomes"),
+    "backtest_experiment": ("backtest",),
+    "service_trade": ("buy", "sell", "dry run"),
+    "service_get_briefing": ("briefing since",),
+    "service_get_markets": ("markets", "find"),
+    "service_get_market_context": ("market context",),
+    "service_cancel_order": ("cancel",),
+    "get_portfolio": ("portfolio",),
+    "get_positions": ("own positions",),
+    "get_expiring_positions": ("expiring",),
+    "get_fleet_summary": ("fleet",),
+}
+"""What each tool of the published MCP server sends: wire reference, 9.1."""
+
+NAMED: Final = frozenset({
+    # interface.md: wallet types, endpoints, redemption flow.
+    "auto_redeem", "delete_monitor", "link_wallet", "list_monitors", "set_approvals",
+    "set_monitor", "trade", "update_settings",
+    # wire.md: 3.2 and 13; then the tools of 9.1.
+    "ensure_can_trade", "get_total_pnl",
+    "backtest_experiment", "get_expiring_positions", "get_fleet_summary", "get_portfolio",
+    "get_positions", "get_skill_docs", "init_experiment", "list_skills", "log_experiment",
+    "run_experiment", "service_browse_markets", "service_cancel_order", "service_get_briefing",
+    "service_get_leaderboard", "service_get_market_context", "service_get_markets",
+    "service_trade", "troubleshoot_error",
+})  # fmt: skip
+"""Every name of a method or a tool that stands in the documents."""
+
+
+def test_every_method_and_tool_that_is_named_has_its_calls() -> None:
+    rows = {one.name for one in CALLS}
+    # A name that comes twice would hide one of its rows.
+    assert len(rows) == len(CALLS)
+    assert METHODS.keys() | TOOLS.keys() == NAMED
+    for name, calls in {**METHODS, **TOOLS}.items():
+        assert calls, name
+        assert set(calls) <= rows, name
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,32 @@ def test_an_archive_is_installed_with_and_without_its_folder(
     assert [one.name for one in into.iterdir()] == ["rain"]
 
 
+def of_windows(where: Path, *more: str) -> Path:
+    """An archive as PowerShell packs one: with backslashes, and folders of their own."""
+    source = where / "windows.zip"
+    texts = {"rain\\data\\": "", "rain\\SKILL.md": DOCUMENT, "rain\\run.py": SCRIPT}
+    with zipfile.ZipFile(source, "w") as archive:
+        for name in (*texts, "rain\\data\\words.txt", *more):
+            info = zipfile.ZipInfo(name)
+            info.create_system = 0
+            archive.writestr(info, texts.get(name, "words"))
+    return source
+
+
+def test_an_archive_with_backslashes_of_windows_has_its_folders(tmp_path: Path) -> None:
+    into = tmp_path / "in"
+    assert install(of_windows(tmp_path), into).slug == "rain"
+    assert (into / "rain" / "data" / "words.txt").read_text() == "words"
+    assert sorted(one.name for one in (into / "rain").iterdir()) == ["SKILL.md", "data", "run.py"]
+
+
+@pytest.mark.parametrize("name", ["rain\\..\\..\\evil.py", "\\evil.py", "C:\\evil.py"])
+def test_backslashes_lead_no_more_out_of_the_folder_than_slashes(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SkillRefusedError, match="leads out"):
+        install(of_windows(tmp_path, name), tmp_path / "in")
+    assert nothing(tmp_path / "in")
+
+
 def _with_link(where: Path) -> Path:
     source = folder(where)
     Path(source / "notes.txt").symlink_to("/etc/passwd")

@@ -52,3 +52,13 @@ DAY_S: Final = 86_400
 def day_of(at: float) -> int:
     """The number of the UTC day of a wall time."""
     return int(at // DAY_S)
+
+
+def counts_as(day: int, at: float) -> bool:
+    """Whether a wall time belongs to the UTC day that something is counted in.
+
+    So does the day before: a clock that was set back over midnight, by a second even, begins no
+    new day, or each way over it would empty every limit of the day.
+    """
+    # ours: a clock that is set back by two days was wrong before, and must not lock anybody out.
+    return day - 1 <= day_of(at) <= day

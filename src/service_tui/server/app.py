@@ -4,10 +4,10 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from http import HTTPStatus
-from typing import Final
+from typing import Final, cast
 from urllib.parse import parse_qs
 
 from pydantic import ValidationError
@@ -549,10 +549,20 @@ async def _body_of(
         if raw.count(b":") != len(known) or not VENUES.isdisjoint(known):
             speech.note_venues(_ONCE.decode(raw.decode()).items())
     except ValidationError as error:
+        _note_refused(raw, speech)
         raise invalid(error, "body") from error
     except ValueError as error:
         raise invalid_items([(("body",), str(error), "json_invalid")]) from error
     return body
+
+
+def _note_refused(raw: bytes, speech: Speech) -> None:
+    """Note the venues of a body that is refused: the refusal answers in its names too."""
+    # Too deep, no JSON, no object: then it names none.
+    with suppress(ValueError, RecursionError):
+        sent: object = json.loads(raw)
+        if isinstance(sent, dict):
+            speech.note_venues(cast("dict[str, object]", sent).items())
 
 
 async def _raw_of(call: DirectRequest) -> bytes:

@@ -35,6 +35,9 @@ FILES_MAX: Final = 200
 MEMBERS_MAX: Final = 2 * FILES_MAX
 """Files and folders of an archive."""
 
+ZIP_OF_WINDOWS: Final = 0
+"""Where a .zip says that it was made, by the number of its format: on DOS and what came after."""
+
 BYTES_MAX: Final = 5_000_000
 """Of a whole skill. # ours: an honest one has twenty files and a hundred kilobytes."""
 
@@ -214,8 +217,11 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
             raise SkillRefusedError(
                 f"{info.filename[:80]} is a link: a skill contains plain files only"
             )
-        if not info.is_dir():
-            yield _Member(info.filename, lambda info=info: archive.open(info))
+        # Packers of Windows write its own separator, against the format: PowerShell does.
+        is_of_windows = info.create_system == ZIP_OF_WINDOWS
+        name = info.filename.replace("\\", "/") if is_of_windows else info.filename
+        if not name.endswith("/"):
+            yield _Member(name, lambda info=info: archive.open(info))
 
 
 def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:

@@ -91,6 +91,17 @@ async def test_a_letter_that_cannot_be_read_is_shown_as_such(sent: bytes, shown:
     assert "".join(one.character or "" for one in told if isinstance(one, events.Key)) == shown
 
 
+async def test_a_click_lands_on_its_cell_also_after_a_report_of_the_windows_pixels() -> None:
+    reading = Reading()
+    try:
+        os.write(reading.writer, b"\x1b[48;40;120;800;960t\x1b[<0;33;17M\x1b[<0;33;17mq")
+        told = reading.until("q")
+    finally:
+        reading.close()
+    clicks = [one for one in told if isinstance(one, events.MouseEvent)]
+    assert [(one.x, one.y) for one in clicks] == [(32, 16), (32, 16)]
+
+
 async def test_an_escape_and_a_digit_that_arrive_together_are_two_keys() -> None:
     reading = Reading()
     try:

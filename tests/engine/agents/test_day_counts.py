@@ -46,8 +46,15 @@ def test_buys_and_their_money_count_until_midnight() -> None:
     assert counts(agent, MIDNIGHT) == (0, 0, 0)
     agent.count_buy(MIDNIGHT, Micros(2))
     assert counts(agent, MIDNIGHT) == (1, 0, 2)
-    # There is one day at a time: the one of before is gone.
+    # There is one day at a time. A clock that goes back over midnight reads the same, and one that
+    # goes back further was wrong before.
+    assert counts(agent, LATE) == (1, 0, 2)
+    assert counts(agent, Timestamp(LATE - DAY_S)) == (0, 0, 0)
+    agent.count_buy(LATE, Micros(3))
+    assert counts(agent, MIDNIGHT) == (2, 0, 5)
+    agent.count_buy(Timestamp(LATE - DAY_S), Micros(1))
     assert counts(agent, LATE) == (0, 0, 0)
+    assert counts(agent, Timestamp(LATE - DAY_S)) == (1, 0, 1)
 
 
 def test_an_open_buy_gives_its_place_back_once_each_and_never_more() -> None:
@@ -112,7 +119,11 @@ def test_each_skill_counts_its_own_money_of_the_day() -> None:
     agent.count_skill("dips", Micros(-5), MIDNIGHT)
     assert agent.skills_today(AT) == {"dips": 7, "news": 0}
     agent.count_skill("dips", Micros(1), MIDNIGHT)
-    assert (agent.skills_today(MIDNIGHT), agent.skills_today(AT)) == ({"dips": 1}, {})
+    assert agent.skills_today(MIDNIGHT) == agent.skills_today(AT) == {"dips": 1}
+    # A clock that goes back over midnight goes on counting, further back it begins anew.
+    agent.count_skill("dips", Micros(2), LATE)
+    assert agent.skills_today(MIDNIGHT) == {"dips": 3}
+    assert agent.skills_today(Timestamp(LATE - DAY_S)) == {}
 
 
 def test_imports_count_until_midnight() -> None:
@@ -121,7 +132,9 @@ def test_imports_count_until_midnight() -> None:
     agent.count_import(LATE)
     assert (agent.imports_today(AT), agent.imports_today(MIDNIGHT)) == (2, 0)
     agent.count_import(MIDNIGHT)
-    assert (agent.imports_today(MIDNIGHT), agent.imports_today(AT)) == (1, 0)
+    assert (agent.imports_today(MIDNIGHT), agent.imports_today(AT)) == (1, 1)
+    agent.count_import(LATE)
+    assert (agent.imports_today(MIDNIGHT), agent.imports_today(Timestamp(LATE - DAY_S))) == (2, 0)
 
 
 @pytest.mark.parametrize(("after_s", "is_kept"), [(-1.0, True), (0.0, False), (1.0, False)])

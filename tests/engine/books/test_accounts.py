@@ -242,7 +242,9 @@ def test_what_was_promised_yesterday_is_not_given_back_to_today() -> None:
     world.apply(placed(order_id="o2"))
     world.apply(ended(40))
     assert world.venues.spent_today("ada", AT) == 59 * ONE
-    assert world.venues.spent_today("ada", Timestamp(AT - 86_400)) == 0
+    # A clock that goes back over midnight goes on counting, further back it begins anew.
+    assert world.venues.spent_today("ada", Timestamp(AT - 86_400)) == 59 * ONE
+    assert world.venues.spent_today("ada", Timestamp(AT - 2 * 86_400)) == 0
     assert world.venues.spent_today("bea", AT) == 0
     assert world.agents["ada"].skills_spent == {"dips": 59 * ONE}
 

@@ -317,6 +317,7 @@ async def line_to(url: str, **headers: str) -> AsyncGenerator[Line]:
         assert response.status_code == 200
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert response.headers["cache-control"] == "no-store"
+        assert response.headers["x-accel-buffering"] == "no"
         yield Line(response)
 
 

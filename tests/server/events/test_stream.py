@@ -129,6 +129,7 @@ async def sent(one: Subscription, may_listen: Callable[[], bool] = lambda: True)
             headers = Headers(raw=message["headers"])
             assert headers["content-type"].startswith("text/event-stream")
             assert headers["cache-control"] == "no-store"
+            assert headers["x-accel-buffering"] == "no"
         else:
             parts.append(message["body"].decode())
 

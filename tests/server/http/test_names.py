@@ -25,6 +25,7 @@ from service_tui.wire.endpoints.public import (
     SETTINGS,
     TRADES,
 )
+from service_tui.wire.endpoints.research import BACKTEST
 from service_tui.wire.positions import PnlBody, PortfolioBody, PortfolioVenue, PositionsBody
 from service_tui.wire.settings import SettingsBody
 
@@ -180,6 +181,27 @@ async def test_who_sends_a_public_name_gets_public_names(
         assert {said} <= set(invalid.json())
         wrong = await client.get(TRADES.path, params={"venue": venue, "limit": 0})
         assert wrong.status_code == 422
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("venue", "choices"),
+    [("polymarket", "'sim' or 'polymarket'"), ("evm_venue", "'sim' or 'evm_venue'")],
+)
+async def test_a_body_that_is_refused_is_answered_in_the_names_that_stand_in_it(
+    tmp_path: Path, venue: str, choices: str
+) -> None:
+    async with open_stage(tmp_path) as stage, caller(stage, None) as client:
+        body = {"skill_slug": "weather", "config": {}, "venue": venue}
+        wrong = await client.post(BACKTEST.path, json=body | {"venue": [venue], "platform": venue})
+        assert wrong.status_code == 422
+        assert choices in wrong.json()["fix"]
+        # A text that is no JSON names no venue, and one with a field twice says neither.
+        for text in (b'{"venue": "polymarket", ', b'{"venue": "kalshi", "venue": 1}'):
+            broken = await client.post(
+                BACKTEST.path, content=text, headers={"Content-Type": "application/json"}
+            )
+            assert broken.status_code == 422
 
 
 @pytest.mark.slow

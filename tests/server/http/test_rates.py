@@ -31,6 +31,7 @@ from service_tui.wire.endpoints.public import (
     PORTFOLIO,
     POSITIONS,
     REGISTER,
+    SKILLS,
 )
 
 # Wire reference, section 7, with the paths that each line names.
@@ -149,6 +150,42 @@ async def test_a_429_says_what_it_costs_to_go_on_and_when_it_is_free_again(tmp_p
         assert (await client.get(AGENT.path)).status_code == 200
         await stage.clock.advance(0.5)
         assert (await until_refused(client, PORTFOLIO.path))[0] == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("plan", "path", "grows"),
+    [
+        (Plan.PRO, BRIEFING.path, True),
+        # The largest plan has no larger one beside it.
+        (Plan.ELITE, BRIEFING.path, False),
+    ],
+)
+async def test_a_429_speaks_of_a_larger_plan_only_where_one_has_more_calls(
+    tmp_path: Path, plan: Plan, path: str, *, grows: bool
+) -> None:
+    async with other_agent(tmp_path, plan) as (_, client):
+        count, refused = await until_refused(client, path)
+        assert refused.status_code == 429
+        body = refused.json()
+        assert body["detail"].startswith(f"{count} calls a minute ")
+        assert ("plan" in body["detail"] + body["fix"]) is grows
+        assert "wait 60 s" in body["fix"]
+
+
+@pytest.mark.slow
+async def test_who_has_no_key_is_told_nothing_of_plans(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path, plan=Plan.ELITE, speed=0) as stage,
+        listen(stage.sim.app) as url,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=ANSWER_S) as client,
+    ):
+        names = [{"name": f"number {count}"} for count in range(11)]
+        joined = [await client.post(REGISTER.path, json=name) for name in names]
+        _, read = await until_refused(client, SKILLS.path)
+        for answer in (joined[-1], read):
+            assert answer.status_code == 429
+            assert "plan" not in answer.json()["detail"] + answer.json()["fix"]
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from service_tui.server.http.refusals import (
     invalid_items,
     not_claimed,
     plain,
+    scarce,
     throttled,
     unauthenticated,
     wrong_path,
@@ -71,13 +72,25 @@ def test_an_agent_that_is_not_claimed_is_shown_the_way() -> None:
     }
 
 
+def test_what_is_not_for_sale_is_told_without_an_offer() -> None:
+    denial = scarce(5, "an hour", 0.2, "http://desk/x")
+    assert (denial.status, denial.headers) == (429, {"Retry-After": "1"})
+    assert body_of(denial) == {
+        "error": "Rate limit exceeded",
+        "detail": "5 of these an hour are answered",
+        "fix": "wait 1 s and try again",
+        "limit": 5,
+        "x402_url": "http://desk/x",
+    }
+
+
 @pytest.mark.parametrize(
     ("wait_s", "seconds"), [(0.01, "1"), (1.0, "1"), (1.01, "2"), (59.2, "60")]
 )
 def test_a_call_above_the_rate_is_told_when_to_come_back_and_what_one_call_costs(
     wait_s: float, seconds: str
 ) -> None:
-    denial = throttled(30, wait_s, "http://desk/x")
+    denial = throttled(30, wait_s, "http://desk/x", grows=True)
     assert (denial.status, denial.headers) == (429, {"Retry-After": seconds})
     body = body_of(denial)
     offer = body.pop("accepts")

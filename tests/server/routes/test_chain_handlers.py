@@ -114,7 +114,7 @@ async def test_a_sixth_challenge_in_an_hour_waits(service: Any) -> None:
         await asked(service)
 
     assert refused.value.status == 429
-    assert "wait 3601 s and try again" in str(refused.value.body)
+    assert "wait 3600 s and try again" in str(refused.value.body)
     assert await asked(service, "ben")
 
 

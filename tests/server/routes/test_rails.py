@@ -70,6 +70,32 @@ async def test_every_rail_is_told_with_what_is_used_and_midnight_clears_it(tmp_p
         assert timestamp(anew.resets_at) == midnight + DAY_S
 
 
+async def test_a_clock_that_is_set_back_over_midnight_empties_no_limit_of_the_day(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await change(stage, claimed=True, real_trading_enabled=True)
+        line = line_to(stage)
+        midnight = timestamp((await rails(line)).resets_at)
+
+        async def buys() -> tuple[int, float, list[float]]:
+            assert (await buy(line, 12, skill_slug="gull"))["success"]
+            assert (await buy(line, 25, venue="evm_venue"))["success"]
+            used = await rails(line)
+            return used.trades_today, round(used.daily_spent), [o.spent for o in used.skills_today]
+
+        await line.wait(midnight + 1 - stage.clock.now(), step_s=600)
+        assert await buys() == (2, 25, [12])
+        # A second too far: it was set right.
+        await stage.clock.advance(-2)
+        assert await buys() == (4, 50, [24])
+        await stage.clock.advance(2)
+        assert await buys() == (6, 75, [36])
+        # A clock that was a week ahead until then locks nobody out.
+        await stage.clock.advance(-7 * DAY_S)
+        assert await buys() == (2, 25, [12])
+
+
 async def test_the_operator_reads_the_rails_of_every_agent(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = line_to(stage)

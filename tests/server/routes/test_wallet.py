@@ -96,7 +96,54 @@ async def test_a_link_that_proves_nothing_is_refused(tmp_path: Path) -> None:
         assert stage.world.chain.wallet_of(stage.agent_id) is None
         # Five an hour, of which four were asked for above.
         await own.challenge()
-        await own.line.said(LINK_CHALLENGE, 429, address=own.address)
+        refused = await own.line.ask(LINK_CHALLENGE, address=own.address)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "3600")
+        said = refused.json()
+        assert (said["error"], said["limit"]) == ("Rate limit exceeded", 5)
+        assert said["detail"] == "5 of these an hour are answered"
+        assert said["fix"] == "wait 3600 s and try again"
+        assert said["x402_url"] == f"{stage.sim.service.address}{LINK_CHALLENGE.path}"
+
+
+@pytest.mark.slow
+async def test_a_wallet_is_unlinked_ten_times_an_hour(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        for _ in range(10):
+            assert (await own.line.said(UNLINK_WALLET))["success"]
+        said = await own.line.said(UNLINK_WALLET, 429)
+        assert said["detail"] == "10 of these an hour are answered"
+        await own.line.wait(3_601)
+        assert (await own.line.said(UNLINK_WALLET))["success"]
+
+
+@pytest.mark.slow
+async def test_credentials_are_derived_three_times_a_minute(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        await own.link()
+        for number in range(3):
+            await own.line.said(DERIVE_CREDENTIALS, json=own.headers(nonce=number))
+        refused = await own.line.ask(DERIVE_CREDENTIALS, json=own.headers())
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+        assert refused.json()["detail"] == "3 of these a minute are answered"
+        # What is no such call at all costs none of them.
+        await own.line.said(DERIVE_CREDENTIALS, 422, json={})
+        await own.line.wait(61)
+        await own.line.said(DERIVE_CREDENTIALS, json=own.headers())
+
+
+@pytest.mark.slow
+async def test_a_managed_wallet_is_told_that_it_needs_no_credentials(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        managed = (await own.line.said(SETTINGS))["wallet_address"]
+        body = own.headers() | {"poly_address": managed}
+        said = await own.line.said(DERIVE_CREDENTIALS, 400, json=body)
+        assert said["error"] == "the service holds the key of this wallet"
+        assert said["fix"] == "a managed wallet needs none; for an own one link it first"
+        # Of any other address the answer is the one about the account.
+        await own.line.said(DERIVE_CREDENTIALS, 403, json=own.headers())
 
 
 @pytest.mark.slow
@@ -148,9 +195,12 @@ async def test_credentials_want_the_wallets_own_fresh_signature(tmp_path: Path) 
         forged = good | {"poly_signature": other["poly_signature"]}
         await own.line.said(DERIVE_CREDENTIALS, 403, json=other)
         await own.line.said(DERIVE_CREDENTIALS, 400, json=forged)
+        # Three a minute are answered.
+        await own.line.wait(61)
         await own.line.said(DERIVE_CREDENTIALS, 400, json=good | {"poly_nonce": "1"})
         old = own.headers(stage.clock.now() - 3_600)
         await own.line.said(DERIVE_CREDENTIALS, 400, json=old)
+        await own.line.wait(61)
         early = own.headers(stage.clock.now() + 3_600)
         await own.line.said(DERIVE_CREDENTIALS, 400, json=early)
         for name in good:

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
+from kit.service.pooler import pooled
 from kit.service.postgres import USER, Postgres, leading, new_place, postgres
 from service_tui.storage.answers import Answer, Answers
 from service_tui.storage.entries import Bound, EntryQuery, EntryStore, StoredEntry
@@ -478,6 +479,28 @@ def test_a_database_of_another_encoding_is_refused_in_a_sentence(
     assert settings_of(place).encoding == encoding
     # A world that somebody has there already can be copied out.
     assert ensure(place, any_encoding=True)
+
+
+def test_a_pooler_that_keeps_no_sessions_is_refused_in_a_sentence(slow: Postgres) -> None:
+    with pooled(slow, keeps_sessions=False) as url:
+        place = WorldPlace(url, "behind_one")
+        for ask in (ensure, settings_of):
+            with pytest.raises(StorageError, match="a pooler stands before the database"):
+                ask(place)
+    # Nothing was made, and no lock stayed behind in a session of the pooler's.
+    direct = WorldPlace(slow.url, "behind_one")
+    assert "behind_one" not in worlds_in(direct)
+    assert ensure(direct)
+
+
+async def test_a_pooler_that_keeps_sessions_is_as_good_as_none(
+    slow: Postgres, tmp_path: Path
+) -> None:
+    with pooled(slow, keeps_sessions=True) as url:
+        place = new_place(url)
+        with leading(place, tmp_path) as database:
+            await JournalStore(database).append([row(1, TEXT)])
+            assert [kept.body for kept in JournalStore(database).rows_after(0)] == [TEXT]
 
 
 @pytest.mark.parametrize(

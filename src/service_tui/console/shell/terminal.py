@@ -244,11 +244,13 @@ class KeyParser(XTermParser):
             return
 
     def parse_mouse_code(self, code: str) -> Message | None:
-        """The mouse message, unless its place is invalid: a window without pixels has none."""
-        try:
-            return super().parse_mouse_code(code)
-        except ArithmeticError:
-            return None
+        """The mouse message. Its place is in cells: no other unit was asked for.
+
+        Textual takes it for pixels from the first report of a window's size on, also from a
+        terminal that counts cells: every click would land near the upper left corner.
+        """
+        self.mouse_pixels = False
+        return super().parse_mouse_code(code)
 
 
 def _is_letter(message: Message) -> bool:
@@ -326,6 +328,9 @@ class Terminal(Losable, LinuxDriver):
                 thread._queue.put(data, timeout=CHECK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 return
         self.report_lost()
+
+    def _enable_mouse_pixels(self) -> None:
+        """Ask for nothing: not every terminal that reports its size counts pixels when asked."""
 
     def run_input_thread(self) -> None:
         """Read input until the end; invalid input is dropped without ending the thread."""

@@ -12,6 +12,7 @@ from service_tui.engine.limits import (
     FAILED_COOLDOWN_S,
     MAX_TRADE_DEFAULT,
     PLANS,
+    counts_as,
     day_of,
 )
 from service_tui.engine.position import Position
@@ -137,20 +138,21 @@ class Agent:
 
     def buys_today(self, at: Timestamp) -> int:
         """Buys since midnight UTC that have got shares."""
-        return self.day_buys if day_of(at) == self.buys_day else 0
+        return self.day_buys if counts_as(self.buys_day, at) else 0
 
     def resting_today(self, at: Timestamp) -> int:
         """Open buys placed since midnight UTC that have got no shares yet."""
-        return self.day_resting if day_of(at) == self.buys_day else 0
+        return self.day_resting if counts_as(self.buys_day, at) else 0
 
     def imports_today(self, at: Timestamp) -> int:
         """Markets imported since midnight UTC."""
-        return self.day_imports if day_of(at) == self.imports_day else 0
+        return self.day_imports if counts_as(self.imports_day, at) else 0
 
     def count_import(self, at: Timestamp) -> None:
         """Count one import."""
         self.day_imports = self.imports_today(at) + 1
-        self.imports_day = day_of(at)
+        if not counts_as(self.imports_day, at):
+            self.imports_day = day_of(at)
 
     def count_buy(
         self, at: Timestamp, money: Micros = Micros(0), *, has_filled: bool = True
@@ -175,13 +177,13 @@ class Agent:
             self.day_resting = max(0, self.day_resting - 1)
 
     def _begin_day(self, at: Timestamp) -> None:
-        if (day := day_of(at)) != self.buys_day:
-            self.buys_day, self.day_buys, self.day_resting = day, 0, 0
+        if not counts_as(self.buys_day, at):
+            self.buys_day, self.day_buys, self.day_resting = day_of(at), 0, 0
             self.day_spent = Micros(0)
 
     def spent_today(self, at: Timestamp) -> Micros:
         """Money of the buys since midnight UTC, on all venues."""
-        return self.day_spent if day_of(at) == self.buys_day else Micros(0)
+        return self.day_spent if counts_as(self.buys_day, at) else Micros(0)
 
     def give_back(self, money: Micros, at: Timestamp) -> None:
         """Take off the day what a buy of today has not spent after all."""
@@ -190,16 +192,15 @@ class Agent:
 
     def skills_today(self, at: Timestamp) -> dict[str, Micros]:
         """Money of the buys since midnight UTC, by the skill that they name."""
-        return self.skills_spent if day_of(at) == self.skills_day else {}
+        return self.skills_spent if counts_as(self.skills_day, at) else {}
 
     def count_skill(self, slug: str, money: Micros, at: Timestamp) -> None:
         """Count a skill's buy against its day, on whatever venue; less than 0 gives back."""
-        day = day_of(at)
-        if day != self.skills_day:
-            if money < 0:
-                # What was promised on another day never counted against this one.
-                return
-            self.skills_day, self.skills_spent = day, {}
+        if money < 0 and day_of(at) != self.skills_day:
+            # What was promised on another day never counted against this one.
+            return
+        if not counts_as(self.skills_day, at):
+            self.skills_day, self.skills_spent = day_of(at), {}
         spent = self.skills_spent.get(slug, 0) + money
         self.skills_spent[slug] = Micros(max(0, spent))
 

@@ -6,7 +6,7 @@ A buy is a mirror when its `signal_data` names the transaction that it mirrors.
 from typing import Final
 
 from service_tui.engine.events import Fill, Note
-from service_tui.engine.limits import day_of
+from service_tui.engine.limits import counts_as, day_of
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -41,7 +41,7 @@ class MirrorReserves:
     def spent_today(self, agent_id: str, venue: Venue, at: Timestamp) -> Micros:
         """What mirrors on a venue have cost since midnight UTC, open orders included."""
         day, spent = self.spent.get((agent_id, venue), (0, Micros(0)))
-        return spent if day == day_of(at) else Micros(0)
+        return spent if counts_as(day, at) else Micros(0)
 
     def count_fill(self, fill: Fill) -> None:
         """Count a buy on `sim`, if it is a mirror."""
@@ -53,8 +53,9 @@ class MirrorReserves:
         signal = mirrored_by(note)
         if signal is None:
             return
-        spent = self.spent_today(*who, at)
-        self.spent[who] = day_of(at), spent + money
+        spent = Micros(self.spent_today(*who, at) + money)
+        day, _ = self.spent.get(who, (0, Micros(0)))
+        self.spent[who] = (day if counts_as(day, at) else day_of(at)), spent
         done = self.done.setdefault(who[0], {})
         done[signal] = Micros(done.pop(signal, 0) + money)
         while len(done) > DONE_MAX:

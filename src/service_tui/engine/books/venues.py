@@ -34,7 +34,7 @@ from service_tui.engine.events import (
     PositionRedeemed,
     VenueEvent,
 )
-from service_tui.engine.limits import day_of
+from service_tui.engine.limits import counts_as, day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.position import Position
 from service_tui.engine.transitions import PositionState, PositionTrigger, moved
@@ -296,7 +296,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     def spent_today(self, agent_id: str, at: Timestamp) -> Micros:
         """Money of the buys since midnight UTC on both venues, open orders included."""
         day, spent = self.spent.get(agent_id, (0, Micros(0)))
-        return spent if day == day_of(at) else Micros(0)
+        return spent if counts_as(day, at) else Micros(0)
 
     def price(self, holding: VenuePosition, times: Times) -> float:
         """The mark price of YES: the middle of the book, the last one known, or the outcome."""
@@ -585,7 +585,9 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         return holding
 
     def _spend(self, agent_id: str, at: Timestamp, money: Micros) -> None:
-        self.spent[agent_id] = day_of(at), Micros(self.spent_today(agent_id, at) + money)
+        day, _ = self.spent.get(agent_id, (0, Micros(0)))
+        spent = Micros(self.spent_today(agent_id, at) + money)
+        self.spent[agent_id] = (day if counts_as(day, at) else day_of(at)), spent
 
     def _move(self, giver: str, taker: str, amount: Micros) -> None:
         """Transfer what is more than nothing."""

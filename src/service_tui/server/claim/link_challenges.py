@@ -16,10 +16,6 @@ CHALLENGE_S: Final = 300.0
 OPEN_MAX: Final = 64
 """Challenges that wait at one time, of all agents; the oldest go first."""
 
-AN_HOUR: Final = 5
-LINKS_A_DAY: Final = 3
-"""Source: wire reference, 2.5: challenges an hour, links a day."""
-
 HOUR_S: Final = 3_600.0
 DAY_S: Final = 86_400.0
 

@@ -12,6 +12,11 @@ from service_tui.server.events.listeners import Subscription
 from service_tui.wire.events import EventBody
 
 MEDIA_TYPE: Final = "text/event-stream"
+
+HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""Nobody keeps events. # ours: proxies are told to pass each on at once. The usual ones collect
+some kilobytes first, and a console behind one stands still meanwhile."""
+
 RETRY_MS: Final = 1_000
 """After this long a browser-like client comes back."""
 
@@ -41,7 +46,7 @@ class EventStream(StreamingResponse):
         may_listen: Callable[[], bool],
         who: str = "",
     ) -> None:
-        super().__init__(_frames(subscription, may_listen), headers={"Cache-Control": "no-store"})
+        super().__init__(_frames(subscription, may_listen), headers=HEADERS)
         self._subscription = subscription
         self._streams = streams
         self._who = who

@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.server.http.people.roster import THE_OWNER, Person
-from service_tui.server.http.rates import FIXED_RATES, rate_of
+from service_tui.server.http.rates import FIXED_RATES, has_larger, rate_of
 from service_tui.server.http.refusals import Denied, denied, throttled, unauthenticated
 from service_tui.server.http.service import Service
 from service_tui.terms import PersonRole, Plan
@@ -177,7 +177,8 @@ class Access:
         limit = rate_of(endpoint.path, plan)
         wait_s = service.rates.take(who, endpoint.path, limit, now=service.clock.monotonic())
         if wait_s > 0:
-            raise throttled(limit, wait_s, f"{service.address}{caller.path}")
+            url, grows = f"{service.address}{caller.path}", has_larger(endpoint.path, plan)
+            raise throttled(limit, wait_s, url, grows=grows)
 
     def person(self, service: Service, endpoint: Endpoint[WireModel], headers: Headers) -> Person:
         """The person who calls an endpoint of the operators.

@@ -56,6 +56,11 @@ def rate_of(path: str, plan: Plan) -> int:
     return (OTHERS if free is None else free) * PLANS[plan].rate_factor
 
 
+def has_larger(path: str, plan: Plan) -> bool:
+    """Whether another plan has more calls a minute of a path of the endpoint table."""
+    return any(rate_of(path, other) > rate_of(path, plan) for other in Plan)
+
+
 def _longest(rates: dict[str, int], path: str) -> int | None:
     """The rate of the longest beginning of a path, whole segments only."""
     while path:

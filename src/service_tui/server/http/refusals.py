@@ -127,23 +127,57 @@ def not_claimed(refusal: NotClaimed, claim_url: str) -> Denied:
     return Denied(403, body)
 
 
-def throttled(limit: int, wait_s: float, url: str) -> Denied:
-    """A 429: calls a minute, when the next may come, and where one would pay for this one."""
-    seconds = max(1, math.ceil(wait_s))
+def throttled(limit: int, wait_s: float, url: str, *, grows: bool) -> Denied:
+    """A 429: calls a minute, when the next may come, and where one would pay for this one.
+
+    `grows` is True where a larger plan has more of these calls.
+    """
+    counted = f"{limit} calls a minute are"
     return Denied(
         429,
         ErrorBody(
             error="Rate limit exceeded",
-            detail=f"{limit} calls a minute are included in the plan",
-            fix=f"wait {seconds} s and try again; a larger plan has more calls a minute",
+            detail=f"{counted} included in the plan" if grows else f"{counted} answered",
+            fix=_wait(wait_s) + ("; a larger plan has more calls a minute" if grows else ""),
             limit=limit,
             x402_url=url,
             x402_price=X402_PRICE,
             x402_version=VERSION,
             accepts=(offer_for(url),),
         ),
-        {"Retry-After": str(seconds)},
+        _retry_after(wait_s),
     )
+
+
+def scarce(limit: int, span: str, wait_s: float, url: str) -> Denied:
+    """A 429 of what is counted beside the rate: so many in a `span`, on every plan.
+
+    It offers no payment: one more of these is not for sale.
+    """
+    return Denied(
+        429,
+        ErrorBody(
+            error="Rate limit exceeded",
+            detail=f"{limit} of these {span} are answered",
+            fix=_wait(wait_s),
+            limit=limit,
+            # The interface names it for each 429.
+            x402_url=url,
+        ),
+        _retry_after(wait_s),
+    )
+
+
+def _wait(wait_s: float) -> str:
+    return f"wait {_whole(wait_s)} s and try again"
+
+
+def _retry_after(wait_s: float) -> dict[str, str]:
+    return {"Retry-After": str(_whole(wait_s))}
+
+
+def _whole(wait_s: float) -> int:
+    return max(1, math.ceil(wait_s))
 
 
 def from_refusal(refusal: Refusal) -> Denied:

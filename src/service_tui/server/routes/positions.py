@@ -195,9 +195,24 @@ def _summed(*parts: PnlBody) -> PnlBody:
     )
 
 
+async def _with_ends(request: RequestContext, rows: list[PositionBody]) -> tuple[PositionBody, ...]:
+    """The same rows: those that the journal tells of have the end of their market too."""
+    ended = [row for row in rows if row.outcome is not None]
+    unknown = {row.market_id for row in ended if row.resolves_at is None}
+    heads = await request.service.world_store.past.heads(unknown) if unknown else {}
+    return tuple(
+        row
+        if row.resolves_at is not None or (head := heads.get(row.market_id)) is None
+        else row.model_copy(update={"resolves_at": moment(Timestamp(head.resolves_at))})
+        for row in rows
+    )
+
+
 async def positions(request: RequestContext) -> PositionsBody:
     """What the agent holds."""
     found = await _select(request, request.query_as(PositionsQuery))
+    # Nothing changes when a market was to end: what is of one moment stays so.
+    rows = await _with_ends(request, found.rows)
     world, agent = request.world, request.agent
     pnl = pnl_of(world, agent)
     evm, sol = (venue_pnl(request, venue) for venue in REAL)
@@ -206,7 +221,7 @@ async def positions(request: RequestContext) -> PositionsBody:
         agent_id=agent.agent_id,
         agent_name=agent.settings.name,
         sim_balance=decimal(world.cash(agent)),
-        positions=tuple(found.rows),
+        positions=rows,
         total_value=found.value,
         total_pnl=combined.total,
         sim_pnl=pnl.total,

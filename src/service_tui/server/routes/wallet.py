@@ -1,6 +1,6 @@
 """Wallets of the calling agent: what is there, linking, credentials, approvals."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from service_tui.addresses import checksummed, is_address
 from service_tui.engine.agents.agents import Agent
@@ -11,14 +11,13 @@ from service_tui.engine.linking import link as relinked
 from service_tui.loading import imported
 from service_tui.server.chain_node.contract_calls import approvals_of
 from service_tui.server.claim.link_challenges import (
-    AN_HOUR,
     DAY_S,
     HOUR_S,
-    LINKS_A_DAY,
     IssuedChallenge,
 )
 from service_tui.server.http.entrance import EMBEDDED_HOST
-from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.rates import MINUTE_S
+from service_tui.server.http.refusals import denied, invalid_items, scarce
 from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.projections.present import OWNERSHIP, wallet_address
 from service_tui.server.projections.wallet import has_credentials, versions_of, wallet_body
@@ -54,8 +53,27 @@ from service_tui.wire.wallet import (
     WalletBody,
 )
 
+
+class Scarce(NamedTuple):
+    """What an agent may ask for so often in a span of time, whatever its plan."""
+
+    name: str
+    limit: int
+    span: str
+    span_s: float
+    path: str
+
+
+# Source: wire reference, 2.5.
+CHALLENGES: Final = Scarce("challenge", 5, "an hour", HOUR_S, LINK_CHALLENGE.path)
+LINKS: Final = Scarce("link", 3, "a day", DAY_S, LINK_WALLET.path)
+UNLINKS: Final = Scarce("unlink", 10, "an hour", HOUR_S, UNLINK_WALLET.path)
+DERIVATIONS: Final = Scarce("derive", 3, "a minute", MINUTE_S, DERIVE_CREDENTIALS.path)
+
 STALE_S: Final = 600.0
 """How old signed headers may be. # ours: the venue refuses older ones too."""
+
+MANAGED_NEEDS_NONE: Final = "a managed wallet needs none; for an own one link it first"
 
 MANAGED_FIX: Final = "send confirm_replace_managed true: the service stops trading by its own key"
 
@@ -75,7 +93,7 @@ async def challenge(request: RequestContext) -> ChallengeBody:
         Denied: 429 above five an hour.
     """
     address = checksummed(request.query_as(ChallengeQuery).address)
-    _scarce(request, "challenge", AN_HOUR, HOUR_S)
+    _scarce(request, CHALLENGES)
     service = request.service
     made = service.challenges.make(
         request.agent.agent_id,
@@ -92,16 +110,15 @@ async def challenge(request: RequestContext) -> ChallengeBody:
     )
 
 
-def _scarce(request: RequestContext, what: str, limit: int, span_s: float) -> None:
+def _scarce(request: RequestContext, what: Scarce) -> None:
     """Count one of something that is scarce; refuse above the limit."""
     service = request.service
     if not service.limits:
         return
-    who = f"{what}:{request.agent.agent_id}"
-    wait_s = service.challenges.count(who, limit, span_s, now=service.clock.monotonic())
+    who = f"{what.name}:{request.agent.agent_id}"
+    wait_s = service.challenges.count(who, what.limit, what.span_s, now=service.clock.monotonic())
     if wait_s:
-        fix = f"wait {int(wait_s) + 1} s and try again"
-        raise denied(429, f"more than {limit} of these are not answered", fix)
+        raise scarce(what.limit, what.span, wait_s, f"{service.address}{what.path}")
 
 
 async def link(request: RequestContext) -> LinkBody:
@@ -163,7 +180,7 @@ def _link_fault(request: RequestContext, sent: LinkRequest, address: str) -> Lin
     ):
         if is_wrong:
             return _not_linked(code, message, fix)
-    _scarce(request, "link", LINKS_A_DAY, DAY_S)
+    _scarce(request, LINKS)
     return None
 
 
@@ -211,7 +228,15 @@ def _ended(changed: WalletChange) -> str:
 
 
 async def unlink(request: RequestContext) -> LinkBody:
-    """Go back to the managed wallet, and to the money and positions that it has."""
+    """Go back to the managed wallet, and to the money and positions that it has.
+
+    Returns:
+        The managed wallet, or why it is not back.
+
+    Raises:
+        Denied: 429 above ten an hour.
+    """
+    _scarce(request, UNLINKS)
     world, agent = request.world, request.agent
     request.service.world_store.check_whole()
     own = world.chain.wallet_of(agent.agent_id)
@@ -257,11 +282,16 @@ async def derive_credentials(request: RequestContext) -> CredentialsBody:
         That there are credentials now.
 
     Raises:
-        Denied: 403 for another address than the account's, 400 for a wrong or old signature.
+        Denied: 403 for another address than the account's, 400 for a wrong or old signature and for
+            a managed wallet, 429 above three a minute.
     """
+    _scarce(request, DERIVATIONS)
     await imported(ETHEREUM)
     sent = request.body_as(DeriveRequest)
     wallet = request.world.chain.wallet_of(request.agent.agent_id)
+    own = wallet_address(request.world, request.agent) or ""
+    if wallet is None and sent.poly_address.lower() == own.lower():
+        raise denied(400, "the service holds the key of this wallet", MANAGED_NEEDS_NONE)
     if wallet is None or wallet.address.lower() != sent.poly_address.lower():
         raise denied(
             403,
@@ -290,8 +320,7 @@ async def _keep(request: RequestContext, how: str) -> CredentialsBody:
     request.service.world_store.check_whole()
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None:
-        fix = "a managed wallet needs none; for an own one link it first"
-        raise denied(400, "no wallet is linked", fix)
+        raise denied(400, "no wallet is linked", MANAGED_NEEDS_NONE)
     kept = CredentialsKept(agent.agent_id, request.now, wallet.address, how)
     await request.service.world_store.commit(world.note(kept))
     return CredentialsBody(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import psycopg
@@ -31,6 +31,11 @@ _LINE: Final[Mapping[str, int]] = {
     "tcp_user_timeout": 5_000,
 }
 """A lost connection is noticed within five seconds, also while no statement runs."""
+
+SPLIT_SESSIONS: Final = (
+    "a pooler stands before the database and gives each transaction another session, and the lead "
+    "of a world belongs to one; set its pool_mode to session, or name the database itself"
+)
 
 _ENCODING: Final = "UTF8"
 """Texts travel in it, whatever the role, the address or `PGCLIENTENCODING` ask for."""
@@ -146,6 +151,30 @@ def connect(place: WorldPlace, purpose: str) -> Raw:
             raw.close()
             raise
     return raw
+
+
+def refuse_split_sessions(place: WorldPlace, raw: Raw) -> None:
+    """Refuse a pooler that lets each transaction of a connection have another session. Blocks.
+
+    The lock of the lead, what a connection has set, and its prepared statements belong to a
+    session: behind such a pooler they would be somebody else's.
+
+    Raises:
+        StorageError: there is one; gives the fix.
+    """
+    session = _session_of(raw)
+    if session == raw.info.backend_pid:
+        return
+    # A pooler gave a number of its own at connecting. One that keeps no sessions gives that of the
+    # first connection, which does nothing now, to the transaction of another one.
+    with connect(place, "schema") as other, as_shared_error(), other.transaction():
+        if _session_of(other) == session or _session_of(raw) != session:
+            raise StorageError(SPLIT_SESSIONS)
+
+
+def _session_of(raw: Raw) -> int:
+    row = raw.execute(b"SELECT pg_backend_pid()").fetchone()
+    return 0 if row is None else cast("int", row[0])
 
 
 class SharedConnection:

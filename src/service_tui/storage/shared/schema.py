@@ -10,7 +10,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from service_tui.storage.db.tables import WORLD, table_of
 from service_tui.storage.errors import NewerSchemaError, StorageError
-from service_tui.storage.shared.connection import Raw, WorldPlace, connect
+from service_tui.storage.shared.connection import Raw, WorldPlace, connect, refuse_split_sessions
 from service_tui.storage.shared.errors import as_shared_error
 from service_tui.storage.shared.server_settings import refuse_other_encoding
 
@@ -77,11 +77,13 @@ def ensure(place: WorldPlace, *, upgrade: bool = False, any_encoding: bool = Fal
         True if they were made or changed now.
 
     Raises:
-        StorageError: the database cannot be reached, lacks a right, or has an encoding that does
-            not hold every text.
+        StorageError: the database cannot be reached, lacks a right, has an encoding that does not
+            hold every text, or a pooler before it that keeps no sessions.
         NewerSchemaError: a newer program made them.
     """
     with connect(place, "schema") as raw, as_shared_error():
+        # Before the lock: it would be left behind in a session that is somebody else's.
+        refuse_split_sessions(place, raw)
         raw.execute("SELECT pg_advisory_lock(%s)", [MAKING])
         if not any_encoding:
             refuse_other_encoding(raw)

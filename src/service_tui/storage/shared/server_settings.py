@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.storage.errors import StorageError
-from service_tui.storage.shared.connection import Raw, WorldPlace, connect
+from service_tui.storage.shared.connection import Raw, WorldPlace, connect, refuse_split_sessions
 from service_tui.storage.shared.errors import as_shared_error
 
 Finding = tuple[bool, str]
@@ -73,9 +73,10 @@ def settings_of(place: WorldPlace) -> ServerSettings:
     """What the server is set to, for this user and this database. Blocks.
 
     Raises:
-        StorageError: the database does not answer.
+        StorageError: the database does not answer, or a pooler before it keeps no sessions.
     """
     with connect(place, "settings") as raw, as_shared_error():
+        refuse_split_sessions(place, raw)
         found = {str(name): str(value) for name, value in raw.execute(_SETTINGS).fetchall()}
     return ServerSettings(
         encoding=found["server_encoding"],
