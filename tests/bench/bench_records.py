@@ -23,7 +23,7 @@ from pydantic.dataclasses import dataclass
 
 from service_tui.desk.research.translate import experiment_view
 from service_tui.desk.risk.translate import alert_view, monitor_view
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import AnyVenue, Line, Prose, timestamp

@@ -10,8 +10,8 @@ from kit.service.stage import open_stage
 from kit.service.wallets import market_on_chain
 from service_tui.console.book import LEVELS, ladder, quote_line
 from service_tui.console.formats import NOT_KNOWN
+from service_tui.desk.markets.translate import detail_of_tape
 from service_tui.desk.slices.markets import BookLevelView, DetailView
-from service_tui.desk.translate import detail_of_tape
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.desk import TAPE

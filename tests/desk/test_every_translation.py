@@ -23,7 +23,7 @@ from service_tui.desk import slices
 DESK = Path(service_tui.desk.__file__).parent
 TRANSLATING = [
     f"service_tui.desk.{path.relative_to(DESK).with_suffix('').as_posix().replace('/', '.')}"
-    for path in sorted([DESK / "translate.py", *DESK.glob("*/translate.py")])
+    for path in sorted(DESK.glob("*/translate.py"))
 ]
 WITHOUT_PROPERTIES = {"account", "notices", "position_key", "rows", "topics", "webhooks", "world"}
 SLICES = [

@@ -10,9 +10,9 @@ from kit.service.stage import Stage, first_state, open_stage, open_test_desk, un
 from service_tui.desk.audit.exports import position_rows
 from service_tui.desk.cached_state import dump_state, load_state
 from service_tui.desk.facts import PositionsSeen
+from service_tui.desk.positions.translate import position_views
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.service import Phase
-from service_tui.desk.translate import position_views
 from service_tui.terms import Action, MarketStatus, OrderType, Side, Venue
 from service_tui.units import ONE, decimal
 from service_tui.wire.base import moment

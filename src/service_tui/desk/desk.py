@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.briefing.heartbeat import watch_briefing
 from service_tui.desk.changes import Changed, changed
 from service_tui.desk.command import Command
 from service_tui.desk.command_router import CommandRouter
@@ -27,7 +28,6 @@ from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.feed.pollers import READINGS, mark_equity, poll, topics_of
 from service_tui.desk.gate import is_entry
 from service_tui.desk.halt.halting import Halting
-from service_tui.desk.heartbeat import watch_briefing
 from service_tui.desk.ports import DeskContext, Memory, Ports
 from service_tui.desk.reactor.reactor_desk import ReactorDesk
 from service_tui.desk.reading_failures import is_refusal, show_trouble

@@ -13,7 +13,7 @@ from service_tui.desk.all_fills import fill_of
 from service_tui.desk.facts import FillsRead
 from service_tui.desk.feed.fills import NEWEST, FillsWatch, read_fills
 from service_tui.desk.slices.agents import AgentView, FleetView
-from service_tui.desk.translate import trade_view
+from service_tui.desk.trading.translate import trade_view
 from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES
 from service_tui.wire.trades import TradeRow, TradesQuery
 

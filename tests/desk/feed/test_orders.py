@@ -18,8 +18,7 @@ from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.translate import open_order_view
-from service_tui.desk.translate import trade_view
+from service_tui.desk.trading.translate import open_order_view, trade_view
 from service_tui.terms import Venue
 from service_tui.units import Micros
 from service_tui.wire.base import timestamp

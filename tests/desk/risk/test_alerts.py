@@ -31,7 +31,7 @@ from kit.service.stage import (
     open_test_desk,
 )
 from service_tui.client.client import Client
-from service_tui.desk import heartbeat
+from service_tui.desk.briefing import heartbeat
 from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.desk import Desk
 from service_tui.desk.feed import pollers

@@ -11,11 +11,12 @@ from kit.samples.filled import filled
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
 from service_tui.desk.facts import Noticed, PreferenceSet, StarSet, WorldSeen
+from service_tui.desk.markets.translate import news_view
 from service_tui.desk.ports import Memory
 from service_tui.desk.settings.handlers import set_preference, set_speed, set_star
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.translate import news_view, world_view
+from service_tui.desk.world.translate import world_view
 from service_tui.wire.endpoints.desk import SET_SPEED
 from service_tui.wire.world import NewsBody, SpeedRequest, WorldBody
 

@@ -4,9 +4,9 @@ import pytest
 
 from kit.desk.faults import at_work, said, until
 from service_tui.client.reply import decode
+from service_tui.desk.briefing.translate import briefing_view
 from service_tui.desk.slices.briefing import BriefingView, VenueBriefing
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.translate import briefing_view
 from service_tui.wire.briefing import BriefingBody
 from service_tui.wire.endpoints.public import BRIEFING
 

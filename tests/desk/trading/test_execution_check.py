@@ -26,13 +26,14 @@ from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.trading.execution_check import (
     ExecutionCheck,
     check_execution,
+    filled_text,
     is_holding,
     mismatch_text,
     names_trade,
     quote_doubt,
 )
 from service_tui.storage.blotter import StoredState
-from service_tui.terms import Side, TradeStatus, Venue
+from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.trades import TradeBody
 
@@ -445,3 +446,59 @@ async def test_a_quote_that_may_have_traded_is_told_and_offered_to_nobody(tmp_pa
         assert (quote.ok, quote.shares) == (False, 0)
         assert "may have traded" in quote.problem
         assert stage.world.cash(stage.agent) == CASH
+
+
+def answer(**fields: Any) -> TradeBody:
+    return TradeBody(market_id="m", side=Side.YES, **fields)
+
+
+FILLED = {
+    "success": True,
+    "shares": 50.0,
+    "cost": 20.0,
+    "new_price": 0.42,
+    "price_before": 0.39,
+    "balance": 980.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "action", "words"),
+    [
+        (FILLED, Action.BUY, "bought 50.00 shares, for 20.00 (average 0.400); price now 0.420"),
+        (FILLED, Action.SELL, "sold 50.00 shares, brought 20.00 (average 0.400); price now 0.420"),
+        (
+            {"success": True, "shares_bought": 2.0, "cost": 1.0},
+            Action.BUY,
+            "bought 2.00 shares, for 1.00 (average 0.500)",
+        ),
+        (
+            {"success": True, "fill_status": TradeStatus.SUBMITTED},
+            Action.BUY,
+            "submitted: no shares yet",
+        ),
+        ({"success": True}, Action.BUY, "bought 0.00 shares, for 0.00 (average 0.000)"),
+    ],
+)
+def test_an_order_that_went_through_in_words(
+    fields: dict[str, Any], action: Action, words: str
+) -> None:
+    assert filled_text(answer(**fields), action) == words
+
+
+@pytest.mark.parametrize(
+    ("fee", "action", "words"),
+    [
+        ({"fee": 1.08}, Action.BUY,
+         "for 20.00 USDC.e (average 0.400), fee 1.08 USDC.e on top; price"),
+        ({"fee": 0.93}, Action.SELL,
+         "brought 20.00 USDC.e (average 0.400), fee 0.93 USDC.e taken off; price"),
+        ({"fee": 0.0}, Action.BUY, "(average 0.400), no fee; price"),
+        ({"fee_rate_bps": 550}, Action.BUY, "fee not reported, rate 5.5%; price"),
+        ({}, Action.BUY, "(average 0.400), fee not reported; price"),
+    ],
+)  # fmt: skip
+def test_a_real_trade_tells_its_money_and_its_fee(
+    fee: dict[str, Any], action: Action, words: str
+) -> None:
+    assert words in filled_text(answer(**FILLED, **fee), action, Venue.EVM)

@@ -30,7 +30,7 @@ from service_tui.desk.trading.handlers import (
 )
 from service_tui.desk.trading.preflight import HeldSide
 from service_tui.desk.trading.sending import request_of
-from service_tui.desk.translate import quote_view, trade_view
+from service_tui.desk.trading.translate import quote_view, trade_view
 from service_tui.storage.blotter import Budget
 from service_tui.storage.errors import BudgetExceededError, StorageError
 from service_tui.terms import Action, Side, Venue

@@ -34,7 +34,7 @@ from service_tui.desk.trading.lookup import (
     look_through,
     reconcile,
 )
-from service_tui.desk.translate import trade_view
+from service_tui.desk.trading.translate import trade_view
 from service_tui.storage.blotter import StoredState
 from service_tui.terms import TRADES_PAGE_MAX, Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal

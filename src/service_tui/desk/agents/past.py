@@ -8,9 +8,10 @@ from service_tui.client.reply import Reply
 from service_tui.desk.agents.translate import reasoned_trade_view
 from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.ports import Ports
-from service_tui.desk.position_pages import EndedRows, all_positions
+from service_tui.desk.positions.pages import EndedRows, all_positions
+from service_tui.desk.positions.translate import position_views
 from service_tui.desk.slices.agents import AgentDetailView
-from service_tui.desk.translate import amount, position_views
+from service_tui.desk.wire_values import amount
 from service_tui.terms import TRADES_PAGE_MAX, VENUE_NAMES, Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import moment

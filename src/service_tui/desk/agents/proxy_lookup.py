@@ -27,7 +27,7 @@ from service_tui.desk.trading.lookup import (
     look_through,
     surely_before,
 )
-from service_tui.desk.translate import trade_view
+from service_tui.desk.trading.translate import trade_view
 from service_tui.terms import HeldStatus, TradeStatus
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.endpoints.public import TRADES

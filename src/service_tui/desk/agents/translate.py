@@ -1,15 +1,25 @@
 """Leashes, waiting trades and what an agent did, from the wire as views."""
 
 from service_tui.desk.slices.agents import (
+    AgentLimitsView,
     AgentNeedKind,
     AgentNeedView,
+    AgentView,
     CalibrationView,
+    FillView,
+    FleetView,
     ReasonedTradeView,
     SkillResultView,
+    VenueMoneyView,
 )
 from service_tui.desk.slices.supervision import HeldView, LeashView
-from service_tui.desk.translate import amount, trade_view
+from service_tui.desk.trading.translate import trade_view
+from service_tui.desk.wire_values import amount, moment_or_none
+from service_tui.units import Micros
 from service_tui.wire.base import timestamp
+from service_tui.wire.buy_limits import BuyLimitsBody
+from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
+from service_tui.wire.events import EventBody, FillPart
 from service_tui.wire.fleet import HeldTradeBody, LeashBody, SkillResultBody
 from service_tui.wire.needs import AgentNeedBody
 from service_tui.wire.trades import TradeRow
@@ -102,4 +112,98 @@ def result_view(body: SkillResultBody) -> SkillResultView:
             for one in body.calibration
         ),
         venue=body.venue,
+    )
+
+
+def _limits_view(body: BuyLimitsBody) -> AgentLimitsView:
+    return AgentLimitsView(
+        sim_trade_max=amount(body.sim_trade_max),
+        sim_market_max=amount(body.sim_market_max),
+        trade_max=amount(body.max_trade),
+        day_spend_max=amount(body.daily_limit),
+        day_spent=amount(body.daily_spent),
+        position_max=None if body.max_position is None else amount(body.max_position),
+        buys_today=body.trades_today,
+        buys_resting=body.trades_resting,
+        buys_max=body.trades_per_day,
+        skill_budget=None if body.skill_daily_budget is None else amount(body.skill_daily_budget),
+        skills=tuple((one.skill_slug, amount(one.spent)) for one in body.skills_today),
+        cooldowns_count=len(body.cooldowns),
+    )
+
+
+def _agent_view(body: DeskAgentBody) -> AgentView:
+    marked = amount(body.equity)
+    sold = marked if body.exit_equity is None else amount(body.exit_equity)
+    return AgentView(
+        agent_id=body.agent_id,
+        name=body.name,
+        description=body.description,
+        status=body.status,
+        plan=body.plan,
+        claimed=body.claimed,
+        claim_url=body.claim_url,
+        paused=body.trading_paused,
+        suspended=body.suspended,
+        cash=amount(body.cash),
+        equity=sold,
+        total_pnl=Micros(amount(body.pnl_total) - marked + sold),
+        day_pnl=amount(body.pnl_today),
+        positions_count=body.positions_count,
+        trades_count=body.trades_count,
+        last_trade_at=moment_or_none(body.last_trade_at),
+        created_at=timestamp(body.created_at),
+        is_own=body.is_own,
+        retired=body.retired,
+        mark_equity=marked,
+        venues=tuple(
+            VenueMoneyView(
+                venue=row.venue,
+                cash=amount(row.cash),
+                reserved=amount(row.reserved),
+                equity=amount(row.equity),
+                total_pnl=amount(row.pnl),
+                positions_count=row.positions_count,
+                orders_count=row.orders_count,
+                to_redeem=amount(row.to_redeem),
+            )
+            for row in body.venues
+        ),
+        wins=body.wins,
+        losses=body.losses,
+        spent_today=amount(body.spent_today),
+        limits=None if body.rails is None else _limits_view(body.rails),
+    )
+
+
+def fleet_view(body: DeskAgentsBody) -> FleetView:
+    """View of all agents of the embedded service."""
+    return FleetView(
+        tuple(_agent_view(row) for row in body.agents),
+        body.account.plan,
+        body.account.agents_max,
+    )
+
+
+def fill_view(body: EventBody, fill: FillPart) -> FillView:
+    """View of a streamed trade of any agent."""
+    return FillView(
+        seq=body.seq,
+        at=timestamp(body.at),
+        agent_id=fill.agent_id,
+        agent_name=fill.agent_name,
+        market_id=fill.market_id,
+        question=fill.question,
+        venue=fill.venue,
+        side=fill.side,
+        action=fill.action,
+        shares=amount(fill.shares),
+        price=fill.price,
+        price_after=fill.price_after,
+        money=amount(fill.money),
+        realized=amount(fill.realized_pnl),
+        source=fill.source,
+        skill=fill.skill_slug,
+        trade_id=fill.trade_id,
+        fee=None if fill.fee is None else amount(fill.fee),
     )

@@ -7,7 +7,7 @@ from typing import Final
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.redemption import RedemptionRow, Stage
 from service_tui.desk.slices.wallet import CheckView, Ownership, WalletView
-from service_tui.desk.translate import UNTRANSLATABLE, amount
+from service_tui.desk.wire_values import UNTRANSLATABLE, amount
 from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.base import Moment, timestamp

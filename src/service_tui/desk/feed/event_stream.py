@@ -12,12 +12,12 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.client.retry import next_delay
+from service_tui.desk.agents.translate import fill_view
 from service_tui.desk.facts import Acted, FillsReceived, Listening, Noticed
 from service_tui.desk.ports import Listen, Ports
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.log import LogEvent
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.translate import fill_view
 from service_tui.wire.events import EventBody, EventKind, FillPart, MarketPart
 
 

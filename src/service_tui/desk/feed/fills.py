@@ -10,7 +10,8 @@ from service_tui.desk.facts import FillsRead
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.agents import AgentView, FillView, FleetView
 from service_tui.desk.slices.trades import TradeView
-from service_tui.desk.translate import UNTRANSLATABLE, trade_view
+from service_tui.desk.trading.translate import trade_view
+from service_tui.desk.wire_values import UNTRANSLATABLE
 from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES
 from service_tui.wire.trades import TradesQuery
 

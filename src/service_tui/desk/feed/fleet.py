@@ -15,9 +15,10 @@ from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
+from service_tui.desk.positions.translate import position_views
 from service_tui.desk.slices.agents import HELD_SHOWN, AgentDetailView, AgentNeedView
 from service_tui.desk.slices.supervision import HeldSeen, LeashView
-from service_tui.desk.translate import amount, position_views
+from service_tui.desk.wire_values import amount
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_POSITIONS,

@@ -15,7 +15,7 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.trading.cancel_orders import TOPICS_AFTER_ORDER
 from service_tui.desk.trading.handlers import recent_trades
 from service_tui.desk.trading.translate import open_order_view
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.terms import Venue
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.public import OPEN_ORDERS

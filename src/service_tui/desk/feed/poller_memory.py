@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.fills import FillsWatch
 from service_tui.desk.ports import Ports
-from service_tui.desk.position_pages import EndedRows
+from service_tui.desk.positions.pages import EndedRows
 from service_tui.desk.reactor.poll import ReactorWatch
 from service_tui.desk.slices.markets import DetailView, MarketView
 

@@ -22,6 +22,10 @@ from service_tui.client.errors import (
 from service_tui.client.keys import TRIED_AGAIN_S
 from service_tui.client.reply import Reply
 from service_tui.client.retry import next_delay
+from service_tui.desk.account.translate import account_view, limits_view
+from service_tui.desk.agents.translate import fleet_view
+from service_tui.desk.briefing.heartbeat import AT_LEAST_S
+from service_tui.desk.briefing.translate import briefing_view
 from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.changes import Changed, Loaded
 from service_tui.desk.facts import (
@@ -38,9 +42,10 @@ from service_tui.desk.feed.orders import read_orders, venue_sums
 from service_tui.desk.feed.poller_memory import PollerMemory, Read, Reading
 from service_tui.desk.feed.team import read_team
 from service_tui.desk.feed.wallet import read_redemptions, read_wallet
-from service_tui.desk.heartbeat import AT_LEAST_S
+from service_tui.desk.markets.translate import detail_of_history, detail_of_tape, news_view
 from service_tui.desk.ports import Ports
-from service_tui.desk.position_pages import all_positions
+from service_tui.desk.positions.pages import all_positions
+from service_tui.desk.positions.translate import position_views
 from service_tui.desk.reactor.poll import period_s, read_signals
 from service_tui.desk.reading_failures import READING, failure_of, show_failure
 from service_tui.desk.research.translate import source_view
@@ -57,19 +62,8 @@ from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.handlers import recent_trades
-from service_tui.desk.translate import (
-    UNTRANSLATABLE,
-    account_view,
-    amount,
-    briefing_view,
-    detail_of_history,
-    detail_of_tape,
-    fleet_view,
-    limits_view,
-    news_view,
-    position_views,
-    world_view,
-)
+from service_tui.desk.wire_values import UNTRANSLATABLE, amount
+from service_tui.desk.world.translate import world_view
 from service_tui.storage.errors import StorageError
 from service_tui.terms import EXPERIMENTS_PAGE_MAX, HISTORY_HOURS_MAX, Mode, Venue
 from service_tui.units import Micros, Timestamp

@@ -53,10 +53,11 @@ from service_tui.desk.slices.reactor import (
     SignalView,
 )
 from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.trading.execution_check import shares_of
 from service_tui.desk.trading.handlers import NO_ORDER, budget_of, unwritten
 from service_tui.desk.trading.preflight import preflight
 from service_tui.desk.trading.sending import end, send, settle
-from service_tui.desk.translate import amount, shares_of
+from service_tui.desk.wire_values import amount
 from service_tui.storage.errors import BudgetExceededError, ClaimedError, StorageError
 from service_tui.storage.reactor import putting
 from service_tui.terms import Action

@@ -16,7 +16,7 @@ from service_tui.desk.slices.reactor import (
     ReactorConfigView,
     SignalView,
 )
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.terms import (
     BREAKER_S,
     FAILURES_MAX,

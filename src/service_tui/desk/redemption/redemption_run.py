@@ -33,7 +33,7 @@ from service_tui.desk.slices.redemption import (
     Step,
 )
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import MalformedError, NotRedeemableError, SigningError
 from service_tui.signing.orders import token_number

@@ -19,7 +19,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.research.translate import backtest_view
 from service_tui.desk.slices.research import BacktestRequested, BacktestSeen, DiffView
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.translate import UNTRANSLATABLE
+from service_tui.desk.wire_values import UNTRANSLATABLE
 from service_tui.terms import Venue
 from service_tui.wire.endpoints.research import BACKTEST
 from service_tui.wire.research import BacktestRequest

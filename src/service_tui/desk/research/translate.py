@@ -10,7 +10,7 @@ from service_tui.desk.slices.research import (
     SessionView,
     Source,
 )
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.experiments import SeriesState
 from service_tui.notes.notebook import COMMIT_SHORT, Config, Logged, Notes
 from service_tui.notes.registry import Live, RegistryEntry

@@ -16,7 +16,7 @@ from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.risk import NO_THRESHOLDS, POINTS, MonitorView, Thresholds
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.desk.translate import UNTRANSLATABLE
+from service_tui.desk.wire_values import UNTRANSLATABLE
 from service_tui.terms import (
     PUBLISHED_THRESHOLDS,
     THRESHOLDS,

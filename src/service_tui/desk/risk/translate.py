@@ -15,7 +15,7 @@ from service_tui.desk.slices.risk import (
     MonitorView,
     exit_name,
 )
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.terms import THRESHOLDS, AlertStatus, ExitReason, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import timestamp

@@ -5,10 +5,11 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
 from service_tui.desk.facts import Noticed, PreferenceSet, StarSet, WorldSeen
+from service_tui.desk.markets.translate import news_view
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.translate import news_view, world_view
+from service_tui.desk.world.translate import world_view
 from service_tui.terms import SPEEDS
 from service_tui.wire.endpoints.desk import SET_SPEED
 from service_tui.wire.world import SpeedRequest

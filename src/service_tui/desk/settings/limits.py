@@ -23,7 +23,7 @@ from service_tui.desk.settings.translate import defaults_of
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.units import Micros, decimal
 from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, POST_SETTINGS
 from service_tui.wire.settings import (

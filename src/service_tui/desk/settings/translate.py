@@ -6,7 +6,7 @@ from service_tui.desk.slices.buy_limits import (
     RiskDefaults,
     SkillDaySpend,
 )
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.terms import SIM_MARKET_MAX, SIM_TRADE_MAX, Side
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import timestamp

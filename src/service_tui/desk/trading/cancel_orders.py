@@ -17,7 +17,7 @@ from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.execution_check import grain
 from service_tui.desk.trading.order_signature import may_sign
 from service_tui.desk.trading.translate import open_order_view
-from service_tui.desk.translate import amount
+from service_tui.desk.wire_values import amount
 from service_tui.signing.orders import SHARES_MIN
 from service_tui.terms import MONEY_OF, TRADES_PAGE_MAX, Action, Side, Venue
 from service_tui.units import Micros, decimal, sum_of

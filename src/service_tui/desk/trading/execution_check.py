@@ -12,13 +12,18 @@ from typing import Final
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.fixes import fix_of
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.orders import limit_text
+from service_tui.desk.slices.orders import limit_text, price_text
 from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.trades import TradeView
-from service_tui.desk.translate import amount, filled_text, shares_of
+from service_tui.desk.wire_values import amount
 from service_tui.signing.orders import FEE_MAX_BPS
-from service_tui.terms import Action, TradeStatus, Venue
+from service_tui.terms import (
+    MONEY_OF,
+    Action,
+    TradeStatus,
+    Venue,
+)
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal
 from service_tui.wire.trades import TradeBody
 
@@ -214,3 +219,39 @@ def _done_text(order: PlaceTrade, body: TradeBody) -> str:
     if order.action is Action.SELL and 0 < shares < ordered - grain(order.venue) / ONE:
         return f"{text}; {ordered - shares:,.2f} not sold"
     return text
+
+
+def shares_of(body: TradeBody, action: Action) -> float:
+    """Shares bought or sold by an answer."""
+    own = body.shares_bought if action is Action.BUY else body.shares_sold
+    return own or body.shares
+
+
+def filled_text(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> str:
+    """The outcome of a trade in one sentence; on a real venue with its money and its fee."""
+    shares = shares_of(body, action)
+    state = body.fill_status or body.status or body.order_status
+    if state is not None and shares <= 0:
+        return f"{state}: no shares yet"
+    average = body.cost / shares if shares > 0 else 0.0
+    verb, tail = ("bought", "for") if action is Action.BUY else ("sold", "brought")
+    after = f"; price now {price_text(body.new_price)}" if body.new_price else ""
+    paid = f"{body.cost:,.2f} (average {price_text(average)})"
+    if venue is not Venue.SIM:
+        unit = MONEY_OF[venue]
+        fee = amount(body.fee) if "fee" in body.model_fields_set else None
+        fee_text = venue_fee_text(fee, action, venue)
+        if fee is None and body.fee_rate_bps:
+            fee_text = f"fee not reported, rate {body.fee_rate_bps / 100:g}%"
+        paid = f"{body.cost:,.2f} {unit} (average {price_text(average)}), {fee_text}"
+    return f"{verb} {shares:,.2f} shares, {tail} {paid}{after}"
+
+
+def venue_fee_text(fee: Micros | None, action: Action, venue: Venue) -> str:
+    """Text about a real venue's fee; a buy pays it on top, a sale receives less."""
+    if fee is None:
+        return "fee not reported"
+    if fee <= 0:
+        return "no fee"
+    how = "on top" if action is Action.BUY else "taken off"
+    return f"fee {decimal(fee):,.2f} {MONEY_OF[venue]} {how}"

@@ -21,7 +21,7 @@ from service_tui.desk.trading.cancel_orders import withdraw
 from service_tui.desk.trading.execution_check import quote_doubt
 from service_tui.desk.trading.preflight import holding, preflight
 from service_tui.desk.trading.sending import end, request_of, send, settle
-from service_tui.desk.translate import quote_view, trade_view
+from service_tui.desk.trading.translate import quote_view, trade_view
 from service_tui.storage.blotter import Budget
 from service_tui.storage.errors import BudgetExceededError, StorageError
 from service_tui.units import Micros, decimal

@@ -19,10 +19,14 @@ from service_tui.desk.slices.reactor import MIRROR
 from service_tui.desk.slices.tickets import NO_TRACE, NOT_FOUND, TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.trades import TradeView
-from service_tui.desk.trading.execution_check import grain, is_holding, mismatch_text
+from service_tui.desk.trading.execution_check import (
+    grain,
+    is_holding,
+    mismatch_text,
+    venue_fee_text,
+)
 from service_tui.desk.trading.sending import settle
-from service_tui.desk.trading.translate import open_order_view
-from service_tui.desk.translate import trade_view, venue_fee_text
+from service_tui.desk.trading.translate import open_order_view, trade_view
 from service_tui.terms import MONEY_OF, TRADES_PAGE_MAX, Action, TradeStatus, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.endpoints.public import OPEN_ORDERS, TRADES

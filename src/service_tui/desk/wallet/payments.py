@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from service_tui.client.client import Again
 from service_tui.client.errors import RateLimitedError, RefusedError, ServiceError
+from service_tui.desk.briefing.translate import briefing_view
 from service_tui.desk.buy_limits import spending_day_began
 from service_tui.desk.chain.gateway import ChainGateway
 from service_tui.desk.changes import Changed
@@ -25,7 +26,6 @@ from service_tui.desk.facts import Noticed, PreferenceSet
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.wallet import OfferView
-from service_tui.desk.translate import briefing_view
 from service_tui.signing.errors import PolicyRefusedError, SigningError
 from service_tui.signing.payments import (
     PRICE,

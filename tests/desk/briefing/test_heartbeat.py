@@ -6,7 +6,7 @@ import pytest
 
 from kit.desk.offline import Offline
 from kit.samples.desk import NOW, sample_state
-from service_tui.desk.heartbeat import (
+from service_tui.desk.briefing.heartbeat import (
     AT_LEAST_S,
     LATE_S,
     _grade,

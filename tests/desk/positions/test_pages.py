@@ -4,8 +4,8 @@ import pytest
 
 from service_tui.client.client import BODY_MAX
 from service_tui.client.reply import Reply
-from service_tui.desk import position_pages
-from service_tui.desk.position_pages import (
+from service_tui.desk.positions import pages as position_pages
+from service_tui.desk.positions.pages import (
     ENDED_KEPT,
     FIRST_PAGES,
     LIVE_PAGES_MAX,

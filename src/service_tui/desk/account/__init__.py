@@ -1,0 +1,1 @@
+"""What the desk makes of its own agent's account."""

@@ -1,0 +1,1 @@
+"""The heartbeat, and what the desk makes of it."""

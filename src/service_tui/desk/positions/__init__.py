@@ -1,0 +1,1 @@
+"""What the desk reads and makes of positions."""

@@ -1,0 +1,1 @@
+"""What the desk makes of the offline world."""

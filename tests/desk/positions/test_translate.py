@@ -1,0 +1,135 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kit.samples.desk import sample_state
+from service_tui.desk.positions.translate import position_views
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.wire_values import amount
+from service_tui.terms import MarketStatus, Side
+from service_tui.units import ONE
+from service_tui.wire.positions import PositionBody
+
+AT = datetime(2027, 1, 15, 8, 0, tzinfo=UTC)
+
+MARKET = sample_state().markets["m-00001"]
+
+HELD = {"market_id": "m", "question": "Will it?", "current_price": 0.4}
+
+SIDE = {
+    "side": "yes",
+    "shares": 100.0,
+    "cost_basis": 35.0,
+    "avg_cost": 0.35,
+    "mark_price": 0.4,
+    "current_value": 40.0,
+    "exit_value": 39.0,
+    "realized_pnl": 2.0,
+    "opened_at": AT,
+}
+
+
+def views(**fields: Any) -> tuple[PositionView, ...]:
+    return position_views(PositionBody(**{**HELD, **fields}), None)
+
+
+def test_a_position_that_tells_its_sides_apart_is_taken_as_it_is() -> None:
+    (view,) = position_views(PositionBody(**HELD, sides=(SIDE,)), MARKET)
+    assert (view.key, view.shares, view.cost) == ("m:yes", 100 * ONE, 35 * ONE)
+    assert (view.mark_value, view.exit_value) == (40 * ONE, 39 * ONE)
+    assert (view.unrealized, view.realized, view.pnl) == (5 * ONE, 2 * ONE, 7 * ONE)
+    assert view.category == MARKET.category
+    assert view.opened_at == AT.timestamp()
+    assert view.status is MarketStatus.ACTIVE
+
+
+def test_one_side_of_a_published_row_gets_all_of_its_cost() -> None:
+    (view,) = views(shares_no=50.0, cost_basis=25.0, current_value=30.0, realized_pnl=1.0)
+    assert (view.side, view.shares, view.cost) == (Side.NO, 50 * ONE, 25 * ONE)
+    assert view.mark_price == pytest.approx(0.6)
+    assert view.average == 0.5
+    assert view.exit_value is None
+    assert view.opened_at is None
+
+
+@given(
+    yes=st.floats(0.00001, 1e6),
+    no=st.floats(0.00001, 1e6),
+    price=st.floats(0, 1),
+    cost=st.floats(0, 1e6),
+    value=st.floats(0, 1e6),
+)
+def test_the_cost_of_a_published_row_is_shared_out_whole(
+    *, yes: float, no: float, price: float, cost: float, value: float
+) -> None:
+    both = views(
+        shares_yes=yes,
+        shares_no=no,
+        current_price=price,
+        cost_basis=cost,
+        current_value=value,
+        realized_pnl=-cost,
+    )
+    assert [view.side for view in both] == [Side.YES, Side.NO]
+    assert abs(sum(view.cost for view in both) - amount(cost)) <= 1
+    assert abs(sum(view.realized for view in both) + amount(cost)) <= 1
+    assert all(0 <= view.average <= 1 for view in both)
+
+
+def test_nothing_held_is_no_position() -> None:
+    assert views() == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("active", MarketStatus.ACTIVE),
+        ("closed", MarketStatus.CLOSED),
+        ("resolved", MarketStatus.RESOLVED),
+        ("settled", MarketStatus.RESOLVED),
+        ("of tomorrow", MarketStatus.RESOLVED),
+    ],
+)
+def test_the_status_of_a_position(said: str, meant: MarketStatus) -> None:
+    (view,) = views(status=said, sides=(SIDE,))
+    assert view.status is meant
+    assert (view.unrealized == 0) == (meant is MarketStatus.RESOLVED)
+
+
+@pytest.mark.parametrize(
+    ("status", "side", "outcome"),
+    [
+        ("won", "yes", True),
+        ("won", "no", False),
+        ("lost", "yes", False),
+        ("lost", "no", True),
+        ("resolved", "yes", None),
+        ("active", "yes", None),
+    ],
+)
+def test_a_side_that_won_or_lost_tells_the_outcome(
+    status: str,
+    side: str,
+    outcome: bool | None,  # noqa: FBT001
+) -> None:
+    (view,) = views(status=status, sides=({**SIDE, "side": side},))
+    assert view.outcome is outcome
+    assert view.is_closed == (status != "active")
+
+
+def test_a_side_that_is_neither_yes_nor_no_is_no_position() -> None:
+    with pytest.raises(ValueError, match="maybe"):
+        views(sides=({**SIDE, "side": "maybe"},))
+
+
+def test_a_position_that_was_sold_has_no_outcome_of_its_own() -> None:
+    sold = {**SIDE, "shares": 0.0, "cost_basis": 0.0, "avg_cost": None, "current_value": 0.0}
+    for later in ({}, {"outcome": False, "resolved_at": AT}):
+        (view,) = views(status="sold", sides=(sold,), **later)
+        assert (view.is_closed, view.is_sold, view.outcome) == (True, True, None)
+        assert view.end_text == "sold"
+    (resolved,) = views(status="lost", sides=(SIDE,))
+    assert (resolved.is_sold, resolved.end_text) == (False, "resolved")
