@@ -58,6 +58,10 @@ class ManualClock:
         """Seconds since the clock was made."""
         return self._now - self._start
 
+    def set(self, now: float) -> None:
+        """Set the time, forward or back; sleepers wake at the next `advance`."""
+        self._now = now
+
     async def sleep(self, delay_s: float) -> None:
         """Wait until `advance` has passed the due time."""
         if delay_s <= 0:

@@ -119,7 +119,7 @@ async def test_a_person_finds_everything_again(tmp_path: Path) -> None:
     assert cold.stars == {market.market_id}
     assert cold.preferences["theme"] == "paper"
     assert cold.equity == before.equity
-    clock._now += 3_600
+    clock.set(clock.now() + 3_600)
     async with started(asked, clock) as start:
         after = await start.go(lambda s: ready(s) and s.world)
         assert after.positions[0].shares == before.positions[0].shares

@@ -250,7 +250,7 @@ async def test_a_session_of_the_same_name_goes_on_and_is_the_newest_again(world:
     said = await session.init(FIRST)
     assert (said["resumed"], len(world.lines)) == (True, 1)
     await session.init(FIRST.model_copy(update={"skill_slug": "rain"}))
-    world.clock._now += 5
+    world.clock.set(world.clock.now() + 5)
     said = await session.init(FIRST)
     assert (said["resumed"], said["skill"]) == (True, "tides")
     first, _, again = world.lines
@@ -338,7 +338,7 @@ async def test_output_is_shown_now_and_then(world: World, monkeypatch: pytest.Mo
 
     async def run(_command: str, _folder: Path, *, output: Output, **_: Any) -> Ran:
         for text, passed in ((b"one ", 0.3), (b"two ", 0.2), (b"three", 0.1)):
-            world.clock._now += passed
+            world.clock.set(world.clock.now() + passed)
             output.take(text)
             live = world.entry().live
             assert live is not None

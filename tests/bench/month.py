@@ -46,7 +46,7 @@ async def step(stage: Stage, line: Line, count: int) -> None:
         if got["success"] and count % 3 == 0:
             sale = {"action": "sell", "shares": got["shares_bought"], "amount": 0}
             await line.said(PLACE_TRADE, json=order | sale)
-    stage.clock._now += STEP_S
+    stage.clock.set(stage.clock.now() + STEP_S)
     await stage.sim.service.world_store.advance(stage.clock.now())
 
 
@@ -124,7 +124,7 @@ async def compared(folder: Path, days: float) -> dict[str, float]:
         # The first of all loads what both need.
         await opened(Path(empty) / "0", clock)
         new = await opened(Path(empty) / "1", clock)
-    clock._now = Timestamp(kept["now"])
+    clock.set(Timestamp(kept["now"]))
     old = await opened(place, clock, (kept["who"][0], kept["who"][1]))
     return {
         "month_start_s": old["start_s"] - new["start_s"],

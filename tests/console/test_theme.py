@@ -8,6 +8,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 from textual.widgets import Static
 
+from kit.console.painted import strips_of
 from service_tui.console import formats, theme
 from service_tui.console.meanings import FALLBACKS, INKS, PAPERS, SECTIONS
 from service_tui.units import Micros
@@ -152,7 +153,7 @@ class Shown(App[None]):
 
 
 def colour_of(app: App[None], word: str) -> str:
-    for strip in app.screen._compositor.render_strips():
+    for strip in strips_of(app.screen):
         for text, style, _ in strip:
             if word in text and style is not None and style.color is not None:
                 return style.color.name
@@ -170,7 +171,7 @@ async def test_a_formatted_text_follows_the_theme_and_reads_no_markup() -> None:
             variables = app.theme_variables
             assert colour_of(app, "+12.30").lower() == variables["profit"].lower()
             assert colour_of(app, "left").lower() == variables["warn"].lower()
-            assert "[bold]plain[/]" in app.screen._compositor.render_strips()[0].text
+            assert "[bold]plain[/]" in strips_of(app.screen)[0].text
 
 
 def test_a_style_of_rich_stays_what_it_is() -> None:
@@ -183,7 +184,7 @@ async def test_without_colour_signs_and_words_remain(monkeypatch: pytest.MonkeyP
     app = Shown("night", formats.pnl(Micros(-5_000_000), arrow=True))
     async with app.run_test(size=(30, 3)) as pilot:
         await pilot.pause()
-        assert "▼ -5.00" in app.screen._compositor.render_strips()[0].text
+        assert "▼ -5.00" in strips_of(app.screen)[0].text
         red, green, blue = Color.parse(colour_of(app, "5.00")).rgb
         assert red == green == blue
 

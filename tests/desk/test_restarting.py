@@ -28,13 +28,13 @@ class Loop:
 
     async def sleep(self, delay_s: float) -> None:
         self.slept.append(delay_s)
-        self.on.clock._now += delay_s
+        self.on.clock.set(self.on.clock.now() + delay_s)
 
     async def begin(self) -> None:
         self.began.append(self.on.clock.monotonic())
         if not self.ran_s:
             return
-        self.on.clock._now += self.ran_s.pop(0)
+        self.on.clock.set(self.on.clock.now() + self.ran_s.pop(0))
         raise ValueError("a secret value")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from kit.console.painted import strips_of
 from kit.desk.hostile import Told, lied_to
 from kit.examples import DEPTH
 from kit.service import hostile
@@ -55,7 +56,7 @@ async def lie(told: Told, pilot: Pilot[int], about: tuple[str, hostile.Bytes], k
     await pilot.press(key)
     await pilot.pause()
     screen = pilot.app.screen
-    shown = "\n".join(strip.text for strip in screen._compositor.render_strips())
+    shown = "\n".join(strip.text for strip in strips_of(screen))
     told.lied.ways.clear()
     await told.read(path, until_good=True)
     return shown

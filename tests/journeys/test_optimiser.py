@@ -66,7 +66,7 @@ async def trade(stage: Stage, url: str, script: Path) -> None:
     last = max(world.markets[one].listing.resolved_at for one in held)
     ends = Timestamp(world.at + last - world.world_at + 1)
     await stage.sim.service.world_store.advance(ends)
-    stage.clock._now = max(stage.clock._now, ends)
+    stage.clock.set(max(stage.clock.now(), ends))
 
 
 def repository_of_the_skill(folder: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 from textual.pilot import Pilot
 
+from kit.console.painted import strips_of
 from service_tui.app.live import embedded_parts
 from service_tui.app.options import Options
 from service_tui.app.start import first_state
@@ -51,7 +52,7 @@ class Onlooker:
 
     @property
     def text(self) -> str:
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+        return "\n".join(strip.text for strip in strips_of(self.app.screen))
 
     async def wait(self, is_so: Callable[[], object]) -> None:
         """Let the machine work until it is so, or has had time enough; the clock stands still."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from kit.console.painted import strips_of
 from service_tui.app.live import embedded_parts
 from service_tui.app.options import Options
 from service_tui.app.start import first_state
@@ -113,7 +114,7 @@ def key_of(letter: str) -> str:
 
 def screen_text(app: ConsoleApp) -> str:
     width, height = app.size
-    lines = app.screen._compositor.render_strips()
+    lines = strips_of(app.screen)
     return "\n".join(strip.text for strip in lines)[: (width + 1) * height]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
+from kit.console.painted import strips_of
 from kit.console.session import KEY, PASSPHRASE, SIZE, WORK, Session
 from kit.desk.faults import Line, breaking
 from kit.desk.payments import limited, unpaid
@@ -38,7 +39,7 @@ from service_tui.wire.endpoints.wallet import DESK_PATCH_WALLET
 
 
 def text(walk: Session) -> str:
-    strips = walk.app.screen._compositor.render_strips()
+    strips = strips_of(walk.app.screen)
     return "\n".join(strip.text for strip in strips)
 
 

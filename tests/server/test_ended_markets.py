@@ -27,7 +27,7 @@ HOUR_S = 3_600.0
 async def pass_to(stage: Stage, world_at: float) -> None:
     """Cross a silence up to a moment of the tape."""
     world_store, world = stage.sim.service.world_store, stage.world
-    stage.clock._now = world.at + world_at - world.world_at
+    stage.clock.set(world.at + world_at - world.world_at)
     await world_store.advance(stage.clock.now())
 
 

@@ -109,10 +109,10 @@ async def test_an_older_directory_is_filled_in_once_from_its_journal_and_its_tap
             (sold_on_evm, Venue.EVM, True),
         ):
             await bought(line, market, venue, sells=sells)
-            clock._now += 1
+            clock.set(clock.now() + 1)
             await stage.sim.service.world_store.advance(clock.now())
         ends = max(one.listing.resolved_at for one in markets) + 6 * HOUR_S
-        clock._now = stage.world.at + ends - stage.world.world_at
+        clock.set(stage.world.at + ends - stage.world.world_at)
         await stage.sim.service.world_store.advance(clock.now())
         assert not {one.market_id for one in markets} & stage.world.markets.keys()
         before = await told(stage, markets)
@@ -122,7 +122,7 @@ async def test_an_older_directory_is_filled_in_once_from_its_journal_and_its_tap
         account = stage.world.venues.account(stage.agent_id, Venue.EVM)
         del account.holdings[sold_on_evm.market_id]
         stage.agent.closed[:] = [one for one in stage.agent.closed if one.shares]
-        clock._now += 1
+        clock.set(clock.now() + 1)
         await stage.sim.service.world_store.advance(clock.now())
         key, agent_id = stage.key, stage.agent_id
     with sqlite3.connect(tmp_path / DATABASE_FILE) as database:

@@ -36,13 +36,13 @@ def tick(scene: Scene) -> None:
     async def move() -> None:
         stage = scene.service.stage
         world_store = stage.sim.service.world_store
-        stage.clock._now = max(stage.clock._now, stage.world.at) + 1.0
-        await world_store.advance(Timestamp(stage.clock._now - 0.5))
+        stage.clock.set(max(stage.clock.now(), stage.world.at) + 1.0)
+        await world_store.advance(Timestamp(stage.clock.now() - 0.5))
         await world_store.commit(
-            change_speed(world_store.world, 60, Timestamp(stage.clock._now - 0.5))
+            change_speed(world_store.world, 60, Timestamp(stage.clock.now() - 0.5))
         )
-        await world_store.advance(Timestamp(stage.clock._now))
-        await world_store.commit(change_speed(world_store.world, 1, Timestamp(stage.clock._now)))
+        await world_store.advance(Timestamp(stage.clock.now()))
+        await world_store.commit(change_speed(world_store.world, 1, Timestamp(stage.clock.now())))
 
     scene.service.run(move())
 

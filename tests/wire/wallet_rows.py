@@ -50,7 +50,7 @@ class StageClock(ManualClock):
         return self.scene.service.stage.clock.now()
 
     async def sleep(self, seconds: float) -> None:
-        self.scene.service.stage.clock._now += seconds
+        self.scene.service.stage.clock.set(self.scene.service.stage.clock.now() + seconds)
 
 
 class Own:

@@ -6,6 +6,7 @@ import pytest
 from textual import events
 
 from kit.console.doors import RecordingDoors, Running, running, seen_before
+from kit.console.painted import strips_of
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of, sample_supervision
 from service_tui.console.forms.approval import (
@@ -49,7 +50,7 @@ def told(seen: Running, part: str) -> str:
 
 
 def screen_text(seen: Running) -> str:
-    strips = seen.app.screen._compositor.render_strips()
+    strips = strips_of(seen.app.screen)
     return "\n".join(strip.text for strip in strips)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from kit.console.painted import strips_of
 from kit.console.real_ticket import BOTH, REAL, held_there, state_on, turned
 from kit.console.ticket import HELD, MARKET, short_quiet, ticket
 from kit.samples.desk import NOW
@@ -55,7 +56,7 @@ async def test_every_figure_is_in_the_money_of_its_venue_and_the_fee_explains_th
             assert words in shown
         assert "$SIM" not in shown
         assert t.text("unit") == "spend USDC.e"
-        row = t.pilot.app.screen._compositor.render_strips()[t.amount.region.y].text
+        row = strips_of(t.pilot.app.screen)[t.amount.region.y].text
         assert "spend USDC.e 10" in row
 
 
@@ -198,7 +199,7 @@ async def test_a_narrow_ticket_on_a_real_venue_keeps_its_doors_and_its_fee() -> 
     async with ticket(REAL, size=(60, 18)) as t:
         await turned(t)
         await t.quoted("10", fee=FEE)
-        strips = t.pilot.app.screen._compositor.render_strips()
+        strips = strips_of(t.pilot.app.screen)
         text = "\n".join(strip.text for strip in strips)
         for words in ("buy YES for 10.00 USDC.e  enter", "cancel  esc", "fee", "cash after"):
             assert words in text

@@ -8,6 +8,7 @@ import pytest
 from textual.app import App
 
 from kit.console.doors import Running, running
+from kit.console.painted import strips_of
 from kit.console.painting import each_frame
 from service_tui.console.shell import frame
 
@@ -20,7 +21,7 @@ class Frames(list[str]):
     """What was on the terminal, one text for each frame that differs from the last."""
 
     def take(self, app: App[Any]) -> None:
-        strips = app.screen._compositor.render_strips()
+        strips = strips_of(app.screen)
         text = "\n".join(strip.text.rstrip() for strip in strips)
         if self[-1:] != [text]:
             self.append(text)

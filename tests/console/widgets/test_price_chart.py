@@ -15,6 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kit.console.alone import event
+from kit.console.painted import strips_of
 from kit.console.snapshot import assert_snapshot
 from service_tui.console import formats, theme
 from service_tui.console.widgets import price_chart
@@ -73,7 +74,7 @@ def chart() -> PriceChart:
 
 
 def lines_of(app: App[None]) -> list[str]:
-    return [strip.text for strip in app.screen._compositor.render_strips()]
+    return [strip.text for strip in strips_of(app.screen)]
 
 
 def has_line(text: str) -> bool:

@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.widgets import Label
 
 from kit.console import painting
+from kit.console.painted import strips_of
 from kit.console.snapshot import assert_snapshot, picture
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats, theme
@@ -109,7 +110,7 @@ class Bare(App[None]):
 
 
 def screen_lines(app: App[None]) -> list[str]:
-    return [strip.text for strip in app.screen._compositor.render_strips()]
+    return [strip.text for strip in strips_of(app.screen)]
 
 
 def selected_key(app: Bare) -> str | None:

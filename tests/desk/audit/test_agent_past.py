@@ -33,7 +33,7 @@ async def trade_often(stage: Stage) -> None:
         events.append(stage.world.place(order._replace(unlimited=True), stage.clock.now()))
     world_store = stage.sim.service.world_store
     await world_store.commit(events)
-    stage.clock._now += markets[-1].listing.resolved_at - stage.world.world_at + 1
+    stage.clock.set(stage.clock.now() + markets[-1].listing.resolved_at - stage.world.world_at + 1)
     await world_store.advance(stage.clock.now())
 
 

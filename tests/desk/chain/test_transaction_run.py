@@ -451,7 +451,7 @@ def clocked(on: Offline) -> list[float]:
 
     async def sleep(delay_s: float) -> None:
         slept.append(delay_s)
-        on.clock._now += delay_s
+        on.clock.set(on.clock.now() + delay_s)
 
     on.clock.sleep = sleep  # type: ignore[method-assign]
     return slept

@@ -562,7 +562,7 @@ async def test_the_curve_grows_slowly_and_never_from_half_a_trade(tmp_path: Path
 async def test_a_clock_that_was_set_back_does_not_stop_the_curve(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         await until(desk, lambda s: s.equity, stage)
-        stage.clock._now -= 3_600
+        stage.clock.set(stage.clock.now() - 3_600)
         grown = len(desk.state.equity)
         await leap(stage.clock, 3_650)
         assert len(desk.state.equity) > grown

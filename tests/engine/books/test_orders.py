@@ -83,7 +83,7 @@ def stand(
     """Let these quotes stand at a moment."""
     book = world.venues.book(MARKET)
     number = refresh_at(book.listing, Timestamp(AT + at_s))
-    book._background = RefreshedQuotes(number, 0.41, Micros(CENT), bids, asks)
+    book.stand(RefreshedQuotes(number, 0.41, Micros(CENT), bids, asks))
 
 
 def order(world: World, name: str = "ada", **fields: Any) -> VenueOrder:
@@ -257,10 +257,10 @@ def test_an_empty_book_gives_no_price_to_take_over() -> None:
 def test_a_sale_that_brings_no_more_than_its_fee_is_refused() -> None:
     world = traded(Category.CRYPTO)
     stand(world, levels((0, 0)), ASKS)
-    world.venues.book(MARKET)._background = RefreshedQuotes(
-        refresh_at(world.venues.book(MARKET).listing, TIMES[1]), 0.5, Micros(1_000),
-        (PriceLevel(Micros(1), Micros(5 * ONE)),), ASKS,
-    )  # fmt: skip
+    book = world.venues.book(MARKET)
+    bids = (PriceLevel(Micros(1), Micros(5 * ONE)),)
+    number = refresh_at(book.listing, TIMES[1])
+    book.stand(RefreshedQuotes(number, 0.5, Micros(1_000), bids, ASKS))
     with pytest.raises(BelowMinimum):
         quote(world.venues, order(world, action=SELL, size=Micros(5 * ONE)), TIMES)
 

@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 
 from kit.console.host import until
 from kit.console.idle import wait_for_idle
+from kit.console.painted import strips_of
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import theme
 from service_tui.console.app import ConsoleApp
@@ -122,7 +123,7 @@ class Running:
 
     @property
     def lines(self) -> list[str]:
-        return [strip.text for strip in self.app.screen._compositor.render_strips()]
+        return [strip.text for strip in strips_of(self.app.screen)]
 
     @property
     def text(self) -> str:

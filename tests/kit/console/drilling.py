@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from kit.clock import leap
 from kit.console.idle import wait_for_idle
+from kit.console.painted import strips_of
 from service_tui.clock import ManualClock
 from service_tui.commands.drill import console_of
 from service_tui.console.app import ConsoleApp
@@ -53,7 +54,7 @@ class Drilling:
 
     @property
     def text(self) -> str:
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+        return "\n".join(strip.text for strip in strips_of(self.app.screen))
 
     async def until(
         self, is_so: Callable[[DeskState], object], *, tries: int = 200, step_s: float = 0.25

@@ -21,6 +21,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from kit.console.idle import wait_for_idle
+from kit.console.painted import strips_of
 from service_tui.console.app import ConsoleApp
 from service_tui.console.widgets.record_view import RecordView
 from service_tui.console.widgets.text_block import TextBlock
@@ -96,7 +97,7 @@ async def _rest(pilot: Pilot[object]) -> None:
 
 
 def _rows(pilot: Pilot[object]) -> Iterator[list[tuple[str, str]]]:
-    for strip in pilot.app.screen._compositor.render_strips():
+    for strip in strips_of(pilot.app.screen):
         yield [
             ("".join(segment.text for segment in run), style)
             for style, run in groupby(strip, key=_style_text)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from textual.widgets import Input
 
+from kit.console.painted import strips_of
 from kit.console.session import SIZE, Session
 from kit.desk.faults import Line, breaking
 from kit.desk.redeeming import CountingSigner
@@ -38,7 +39,7 @@ class Trading:
     market: Market
 
     def text(self) -> str:
-        strips = self.walk.app.screen._compositor.render_strips()
+        strips = strips_of(self.walk.app.screen)
         return "\n".join(strip.text for strip in strips)
 
     async def shown(self, words: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from kit.console.idle import wait_for_idle
+from kit.console.painted import strips_of
 from service_tui.app.live import embedded_parts
 from service_tui.app.options import Options
 from service_tui.app.start import first_state
@@ -40,7 +41,7 @@ class Walk:
 
     @property
     def text(self) -> str:
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+        return "\n".join(strip.text for strip in strips_of(self.app.screen))
 
     async def until(
         self, is_so: Callable[[DeskState], object], *, step_s: float = 0.25, times: int = 600

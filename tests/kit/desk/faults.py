@@ -255,7 +255,7 @@ async def ended(desk: Desk, ticket: Ticket, stage: Stage) -> TicketView:
 
 async def asleep(clock: ManualClock, seconds: float) -> None:
     """A machine that was suspended: every waiter wakes once, however long it was."""
-    clock._now += seconds
+    clock.set(clock.now() + seconds)
     await clock.advance(0.0)
 
 

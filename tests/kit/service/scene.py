@@ -109,7 +109,7 @@ class Scene:
 
     def wait(self, seconds: float) -> None:
         """Wall time passes; the tape stays where it is, so that markets do not run out."""
-        self.service.stage.clock._now += seconds
+        self.service.stage.clock.set(self.service.stage.clock.now() + seconds)
 
     def pass_to(self, world_at: float) -> None:
         """The tape moves on to a moment of the world."""
@@ -120,7 +120,7 @@ class Scene:
                 self.service.stage.world,
             )
             await world_store.advance(Timestamp(world.at + world_at - world.world_at))
-            self.service.stage.clock._now = max(self.service.stage.clock._now, world_store.world.at)
+            self.service.stage.clock.set(max(self.service.stage.clock.now(), world_store.world.at))
 
         self.service.run(move())
 

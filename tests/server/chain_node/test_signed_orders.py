@@ -57,7 +57,7 @@ def ready() -> tuple[World, Wallet]:
     wallet.approvals.update(order_keys(V2), order_keys(V1))
     number = refresh_at(market.listing, AT)
     quotes = RefreshedQuotes(number, 0.4, Micros(10_000), (), ())
-    world.venues.book(MARKET)._background = quotes
+    world.venues.book(MARKET).stand(quotes)
     return world, wallet
 
 

@@ -64,7 +64,7 @@ async def test_rows_of_an_older_program_are_told_apart_by_venue(
             for market in [one for one in soon if one.listing.home is venue][:3]:
                 order = {"market_id": market.market_id, "side": "yes", "venue": venue.value}
                 await line.said(PLACE_TRADE, json=order | {"amount": 10})
-        clock._now += 6 * 3_600
+        clock.set(clock.now() + 6 * 3_600)
         await stage.sim.service.world_store.advance(clock.now())
         before = await ended(line)
         assert min(len(rows) for rows in before.values()) >= 2
@@ -94,7 +94,7 @@ async def test_a_venue_reads_its_own_ended_positions_alone(
             assert got["success"], got
             sale = {"action": "sell", "shares": got["shares_bought"], "order_type": "FAK"}
             assert (await line.said(PLACE_TRADE, json=order | sale))["success"]
-        stage.clock._now += 6 * 3_600
+        stage.clock.set(stage.clock.now() + 6 * 3_600)
         await stage.sim.service.world_store.advance(stage.clock.now())
         read: list[str] = []
 
@@ -122,7 +122,7 @@ async def test_ended_positions_made_a_few_at_a_time_are_all_there(
         for market in bought:
             order = {"market_id": market.market_id, "side": "yes", "amount": 10}
             await line.said(PLACE_TRADE, json=order)
-        stage.clock._now += 6 * 3_600
+        stage.clock.set(stage.clock.now() + 6 * 3_600)
         await stage.sim.service.world_store.advance(stage.clock.now())
         monkeypatch.setattr(positions_room, "AT_ONCE", 3)
         rows = (await ended(line))[Venue.SIM.value]

@@ -53,7 +53,7 @@ async def test_pages_are_the_whole_list_in_its_order(
             for market, side in product([*at_home[:6], at_home[-1]], ("yes", "no")):
                 order = {"market_id": market.market_id, "side": side, "amount": 10}
                 await line.said(PLACE_TRADE, json=order | {"venue": venue.value})
-        stage.clock._now += 4 * 3_600
+        stage.clock.set(stage.clock.now() + 4 * 3_600)
         await stage.sim.service.world_store.advance(stage.clock.now())
         whole = await line.said(POSITIONS, venue="all", status="all")
         rows = whole["positions"]

@@ -204,7 +204,7 @@ class Story:
     async def wait(self, seconds: float) -> None:
         """Cross a silence: what is due resolves, and is paid."""
         world_store = self.stage.sim.service.world_store
-        self.stage.clock._now += seconds
+        self.stage.clock.set(self.stage.clock.now() + seconds)
         await world_store.advance(self.stage.clock.now())
 
     async def check(self) -> None:
@@ -328,7 +328,7 @@ async def test_sums_by_source_do_not_dip_while_a_commit_is_on_its_way(tmp_path: 
         order = {"market_id": market.market_id, "side": "yes", "amount": 20, "source": "dip"}
         assert (await line.said(PLACE_TRADE, json=order))["success"]
         # Applied in memory, and not on disk: whoever asks now waits for the disk.
-        stage.clock._now += market.listing.resolved_at - stage.world.world_at + 1
+        stage.clock.set(stage.clock.now() + market.listing.resolved_at - stage.world.world_at + 1)
         events = advance(stage.world, stage.clock.now())
         assert not stage.agent.positions
         async with asyncio.TaskGroup() as tasks:

@@ -165,7 +165,7 @@ async def test_a_mirror_settles_what_is_left_of_the_cap(tmp_path: Path) -> None:
             third["tx_hash"],
         ]
         # Midnight UTC gives the cap back.
-        stage.clock._now += 86_400.0
+        stage.clock.set(stage.clock.now() + 86_400.0)
         assert (await line.said(REACTOR))["daily_spent"] == 0
 
 
@@ -260,7 +260,7 @@ async def test_everything_survives_a_restart(tmp_path: Path) -> None:
         line = line_to(stage)
         assert (await line.said(REACTOR))["breaker"]["state"] == "paused"
         assert await pending(line) == []
-        clock._now += 3_600.0
+        clock.set(clock.now() + 3_600.0)
         assert (await line.said(REACTOR))["breaker"]["state"] == "running"
         newest = (await line.said(REACTIONS, limit=5))["reactions"]
         assert [one["decision"] for one in newest] == ["reset", *["failed"] * 4]

@@ -81,7 +81,7 @@ async def staged(path: Path, **more: Any) -> AsyncGenerator[Stage]:
 async def pass_to(stage: Stage, world_at: float) -> None:
     world = stage.world
     until = Timestamp(world.at + max(0.0, world_at - world.world_at))
-    stage.clock._now = max(stage.clock._now, until)
+    stage.clock.set(max(stage.clock.now(), until))
     await stage.sim.service.world_store.advance(until)
 
 

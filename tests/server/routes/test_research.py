@@ -361,7 +361,7 @@ async def test_days_venue_and_skill_bound_a_backtest(tmp_path: Path) -> None:
         assert (await backtest(line, {}, venue="sandbox"))["trades_total"] == 1
         other = await line.said(BACKTEST, json={"skill_slug": "other", "config": {}})
         assert other["trades_total"] == 0
-        stage.clock._now += 2 * DAY_S
+        stage.clock.set(stage.clock.now() + 2 * DAY_S)
         assert (await backtest(line, {}, days=1))["trades_total"] == 0
         assert (await backtest(line, {}, days=3))["trades_total"] == 1
 

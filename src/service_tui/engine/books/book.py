@@ -151,8 +151,13 @@ class Book:
         number = refresh_at(self.listing, world_at)
         kept = self._background
         if kept is None or kept.number != number:
-            kept = self._background = background(self._seed, self.listing, number)
+            kept = background(self._seed, self.listing, number)
+            self.stand(kept)
         return kept
+
+    def stand(self, quotes: RefreshedQuotes) -> None:
+        """Let these simulated quotes stand until the next refresh."""
+        self._background = quotes
 
     def levels(self, world_at: Timestamp, *, bids: bool) -> Iterator[PriceLevel]:
         """What is left of the simulated quotes on one side, best first."""

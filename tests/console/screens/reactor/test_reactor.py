@@ -7,6 +7,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from kit.console.host import Host, until
+from kit.console.painted import strips_of
 from kit.samples.desk import NOW
 from kit.samples.reactor import HOSTILE, WALLETS, reactor_state, signal, waiting
 from service_tui.console.forms.confirm import Confirm
@@ -113,7 +114,7 @@ class View:
 
     @property
     def text(self) -> str:
-        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+        return "\n".join(strip.text for strip in strips_of(self.app.screen))
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)

@@ -5,6 +5,7 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
+from kit.console.painted import strips_of
 from kit.samples.desk import sample_state
 from kit.samples.research import point_of, research_sample, session_of, some_experiments
 from service_tui.console.fields import FieldError
@@ -44,8 +45,7 @@ def given(seen: Running) -> list[object]:
 
 def text(seen: Running) -> str:
     return "\n".join(
-        "".join(segment.text for segment in line)
-        for line in seen.app.screen._compositor.render_strips()
+        "".join(segment.text for segment in line) for line in strips_of(seen.app.screen)
     )
 
 
