@@ -1,15 +1,30 @@
 """Maps a command's type to the function that carries it out; there is no other dispatch."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeAlias, TypeVar, cast
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, TypeAlias, TypeVar, cast
 
 from service_tui.desk.command import Command
+from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.tickets import Ticket
 
 Given = TypeVar("Given", bound=Command)
 Done: TypeAlias = Awaitable[None] | None
 """What carrying out comes to: something to wait for, or nothing where it is done at once."""
+
+
+Handlers: TypeAlias = Mapping[type[Command], Callable[[Any, Ports], Done]]
+"""What carries out the commands of a noun, by their types: a command of that type, the ports."""
+
+TicketHandlers: TypeAlias = Mapping[type[Command], Callable[[TicketView, Any, Ports], Done]]
+"""The same for those that update the command's own ticket."""
+
+MemoryHandlers: TypeAlias = Mapping[type[Command], Callable[[Any, Memory, Ports], Done]]
+"""The same for those that keep something over a restart."""
+
+OwnHandlers: TypeAlias = Mapping[type[Command], Callable[[Any], Done]]
+"""The same, of an object that has its own ports."""
 
 
 class Registry:
@@ -31,6 +46,16 @@ class Registry:
         """Register a function that updates the command's own ticket."""
         self._take(kind, lambda ticket: function(ticket.view, cast("Given", ticket.command)))
 
+    def take(self, handlers: Handlers, ports: Ports) -> None:
+        """Carry out the commands of a table."""
+        for kind, function in handlers.items():
+            self.on(kind, partial(_with_ports, function, ports))
+
+    def take_own(self, handlers: OwnHandlers) -> None:
+        """Carry out the commands of an object that has its own ports."""
+        for kind, function in handlers.items():
+            self.on(kind, function)
+
     def _take(self, kind: type[Command], function: Callable[[Ticket], Done]) -> None:
         if kind in self._functions:
             raise ValueError(f"{kind.__name__} is carried out already")
@@ -41,3 +66,7 @@ class Registry:
         done = self._functions[type(ticket.command)](ticket)
         if done is not None:
             await done
+
+
+def _with_ports(function: Callable[[Any, Ports], Done], ports: Ports, command: Command) -> Done:
+    return function(command, ports)

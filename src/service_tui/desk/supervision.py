@@ -35,7 +35,7 @@ from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.halt.skills import SkillAgents
 from service_tui.desk.ports import DeskContext, Ports
 from service_tui.desk.reasons import Reason
-from service_tui.desk.registry import Registry
+from service_tui.desk.registry import OwnHandlers
 from service_tui.desk.slices.supervision import PastsSeen
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.live_orders import against_skill
@@ -71,24 +71,22 @@ class Supervision:
         beside = notes is not None and notes != data_dir
         self.actions = Actions(notes or data_dir, clock, ports.emit, beside=beside)
 
-    def register(self, registry: Registry) -> None:
-        """Name what carries out the commands about agents, skills, exports and the log."""
-        for kind in (SetLeash, ApproveHeld, RefuseHeld):
-            registry.on(kind, self._lead)
-        registry.on(PauseAll, lambda order: fleet.carry_out(order, self._ports))
-        for kind in (StartSkill, StopSkill, RestartSkill, DetachSkill, InstallSkill):
-            registry.on(kind, lambda order: skills.carry_out(order, self._skills, self._ports))
-        registry.on(
-            ExportData, lambda order: exports.export_data(order, self._data_dir, self._ports)
-        )
-        registry.on(
-            SaveOutput, lambda order: exports.save_output(order, self._data_dir, self._ports)
-        )
-        registry.on(ReadLog, lambda _: self.actions.read())
-        registry.on(ReadDay, lambda _: self._read_day())
-        # It was written down when it was given.
-        registry.on(NoteConfirmed, lambda _: None)
-        registry.on(WatchAgent, self._watch)
+    def handlers(self) -> OwnHandlers:
+        """What carries out the commands about agents, skills, exports and the log."""
+        ports, folder = self._ports, self._data_dir
+        of_skills = (StartSkill, StopSkill, RestartSkill, DetachSkill, InstallSkill)
+        return {
+            **dict.fromkeys((SetLeash, ApproveHeld, RefuseHeld), self._lead),
+            PauseAll: lambda order: fleet.carry_out(order, ports),
+            **dict.fromkeys(of_skills, lambda order: skills.carry_out(order, self._skills, ports)),
+            ExportData: lambda order: exports.export_data(order, folder, ports),
+            SaveOutput: lambda order: exports.save_output(order, folder, ports),
+            ReadLog: lambda _: self.actions.read(),
+            ReadDay: lambda _: self._read_day(),
+            # It was written down when it was given.
+            NoteConfirmed: lambda _: None,
+            WatchAgent: self._watch,
+        }
 
     async def _lead(self, order: SetLeash | ApproveHeld | RefuseHeld) -> None:
         """Change a leash or decide a trade that waits, wherever the leash is kept."""

@@ -9,7 +9,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.desk.changes import Changed
 from service_tui.desk.command import Command
 from service_tui.desk.commands.drill import BeginDrill, EndDrill
-from service_tui.desk.drill.handlers import begin, end, register
+from service_tui.desk.drill.handlers import HANDLERS, begin, end
 from service_tui.desk.registry import Registry
 from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.tickets import Ticket
@@ -24,7 +24,7 @@ def outside(drill: DrillView | None) -> Offline:
 
 def test_the_clock_starts_at_the_wall_time() -> None:
     there = outside(DRILL)
-    begin(there.ports)
+    begin(BeginDrill(), there.ports)
     at = there.clock.now()
     assert there.facts == [Changed(replace(DRILL, phase=DrillPhase.RUNNING, began_at=at))]
 
@@ -32,17 +32,19 @@ def test_the_clock_starts_at_the_wall_time() -> None:
 def test_a_running_drill_is_ended_and_nothing_else_of_it_changes() -> None:
     running = replace(DRILL, phase=DrillPhase.RUNNING, began_at=Timestamp(NOW))
     there = outside(running)
-    end(there.ports)
+    end(EndDrill(), there.ports)
     assert there.facts == [Changed(replace(running, phase=DrillPhase.ENDING))]
 
 
 @pytest.mark.parametrize("phase", [*DrillPhase, None])
 def test_each_happens_in_its_phase_alone(phase: DrillPhase | None) -> None:
     drill = None if phase is None else replace(DRILL, phase=phase)
-    for step, its in ((begin, DrillPhase.BRIEFING), (end, DrillPhase.RUNNING)):
-        there = outside(drill)
-        step(there.ports)
-        assert bool(there.facts) is (phase is its)
+    there = outside(drill)
+    begin(BeginDrill(), there.ports)
+    assert bool(there.facts) is (phase is DrillPhase.BRIEFING)
+    there = outside(drill)
+    end(EndDrill(), there.ports)
+    assert bool(there.facts) is (phase is DrillPhase.RUNNING)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ async def test_the_commands_are_known(
 ) -> None:
     there = outside(replace(DRILL, phase=before))
     registry = Registry()
-    register(registry, there.ports)
+    registry.take(HANDLERS, there.ports)
     await registry.carry_out(Ticket(command, there.state.tickets[0]))
     assert there.state.drill is not None
     assert there.state.drill.phase is after

@@ -10,21 +10,12 @@ from kit.desk.offline import Offline
 from kit.samples.reactor import reactor_state, waiting
 from service_tui.clock import ManualClock
 from service_tui.desk.changes import Changed
-from service_tui.desk.commands.reactor import (
-    DismissSignal,
-    FollowWallet,
-    MirrorAllFrom,
-    MirrorSignal,
-)
 from service_tui.desk.facts import AccountSeen, Noticed
-from service_tui.desk.reactor import handlers
 from service_tui.desk.reactor.poll import ReactorWatch
 from service_tui.desk.reactor.reactor_desk import WRITE_AFTER_S, ReactorDesk, SignalLog
 from service_tui.desk.reactor.stored import row_of
-from service_tui.desk.registry import Registry
 from service_tui.desk.slices.reactor import MIRROR, SignalsSeen, SignalState, SignalView
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.tickets import Ticket
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Plan
 from service_tui.units import Micros, Timestamp
@@ -212,23 +203,6 @@ def test_another_plan_has_the_reactor_read_at_once(
     # Only the account says it.
     made.on_fact(states[0], states[1], Noticed("info", "x"))
     assert on.woken == woken
-
-
-async def test_each_command_goes_to_its_own_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, mirrors, on = desk()
-    registry = Registry()
-    made.register(registry)
-    changed: list[tuple[object, ...]] = []
-    monkeypatch.setattr(handlers, "change", lambda *given: changed.append(given))
-    orders = [MirrorSignal("s"), MirrorAllFrom("0x1"), DismissSignal("s")]
-    follow = FollowWallet("0x2")
-    for order in (*orders, follow):
-        await registry.carry_out(Ticket(order, STATE.tickets[0]))
-    assert mirrors.heard == [
-        ("mirror", orders[0]), ("mirror_all", orders[1]), ("dismiss", orders[2]),
-    ]  # fmt: skip
-    assert changed == [(follow, made._stored, made._watch, on.ports)]
-    assert set(registry.kinds) == {type(one) for one in orders} | set(handlers.SETTINGS)
 
 
 def test_it_is_busy_while_its_mirrors_are_and_closes_them() -> None:

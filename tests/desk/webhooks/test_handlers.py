@@ -21,7 +21,7 @@ from service_tui.desk.registry import Registry
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.webhooks import WebhooksView, WebhookView
 from service_tui.desk.tickets import Ticket
-from service_tui.desk.webhooks.handlers import register
+from service_tui.desk.webhooks.handlers import HANDLERS
 from service_tui.terms import WebhookEvent
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.notify import (
@@ -75,7 +75,7 @@ async def done(order: Command, *, read_only: bool = False, **answers: Any) -> Of
     on.answers[WEBHOOKS] = LIST
     on.answers |= {ENDPOINTS[name]: answer for name, answer in answers.items()}
     registry = Registry()
-    register(registry, on.ports)
+    registry.take(HANDLERS, on.ports)
     assert set(registry.kinds) == {ReadWebhooks, *map(type, ORDERS.values())}
     await registry.carry_out(Ticket(order, state.tickets[0]))
     return on
@@ -93,7 +93,7 @@ async def test_an_older_list_stays_with_the_reason_why_there_is_no_newer_one(
 ) -> None:
     on = Offline(replace(sample_state(8), webhooks=known), {WEBHOOKS: SILENT})
     registry = Registry()
-    register(registry, on.ports)
+    registry.take(HANDLERS, on.ports)
     await registry.carry_out(Ticket(ReadWebhooks(), on.state.tickets[0]))
     older = known or WebhooksView((), None)
     assert on.facts == [Changed(replace(older, problem=str(SILENT)))]

@@ -13,6 +13,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
+from service_tui.desk.registry import Handlers
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.topics import Topic
 from service_tui.wire.base import timestamp
@@ -146,3 +147,6 @@ _ACTS: Final[dict[AgentAct, Callable[[Govern, Ports], Awaitable[None]]]] = {
     AgentAct.RETIRE: _retire,
     AgentAct.PLAN: _plan,
 }
+
+
+HANDLERS: Final[Handlers] = {Govern: govern}

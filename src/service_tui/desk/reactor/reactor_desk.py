@@ -14,7 +14,7 @@ from service_tui.desk.reactor import handlers as reactor
 from service_tui.desk.reactor.mirroring import Mirrors
 from service_tui.desk.reactor.poll import ReactorWatch
 from service_tui.desk.reactor.stored import row_of
-from service_tui.desk.registry import Registry
+from service_tui.desk.registry import OwnHandlers
 from service_tui.desk.slices.reactor import MIRROR, SignalsSeen, SignalView
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.slices.topics import Topic
@@ -73,16 +73,17 @@ class ReactorDesk:
             # What was barred may not be any more, and the other way round.
             self._ports.refresh(Topic.REACTOR)
 
-    def register(self, registry: Registry) -> None:
-        """Name what carries out the commands about the reactor."""
-        registry.on(MirrorSignal, self._mirrors.mirror)
-        registry.on(MirrorAllFrom, self._mirrors.mirror_all)
-        registry.on(DismissSignal, self._mirrors.dismiss)
-        for kind in reactor.SETTINGS:
-            registry.on(
-                kind,
-                lambda order: reactor.change(order, self._stored, self._watch, self._ports),
-            )
+    def handlers(self) -> OwnHandlers:
+        """What carries out the commands about the reactor."""
+        return {
+            MirrorSignal: self._mirrors.mirror,
+            MirrorAllFrom: self._mirrors.mirror_all,
+            DismissSignal: self._mirrors.dismiss,
+            **dict.fromkeys(reactor.SETTINGS, self._change),
+        }
+
+    async def _change(self, order: reactor.Setting) -> None:
+        await reactor.change(order, self._stored, self._watch, self._ports)
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """Background loops of the reactor."""

@@ -16,6 +16,7 @@ from service_tui.desk.commands.research import (
 )
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.registry import Handlers
 from service_tui.desk.research.translate import backtest_view
 from service_tui.desk.slices.research import BacktestRequested, BacktestSeen, DiffView
 from service_tui.desk.slices.topics import Topic
@@ -142,3 +143,12 @@ async def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[i
         await process.wait()
         return 1, f"took longer than {WITHIN_S:.0f} s"
     return process.returncode or 0, output[:DIFF_MAX].decode(errors="replace")
+
+
+HANDLERS: Final[Handlers] = {
+    RunBacktest: run_backtest,
+    StartSession: start_session,
+    EndSession: turn_session,
+    ResetSession: turn_session,
+    ShowDiff: show_diff,
+}

@@ -10,6 +10,7 @@ from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.desk.registry import Handlers
 from service_tui.desk.risk.translate import monitor_view
 from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.position_key import position_key
@@ -189,3 +190,10 @@ def _text_of(error: Exception) -> str:
     fix = error.fix if isinstance(error, RefusedError) else ""
     text = error.error if isinstance(error, RefusedError) else str(error)
     return f"{text}; {fix}" if fix else text
+
+
+HANDLERS: Final[Handlers] = {
+    SetMonitor: set_monitor,
+    SetMonitors: set_monitors,
+    RemoveMonitor: remove_monitor,
+}

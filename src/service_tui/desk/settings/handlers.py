@@ -3,10 +3,13 @@
 from typing import Final
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPaused
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
 from service_tui.desk.facts import Noticed, PreferenceSet, StarSet, WorldSeen
 from service_tui.desk.markets.translate import news_view
 from service_tui.desk.ports import Memory, Ports
+from service_tui.desk.registry import Handlers, MemoryHandlers, TicketHandlers
+from service_tui.desk.settings.limits import set_buy_limit, set_defaults, set_paused
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.world.translate import world_view
@@ -45,3 +48,13 @@ async def set_preference(preference: SetPreference, memory: Memory, ports: Ports
     """Remember something of the console."""
     ports.emit(PreferenceSet(preference.name, preference.value))
     await memory.prefer(preference.name, preference.value)
+
+
+HANDLERS: Final[Handlers] = {SetDefaults: set_defaults, SetPaused: set_paused}
+TICKET_HANDLERS: Final[TicketHandlers] = {SetSpeed: set_speed}
+MEMORY_HANDLERS: Final[MemoryHandlers] = {
+    SetStar: set_star,
+    SetPreference: set_preference,
+    SetBuyLimit: set_buy_limit,
+}
+"""Handlers that keep something over a restart."""

@@ -10,15 +10,17 @@ from service_tui.client.errors import (
 from service_tui.desk.blotter import intent_of
 from service_tui.desk.buy_limits import desk_budget
 from service_tui.desk.changes import Changed, Loaded
-from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.commands.trading import CancelOrders, GiveUp, PlaceTrade, RequestQuote
 from service_tui.desk.fixes import fix_of
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import HALTED, Fix, Reason
+from service_tui.desk.registry import Handlers, TicketHandlers
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.trades import TradeView
-from service_tui.desk.trading.cancel_orders import withdraw
+from service_tui.desk.trading.cancel_orders import cancel, withdraw
 from service_tui.desk.trading.execution_check import quote_doubt
+from service_tui.desk.trading.lookup import give_up
 from service_tui.desk.trading.preflight import holding, preflight
 from service_tui.desk.trading.sending import end, request_of, send, settle
 from service_tui.desk.trading.translate import quote_view, trade_view
@@ -121,3 +123,11 @@ async def recent_trades(ports: Ports) -> tuple[Loaded, float]:
     reply = await ports.client.call(TRADES, query=TradesQuery(limit=LOOK_BACK))
     views = tuple(trade_view(row) for row in reply.answer.trades)
     return Loaded(TradeView, views, reply.dropped), reply.latency_s
+
+
+HANDLERS: Final[Handlers] = {
+    RequestQuote: request_quote,
+    GiveUp: give_up,
+    CancelOrders: cancel,
+}
+TICKET_HANDLERS: Final[TicketHandlers] = {PlaceTrade: place_trade}

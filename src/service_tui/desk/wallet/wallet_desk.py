@@ -4,11 +4,13 @@ Redemptions, wallet commands and payments share one chain gateway.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from typing import Any
 
 from service_tui.desk.chain.gateway import ChainGateway
 from service_tui.desk.changes import changed
+from service_tui.desk.command import Command
 from service_tui.desk.commands.wallet import (
     AbandonRun,
     AllowReal,
@@ -32,7 +34,7 @@ from service_tui.desk.commands.wallet import (
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.redemption.handlers import Redemptions
-from service_tui.desk.registry import Given, Registry
+from service_tui.desk.registry import OwnHandlers
 from service_tui.desk.restarting import fault_text
 from service_tui.desk.slices.redemption import AutoChanged, QueueSeen
 from service_tui.desk.slices.wallet import WalletView
@@ -94,32 +96,31 @@ class WalletDesk:
             tasks.create_task(self._redemptions.run())
             tasks.create_task(self._handlers.run())
 
-    def register(self, registry: Registry) -> None:
-        """Register the handlers of redemption, wallet and real-money commands."""
+    def handlers(self) -> OwnHandlers:
+        """What carries out the commands of redemption, the wallet and real money."""
+        functions: Mapping[type[Command], Callable[[Any], Awaitable[None]]] = {
+            PrepareRedemption: self._redemptions.prepare,
+            Redeem: self._redemptions.redeem,
+            RedeemAll: self._redemptions.redeem_all,
+            AbandonRun: self._redemptions.abandon,
+            SetAutoRedeem: self._redemptions.set_auto,
+            UnlockWallet: self._handlers.unlock,
+            LockWallet: lambda _: self._handlers.lock(),
+            KeepKey: self._handlers.keep,
+            RemoveKey: self._handlers.remove,
+            RequestLink: self._handlers.request_link,
+            LinkWallet: self._handlers.link,
+            ReadApprovals: lambda _: self._handlers.read_approvals(),
+            SetApprovals: self._handlers.set_approvals,
+            MakeCredentials: lambda _: self._handlers.make_credentials(),
+            AllowReal: lambda _: self._handlers.allow_real(),
+            SetLive: self._handlers.set_live,
+            SetPay: self._payments.set_cap,
+            PayOffer: self._payments.pay,
+        }
+        return {kind: partial(self._fenced, function) for kind, function in functions.items()}
 
-        def on(kind: type[Given], function: Callable[[Given], Awaitable[None]]) -> None:
-            registry.on(kind, partial(self._fenced, function))
-
-        on(PrepareRedemption, self._redemptions.prepare)
-        on(Redeem, self._redemptions.redeem)
-        on(RedeemAll, self._redemptions.redeem_all)
-        on(AbandonRun, self._redemptions.abandon)
-        on(SetAutoRedeem, self._redemptions.set_auto)
-        on(UnlockWallet, self._handlers.unlock)
-        on(LockWallet, lambda _: self._handlers.lock())
-        on(KeepKey, self._handlers.keep)
-        on(RemoveKey, self._handlers.remove)
-        on(RequestLink, self._handlers.request_link)
-        on(LinkWallet, self._handlers.link)
-        on(ReadApprovals, lambda _: self._handlers.read_approvals())
-        on(SetApprovals, self._handlers.set_approvals)
-        on(MakeCredentials, lambda _: self._handlers.make_credentials())
-        on(AllowReal, lambda _: self._handlers.allow_real())
-        on(SetLive, self._handlers.set_live)
-        on(SetPay, self._payments.set_cap)
-        on(PayOffer, self._payments.pay)
-
-    async def _fenced(self, function: Callable[[Given], Awaitable[None]], command: Given) -> None:
+    async def _fenced(self, function: Callable[[Any], Awaitable[None]], command: Command) -> None:
         """Carry out one command; an unexpected error also ends the wallet's job on screen."""
         try:
             await function(command)

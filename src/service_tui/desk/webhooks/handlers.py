@@ -1,6 +1,7 @@
 """Handlers of the webhook commands: each reads the list anew, so that the console shows it."""
 
 from dataclasses import replace
+from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.changes import Changed
@@ -15,7 +16,7 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import READ_ONLY
-from service_tui.desk.registry import Registry
+from service_tui.desk.registry import Handlers
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.webhooks import WebhooksView, WebhookView
 from service_tui.units import Timestamp
@@ -28,15 +29,7 @@ from service_tui.wire.endpoints.notify import (
 from service_tui.wire.webhooks import WebhookBody, WebhookRequest, WebhookTestRequest
 
 
-def register(registry: Registry, ports: Ports) -> None:
-    """Register the handlers of the webhook commands."""
-    registry.on(ReadWebhooks, lambda _: read(ports))
-    registry.on(SetWebhook, lambda order: set_webhook(order, ports))
-    registry.on(TestWebhook, lambda order: test_webhook(order, ports))
-    registry.on(RemoveWebhook, lambda order: remove_webhook(order, ports))
-
-
-async def read(ports: Ports) -> None:
+async def read(_: ReadWebhooks, ports: Ports) -> None:
     """Read the list; an older one stays with the reason where the service does not answer."""
     try:
         reply = await ports.client.call(WEBHOOKS)
@@ -83,7 +76,7 @@ async def set_webhook(order: SetWebhook, ports: Ports) -> None:
     secret = reply.answer.secret
     if secret:
         ports.emit(Changed(RevealedView("", order.url, is_key=False, secret=secret)))
-    await read(ports)
+    await read(ReadWebhooks(), ports)
 
 
 async def test_webhook(order: TestWebhook, ports: Ports) -> None:
@@ -101,7 +94,7 @@ async def test_webhook(order: TestWebhook, ports: Ports) -> None:
         ports.emit(Noticed("bad", f"{order.describe()}: {failed}"))
     else:
         ports.emit(Noticed("good", f"{order.url} accepted the test delivery"))
-    await read(ports)
+    await read(ReadWebhooks(), ports)
 
 
 async def remove_webhook(order: RemoveWebhook, ports: Ports) -> None:
@@ -114,4 +107,12 @@ async def remove_webhook(order: RemoveWebhook, ports: Ports) -> None:
         ports.emit(Noticed("bad", failed_text(order, error)))
         return
     ports.emit(Noticed("info", f"webhook removed: {order.url}"))
-    await read(ports)
+    await read(ReadWebhooks(), ports)
+
+
+HANDLERS: Final[Handlers] = {
+    ReadWebhooks: read,
+    SetWebhook: set_webhook,
+    TestWebhook: test_webhook,
+    RemoveWebhook: remove_webhook,
+}
