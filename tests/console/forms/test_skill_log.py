@@ -233,7 +233,9 @@ async def test_cut_lines_move_aside_and_a_table_or_wrapping_begins_at_the_left_a
         assert "00000001" in seen.text
 
 
-async def test_another_text_is_looked_for_anew_and_leaving_the_line_goes_to_its_first_match() -> None:
+async def test_another_text_is_looked_for_anew_and_leaving_the_line_goes_to_its_first_match() -> (
+    None
+):
     async with running(with_lines(*numbered(100)), first="agents", size=(80, 24)) as seen:
         await opened(seen)
         await seen.press("slash", *"ine 1", "enter", "n")
