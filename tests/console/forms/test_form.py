@@ -133,7 +133,7 @@ async def test_a_grave_result_needs_a_second_enter_that_comes_after_a_moment() -
 async def test_typed_text_is_left_by_two_escapes_and_any_other_key_keeps_it() -> None:
     async with opened(Sample()) as t:
         await t.type("name", "owl")
-        for key, text in (("left", "owl"), ("x", "owxl"), ("down", "owxl")):
+        for key, text in (("left", "owl"), ("x", "owlx"), ("down", "owlx")):
             await t.press("escape")
             assert (t.returned, t.told("form-problem")[:9]) == ([], "esc again")
             await t.press(key)
