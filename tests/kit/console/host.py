@@ -31,7 +31,7 @@ THEMES = theme.load_themes(theme.shipped_folder()).themes
 Build = Callable[[DeskState, Timestamp], NumberedView]
 
 
-class Host(App[None]):
+class Host(App[None]):  # noqa: PLR0904 - one handler a message
     """Shows what `build` makes of the state."""
 
     CSS_PATH: ClassVar = [
