@@ -15,8 +15,6 @@ from service_tui.console.forms.approval import (
     NEXT_S,
     ApprovalForm,
     exact_text,
-    is_real,
-    over_budget,
     over_means,
     real_question,
     why_text,
@@ -404,47 +402,6 @@ def test_a_buy_may_spend_the_cash_of_its_agent_and_its_limit_to_the_last_cent() 
     assert over == "Above the 100.00 USDC.e limit per trade"
 
 
-def test_a_buy_may_spend_the_budget_of_its_agent_and_of_its_skill_to_the_last_cent() -> None:
-    slug = BUY.skill_slug
-    own = leash_of(budget=Micros(100 * ONE), spent=Micros(80 * ONE))
-    skills = leash_of(skill_slug=slug, budget=Micros(50 * ONE), spent=Micros(35 * ONE))
-    for leashes, room, whose in (
-        ((own,), 20, "agent"),
-        ((skills,), 15, f"skill {slug}"),
-        ((own, skills), 15, f"skill {slug}"),
-        ((own, replace(skills, spent=Micros(0))), 20, "agent"),
-    ):
-        state = leashed(*leashes)
-        assert over_budget(BUY, Micros(room * ONE), state) == ""
-        over = over_budget(BUY, Micros(room * ONE + 1), state)
-        assert over.startswith(f"Over the daily budget of the {whose}: ")
-    state = leashed(own, skills)
-    small = replace(BUY, amount=Micros(5 * ONE))
-    others = [SALE, held_of("h7", agent_id="a-3"), replace(small, skill_slug="momentum")]
-    assert over_budget(BUY, Micros(15 * ONE), state, others) == ""
-    assert over_budget(BUY, Micros(15 * ONE + 1), state, others) != ""
-    assert over_budget(BUY, Micros(10 * ONE), state, [*others, small]) == ""
-    assert over_budget(BUY, Micros(11 * ONE), state, [*others, small]) != ""
-    free = leashed(replace(own, budget=None), replace(skills, budget=None))
-    assert over_budget(BUY, Micros(1_000 * ONE), free) == ""
-
-
-@pytest.mark.parametrize(
-    ("changes", "embedded", "real"),
-    [
-        ({"venue": Venue.EVM}, False, True),
-        ({"venue": Venue.EVM}, True, False),
-        ({"venue": Venue.SIM}, False, False),
-        ({"venue": Venue.EVM, "action": Action.SELL}, False, False),
-    ],
-)
-def test_only_a_buy_on_a_real_venue_of_another_service_spends_real_money(
-    changes: dict[str, object], *, embedded: bool, real: bool
-) -> None:
-    state = replace(FLEET, service=replace(FLEET.service, embedded=embedded))
-    assert is_real(replace(BUY, **changes), state) is real
-
-
 @pytest.mark.slow
 async def test_the_dialog_for_real_money_has_the_order_that_is_approved() -> None:
     trade = replace(BUY, venue=Venue.EVM, side=Side.NO, price_limit=0.45)
@@ -512,19 +469,3 @@ async def test_a_trade_that_follows_takes_a_key_only_to_unlock_it(
         assert (t.focused, "Approve this trade?" in t.text) == (focus, True)
         await t.press("f4", *"no", "f4")
         assert [(one.held_id, one.reason) for one in t.returned] == [(trade.held_id, "no")]
-
-
-def test_the_reasons_have_the_price_its_limit_and_what_is_left_of_each_budget() -> None:
-    own = leash_of(budget=Micros(100 * ONE), spent=Micros(80 * ONE))
-    skills = leash_of(skill_slug=BUY.skill_slug, budget=Micros(50 * ONE), spent=Micros(35 * ONE))
-    state = leashed(own, skills)
-    lines = why_text(replace(BUY, price_limit=0.44), state).plain
-    assert "YES price 0.410, limit 0.440" in lines
-    assert "80.00 of 100.00 daily budget spent\n" in lines
-    assert lines.endswith(f"35.00 of 50.00 daily budget spent by {BUY.skill_slug}")
-    masked = why_text(BUY, replace(state, preferences={"privacy": "on"})).plain
-    assert not {"80.00", "100.00", "35.00"} & set(masked.split())
-    hostile = why_text(replace(BUY, reasoning="a\x1b[31m\u202eb"), leashed()).plain
-    assert not {"\x1b", "\u202e"} & set(hostile)
-    bare = replace(BUY, reasoning="", price=None, signal_data={})
-    assert why_text(bare, leashed(replace(own, budget=None))).plain == "no reason given"
