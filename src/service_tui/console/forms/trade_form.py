@@ -680,6 +680,10 @@ def first_amount(order: OpenOrderView) -> str:
     if order.action is Action.SELL:
         return typed(order.shares, decimals=SHARE_DECIMALS)
     # An order of 20.00 at 0.60 is 33.33 shares, which reserve 19.998: still 20.00.
+    return typed(_to_cent(order.money), decimals=MONEY_DECIMALS)
+
+
+def _to_cent(amount: Micros) -> Micros:
+    """The nearest whole cent."""
     cent = ONE // 100
-    nearest = Micros((order.money + cent // 2) // cent * cent)
-    return typed(nearest, decimals=MONEY_DECIMALS)
+    return Micros((amount + cent // 2) // cent * cent)
