@@ -8,7 +8,7 @@ import pytest
 
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.forms.halt import HaltPanel
+from service_tui.console.forms.halt import why_no_exits
 from service_tui.console.forms.order_draft import Draft
 from service_tui.console.forms.ticket_text import action_labels
 from service_tui.console.screens.agents.table import AGENTS
@@ -79,7 +79,7 @@ PARTS = {
     ),
     "sell on the ticket": Part(ticket, "none", (Topic.POSITIONS,)),
     "what is sold by a halt": Part(
-        lambda s: HaltPanel(replace(s, halt=HaltView(NOW, ())), NOW)._why_no_exits(),
+        lambda s: why_no_exits(replace(s, halt=HaltView(NOW, ()))),
         "no open positions",
         (Topic.POSITIONS,),
     ),

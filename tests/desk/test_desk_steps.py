@@ -314,7 +314,7 @@ async def test_a_buy_that_is_held_back_or_waited_too_long_is_not_sent() -> None:
         turn, one = Turn(), ticket()
 
         async def wait(*_: object, turn: Turn = turn, waited_s: float = waited_s) -> None:
-            turn.it._clock._now += waited_s
+            turn.it._clock.set(turn.it._clock.now() + waited_s)
 
         turn.it._either = wait
         await turn.take(one)
@@ -400,13 +400,13 @@ async def test_a_command_whose_task_ended_releases_who_waits() -> None:
 
 def test_buys_are_held_back_until_unknown_orders_were_looked_up_or_for_a_minute() -> None:
     it = desk()
-    it._clock._now = it._clock._start + 10.4
+    it._clock.set(it._clock._start + 10.4)
     it._held_s = lambda: called(Desk._held_s, it)
     assert called(Desk._held_s, it) == pytest.approx(HELD_BACK_S - 10.4)
     assert called(Desk._unsettled, it) == (
         "earlier order still being looked up: buys are possible in 50 s at the latest"
     )
-    it._clock._now = it._clock._start + HELD_BACK_S
+    it._clock.set(it._clock._start + HELD_BACK_S)
     assert called(Desk._unsettled, it) == ""
     early = desk()
     early._held_s = lambda: 50.0
@@ -559,7 +559,7 @@ class Loop:
 
     async def sleep(self, delay_s: float) -> None:
         self.slept.append(delay_s)
-        self.it._clock._now += delay_s
+        self.it._clock.set(self.it._clock.now() + delay_s)
         if not self.left:
             raise RuntimeError("over")
         self.it._state = self.left.pop(0)

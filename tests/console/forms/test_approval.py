@@ -6,15 +6,18 @@ import pytest
 from textual import events
 
 from kit.console.doors import RecordingDoors, Running, running, seen_before
+from kit.console.opened import opened
 from kit.console.painted import strips_of
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of, leash_of, sample_supervision
+from kit.samples.fleet import fleet_state, held_of, leash_of, sample_supervision
 from service_tui.console.forms.approval import (
     GONE,
     NEXT,
+    NEXT_S,
     ApprovalForm,
     exact_text,
     over_means,
+    real_question,
     why_text,
 )
 from service_tui.console.key_queue import REST_S
@@ -28,7 +31,7 @@ from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.agents import VenueMoneyView
 from service_tui.desk.slices.notices import Notice, NoticeKind
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import HeldView, LeashView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -365,3 +368,105 @@ async def test_masked_amounts_stay_masked_in_the_dialog() -> None:
         (order,) = given(seen, ApproveHeld)
         assert isinstance(order, ApproveHeld)
         assert order.amount is None
+
+
+FLEET = fleet_state()
+BUY, SALE = held_of(), held_of("h5", action=Action.SELL, shares=Micros(12 * ONE))
+
+
+def leashed(*leashes: LeashView, held: tuple[HeldView, ...] = (BUY,)) -> DeskState:
+    return replace(FLEET, supervision=replace(FLEET.supervision, held=held, leashes=leashes))
+
+
+def agents_with(**changes: object) -> DeskState:
+    assert FLEET.fleet is not None
+    return replace(FLEET, fleet=replace(FLEET.fleet, agents=[
+        replace(one, **changes) if one.agent_id == "a-2" else one for one in FLEET.fleet.agents
+    ]))  # fmt: skip
+
+
+def test_a_buy_may_spend_the_cash_of_its_agent_and_its_limit_to_the_last_cent() -> None:
+    state = agents_with(cash=Micros(30 * ONE))
+    assert over_means(BUY, Micros(30 * ONE), state) == ""
+    assert over_means(BUY, Micros(30 * ONE + 1), state) == "Above the 30.00 $SIM cash of heron"
+    # What is approved with it spends first, of this agent and this venue alone.
+    before = [BUY, SALE, held_of("h7", agent_id="a-3"), held_of("h8", venue=Venue.EVM)]
+    assert over_means(BUY, Micros(5 * ONE), state, before) == ""
+    assert over_means(BUY, Micros(6 * ONE), state, before) == "Above the 5.00 $SIM cash of heron"
+    over = over_means(BUY, Micros(ONE), state, [BUY, BUY])
+    assert over == "Above the 0.00 $SIM cash of heron"
+    rich = agents_with(cash=Micros(10_000 * ONE))
+    assert over_means(BUY, Micros(500 * ONE), rich) == ""
+    assert over_means(BUY, Micros(501 * ONE), rich) == "Above the 500.00 $SIM limit per trade"
+    real = replace(BUY, venue=Venue.EVM)
+    over = over_means(real, Micros(101 * ONE), agents_with(venues=()))
+    assert over == "Above the 100.00 USDC.e limit per trade"
+
+
+@pytest.mark.slow
+async def test_the_dialog_for_real_money_has_the_order_that_is_approved() -> None:
+    trade = replace(BUY, venue=Venue.EVM, side=Side.NO, price_limit=0.45)
+    for amount, shown in ((None, "25.00"), (Micros(7 * ONE), "7.00")):
+        async with opened(real_question(trade, ApproveHeld("h1", "x", amount), FLEET)) as t:
+            for words in ("buy NO", shown, "at most", "0.450", "evm_venue", "heron"):
+                assert words in t.text
+            assert ("25.00" in t.text) is (amount is None)
+
+
+@pytest.mark.slow
+async def test_what_cannot_be_approved_now_says_why_and_bars_the_way() -> None:
+    real = replace(BUY, venue=Venue.EVM)
+    elsewhere = replace(FLEET.service, embedded=False)
+    barred = replace(
+        leashed(held=(real,)), service=elsewhere, wallet=replace(FLEET.wallet, live=False)
+    )
+    async with opened(ApprovalForm(barred, NOW, real), barred) as t:
+        assert t.told("form-problem").startswith("Live trading is off. Turn it on in Wallet")
+        assert "for USDC.e" in t.text
+        assert t.is_off("form-set")
+        await t.bring(replace(barred, wallet=replace(FLEET.wallet, live=True)))
+        assert not t.is_off("form-set")
+    state = leashed(leash_of(budget=Micros(100 * ONE), spent=Micros(80 * ONE)))
+    async with opened(ApprovalForm(state, NOW, BUY), state) as t:
+        assert "for $SIM" in t.text
+        assert t.told("form-problem").startswith("Over the daily budget of the agent: 80.00 of 100")
+        await t.type("approval-amount", "20")
+        assert not t.is_off("form-set")
+        assert t.told("form-preview").startswith("4m 20s left, then refused")
+        await t.bring(state, later_s=259.0)
+        assert not t.is_off("form-set")
+        await t.bring(state, later_s=1.0)
+        assert t.told("form-problem") == "Approval expired. Trade refused"
+        await t.press("enter", "f4", "f4")
+        assert t.returned == []
+    async with opened(ApprovalForm(state, NOW, BUY), state) as t:
+        await t.type("approval-amount", "20")
+        newer = replace(BUY, question="Will it snow?")
+        await t.bring(replace(state, supervision=replace(state.supervision, held=(newer, SALE))))
+        assert "Will it snow?" in t.told("form-question")
+        assert "1 more pending" in t.told("form-preview")
+        await t.press("enter")
+        assert t.returned[0].amount == 20 * ONE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("trade", "focus"), [(BUY, "approval-amount"), (SALE, "form-set")])
+async def test_a_trade_that_follows_takes_a_key_only_to_unlock_it(
+    trade: HeldView, focus: str
+) -> None:
+    state = leashed(held=(trade,))
+    async with opened(ApprovalForm(state, NOW, trade, is_next=True, refuse=True), state) as t:
+        await t.press("enter", "f4")
+        assert (t.returned, t.told("form-problem"), t.is_off("form-set")) == ([], NEXT, True)
+        await t.pilot.pause(1.5 * NEXT_S)
+        assert (t.told("form-set"), t.focused) == ("decide  enter", "form-set")
+        await t.press("enter")
+        assert (t.returned, t.focused, t.told("form-set")) == ([], focus, "approve  enter")
+        # The key that refuses opens the line for a reason, from which an escape leads back.
+        await t.press("f4")
+        assert "Refuse this trade?" in t.text
+        assert "Nothing is traded. heron receives the reason." in t.told("form-preview")
+        await t.press("escape")
+        assert (t.focused, "Approve this trade?" in t.text) == (focus, True)
+        await t.press("f4", *"no", "f4")
+        assert [(one.held_id, one.reason) for one in t.returned] == [(trade.held_id, "no")]

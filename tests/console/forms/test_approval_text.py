@@ -1,6 +1,5 @@
 """A waiting trade, answered without a screen: what is typed, what is said, and what is decided."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -229,69 +228,6 @@ def test_the_next_step_says_what_is_bought_at_which_price() -> None:
     assert preview(form_of(), RefuseHeld("h1", "x", "no"))[0] == begin + refused
 
 
-def test_the_trade_is_followed_as_it_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    form, left, rested = form_of(), list[object](), list[object]()
-    monkeypatch.setattr(form, "leave", left.append)
-    monkeypatch.setattr(approval, "rest_keys", lambda *given: rested.append(given))
-    newer = replace(BUY, price=0.5)
-    form.state = state_of(replace(BUY, held_id="h0"), newer)
-    form.renew()
-    assert (form._trade, left, rested) == (newer, [], [])
-    form.state = state_of(replace(BUY, held_id="h0"))
-    form.renew()
-    assert (left, rested) == ([None], [(form, approval.GONE)])
-    form.is_done = True
-    form.renew()
-    assert (left, len(rested)) == ([None, None], 1)
-
-
-def test_one_more_button_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    form, refused = form_of(), list[str]()
-    buttons: Iterator[Any] = form.more_buttons()
-    assert [button.id for button in buttons] == ["approval-refuse"]
-    monkeypatch.setattr(form, "action_refuse", lambda: refused.append("refused"))
-    form.press_other("another")
-    assert refused == []
-    form.press_other("approval-refuse")
-    assert refused == ["refused"]
-
-
-@pytest.mark.parametrize(
-    ("is_new", "has_rested", "steps"),
-    [(True, True, ["unlock", "turn True"]), (True, False, []), (False, False, ["turn True"])],
-)
-def test_refusing_opens_its_line_once_a_person_has_had_time_to_read(
-    monkeypatch: pytest.MonkeyPatch, steps: list[str], *, is_new: bool, has_rested: bool
-) -> None:
-    form, done = form_of(is_next=is_new), list[str]()
-    form._has_rested = has_rested
-    monkeypatch.setattr(form, "_unlock", lambda: done.append("unlock"))
-    monkeypatch.setattr(form, "_turn", lambda *, refusing: done.append(f"turn {refusing}"))
-    form.action_refuse()
-    assert done == steps
-
-
-@pytest.mark.parametrize("is_refusal", [True, False])
-def test_refusing_once_more_sends_a_refusal_and_nothing_else(
-    monkeypatch: pytest.MonkeyPatch, *, is_refusal: bool
-) -> None:
-    form, sent = form_of(), list[object]()
-    form._is_refusing = True
-    decision = RefuseHeld("h1", "x", "no") if is_refusal else None
-    monkeypatch.setattr(form, "result_or_problem", lambda: decision)
-    monkeypatch.setattr(form, "finish", sent.append)
-    form.action_refuse()
-    assert sent == ([decision] if is_refusal else [])
-
-
-def test_cancelling_a_refusal_leads_back_to_the_trade(monkeypatch: pytest.MonkeyPatch) -> None:
-    form, turned = form_of(), list[bool]()
-    monkeypatch.setattr(form, "_turn", lambda *, refusing: turned.append(refusing))
-    form._is_refusing = True
-    form.action_cancel()
-    assert turned == [False]
-
-
 @pytest.mark.parametrize(
     ("amount", "mark", "text"),
     [
@@ -348,6 +284,7 @@ def test_the_reasons_of_a_trade_stand_line_by_line() -> None:
     assert lines(replace(bare, price=None)) == ["no reason given"]
     no_budget = (leash_of(budget=None),)
     assert lines(replace(bare, price=None), leashes=no_budget) == ["no reason given"]
+    assert not {"\x1b", "\u202e"} & set(lines(replace(bare, reasoning="a\x1b[31m\u202eb"))[0])
 
 
 def test_masked_reasons_hold_no_amount() -> None:

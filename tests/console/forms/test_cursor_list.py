@@ -1,20 +1,19 @@
 """A list with a cursor: it stays with its row, falls with it, and acts on no other."""
 
-from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from rich.text import Text
-from textual import events
-from textual.geometry import Offset
 
-from kit.console.unopened import Unopened, unopened
+from kit.console.opened import Opened, opened
 from kit.samples.desk import NOW, sample_state
-from service_tui.console.forms import cursor_list
 from service_tui.console.forms.cursor_list import CursorList
-from service_tui.console.forms.sort_menu import USUAL, SortChoice, SortMenu
-from service_tui.units import Timestamp
+from service_tui.console.key_queue import GONE
+from service_tui.console.widgets.fall import DEAD_S
+
+pytestmark = pytest.mark.slow
 
 STATE = sample_state()
 
@@ -25,180 +24,93 @@ class Letters(CursorList[None, str]):
     name_in_keys = "sort_menu"
     title_text = "Letters"
     lines_of_a_row = 2
-    given: tuple[str, ...] = ("a", "b", "c")
+
+    def __init__(self, letters: str) -> None:
+        self.letters = letters
+        super().__init__(STATE, NOW)
 
     def rows(self) -> tuple[str, ...]:
-        return self.given
+        return tuple(self.letters)
 
     def key_of(self, row: str) -> str:
         return row
 
     def text(self) -> Text:
-        return Text(" ".join(f"[{row}]" if row == self.at else row for row in self.rows()))
+        return Text("\n\n".join(f"[{row}]" if row == self.at else row for row in self.rows()))
 
 
-class Falls:
-    """The moment after a fall, which lasts until it is ended."""
-
-    def __init__(self, _: object) -> None:
-        self.is_fresh = False
-
-    def begin(self) -> None:
-        self.is_fresh = True
-
-    def end(self) -> None:
-        self.is_fresh = False
-
-
-@pytest.fixture
-def gone(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The lists that told a person that a row is gone."""
-    told: list[object] = []
-    monkeypatch.setattr(cursor_list, "Fall", Falls)
-    monkeypatch.setattr(cursor_list, "show_row_gone", lambda *acting: told.extend(acting))
-    return told
-
-
-@pytest.fixture
-def t(gone: list[object]) -> Iterator[Unopened[Letters]]:
-    assert gone == []
-    with unopened(Letters(STATE, NOW)) as seen:
+@asynccontextmanager
+async def letters(rows: str = "abc") -> AsyncIterator[Opened[Letters]]:
+    async with opened(Letters(rows), STATE, (60, 12)) as seen:
         yield seen
 
 
-def bring(t: Unopened[Letters], rows: str) -> None:
-    t.form.given = tuple(rows)
-    t.form.take(STATE, Timestamp(NOW + 1))
+def hint(t: Opened[Letters]) -> str:
+    return str(t.form.query_one("#frame").border_subtitle).strip()
 
 
-def shown(t: Unopened[Letters]) -> str:
-    return str(t.form.query_one(".list-rows").render())
+async def bring(t: Opened[Letters], rows: str) -> None:
+    t.form.letters = rows
+    await t.bring(later_s=1.0)
 
 
-def test_the_cursor_begins_at_the_first_row_and_steps_to_either_end(
-    t: Unopened[Letters],
-) -> None:
-    assert (shown(t), t.form.current_row()) == ("[a] b c", "a")
-    for by, row in ((1, "b"), (1, "c"), (1, "c"), (-1, "b"), (-5, "a"), (-1, "a"), (9, "c")):
-        t.form.action_step(by)
-        assert (t.form.current_row(), t.form.row_or_toast()) == (row, row)
-        assert f"[{row}]" in shown(t)
-    # The row before stays in sight, each with its two lines.
-    assert [y for _, y in t.scrolled] == [0, 2, 2, 0, 0, 0, 2]
+async def test_the_cursor_steps_to_either_end_and_stays_with_its_row() -> None:
+    async with letters() as t:
+        assert "[a]" in t.text
+        for key, row in (
+            ("j", "b"),
+            ("down", "c"),
+            ("j", "c"),
+            ("k", "b"),
+            ("up", "a"),
+            ("k", "a"),
+        ):
+            await t.press(key)
+            assert f"[{row}]" in t.text
+            assert t.form.row_or_toast() == row
+        await t.press("j")
+        for rows in ("bac", "cab", "b", "xyzb"):
+            await bring(t, rows)
+            assert t.form.row_or_toast() == "b"
+        await t.press("k")
+        assert (t.form.row_or_toast(), t.app.said) == ("z", [])
+        # The row before stays in sight with it.
+        await bring(t, "abcdefghijz")
+        await t.press("k", "j")
+        assert "j" in t.text
+        assert "[z]" in t.text
 
 
-def test_the_cursor_stays_with_its_row_wherever_that_goes(
-    t: Unopened[Letters], gone: list[object]
-) -> None:
-    t.form.action_step(1)
-    for rows in ("bac", "cab", "b"):
-        bring(t, rows)
-        assert t.form.row_or_toast() == "b"
-    assert t.form.now == NOW + 1
-    bring(t, "xyzb")
-    t.form.action_step(-1)
-    assert (t.form.row_or_toast(), gone) == ("z", [])
+async def test_a_key_does_nothing_on_the_row_to_which_the_cursor_fell() -> None:
+    for rows, to in (("ac", "c"), ("a", "a"), ("xyz", "y")):
+        async with letters() as t:
+            await t.press("j")
+            await bring(t, rows)
+            assert f"[{to}]" in t.text
+            assert t.form.row_or_toast() is None
+            await t.pilot.pause()
+            assert t.app.said == [GONE]
+            # A move of the hand means it; so does a moment.
+            if to == "c":
+                await t.press("j")
+            else:
+                await asyncio.sleep(DEAD_S)
+                await t.press("x")
+            assert t.form.row_or_toast() == to
 
 
-@pytest.mark.parametrize(("rows", "to"), [("ac", "c"), ("a", "a"), ("xyz", "y")])
-def test_a_key_does_nothing_on_the_row_to_which_the_cursor_fell(
-    t: Unopened[Letters], gone: list[object], rows: str, to: str
-) -> None:
-    t.form.action_step(1)
-    bring(t, rows)
-    assert (t.form.at, t.form.current_row()) == (to, to)
-    assert t.form.row_or_toast() is None
-    assert gone == [t.form]
-    t.form.action_step(0)
-    assert t.form.row_or_toast() == to
-
-
-def test_a_list_that_empties_has_no_row_and_says_so(
-    t: Unopened[Letters], gone: list[object]
-) -> None:
-    bring(t, "")
-    t.form.action_step(1)
-    assert (t.form.current_row(), t.form.row_or_toast(), gone) == (None, None, [t.form])
-    assert str(t.form.query_one("#frame").border_subtitle).strip() == "esc closes"
-
-
-def test_a_list_that_begins_empty_takes_its_first_row_as_it_comes(
-    gone: list[object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Letters, "given", ())
-    with unopened(Letters(STATE, NOW)) as t:
-        assert (t.form.row_or_toast(), gone) == (None, [])
-        bring(t, "ab")
-        assert (t.form.row_or_toast(), gone) == ("a", [])
-        assert len(str(t.form.query_one("#frame").border_subtitle)) > len(" esc closes ")
-        t.form.action_close()
+async def test_an_empty_list_has_no_row_and_takes_its_first_one_as_it_comes() -> None:
+    async with letters() as t:
+        await bring(t, "")
+        await t.press("j")
+        assert (t.form.current_row(), t.form.row_or_toast()) == (None, None)
+        await t.pilot.pause()
+        assert t.app.said == [GONE]
+        assert hint(t) == "esc closes"
+    async with letters("") as t:
+        assert t.form.row_or_toast() is None
+        await bring(t, "ab")
+        assert (t.form.row_or_toast(), t.app.said) == ("a", [])
+        assert hint(t).endswith("   esc closes")
+        await t.press("escape")
         assert t.returned == [None]
-
-
-CHOICES = (
-    SortChoice("price", "price", "p"),
-    SortChoice("age", "age", "a", falling=True),
-    SortChoice("cost", "cost", "c", is_shown=False),
-    SortChoice(USUAL, "usual order", "0"),
-)
-
-
-@pytest.fixture
-def menu() -> Iterator[Unopened[SortMenu]]:
-    with unopened(SortMenu(STATE, NOW, CHOICES)) as seen:
-        yield seen
-
-
-def test_the_menu_begins_at_the_present_order_and_returns_the_one_under_the_cursor(
-    menu: Unopened[SortMenu],
-) -> None:
-    lines = str(menu.form.query_one(".list-rows").render()).splitlines()
-    assert [line.split() for line in lines] == [
-        ["p", "price"],
-        ["▌", "a", "age", "↓", "reverse", "to", "↑"],
-        ["c", "cost", "hidden", "at", "this", "width"],
-        ["0", "usual", "order"],
-    ]
-    menu.form.action_choose()
-    menu.form.action_step(1)
-    menu.form.action_choose()
-    menu.form.action_step(-2)
-    menu.form.action_choose()
-    assert menu.returned == ["age", "cost", "price"]
-
-
-@pytest.mark.parametrize(("letter", "column"), [("p", "price"), ("0", USUAL), ("x", None)])
-def test_a_letter_of_the_menu_sorts_by_its_column_and_goes_no_further(
-    menu: Unopened[SortMenu], letter: str, column: str | None
-) -> None:
-    key = events.Key(letter, letter)
-    menu.form.on_key(key)
-    is_known = column is not None
-    assert menu.returned == ([column] if is_known else [])
-    assert (key._stop_propagation, key._no_default_action) == (is_known, is_known)
-
-
-@pytest.mark.parametrize(
-    ("offset", "column"),
-    [(Offset(2, 0), "price"), (Offset(0, 3), USUAL), (Offset(0, 4), None), (None, None)],
-)
-def test_a_click_sorts_by_the_column_of_its_line(
-    menu: Unopened[SortMenu], offset: Offset | None, column: str | None
-) -> None:
-    stopped: list[bool] = []
-    event: Any = SimpleNamespace(
-        get_content_offset=lambda _: offset, stop=lambda: stopped.append(True)
-    )
-    menu.form._clicked(event)
-    assert menu.returned == ([] if column is None else [column])
-    assert len(stopped) == len(menu.returned)
-
-
-def test_a_menu_of_rising_order_offers_the_falling_one() -> None:
-    rising = (SortChoice("age", "age", "a", falling=False), CHOICES[-1])
-    with unopened(SortMenu(STATE, NOW, rising)) as menu:
-        assert "↑ reverse to ↓" in str(menu.form.query_one(".list-rows").render())
-    plain = (CHOICES[0], CHOICES[-1])
-    with unopened(SortMenu(STATE, NOW, plain)) as menu:
-        menu.form.action_choose()
-        assert menu.returned == ["price"]

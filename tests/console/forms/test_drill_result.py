@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from kit.console.opened import opened
 from kit.samples.desk import NOW
-from service_tui.console.forms.drill import result_text, timeline
-from service_tui.desk.slices.drill import DrillResult
+from service_tui.console.forms.drill import DrillBrief, DrillEnd, result_text, timeline
+from service_tui.desk.slices.drill import DrillLine, DrillResult, DrillView
 from service_tui.units import ONE, Micros
 
 RESULT = DrillResult(
@@ -52,3 +53,29 @@ def test_who_beats_the_best_listed_course_has_a_gain_and_no_cost() -> None:
 
 def test_a_drill_in_which_nothing_happened_says_so() -> None:
     assert timeline(()).plain == "nothing"
+
+
+DRILL = DrillView("flood", "Flood", "Watch the gauge.", 5)
+
+
+@pytest.mark.slow
+async def test_enter_begins_a_drill_and_closing_the_brief_does_not() -> None:
+    for key, has_begun in (("escape", False), ("enter", True)):
+        async with opened(DrillBrief(DRILL)) as t:
+            assert "Watch the gauge." in t.text
+            assert "lasts 5 minutes" in t.text
+            await t.press(key)
+            assert (t.returned, t.form.has_begun) == ([None], has_begun)
+
+
+@pytest.mark.slow
+async def test_the_end_of_a_drill_has_its_score_its_advice_and_what_happened() -> None:
+    lines = (DrillLine(61.0, "you", "bought"), DrillLine(5.0, "service", "halted"))
+    result = replace(RESULT, lines=lines, advice=("Sell early", "Read on"))
+    async with opened(DrillEnd(DRILL, result), size=(100, 40)) as t:
+        for part in ("Score 70 of 100", "940.00 $SIM", "• Sell early", "• Read on", "nothing"):
+            assert part in t.text
+        assert t.text.index("bought") < t.text.index("halted")
+    async with opened(DrillEnd(DRILL, result, masked=True), size=(100, 40)) as t:
+        assert "940.00" not in t.text
+        assert "1,000.00" not in t.text

@@ -11,25 +11,28 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from kit.console.doors import RecordingDoors, Running, running, seen_before
+from kit.console.opened import opened
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.console.fields import FieldError
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.forms.halt import EXIT_WORD, HaltPanel
-from service_tui.console.forms.halt_text import exits_question, halt_text, sold_and_kept
+from service_tui.console.forms.halt import EXIT_WORD, HaltPanel, resume_text, why_no_exits
+from service_tui.console.forms.halt_text import LISTED_MAX, exits_question, halt_text, sold_and_kept
 from service_tui.console.forms.order_draft import Draft, read_order
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.needs import needs
 from service_tui.console.widgets.banner import lasting_conditions
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.console.widgets.top_bar import TopBar
-from service_tui.desk.commands.halt import ExitAll, Halt, Resume
+from service_tui.desk.commands.halt import RESUME_WORD, ExitAll, Halt, Resume
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.halt.exit_all import sale_of
 from service_tui.desk.slices.halt import AckState, AckView, ExitAllView, HaltView
 from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -440,3 +443,80 @@ def test_real_positions_are_sold_as_well_or_named_as_not_sold() -> None:
     assert "NOT sold" not in said
     assert sale_of(real).confirmed
     assert not sale_of(DONE.positions[0]).confirmed
+
+
+HELD = STATE.positions[0]
+ON_VENUE = {"positions": (), "on_venues": (replace(HELD, venue=Venue.EVM),)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"halt": None}, "this desk is not halted"),
+        ({"service": replace(STATE.service, read_only=True)}, "this desk is read-only: no sales"),
+        ({"positions": ()}, "no open positions"),
+        (
+            {"positions": (), "seen": {one: NOW for one in Topic if one is not Topic.POSITIONS}},
+            "positions not loaded yet",
+        ),
+        (
+            {**ON_VENUE, "wallet": replace(STATE.wallet, live=False)},
+            "live positions cannot be sold now: LIVE is off or the market is closed",
+        ),
+        ({**ON_VENUE, "wallet": replace(STATE.wallet, live=True)}, ""),
+        ({}, ""),
+    ],
+)
+def test_what_cannot_be_sold_now_says_why(changes: dict[str, object], said: str) -> None:
+    state = replace(HALTED, **{"seen": dict.fromkeys(Topic, NOW), **changes})
+    why = why_no_exits(state)
+    assert why.startswith(said)
+    assert bool(why) is bool(said)
+
+
+@pytest.mark.slow
+async def test_the_panel_gives_each_order_after_its_own_word_and_is_left_once() -> None:
+    state = replace(HALTED, seen=dict.fromkeys(Topic, NOW))
+    async with opened(HaltPanel(state, NOW), state) as t:
+        sold, _ = sold_and_kept(state)
+        await t.press("x")
+        assert isinstance(t.app.screen, TypedWord)
+        # Only what the question listed is sold, whatever comes meanwhile.
+        t.form.take(replace(state, positions=state.positions[:1]), NOW)
+        await t.press("escape")
+        assert t.app.given == []
+        await t.bring(state)
+        for key, word in (("x", EXIT_WORD), ("R", RESUME_WORD)):
+            await t.press(key)
+            await t.pilot.pause(2 * ARMED_AFTER_S)
+            await t.press(*word, "enter")
+        assert t.app.given == [ExitAll(tuple(one.key for one in sold)), Resume(RESUME_WORD)]
+        await t.bring(replace(state, positions=()))
+        assert t.is_off("halt-exit")
+        await t.press("x")
+        assert t.app.said[-1] == "no open positions"
+        await t.bring(replace(state, halt=None))
+        await t.press("escape")
+        assert t.returned == [None]
+    async with opened(HaltPanel(state, NOW), state) as t:
+        await t.click("halt-close")
+        t.form.take(replace(state, halt=None), NOW)
+        assert (t.returned, t.app.given) == ([None], [])
+
+
+def test_a_resumption_counts_what_is_missing_and_nothing_without_a_halt_of_this_desk() -> None:
+    assert "missing" not in resume_text(replace(STATE, halt=None)).plain
+    assert "Halt: 2 acknowledgements missing." in resume_text(HALTED).plain
+    assert "missing" not in resume_text(DONE).plain
+
+
+def test_of_many_positions_the_question_lists_some_and_counts_the_rest() -> None:
+    for count in (LISTED_MAX, LISTED_MAX + 3):
+        held = tuple(
+            replace(HELD, market_id=f"m-{place}", question=f"Question {place}?")
+            for place in range(count)
+        )
+        body = exits_question(STATE, held).plain
+        assert body.count("Question ") == LISTED_MAX
+        assert ("   and 3 more" in body) is (count > LISTED_MAX)
+        assert f"Sells {count} positions in full" in body

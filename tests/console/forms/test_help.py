@@ -9,7 +9,7 @@ from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.formats import price
 from service_tui.console.forms.explain import WIDTH, Explain, Explanation
-from service_tui.console.forms.help import Help, key_line, moves
+from service_tui.console.forms.help import Help, key_line, matches, moves
 from service_tui.console.keys import KEYS, cap, keys_of, readable, shown_key
 
 STATE = seen_before(sample_state())
@@ -189,3 +189,16 @@ def test_a_long_input_of_an_explanation_is_no_wider_than_the_page() -> None:
     assert [len(line) for line in lines[:3]] == [WIDTH, WIDTH, WIDTH]
     # The inputs stand below the number that they make, to the right.
     assert [line[:4] for line in lines] == ["mark", "  sh", "  pr", "here"]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["p"], True), (["a"], False), (["pause"], True), (["pau", "world"], True),
+        (["p", "sun"], False), ([], True),
+    ],
+)  # fmt: skip
+def test_one_letter_is_a_key_and_more_are_a_part_of_a_word(
+    words: list[str], *, found: bool
+) -> None:
+    assert matches("   p  Pause  Stops the world", words) is found

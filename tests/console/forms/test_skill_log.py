@@ -214,3 +214,43 @@ async def test_masked_amounts_are_hidden_in_lines_and_in_the_table() -> None:
         assert "731" not in seen.text
         await seen.press("t")
         assert "731" not in seen.text
+
+
+async def test_cut_lines_move_aside_and_a_table_or_wrapping_begins_at_the_left_again() -> None:
+    lines = ("".join(f"{place:04}" for place in range(50)), '{"at": 1, "edge": 0.5}')
+    async with running(with_lines(*lines), first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        await seen.press("right")
+        assert "00000001" in seen.text
+        await seen.press("w", "right", "right", "left")
+        assert "00000001" not in seen.text
+        assert "00020003" in seen.text
+        await seen.press("t")
+        assert "at  edge" in seen.text
+        await seen.press("t", "w")
+        assert "00000001" in seen.text
+        await seen.press("right", "w")
+        assert "00000001" in seen.text
+
+
+async def test_another_text_is_looked_for_anew_and_leaving_the_line_goes_to_its_first_match() -> (
+    None
+):
+    async with running(with_lines(*numbered(100)), first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        await seen.press("slash", *"ine 1", "enter", "n")
+        assert "match 2 of 11" in seen.text
+        await seen.press("slash", *"0")
+        assert "matches: 1" in seen.text
+        await seen.press("enter")
+        assert "match 1 of 1" in seen.text
+
+
+async def test_cut_lines_in_sight_stay_where_they_are_when_old_ones_are_left_out() -> None:
+    async with running(with_lines(*numbered(5_000)), first="agents", size=(80, 24)) as seen:
+        await opened(seen)
+        await seen.press("w", "ctrl+u")
+        await seen.until(lambda: "line 4975" in seen.text)
+        before = [row[:40] for row in seen.text.splitlines() if "line 4" in row]
+        await seen.bring(with_lines(*(f"line {place}" for place in range(100, 5_100))))
+        assert [row[:40] for row in seen.text.splitlines() if "line 4" in row] == before

@@ -1,8 +1,15 @@
 import pytest
 
 from kit.console.doors import Running, running, seen_before
-from kit.samples.desk import sample_state
-from service_tui.console.forms.sort_menu import USUAL, SortMenu, letters_of, sort_choices
+from kit.console.opened import opened
+from kit.samples.desk import NOW, sample_state
+from service_tui.console.forms.sort_menu import (
+    USUAL,
+    SortChoice,
+    SortMenu,
+    letters_of,
+    sort_choices,
+)
 from service_tui.console.screens.markets.table import MARKETS
 from service_tui.console.screens.portfolio.table import TABLES
 from service_tui.console.shell.views import SCREENS
@@ -78,6 +85,26 @@ async def test_the_cursor_of_the_menu_begins_at_the_present_column_and_esc_chang
         assert order_of(seen) == before
         await seen.press("comma", "j", "enter")
         assert order_of(seen).sort == menu.at != before.sort
+
+
+@pytest.mark.slow
+async def test_the_menu_shows_each_column_and_how_it_would_sort() -> None:
+    for falls, words in ((True, "↓ reverse to ↑"), (False, "↑ reverse to ↓")):
+        choices = (
+            SortChoice("price", "price", "p"),
+            SortChoice("age", "age", "a", falling=falls),
+            SortChoice("cost", "cost", "c", is_shown=False),
+            SortChoice(USUAL, "usual order", "0"),
+        )
+        async with opened(SortMenu(STATE, NOW, choices), STATE) as t:
+            for line in ("p price", f"▌ a age {words}", "c cost hidden at this width", "0 usual"):
+                assert line in " ".join(t.text.split())
+            # A letter that no column has does nothing.
+            await t.press("z", "enter")
+            assert t.returned == ["age"]
+    async with opened(SortMenu(STATE, NOW, (choices[0], choices[-1])), STATE) as t:
+        await t.press("enter")
+        assert t.returned == ["price"]
 
 
 @pytest.mark.slow

@@ -423,3 +423,13 @@ def test_a_limit_order_says_what_fills_rests_and_costs_at_most_with_its_fee() ->
         masked = " ".join(told(order, quote, masked=True).values())
         for amount in ("11.00", "22.00", "3.00", "53.00", "27.00"):
             assert amount not in masked
+
+
+@pytest.mark.parametrize("action", Action)
+def test_the_figures_of_a_quote_are_masked_with_the_amounts(action: Action) -> None:
+    open_ones = shown(quote_figures(QUOTE, (action, EVM), None, masked=False))
+    masked = shown(quote_figures(QUOTE, (action, EVM), None, masked=True))
+    amounts = {"shares", "notional", "fee", "cash after"}
+    amounts |= {"max loss", "max profit"} if action is Action.BUY else set()
+    assert {label for label in amounts if any(one.isdigit() for one in masked[label])} == set()
+    assert {label for label in amounts if any(one.isdigit() for one in open_ones[label])} == amounts

@@ -2,14 +2,20 @@ from dataclasses import replace
 
 import pytest
 from textual import events
+from textual.widgets import Input, Static
 
-from kit.console.host import until
+from kit.console.host import Host, until
+from kit.console.limit_draft import open_order
+from kit.console.real_ticket import REAL
 from kit.console.snapshot import assert_snapshot
 from kit.console.ticket import HELD, MARKET, STATE, ticket
 from kit.samples.desk import NOW
 from kit.samples.numbers import NOT_MONEY
 from service_tui.console.forms import trade_form
-from service_tui.console.forms.trade_form import CHANGED
+from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.form import SECOND_THOUGHT_S
+from service_tui.console.forms.trade_form import CHANGED, TradeForm, first_amount
+from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.topics import Topic
@@ -249,6 +255,7 @@ async def test_no_bad_amount_can_be_placed_and_each_is_told_why() -> None:
             await t.type(text)
             assert said in t.text("problem"), text
             assert not t.can_place, text
+            assert t.form.query_one("#ticket-problem").has_class("-wrong") is bool(text), text
         await t.pilot.press("enter")
         await t.rest()
         assert t.returned == []
@@ -530,3 +537,180 @@ async def test_the_longest_reasoning_that_can_be_typed_is_sent_whole() -> None:
         (order,) = t.returned
         assert order is not None
         assert len(order.reasoning) == PROSE_MAX
+
+
+AMENDING = "Amending changes price and size only"
+
+
+async def test_an_open_order_is_changed_in_its_price_and_its_size_alone() -> None:
+    order = open_order(
+        action=Action.BUY, shares=Micros(33_330_000), money=Micros(19_998_000),
+        stop_pct=0.1, target_pct=0.25,
+    )  # fmt: skip
+    state = replace(REAL, orders=(order,))
+    async with ticket(state, size=(100, 30), amends=order) as t:
+        lines = ("ticket-limit", "ticket-amount", "ticket-stop", "ticket-target")
+        shown = [t.form.query_one(f"#{line}", Input).value for line in lines]
+        assert shown == ["0.60", "20.00", "10", "25"]
+        assert t.app.focused is t.form.query_one("#ticket-limit")
+        before = t.asked[-1].order if t.asked else None
+        for key in ("f5", "f6", "f7", "f8"):
+            await t.pilot.press(key)
+            assert (t.text("problem"), t.app.said.pop()) == (AMENDING, AMENDING)
+        await t.pilot.click("#ticket-kind", offset=(1, 0))
+        assert t.text("problem") == AMENDING
+        assert (t.asked[-1].order if t.asked else None) == before
+        await t.pilot.press("up")
+        assert t.form.query_one("#ticket-limit", Input).value == "0.61"
+        assert t.asked[-1].order.price == 0.61
+        assert (t.asked[-1].order.side, t.asked[-1].order.venue) == (order.side, Venue.EVM)
+        # What came with the ticket is nothing that a first escape would lose.
+        await t.pilot.press("escape")
+        assert t.returned == [None]
+    async with ticket(state, amends=replace(order, expires_at=Timestamp(NOW + 60))) as t:
+        assert "limit GTD" in t.text("kind")
+        assert not t.form.query_one("#ticket-until").display
+        await t.type("7")
+        await t.pilot.press("escape")
+        assert "esc again" in t.text("problem")
+        await t.pilot.press("escape")
+        assert t.returned == [None]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"action": Action.BUY, "money": Micros(19_995_000)}, "20.00"),
+        ({"action": Action.BUY, "money": Micros(19_994_999)}, "19.99"),
+        ({"action": Action.BUY, "money": Micros(20_004_999)}, "20.00"),
+        ({"action": Action.SELL, "shares": Micros(12_345_600)}, "12.3456"),
+    ],
+)
+def test_an_open_order_opens_with_its_size_to_the_nearest_cent(
+    changes: dict[str, object], text: str
+) -> None:
+    assert first_amount(open_order(**changes)) == text
+
+
+async def test_order_types_come_round_with_their_lines_and_their_first_limit() -> None:
+    market = replace(REAL.markets[MARKET.market_id], bid=0.47, ask=0.49)
+    state = replace(REAL, markets={MARKET.market_id: market})
+    async with ticket(state, size=(120, 40), side=Side.YES, venue=Venue.EVM) as t:
+        limit, until_line = (
+            t.form.query_one(f"#ticket-{line}", Input) for line in ("limit", "until")
+        )
+        await t.type("10")
+        await t.pilot.press("up")
+        assert limit.value == "", "a market order has no price to move"
+        for words, focused in (
+            ("market FOK", t.amount), ("limit GTC", limit), ("limit GTD", until_line),
+            ("market FAK", t.amount),
+        ):  # fmt: skip
+            await t.pilot.press("f8")
+            assert f"● {words}" in t.text("kind")
+            assert t.app.focused is focused
+            assert limit.display is words.startswith("limit")
+            assert until_line.display is (words == "limit GTD")
+            assert t.text("limit-label") == ("limit" if limit.display else "book")
+        assert limit.value == "0.47"
+        # A click on the type that is selected already changes nothing.
+        asked = len(t.asked)
+        await t.pilot.click("#ticket-kind", offset=(1, 0))
+        assert len(t.asked) == asked
+        await t.pilot.press("f8", "f8", "up", "up", "down")
+        assert (limit.value, t.asked[-1].order.price) == ("0.48", 0.48)
+        limit.value = ""
+        await t.pilot.press("up")
+        assert limit.value == "0.47"
+        # Another venue has no book: the limit goes with it.
+        await t.pilot.press("f7")
+        assert not limit.display
+        assert t.asked[-1].order.venue is Venue.SIM
+        assert not t.asked[-1].order.rests
+
+
+async def test_a_stop_needs_no_other_quote_and_only_a_buy_has_one() -> None:
+    async with ticket(REAL, size=(120, 40), venue=Venue.EVM) as t:
+        await t.quoted("25")
+        asked = len(t.asked)
+        t.form.query_one("#ticket-stop", Input).value = "10"
+        t.form.query_one("#ticket-target", Input).value = "20"
+        t.reasoning.value = "why"
+        await t.pilot.pause()
+        assert t.text("loss").startswith("loss at the stop")
+        assert len(t.asked) == asked
+        await t.pilot.press("f6")
+        assert not t.form.query_one("#ticket-exits").display
+
+
+async def test_real_money_leaves_only_confirmed_and_only_while_it_may() -> None:
+    async with ticket(REAL, side=Side.YES, venue=Venue.EVM) as t:
+        await t.quoted("25", average=MARKET.price, price_before=0.4, price_after=0.4)
+        await t.pilot.press("enter")
+        assert isinstance(t.app.screen, Confirm)
+        await t.pilot.press("escape")
+        assert (t.app.screen, t.returned) == (t.form, [])
+        await t.pilot.press("enter")
+        # The person reads for a while, and the money is spent elsewhere meanwhile.
+        t.form.take(replace(t.app.state, wallet=replace(REAL.wallet, usdc=Micros(ONE))), NOW)
+        await t.pilot.pause(2 * ARMED_AFTER_S)
+        await t.pilot.press("p")
+        assert (t.app.screen, t.returned) == (t.form, [])
+        assert t.text("problem").startswith("not sent: ")
+
+
+async def test_how_far_a_price_may_move_without_a_second_enter() -> None:
+    async with ticket() as t:
+        await t.quoted("25", price_before=0.0, price_after=0.1)
+        await t.pilot.press("enter")
+        assert t.text("problem").startswith("Moves the price by 10.0 points. Enter again")
+        # Another amount has a second thought of its own.
+        await t.quoted("30", price_before=0.4, price_after=0.6)
+        await t.pilot.pause(2 * SECOND_THOUGHT_S)
+        await t.pilot.press("enter")
+        assert t.returned == []
+        await t.quoted("31", price_before=0.4, price_after=0.499)
+        await t.pilot.press("enter")
+        assert len(t.returned) == 1
+
+
+async def test_on_a_network_an_enter_asks_at_once_and_a_newer_state_waits_for_the_keys() -> None:
+    state = replace(STATE, service=replace(STATE.service, embedded=False))
+    async with ticket(state) as t:
+        t.amount.value = "25"
+        t.app.bring(later_s=3.0)
+        assert t.asked == []
+        await t.pilot.press("enter")
+        assert [ask.order.amount for ask in t.asked] == [25 * ONE]
+
+
+@pytest.mark.parametrize(
+    ("before", "note", "leaves", "kept"),
+    [
+        ("", "", "#ticket-cancel", []),
+        ("", "x", "#ticket-place", []),
+        ("the gauge rises", "the gauge rises", "#ticket-cancel", []),
+        ("the gauge rises", "", "#ticket-cancel", [""]),
+    ],
+)
+async def test_a_note_is_kept_anew_only_where_it_is_another(
+    before: str, note: str, leaves: str, kept: list[str]
+) -> None:
+    name = f"draft.{MARKET.market_id}"
+    async with ticket(replace(STATE, preferences={name: before})) as t:
+        t.reasoning.value = note
+        await t.quoted("25")
+        await t.pilot.click(leaves)
+        given = [one for one in t.app.given if isinstance(one, SetPreference)]
+        assert given == [SetPreference(name, text) for text in kept]
+
+
+async def test_a_state_that_comes_before_the_ticket_is_shown_in_it() -> None:
+    app = Host(STATE)
+    async with app.run_test(size=(80, 24)) as pilot:
+        form = TradeForm(STATE, NOW, MARKET)
+        app.push_screen(form)
+        later = replace(MARKET, question="Late?")
+        app.bring(replace(STATE, markets={MARKET.market_id: later}))
+        await pilot.pause()
+        assert str(form.query_one("#ticket-question", Static).content) == "Late?"

@@ -7,8 +7,9 @@ import pytest
 from kit.console.doors import running
 from kit.samples.desk import NOW
 from kit.samples.why import HELD, STATE, TRADE
-from service_tui.console.forms.why import Why, chain_text
-from service_tui.desk.audit.why import why_position
+from service_tui.console.forms.why import WIDTH, Why, chain_text
+from service_tui.desk.audit.why import LabelledValue, Link, TradeHistory, Unit, why_position
+from service_tui.units import Timestamp
 
 TRADED = replace(STATE, trades=(TRADE,))
 
@@ -46,3 +47,25 @@ async def test_the_key_works_on_both_screens_and_stands_in_the_help() -> None:
         assert "The trade, signal to exit" in seen.text
         await seen.press("escape", "9", "Q")
         await seen.until(lambda: isinstance(seen.app.screen, Why))
+
+
+def test_a_history_has_a_rail_until_its_last_link_and_no_line_is_too_wide() -> None:
+    values = tuple(LabelledValue(f"figure {place}", 0.5, Unit.PRICE) for place in range(6))
+    long = LabelledValue("said", "word " * 60)
+    links = (
+        Link("agent", at=NOW, values=(*values, long)),
+        Link("market", missing="not recorded"),
+        Link("trade", when="unknown time", values=(LabelledValue("edge", 0.05, Unit.POINTS),)),
+    )
+    shown = chain_text(
+        TradeHistory("Why", links), Timestamp(NOW + 60), masked=False
+    ).plain.splitlines()
+    assert max(len(line) for line in shown[3:]) <= WIDTH + 2
+    heads = [line for line in shown if line[:2] in {"● ", "○ "}]
+    assert [line[:8].strip() for line in heads] == ["● agent", "○ market", "● trade"]
+    assert heads[2].rstrip().endswith("unknown time")
+    assert all(line.startswith("│ ") for line in shown[3:-2] if line not in heads)
+    assert shown.count("│ not recorded") == 1
+    # Two figures at least stand on one line, where they have room.
+    assert any(line.count("figure") > 1 for line in shown)
+    assert "+5.0" in shown[-1]

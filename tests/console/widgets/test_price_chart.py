@@ -1,24 +1,17 @@
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
-from textual.geometry import Offset, Region, Size
-from textual.strip import Strip
-from textual.widget import Widget
 
-from kit.console.alone import event
 from kit.console.painted import strips_of
 from kit.console.snapshot import assert_snapshot
 from service_tui.console import formats, theme
-from service_tui.console.widgets import price_chart
 from service_tui.console.widgets.braille import (
     PlotFrame,
     time_ticks,
@@ -26,7 +19,14 @@ from service_tui.console.widgets.braille import (
     value_range,
     value_ticks,
 )
-from service_tui.console.widgets.price_chart import NewsMark, PriceChart
+from service_tui.console.widgets.price_chart import (
+    AXIS_FROM,
+    LABELS_FROM,
+    TIMES_FROM,
+    TITLE_FROM,
+    NewsMark,
+    PriceChart,
+)
 from service_tui.units import Timestamp
 
 START = 1_800_000_000.0
@@ -164,24 +164,6 @@ async def test_the_keys_read_time_and_price_and_the_news_of_the_moment() -> None
         assert lines_of(app)[0].rstrip().endswith(formats.price(now.value).plain)
 
 
-@pytest.mark.slow
-async def test_the_mouse_reads_and_takes_its_reading_along() -> None:
-    app = Bare(chart())
-    async with app.run_test(size=(100, 20)) as pilot:
-        app.chart.show(wave(500), title="YES")
-        await pilot.pause()
-        await pilot.hover(PriceChart, offset=(50, 8))
-        middle = app.chart.reading()
-        assert middle is not None
-        assert abs(middle.at - (START + DAY / 2)) < DAY / 20
-        await pilot.hover(PriceChart, offset=(0, 8))
-        left = app.chart.reading()
-        assert left is not None
-        assert left.at < START + DAY / 50
-        app.chart._pointer_left()
-        assert app.chart.reading() is None
-
-
 async def test_money_has_its_own_axis() -> None:
     equity = PriceChart(
         value=lambda value: f"{value:,.0f}",
@@ -204,7 +186,7 @@ async def test_what_is_not_finite_is_left_out() -> None:
         odd: Points = [(Timestamp(START), math.nan), (Timestamp(math.inf), 0.5), *wave(3)]
         app.chart.show(odd, entry=math.nan)
         await pilot.pause()
-        assert len(app.chart._points) == 3
+        assert has_line("\n".join(lines_of(app)))
         assert "entry" not in "\n".join(lines_of(app))
 
 
@@ -296,148 +278,105 @@ def test_times_on_the_axis_are_round(span: float, step: float) -> None:
     assert all(tick % step == 0 for tick in ticks)
 
 
-class Sized(PriceChart):
-    """A chart of a size, without an app."""
-
-    size = Size(40, 10)
-
-    def refresh(self, *_: Any, **__: Any) -> Any:
-        return self
+ONE_VALUE, RISE = [(Timestamp(START), 0.5)], [(Timestamp(START), 0.0), (Timestamp(START + 90), 0.9)]
 
 
-def sized(*values: float, **given: Any) -> Sized:
-    made = Sized(when=lambda at, _: f"at {at:.0f}")
-    made.show([(Timestamp(at * 10.0), value) for at, value in enumerate(values, 1)], **given)
-    return made
+def plain() -> PriceChart:
+    """A chart that writes its times as seconds since the first point."""
+    return PriceChart(when=lambda at, _: f"at {at - START:.0f}")
 
 
-def test_a_chart_reaches_to_the_later_one_of_its_last_point_and_what_is_told() -> None:
-    for until, last in ((None, 20.0), (15.0, 20.0), (0.0, 20.0), (90.0, 90.0)):
-        picture = sized(0.1, 0.2, until=until)._picture()
-        assert picture is not None
-        assert picture.frame.last == last
+async def test_a_chart_reaches_to_the_later_one_of_its_last_point_and_what_is_told() -> None:
+    app = Bare(plain())
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.chart.focus()
+        for until, last in ((None, 90.0), (START + 50.0, 90.0), (0.0, 90.0), (START + 200, 200.0)):
+            app.chart.show(RISE, until=None if until is None else Timestamp(until))
+            await pilot.press("end", "left", "right")
+            reading = app.chart.reading()
+            assert reading is not None
+            assert reading.at == START + last
 
 
-def test_the_text_of_an_empty_chart_may_be_taken_away() -> None:
-    made = sized()
-    for told, shown in ((None, "no prices yet"), ("none here", "none here"), (None, "none here")):
-        made.show([], empty=told)
-        assert any(shown in text for row in made._drawn() for text, _ in row)
-    made.show([], empty="")
-    assert not any(text.strip() for row in made._drawn() for text, _ in row)
+async def test_a_reading_has_its_value_or_none_before_the_first() -> None:
+    app = Bare(plain())
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.chart.show(RISE, title="price")
+        await pilot.pause()
+        assert lines_of(app)[0].split() == ["price", "0.900"]
+        app.chart.focus()
+        await pilot.press("home")
+        assert lines_of(app)[0].split() == ["price", "at", "3", "0.000"]
+        # The same place once more is the first still, and one step leads to the next column.
+        await pilot.press("left", "right")
+        step = app.chart.reading()
+        assert step is not None
+        assert START + 3 < step.at < START + 10
+        await pilot.press("end")
+        assert lines_of(app)[0].split() == ["price", "at", "90", "0.900"]
 
 
-def test_a_value_of_nothing_is_read_as_one_and_none_before_the_first() -> None:
-    made = sized(0.0, 0.5)
-    made.action_read(-100_000)
-    assert made.reading() is not None
-    picture = made._picture()
-    assert picture is not None
-    assert "0.0" in made._title_and_reading(picture)[1]
-    before = replace(picture, frame=replace(picture.frame, first=-100.0), column=0)
-    read = made._read(before)
-    assert read is not None
-    assert read.value is None
-    assert made._title_and_reading(before)[1].endswith(formats.NOT_KNOWN)
+async def test_the_text_of_an_empty_chart_stands_in_its_middle_and_may_be_another() -> None:
+    app = Bare(plain())
+    async with app.run_test(size=(40, 1)) as pilot:
+        for height in (1, 2, 5, 6):
+            await pilot.resize_terminal(40, height)
+            await pilot.pause()
+            texts = [line.strip() for line in lines_of(app)]
+            assert texts.index("no prices yet") == (height - 1) // 2
+        for told, shown in (("none here", "none here"), (None, "none here"), ("", "")):
+            app.chart.show([], empty=told)
+            await pilot.pause()
+            assert "".join(lines_of(app)).strip() == shown
 
 
-def test_drawn_lines_are_kept_until_the_theme_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, changes = sized(0.1), [True, False, True]
-    monkeypatch.setattr(made._paint, "prepare", lambda: changes.pop(0))
-    monkeypatch.setattr(Widget, "render_lines", lambda *_: [])
-    kept: list[int] = []
-    for _ in range(3):
-        made._strips = [Strip.blank(40)]
-        made.render_lines(Region(0, 0, 40, 10))
-        kept.append(len(made._strips))
-    assert kept == [0, 1, 0]
+async def test_the_own_entry_widens_the_axis_and_has_its_label() -> None:
+    app = Bare(plain())
+    async with app.run_test(size=(40, 10)) as pilot:
+        for entry in (None, 0.30):
+            app.chart.show([(Timestamp(START), 0.50), (Timestamp(START + 9), 0.52)], entry=entry)
+            await pilot.pause()
+            assert any(line.startswith("0.300") for line in lines_of(app)) is (entry is not None)
 
 
-def test_the_own_entry_widens_the_axis_and_has_its_label() -> None:
-    made = sized(0.50, 0.52, entry=0.30)
-    picture = made._picture()
-    assert picture is not None
-    assert picture.frame.low <= 0.30
-    assert picture.labels[picture.frame.row_of(0.30)].startswith("0.30")
-    without = sized(0.50, 0.52)._picture()
-    assert without is not None
-    assert without.frame.low > 0.30
+async def test_a_chart_drops_its_outer_lines_first_and_its_labels_where_it_is_narrow() -> None:
+    app = Bare(plain())
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.chart.show(RISE, title="the price")
+        for height, title, axis, times in (
+            (TITLE_FROM - 1, False, False, False), (TITLE_FROM, True, False, False),
+            (AXIS_FROM, True, True, False), (TIMES_FROM, True, True, True),
+        ):  # fmt: skip
+            await pilot.resize_terminal(40, height)
+            await pilot.pause()
+            lines = lines_of(app)
+            assert lines[0].startswith("the price") is title
+            assert ("at " in lines[-1]) is times
+            assert sum(has_line(line) for line in lines) <= height - sum((title, axis, times))
+            assert has_line(lines[-1]) is not axis
+        for width in (LABELS_FROM - 1, LABELS_FROM, 60):
+            await pilot.resize_terminal(width, 10)
+            await pilot.pause()
+            has_labels = any(line[:2] in {"0.", "1."} for line in lines_of(app)[1:-2])
+            assert has_labels is (width >= LABELS_FROM)
 
 
-@pytest.mark.parametrize(
-    ("height", "title", "axis", "times"),
-    [
-        (price_chart.TITLE_FROM - 1, False, False, False),
-        (price_chart.TITLE_FROM, True, False, False),
-        (price_chart.AXIS_FROM, True, True, False),
-        (price_chart.TIMES_FROM, True, True, True),
-    ],
-)
-def test_a_chart_fills_its_height_and_drops_its_outer_lines_first(
-    monkeypatch: pytest.MonkeyPatch, height: int, *, title: bool, axis: bool, times: bool
-) -> None:
-    monkeypatch.setattr(Sized, "size", Size(40, height))
-    made = sized(0.1, 0.9, title="the price")
-    lines = ["".join(text for text, _ in row) for row in made._drawn()]
-    assert len(lines) == height
-    assert lines[0].startswith("the price") is title
-    picture = made._picture()
-    assert picture is not None
-    assert picture.frame.rows == height - sum((title, axis, times))
-    assert any("at " in line for line in lines[-1:]) is times
-
-
-@pytest.mark.parametrize(
-    ("width", "has_labels"),
-    [(price_chart.LABELS_FROM - 1, False), (price_chart.LABELS_FROM, True), (60, True)],
-)
-def test_the_labels_stand_beside_the_line_and_never_push_it_out(
-    monkeypatch: pytest.MonkeyPatch, width: int, *, has_labels: bool
-) -> None:
-    monkeypatch.setattr(Sized, "size", Size(width, 10))
-    made = sized(0.1, 0.9, 0.4)
-    picture = made._picture()
-    assert picture is not None
-    assert bool(picture.labels) is has_labels
-    assert picture.frame.columns + picture.margin == width
-    for row in made._drawn():
-        assert sum(cell_len(text) for text, _ in row) <= width
-
-
-@pytest.mark.parametrize("height", [1, 2, 5, 6])
-def test_the_text_of_an_empty_chart_stands_in_its_middle(
-    monkeypatch: pytest.MonkeyPatch, height: int
-) -> None:
-    monkeypatch.setattr(Sized, "size", Size(40, height))
-    lines = ["".join(text for text, _ in row) for row in sized()._drawn()]
-    (place,) = [place for place, line in enumerate(lines) if "no prices yet" in line]
-    assert len(lines) == height
-    assert place == (height - 1) // 2
-
-
-def test_the_pointer_reads_the_column_under_it_until_it_leaves() -> None:
-    made = sized(0.1, 0.9)
-    picture = made._picture()
-    assert picture is not None
-    edge = picture.frame.columns - 1
-    drawn: list[int] = []
-    made.refresh = lambda *_, **__: drawn.append(1)  # type: ignore[method-assign]
-    for x, column in ((0, 0), (picture.margin, 0), (picture.margin + 5, 5), (1_000, edge)):
-        made._pointed(event(get_content_offset=lambda _, x=x: Offset(x, 1)))
-        read = made._picture()
-        assert read is not None
-        assert read.column == column
-    # Neither the same column again nor a place outside draws it anew.
-    count = len(drawn)
-    made._pointed(event(get_content_offset=lambda _: Offset(1_000, 1)))
-    made._pointed(event(get_content_offset=lambda _: None))
-    assert len(drawn) == count == 3
-    reading = made.reading()
-    assert reading is not None
-    assert reading.value == 0.9
-    title, text = made._title_and_reading(made._picture())  # type: ignore[arg-type]
-    assert text.startswith("at ")
-    assert title == ""
-    made._pointer_left()
-    assert made.reading() is None
-    assert len(drawn) == count + 1
+@pytest.mark.slow
+async def test_the_pointer_reads_the_column_under_it_until_it_leaves() -> None:
+    app = Bare(plain())
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.chart.show(RISE)
+        await pilot.pause()
+        margin = len("0.900 ")
+        times: list[float] = []
+        for x in (0, margin, margin + 5, 39):
+            await pilot.hover(PriceChart, offset=(x, 1))
+            reading = app.chart.reading()
+            assert reading is not None
+            times.append(reading.at - START)
+        assert times[0] == times[1] < times[2] < times[3] == 90
+        app.chart.focus()
+        await pilot.pause()
+        app.screen.set_focus(None)
+        await pilot.pause()
+        assert app.chart.reading() is None

@@ -698,3 +698,154 @@ def test_a_new_theme_colours_every_kept_line_anew() -> None:
         strips = RecordView.render_lines(table, Region(0, 1, 40, 2))
         assert [strip.text for strip in strips] == ["1", "2"]
     assert calls == ["lay out", "recolour", "lay out"]
+
+
+@pytest.mark.slow
+async def test_a_page_moves_the_view_and_a_row_only_as_far_as_it_must() -> None:
+    app = Bare(rows(40))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        for keys, row, top in (
+            ((*"jjjjjjjjjj",), PAGE - 1, 0),
+            (("j",), PAGE, 1),
+            (("home", "pagedown"), PAGE, PAGE),
+            (("pageup",), 0, 0),
+            (("ctrl+d",), PAGE // 2, PAGE // 2),
+            (("end",), 39, 40 - PAGE),
+            ((*"kkkkkkkkkkk",), 39 - PAGE, 39 - PAGE),
+        ):
+            await pilot.press(*keys)
+            assert (app.table.order.index, app.table.scroll_offset.y) == (row, top), keys
+        await pilot.resize_terminal(80, 1)
+        await pilot.press("home", "ctrl+d")
+        assert app.table.order.index == 1
+
+
+@pytest.mark.slow
+async def test_the_first_row_after_none_is_no_row_that_a_key_means_at_once() -> None:
+    app = Bare(rows(1))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        app.table.show(())
+        await pilot.press("enter")
+        assert app.heard[-1][0] == "lost"
+        # The row comes back as it was, and is the one that the person saw.
+        app.table.show(rows(1))
+        await pilot.press("enter")
+        assert app.heard[-1] == ("opened", "k0")
+        app.table.show(())
+        await asyncio.sleep(DEAD_S)
+        app.table.show((Row("other", "other", 0.5),))
+        assert app.table.order.cursor == "other"
+        await pilot.press("enter")
+        assert app.heard[-1] == ("lost", "other")
+        # A cursor that is put on a row means it.
+        app.table.put_cursor("other")
+        await pilot.press("enter")
+        assert app.heard[-1] == ("opened", "other")
+
+
+@pytest.mark.slow
+async def test_marked_rows_are_those_of_an_action_else_the_highlighted_one() -> None:
+    app = Bare(rows(3))
+    async with app.run_test(size=SIZE) as pilot:
+
+        def meant() -> list[str]:
+            return [row.key for row in app.table.selected_or_marked()]
+
+        app.table.focus()
+        assert meant() == ["k0"]
+        await pilot.press("j")
+        app.table.action_mark()
+        await pilot.press("j")
+        assert meant() == ["k1"]
+        assert app.heard == [("moved", "k1"), ("moved", "k1"), ("moved", "k2")]
+        lines = screen_lines(app)
+        assert [lines[place][0] != " " for place in (1, 2, 3)] == [False, False, True]
+        assert [lines[place][1] != " " for place in (1, 2, 3)] == [False, True, False]
+        app.table.toggle_all_marks()
+        await pilot.pause()
+        assert (meant(), app.heard[-1]) == (["k0", "k1", "k2"], ("moved", "k2"))
+        assert screen_lines(app)[1][1] != " "
+        app.table.clear_marks()
+        await pilot.pause()
+        assert meant() == ["k2"]
+        assert screen_lines(app)[1][1] == " "
+
+
+@pytest.mark.slow
+async def test_a_cursor_waits_for_its_row_and_a_kept_one_falls_once_all_rows_are_there() -> None:
+    app = Bare()
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.focus()
+        app.table.put_cursor("k30")
+        app.table.show(rows(40))
+        await pilot.pause()
+        assert selected_key(app) == "k30"
+        assert any(line.startswith("▌") and "row 30" in line for line in screen_lines(app))
+        app.table.restore(TableState())
+        assert (selected_key(app), app.table.awaits_cursor) == ("k30", False)
+    kept = Bare()
+    kept.table.restore(TableState(cursor="gone", place=2))
+    async with kept.run_test(size=SIZE):
+        kept.table.settle_cursor()
+        assert kept.table.awaits_cursor
+        # More rows may come: only then it is known that this one is gone.
+        kept.table.show(rows(5))
+        assert (kept.table.order.cursor, kept.table.has_just_fallen) == ("gone", False)
+        kept.table.settle_cursor()
+        assert (kept.table.order.cursor, kept.table.has_just_fallen) == ("k2", True)
+        kept.table.put_cursor("k1")
+        kept.table.settle_cursor()
+        assert selected_key(kept) == "k1"
+
+
+async def test_a_column_that_is_picked_again_is_reversed_and_one_without_an_order_is_none() -> None:
+    app = Bare(rows(9))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        assert app.table.shown_columns == {"name", "price", "pnl"}
+        for column, sort, falls in (
+            ("price", "price", True), ("price", "price", False), ("name", "name", False),
+            ("pnl", None, True),
+        ):  # fmt: skip
+            app.table.pick_sort(column)
+            kept = app.table.state()
+            assert (kept.sort, kept.falling or sort is None) == (sort, falls)
+        app.table.focus()
+        await pilot.press("S")
+        assert app.table.state().sort is None
+        assert app.table.order.key_at(0) == "k0"
+        header = screen_lines(app)[0]
+        await pilot.click(offset=(header.index("Price") + 4, 0))
+        assert app.table.state().sort == "price"
+        await pilot.click(offset=(header.index("P&L"), 0))
+        assert app.table.state().sort == "price"
+
+
+async def test_a_filter_hides_rows_until_it_is_taken_away() -> None:
+    app = Bare(rows(3))
+    async with app.run_test(size=SIZE) as pilot:
+        for keep, shown in ((lambda row: row.key == "k1", ["row 1"]), (None, ["row 0", "row 1"])):
+            app.table.filter(keep)
+            await pilot.pause()
+            lines = [line.strip("▌ ") for line in screen_lines(app)[1 : 1 + len(shown)]]
+            assert [line.startswith(name) for line, name in zip(lines, shown, strict=True)]
+
+
+@pytest.mark.slow
+async def test_the_last_line_is_the_whole_title_of_the_row_in_focus_if_there_is_room() -> None:
+    app = Bare(rows(40))
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.title_of = lambda row: f"title of {row.key}"
+        app.table.shows_title = True
+        app.table.focus()
+        await pilot.pause()
+        assert screen_lines(app)[-1].strip() == "title of k0"
+        await pilot.press("j")
+        assert screen_lines(app)[-1].strip() == "title of k1"
+        await pilot.press("end")
+        assert "row 39" in screen_lines(app)[-2]
+        await pilot.resize_terminal(80, 5)
+        await pilot.pause()
+        assert "title of" not in "\n".join(screen_lines(app))

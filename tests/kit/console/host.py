@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from kit.console.idle import wait_for_idle
 from kit.samples.desk import NOW
 from service_tui.console import theme
-from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
+from service_tui.console.messages import CommandGiven, ConfirmGiven, Copied, GoTo, ToastMessage
 from service_tui.console.widgets.dialog import Covered
 from service_tui.console.widgets.numbered_view import NumberedView, TakesState
 from service_tui.desk.command import Command
@@ -31,7 +31,7 @@ THEMES = theme.load_themes(theme.shipped_folder()).themes
 Build = Callable[[DeskState, Timestamp], NumberedView]
 
 
-class Host(App[None]):
+class Host(App[None]):  # noqa: PLR0904 - one handler a message
     """Shows what `build` makes of the state."""
 
     CSS_PATH: ClassVar = [
@@ -70,6 +70,7 @@ class Host(App[None]):
         self.said: list[str] = []
         self.went: list[tuple[str, str | None]] = []
         self.copied: list[str] = []
+        self.confirmed: list[str] = []
         for found in THEMES:
             self.register_theme(found)
         self.theme = look
@@ -120,6 +121,9 @@ class Host(App[None]):
 
     def on_go_to(self, message: GoTo) -> None:
         self.went.append((message.screen_name, message.row))
+
+    def on_confirm_given(self, message: ConfirmGiven) -> None:
+        self.confirmed.append(message.what)
 
     def on_copied(self, message: Copied) -> None:
         self.copied.append(message.text)

@@ -13,9 +13,10 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms import trade_form
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Side
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import Micros
 
 STATE = sample_state()
@@ -98,10 +99,15 @@ async def ticket(
     size: tuple[int, int] = (80, 24),
     side: Side | None = None,
     action: Action = Action.BUY,
+    venue: Venue = Venue.SIM,
+    amends: OpenOrderView | None = None,
 ) -> AsyncIterator[Ticket]:
-    app = Host(state)
+    app, market = Host(state), state.markets[MARKET.market_id]
     async with app.run_test(size=size) as pilot:
-        form = TradeForm(state, NOW, MARKET, side=side, action=action)
+        if amends is None:
+            form = TradeForm(state, NOW, market, side=side, action=action, venue=venue)
+        else:
+            form = TradeForm.amending(state, NOW, market, amends)
         open_ticket = Ticket(pilot, app, form)
         app.push_screen(form, open_ticket.returned.append)
         await pilot.pause()

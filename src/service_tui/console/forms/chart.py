@@ -124,9 +124,8 @@ class ChartDialog(Dialog[None]):
         self._state, self._now = state, now
         self.series = self._made()
         place = self._places.get(self.chart_name)
-        if place is not None and place.window is not None and whole.last - place.window.last <= 0:
-            newer = self._whole()
-            moved = Window(newer.last - place.window.length, newer.last).within(newer)
+        if place is not None and place.window is not None:
+            moved = followed(place.window, whole, self._whole())
             self._places[self.chart_name] = ChartPlace(moved, place.cursor)
         self._redraw()
 
@@ -152,25 +151,10 @@ class ChartDialog(Dialog[None]):
 
     def action_move(self, by: int) -> None:
         """Move the cursor by places; the first press starts at the newest."""
-        drawn = self.drawn
-        if not drawn.places:
-            return
-        last = len(drawn.places) - 1
-        start = last if drawn.cursor is None and abs(by) < FAR else (drawn.cursor or 0)
-        wanted = start if drawn.cursor is None and abs(by) < FAR else start + by
-        whole, window = self._whole(), self._window()
-        if 0 <= wanted <= last or abs(by) >= FAR:
-            cursor = drawn.places[min(last, max(0, wanted))]
-            if abs(by) >= FAR:
-                cursor = whole.first if by < 0 else whole.last
-        else:
-            # Beyond the part in sight: the window follows.
-            step = (drawn.places[-1] - drawn.places[0]) / max(1, last)
-            cursor = drawn.places[0 if wanted < 0 else last] + step * (
-                wanted if wanted < 0 else wanted - last
-            )
-        cursor = min(whole.last, max(whole.first, cursor))
-        self._look(window.around(cursor, whole), cursor)
+        if self.drawn.places:
+            whole = self._whole()
+            cursor = moved_cursor(self.drawn, by, whole)
+            self._look(self._window().around(cursor, whole), cursor)
 
     def action_zoom(self, by: int) -> None:
         """Show half as much around the cursor (-1), or twice as much."""
@@ -195,12 +179,7 @@ class ChartDialog(Dialog[None]):
             self.series = self._made()
             self._redraw()
         elif isinstance(self.series, TimeSeries):
-            whole, length = self._whole(), self._window().length
-            longer = next((span for span in spans if span > length + 1), 0)
-            if not longer or longer >= whole.length:
-                longer = spans[0] if length >= whole.length - 1 else 0
-            window = Window(whole.last - longer, whole.last).within(whole) if longer else None
-            self._look(window, self._place().cursor)
+            self._look(next_range(self._window(), self._whole()), self._place().cursor)
         else:
             self.action_whole()
 
@@ -209,11 +188,10 @@ class ChartDialog(Dialog[None]):
     @on(ChartView.CellPicked)
     def _picked(self, event: ChartView.CellPicked) -> None:
         event.stop()
-        drawn = self.drawn
         is_lying = isinstance(self.series, BarSeries) and self.series.lies
-        at = event.y if is_lying else (event.x - drawn.margin) // drawn.pitch
-        if 0 <= at < len(drawn.places):
-            self._look(self._place().window, drawn.places[at])
+        place = place_under(self.drawn, event.x, event.y, is_lying=is_lying)
+        if place is not None:
+            self._look(self._place().window, place)
 
     @on(ChartView.Turned)
     def _turned(self, event: ChartView.Turned) -> None:
@@ -286,3 +264,42 @@ class ChartDialog(Dialog[None]):
             ink = "bold reverse accent" if name is self.chart_name else "muted"
             line.append(f" {name.value} ", ink)
         self._tabs.show_text(line)
+
+
+def moved_cursor(drawn: Drawn, by: int, whole: Window) -> float:
+    """Where the cursor is after a move by places of a chart that has some.
+
+    The first press shows the newest in sight; beyond the part in sight a place is as far as the
+    drawn ones are from each other.
+    """
+    if abs(by) >= FAR:
+        return whole.first if by < 0 else whole.last
+    last = len(drawn.places) - 1
+    wanted = last if drawn.cursor is None else drawn.cursor + by
+    if 0 <= wanted <= last:
+        return drawn.places[wanted]
+    step = (drawn.places[-1] - drawn.places[0]) / max(1, last)
+    end, beyond = (0, wanted) if wanted < 0 else (last, wanted - last)
+    return min(whole.last, max(whole.first, drawn.places[end] + step * beyond))
+
+
+def next_range(window: Window, whole: Window) -> Window | None:
+    """The next longer range at the end of a chart, round and round; None: all of it."""
+    spans = list(RANGES)
+    longer = next((span for span in spans if span > window.length + 1), 0)
+    if not longer or longer >= whole.length:
+        longer = spans[0] if window.length >= whole.length - 1 else 0
+    return Window(whole.last - longer, whole.last).within(whole) if longer else None
+
+
+def followed(window: Window, before: Window, after: Window) -> Window:
+    """A window of a chart that has grown: one that reached to the end still does."""
+    if window.last < before.last:
+        return window
+    return Window(after.last - window.length, after.last).within(after)
+
+
+def place_under(drawn: Drawn, x: int, y: int, *, is_lying: bool) -> float | None:
+    """The place that a cell of the chart shows; None beside all of them."""
+    at = y if is_lying else (x - drawn.margin) // drawn.pitch
+    return drawn.places[at] if 0 <= at < len(drawn.places) else None

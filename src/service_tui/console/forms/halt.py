@@ -56,6 +56,23 @@ def confirm_resume(node: DOMNode, state: DeskState) -> None:
     open_above(node, dialog, answered)
 
 
+def why_no_exits(state: DeskState) -> str:
+    """Why nothing can be sold on this panel now; empty if something can."""
+    halt = state.halt
+    if halt is None:
+        return f"this desk is not halted: press {cap('app.halt')} first"
+    if halt.exits is not None and not halt.exits.is_over:
+        return "exits already running"
+    if state.service.read_only:
+        return "this desk is read-only: no sales"
+    sold, kept = sold_and_kept(state)
+    if kept and not sold:
+        return "live positions cannot be sold now: LIVE is off or the market is closed"
+    is_read = is_answered(state, Topic.POSITIONS)
+    none = "no open positions" if is_read else "positions not loaded yet"
+    return "" if sold else none
+
+
 class HaltPanel(Dialog[None]):
     """Stays until it is left or the halt is over; `take` brings it each newer state."""
 
@@ -104,7 +121,7 @@ class HaltPanel(Dialog[None]):
 
     def action_exit_all(self) -> None:
         """Sell everything, after the typed word."""
-        why = self._why_no_exits()
+        why = why_no_exits(self._state)
         if why:
             self.post_message(ToastMessage(why, "warn"))
             return
@@ -140,22 +157,6 @@ class HaltPanel(Dialog[None]):
             "halt-resume": self.action_resume,
         }.get(event.button.id or "", self.action_close)()
 
-    def _why_no_exits(self) -> str:
-        halt = self._state.halt
-        if halt is None:
-            return f"this desk is not halted: press {cap('app.halt')} first"
-        if halt.exits is not None and not halt.exits.is_over:
-            return "exits already running"
-        if self._state.service.read_only:
-            return "this desk is read-only: no sales"
-        sold, kept = sold_and_kept(self._state)
-        if not sold and kept:
-            return "live positions cannot be sold now: LIVE is off or the market is closed"
-        none = "no open positions"
-        if not is_answered(self._state, Topic.POSITIONS):
-            none = "positions not loaded yet"
-        return "" if sold else none
-
     def _app(self) -> App[object]:
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         return app
@@ -165,4 +166,4 @@ class HaltPanel(Dialog[None]):
         for text in self.query("#halt-text").results(TextBlock):
             text.show_text(halt_text(self._state, self._now))
         for button in self.query("#halt-exit").results(LightButton):
-            button.disabled = bool(self._why_no_exits())
+            button.disabled = bool(why_no_exits(self._state))

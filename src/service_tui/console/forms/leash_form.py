@@ -103,19 +103,9 @@ class LeashForm(Form[SetLeash]):
 
     def objection(self, result: SetLeash) -> str:
         """More freedom, or more money, needs a second enter."""
-        known = self._present()
-        before = None if known is None else known.mode
         if not leashes_known(self.state):
             return "Current leash not loaded yet. Enter again to set this one."
-        if _FREEDOM[result.mode] > _FREEDOM[before]:
-            return "This loosens the leash. Enter again to confirm."
-        needs_approval = known is not None and known.mode is result.mode is LeashMode.ASK
-        if known is not None and needs_approval and result.threshold > known.threshold:
-            return "This lets larger buys go without approval. Enter again to confirm."
-        budget = None if known is None or result.mode is None else known.budget
-        if budget is not None and (result.budget is None or result.budget > budget):
-            return "This raises the daily budget. Enter again to confirm."
-        return ""
+        return more_freedom(self._present(), result)
 
     def describe(self, result: SetLeash | None) -> Mapping[str, Shown]:
         """The subject of the leash, its present state, and the meaning of the new one."""
@@ -188,3 +178,17 @@ def subjects_of(state: DeskState, agent: AgentView) -> tuple[str, ...]:
     runs = [run.skill_slug for run in view.runs_of(agent.agent_id)]
     leashes = [leashe.skill_slug for leashe in view.leashes if leashe.agent_id == agent.agent_id]
     return tuple(dict.fromkeys(("", *runs, *leashes)))
+
+
+def more_freedom(known: LeashView | None, wanted: SetLeash) -> str:
+    """What a new leash gives that the present one does not, to confirm; empty if nothing."""
+    if _FREEDOM[wanted.mode] > _FREEDOM[None if known is None else known.mode]:
+        return "This loosens the leash. Enter again to confirm."
+    if known is None or wanted.mode is None:
+        return ""
+    needs_approval = known.mode is wanted.mode is LeashMode.ASK
+    if needs_approval and wanted.threshold > known.threshold:
+        return "This lets larger buys go without approval. Enter again to confirm."
+    if known.budget is not None and (wanted.budget is None or wanted.budget > known.budget):
+        return "This raises the daily budget. Enter again to confirm."
+    return ""

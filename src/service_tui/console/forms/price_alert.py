@@ -21,6 +21,7 @@ from service_tui.units import ONE, Micros, Timestamp
 
 _SIDES: Final = (Side.YES, Side.NO)
 _CONDITIONS: Final = tuple(Condition)
+_NO_ALERT: Final = Text("One-shot notification on this console; no trade.", "muted")
 _PRICE: Final = figure_rule("price", Micros(1), Micros(ONE - 1), beyond="price: between 0 and 1")
 
 
@@ -83,7 +84,7 @@ class PriceAlertForm(Form[SetPriceAlert]):
             "form-question": formats.plain(market.question),
             "alert-side": OptionsState(sides, _SIDES.index(self._side)),
             "alert-condition": OptionsState(labels, _CONDITIONS.index(taken)),
-            "form-preview": self._meaning(result, price),
+            "form-preview": _NO_ALERT if result is None else meaning_of(result, price),
         }
 
     def choose(self, name: str, index: int) -> None:
@@ -112,16 +113,16 @@ class PriceAlertForm(Form[SetPriceAlert]):
         price = self._market.price_of(self._side)
         return Condition.ABOVE if threshold >= price else Condition.BELOW
 
-    def _meaning(self, result: SetPriceAlert | None, price: float) -> Text:
-        if result is None:
-            return Text("One-shot notification on this console; no trade.", "muted")
-        is_upward = result.condition in {Condition.ABOVE, Condition.CROSSES_ABOVE}
-        if price >= result.threshold if is_upward else price <= result.threshold:
-            word = "above" if is_upward else "below"
-            where = f"{result.side.value.upper()} is already {word}"
-            if result.condition in {Condition.ABOVE, Condition.BELOW}:
-                return Text(f"{where}: alerts at once (one-shot).", "warn")
-            return Text(f"{where}: alerts once the price returns and crosses (one-shot).", "muted")
-        way = f"{100 * (result.threshold - price):+.1f} pt"
-        text = result.describe()
-        return Text(f"{text[0].upper()}{text[1:]} ({way}). One-shot.", "muted")
+
+def meaning_of(alert: SetPriceAlert, price: float) -> Text:
+    """When an alert comes, at the present price of its side."""
+    is_upward = alert.condition in {Condition.ABOVE, Condition.CROSSES_ABOVE}
+    if price >= alert.threshold if is_upward else price <= alert.threshold:
+        word = "above" if is_upward else "below"
+        where = f"{alert.side.value.upper()} is already {word}"
+        if alert.condition in {Condition.ABOVE, Condition.BELOW}:
+            return Text(f"{where}: alerts at once (one-shot).", "warn")
+        return Text(f"{where}: alerts once the price returns and crosses (one-shot).", "muted")
+    way = f"{100 * (alert.threshold - price):+.1f} pt"
+    text = alert.describe()
+    return Text(f"{text[0].upper()}{text[1:]} ({way}). One-shot.", "muted")

@@ -194,16 +194,12 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         # An amended order keeps its expiry.
         self.query_one("#ticket-until").display = False
         if self._amends is not None:
-            is_buy = self._amends.action is Action.BUY
-            # An order of 20.00 at 0.60 is 33.33 shares, which reserve 19.998: still 20.00.
-            size = _to_cent(self._amends.money) if is_buy else self._amends.shares
-            decimals = MONEY_DECIMALS if is_buy else SHARE_DECIMALS
             limit.value = limit_text(self._amends.price)
             self.query_one("#ticket-stop", PlainInput).value = percent_text(self._amends.stop_pct)
             self.query_one("#ticket-target", PlainInput).value = percent_text(
                 self._amends.target_pct
             )
-            self.typed_before = typed(size, decimals=decimals)
+            self.typed_before = first_amount(self._amends)
             limit.focus()
         if self.typed_before:
             self.query_one("#ticket-amount", PlainInput).value = self.typed_before
@@ -580,9 +576,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         """Close at once, so that a second enter meets no ticket."""
         self._is_done = True
         kept = self._state.preferences.get(self._draft_name, "")
-        requested = "" if order is not None else self._draft().reasoning
-        if kept != requested:
-            self.post_message(CommandGiven(SetPreference(self._draft_name, requested)))
+        note = "" if order is not None else self._draft().reasoning
+        if kept != note:
+            self.post_message(CommandGiven(SetPreference(self._draft_name, note)))
         self.dismiss(order)
 
     def _show(self) -> None:
@@ -677,6 +673,14 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         text, holds = self._quoting.quote_age_text(order, self._now)
         block.set_class(not holds, "-old")
         self.query_one("#ticket-age", TextBlock).show_text(text)
+
+
+def first_amount(order: OpenOrderView) -> str:
+    """The amount with which the ticket for changing an order opens: money of a buy, or shares."""
+    if order.action is Action.SELL:
+        return typed(order.shares, decimals=SHARE_DECIMALS)
+    # An order of 20.00 at 0.60 is 33.33 shares, which reserve 19.998: still 20.00.
+    return typed(_to_cent(order.money), decimals=MONEY_DECIMALS)
 
 
 def _to_cent(amount: Micros) -> Micros:

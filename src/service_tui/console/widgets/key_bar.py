@@ -129,6 +129,13 @@ def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
     return (*own, *map(key_named, replay), *rest)
 
 
+def needing_text(needing: int) -> str:
+    """How many rows need the person, in four cells at most; empty for none."""
+    if not needing:
+        return ""
+    return f"!{_COUNT_MAX}+" if needing > _COUNT_MAX else f"!{needing}"
+
+
 def _screen_bit(key: KeyBinding, front: str, needing: int, width: int) -> Bit:
     """A screen in as many cells as for any count and any screen in front."""
     number = shown_key(key)
@@ -136,8 +143,7 @@ def _screen_bit(key: KeyBinding, front: str, needing: int, width: int) -> Bit:
     text = Text(number if width < _SHORT_FROM else f"{number} {name}", "muted")
     text.stylize("accent", 0, len(number))
     if _is_first(key):
-        shown = f"{_COUNT_MAX}+" if needing > _COUNT_MAX else str(needing)
-        text.append(f"{f'!{shown}' if needing else '':<4}", "bold warn")
+        text.append(f"{needing_text(needing):<4}", "bold warn")
     if key.action == f"go('{front}')":
         return Bit(Text(text.plain, "bold reverse accent"))
     return Bit(text)

@@ -108,7 +108,11 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         If that row was the last one, the cursor falls to the first row that comes later.
         """
         before, was_empty = self._order.index, not self._order.total
+        is_restored = self.awaits_cursor
         super().show(rows)
+        if before is None and not is_restored:
+            # A restored layout has its own place; a cursor that was put on a row shows that row.
+            self._follow()
         self.awaits_cursor = self.awaits_cursor and self._order.index is None
         is_lost = self._order.cursor_lost and not self.awaits_cursor
         if not self._order.cursor_lost and self._fell_into_nothing:
