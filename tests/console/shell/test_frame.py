@@ -20,7 +20,7 @@ from textual.drivers.web_driver import WebDriver
 from textual.geometry import Offset, Size
 from textual.worker import WorkerFailed
 
-from kit.console.doors import running, seen_before
+from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.limit_draft import open_order
 from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
@@ -558,7 +558,8 @@ async def test_what_is_wrong_with_a_theme_file_is_told_at_the_start(tmp_path: Pa
     )
     async with app.run_test(size=(120, 24), notifications=True) as pilot:
         await pilot.pause()
-        assert any("broken.toml" in one.message for one in app._notifications)
+        seen = Running(app, pilot, RecordingDoors(STATE))
+        assert any("broken.toml" in text for text in seen.toasts)
         app.exit(0)
 
 

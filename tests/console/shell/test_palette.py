@@ -190,8 +190,16 @@ async def test_a_market_is_found_by_what_looks_like_it_and_by_its_address(typed:
     }
     async with running(replace(STATE, markets={"m-1": market, **many})) as seen:
         provider = MarketsProvider(seen.app.screen)
-        assert [hit.text async for hit in provider.search(typed)] == [market.question]
+        (hit,) = [hit async for hit in provider.search(typed)]
+        assert hit.text == market.question
+        style = provider.match_style or "bold"
+        assert hit.match_display.plain.startswith("market    Will")
+        assert any(span.style == style for span in hit.match_display.spans) is ("/" not in typed)
         # No more are shown than a person looks through, and equal ones keep their order.
-        rain = [hit.text async for hit in provider.search("rain")]
+        rain = [hit async for hit in provider.search("rain")]
         assert len(rain) == HITS_MAX
-        assert rain[:3] == ["Rain 2?", "Rain 3?", "Rain 4?"]
+        assert [hit.text for hit in rain[:3]] == ["Rain 2?", "Rain 3?", "Rain 4?"]
+        scores = [hit.score for hit in rain]
+        assert scores == sorted(scores, reverse=True)
+        rain[1].command()
+        await seen.until(lambda: seen.app.front.current_row() == "m-3")
