@@ -548,8 +548,9 @@ async def test_a_theme_that_is_tried_is_previewed_and_without_one_the_kept_one()
 @pytest.mark.slow
 async def test_what_is_wrong_with_a_theme_file_is_told_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("name = 3", "utf-8")
+    doors = RecordingDoors(STATE)
     app = ConsoleApp(
-        lambda: pytest.fail("never opened"),
+        doors.open,
         STATE,
         now=lambda: NOW,
         themes=load_themes(tmp_path),
@@ -558,7 +559,7 @@ async def test_what_is_wrong_with_a_theme_file_is_told_at_the_start(tmp_path: Pa
     )
     async with app.run_test(size=(120, 24), notifications=True) as pilot:
         await pilot.pause()
-        seen = Running(app, pilot, RecordingDoors(STATE))
+        seen = Running(app, pilot, doors)
         assert any("broken.toml" in text for text in seen.toasts)
         app.exit(0)
 
