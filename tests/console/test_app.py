@@ -16,14 +16,32 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, run_of
 from kit.service.stage import ANSWER_S
 from service_tui.console import app as console_app
-from service_tui.console.app import BREATH_MAX_S, REPAINT_S, breath
+from service_tui.console.app import (
+    BREATH_MAX_S,
+    REPAINT_S,
+    FirstPage,
+    breath,
+    first_page,
+    first_screen,
+    key_problem_text,
+    leaving_text,
+    next_theme,
+    speed_beside,
+    unfinished,
+    why_no_pace,
+)
 from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
+from service_tui.console.forms.chart import ChartDialog
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.recovery import RecoveryDialog
+from service_tui.console.forms.report import Report
+from service_tui.console.forms.team import TeamPage
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.welcome import Welcome
 from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
+from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.screens.settings.table import THEME_ROW
+from service_tui.console.screens.wallet.panel import WalletPanel
 from service_tui.console.shell.command_sender import OPENING, CommandSender
 from service_tui.console.shell.palette import (
     ActionsProvider,
@@ -44,7 +62,8 @@ from service_tui.desk.commands.settings import (
     WatchMarket,
 )
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
-from service_tui.desk.slices.notices import Notice
+from service_tui.desk.slices.drill import DrillView
+from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import SkillRunState
@@ -89,6 +108,45 @@ def test_a_console_that_is_late_shows_new_states_less_often_within_a_bound() -> 
     assert breath(0.05) == pytest.approx(0.15)
     assert breath(60.0) == BREATH_MAX_S
     assert breath(60.0) + REPAINT_S < 1.0
+
+
+@pytest.mark.parametrize(
+    ("kept", "held", "name"),
+    [("agents", True, "agents"), ("", True, "portfolio"), ("", False, "markets"),
+     ("of tomorrow", True, "portfolio")],
+)  # fmt: skip
+def test_the_first_screen_is_that_of_the_last_end(kept: str, name: str, *, held: bool) -> None:
+    positions = STATE.positions if held else ()
+    preferences = {LAST_SCREEN: kept} if kept else {}
+    assert first_screen(replace(STATE, preferences=preferences, positions=positions)) == name
+
+
+@pytest.mark.parametrize(
+    ("has_desk", "has_tour", "preferences", "page"),
+    [
+        (False, True, {}, FirstPage.REPLAY),
+        (True, True, {}, FirstPage.TOUR),
+        (True, False, {}, FirstPage.WELCOME),
+        (True, False, {"welcome": "seen"}, FirstPage.NONE),
+    ],
+)
+def test_a_console_begins_with_the_replay_the_tour_or_its_first_page(
+    preferences: dict[str, str], page: FirstPage, *, has_desk: bool, has_tour: bool
+) -> None:
+    state = replace(STATE, preferences=preferences)
+    assert first_page(state, has_desk=has_desk, has_tour=has_tour) is page
+
+
+@pytest.mark.parametrize(
+    ("problems", "text"),
+    [
+        ((), ""),
+        (("a",), "default keys in use: a"),
+        (("a", "b", "c"), "default keys in use: a (2 more: 'service-tui doctor')"),
+    ],
+)
+def test_own_keys_that_are_not_in_use_are_named(problems: tuple[str, ...], text: str) -> None:
+    assert key_problem_text(problems) == text
 
 
 @pytest.mark.slow
@@ -199,6 +257,20 @@ async def test_notices_that_the_cache_held_are_not_told_again() -> None:
 
 
 @pytest.mark.slow
+async def test_an_event_counts_as_new_until_a_screen_that_shows_it_is_in_front() -> None:
+    event = Notice(1, "warn", "a stop", NoticeKind.ALERT, about="al-1")
+    told = replace(STATE, notices=(event,))
+    async with running(STATE, first="attention", size=(160, 30)) as seen:
+        seen.app.post_message(AppBlur())
+        await seen.bring(told)
+        await seen.bring(replace(told, orders=()))
+        assert " 1 notice " in seen.text, "nobody looks at this window"
+        seen.app.post_message(AppFocus())
+        await seen.press("2", "0")
+        assert " 1 notice " not in seen.text
+
+
+@pytest.mark.slow
 async def test_an_absence_is_told_once() -> None:
     gone = AbsenceView(Timestamp(NOW - 7_200), NOW, 7_200.0, 2, 3, (), (), Micros(1), Micros(2))
     state = replace(STATE, world=replace(STATE.world, meanwhile=gone))
@@ -209,6 +281,10 @@ async def test_an_absence_is_told_once() -> None:
         ]
         await seen.bring(replace(state, tickets=()))
         assert len(seen.toasts) == 1
+    # The screen in front shows it already.
+    async with running(state, first="attention", initial=STATE) as seen:
+        await seen.press("8")
+        assert seen.toasts == []
 
 
 @pytest.mark.slow
@@ -376,6 +452,66 @@ async def test_each_key_for_the_speed_starts_from_what_was_asked_last() -> None:
         seen.clock[0] += 60.0
         await seen.press("less_than_sign")
         assert seen.doors.submitted[3:] == [SetSpeed(1)]
+
+
+@pytest.mark.parametrize(
+    ("speed", "slower", "faster"),
+    [(0, 0, 1), (1, 0, 10), (10, 1, 60), (60, 10, 60), (7, 0, 10)],
+)
+def test_the_world_goes_faster_and_slower_by_its_steps(
+    speed: int, slower: int, faster: int
+) -> None:
+    assert (speed_beside(speed, -1), speed_beside(speed, 1)) == (slower, faster)
+
+
+def test_a_drill_and_a_real_service_keep_their_own_pace() -> None:
+    elsewhere = replace(STATE, service=replace(STATE.service, embedded=False))
+    assert why_no_pace(STATE) == ""
+    assert why_no_pace(elsewhere) == "only the offline world can be paused or sped up"
+    in_drill = replace(elsewhere, drill=DrillView("a", "A", "b", 5))
+    assert why_no_pace(in_drill) == "a drill keeps its own pace"
+
+
+@pytest.mark.parametrize(
+    ("worn", "names", "chosen"),
+    [
+        ("night", ("night", "paper"), "paper"),
+        ("paper", ("night", "paper"), "night"),
+        ("other", ("night", "paper"), "night"),
+        ("night", (), ""),
+    ],
+)
+def test_the_next_theme_is_the_one_behind_and_then_the_first(
+    worn: str, names: tuple[str, ...], chosen: str
+) -> None:
+    assert next_theme(worn, names) == chosen
+
+
+@pytest.mark.slow
+async def test_keys_open_each_page_once_and_answer_for_what_they_changed() -> None:
+    shared = replace(STATE, service=replace(STATE.service, shared=True))
+    async with running(shared) as seen:
+        for key, page in (
+            ("W", WalletPanel),
+            ("ctrl+t", TeamPage),
+            ("f5", Report),
+            ("f4", ChartDialog),
+        ):
+            await seen.press(key)
+            assert isinstance(seen.app.screen, page), key
+            await seen.press(key)
+            assert len(seen.app.screen_stack) <= 2, key
+            if len(seen.app.screen_stack) == 2:
+                await seen.press("escape")
+        await seen.press("z", "z")
+        assert seen.toasts[-2:] == ["amounts masked; z shows them", "amounts shown"]
+        await seen.press("R")
+        assert seen.toasts[-1].startswith("! the desk is not halted")
+        worn = seen.app.theme
+        await seen.bring(replace(shared, preferences={**shared.preferences, "theme": "paper"}))
+        assert seen.app.theme == "paper" != worn
+        await seen.bring(replace(shared, tickets=()))
+        assert seen.app.theme == worn
 
 
 @pytest.mark.slow
@@ -609,6 +745,30 @@ async def test_q_backs_out_of_a_search_before_it_quits() -> None:
         assert seen.app.return_code is None
         await seen.press("q")
         assert seen.app.return_code == 0
+
+
+def test_an_end_leaves_pending_orders_and_skills_that_would_stop_behind() -> None:
+    tickets = tuple(
+        replace(STATE.tickets[0], what=state.value, state=state) for state in TicketState
+    )
+    runs = tuple(
+        run_of(state.value, skill_slug=state.value, state=state) for state in SkillRunState
+    )
+    alive = [one.value for one in SkillRunState if one.is_alive]
+    alive.remove(SkillRunState.DETACHED.value)
+    view = replace(STATE.supervision, runs=runs)
+    orders, skills = unfinished(replace(STATE, tickets=tickets, supervision=view))
+    assert orders == [TicketState.QUEUED.value, TicketState.SENT.value]
+    assert skills == alive
+
+
+def test_the_question_before_leaving_lists_what_would_be_left() -> None:
+    both = leaving_text(["buy YES for 5.00", "b"], ["ebb", "tide"], masked=False)
+    assert "Pending:\n  buy YES for 5.00\n  b\n\nThe desk waits two seconds" in both
+    assert "These skills stop:\n  ebb\n  tide\n\nA detached one needs no console" in both
+    assert "skills" not in leaving_text(["a"], [], masked=False)
+    assert "Pending" not in leaving_text([], ["ebb"], masked=False)
+    assert "5.00" not in leaving_text(["buy YES for 5.00"], [], masked=True)
 
 
 @pytest.mark.slow

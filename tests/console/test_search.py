@@ -25,6 +25,7 @@ from service_tui.console.screens.markets.table import MARKETS as TABLE
 from service_tui.console.screens.monitors.table import MONITORS
 from service_tui.console.screens.portfolio.table import OPEN
 from service_tui.console.search import FRACTIONS, POINTS, names_of, read_search
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.terms import MarketStatus, Venue
 
@@ -276,6 +277,13 @@ async def test_an_unknown_column_is_named_in_full_on_80_columns(screen: str) -> 
             assert problem.startswith("no column")
             await seen.until(lambda problem=problem: problem in seen.text)
             assert typed[:6] in seen.text
+
+
+def test_a_filter_knows_what_is_held_and_starred() -> None:
+    state = replace(sample_state(), stars=frozenset({"s"}))
+    context = FilterContext.of(ViewContext.of(state, NOW))
+    assert state.positions[0].market_id in context.held
+    assert context.stars == {"s"}
 
 
 ALIKE = tuple(

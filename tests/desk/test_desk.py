@@ -1,21 +1,32 @@
 import asyncio
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kit.desk.faults import CASH, Fault, at_work, breaking, buy, ended, is_quote, ready, rows, until
+from kit.samples.desk import NOW
 from kit.service.stage import Stage, open_stage, open_test_desk
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetStar
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
-from service_tui.desk.desk import IN_FLIGHT_MAX, INBOX_MAX, Desk
+from service_tui.desk.desk import (
+    IN_FLIGHT_MAX,
+    INBOX_MAX,
+    PROBE_S,
+    Desk,
+    held_back_text,
+    is_back,
+    unknown_of,
+)
 from service_tui.desk.opening import DeskMemory
 from service_tui.desk.slices.service import Phase
-from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import StoredState
-from service_tui.units import ONE
+from service_tui.units import ONE, Timestamp
+from service_tui.wire.endpoints.public import HEALTH
 
 pytestmark = pytest.mark.slow
 
@@ -116,6 +127,21 @@ async def test_an_order_that_waited_too_long_for_its_turn_is_not_sent(tmp_path: 
         assert tickets[-1].view in desk.state.tickets
 
 
+async def test_of_several_quotes_the_newest_alone_is_answered(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        line.fault = lambda request: Fault.STUCK if is_quote(request) else None
+        order = buy(stage.open_markets()[0], ONE)
+        first = desk.submit(RequestQuote(1, order))
+        await until(desk, lambda _: line.waiting, stage, step_s=0.1)
+        later = [desk.submit(RequestQuote(number, order)) for number in (2, 3)]
+        await first.wait()
+        await later[0].wait()
+        line.released.set()
+        state = await until(desk, lambda s: s.quote, stage, step_s=0.1)
+        assert state.quote is not None
+        assert state.quote.request_id == 3
+
+
 async def test_who_stops_waiting_for_a_ticket_does_not_stop_it(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         ticket = desk.submit(buy(stage.open_markets()[0]))
@@ -136,6 +162,58 @@ async def test_what_is_in_flight_is_counted_until_it_ends(tmp_path: Path) -> Non
         line.released.set()
         await ended(desk, ticket, stage)
         assert desk.state.in_flight == 0
+
+
+# -- an earlier run, and a service that was away ------------------------------------------------
+
+
+def test_buys_are_held_back_for_so_long_and_no_longer() -> None:
+    assert held_back_text(49.6) == (
+        "earlier order still being looked up: buys are possible in 50 s at the latest"
+    )
+    assert held_back_text(0.0) == held_back_text(-1.0) == ""
+
+
+def test_unknown_orders_are_looked_up_and_old_ones_more_seldom() -> None:
+    fresh = TicketView("f", "trade", "m", "buy YES", TicketState.UNKNOWN, Timestamp(NOW - 10))
+    old = replace(fresh, ticket_id="o", opened_at=Timestamp(NOW - 86_400))
+    rows = (replace(fresh, state=TicketState.SENT), fresh, old)
+    assert unknown_of(rows, NOW, with_old=True) == [fresh, old]
+    assert unknown_of(rows, NOW, with_old=False) == [fresh]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (Phase.OFFLINE, Phase.ONLINE, True),
+        (Phase.UNAUTHORIZED, Phase.ONLINE, True),
+        (Phase.CONNECTING, Phase.ONLINE, False),
+        (Phase.ONLINE, Phase.ONLINE, False),
+        (Phase.OFFLINE, Phase.OFFLINE, False),
+    ],
+)
+def test_a_service_is_back_once_it_answers_again(
+    before: Phase, after: Phase, *, expected: bool
+) -> None:
+    assert is_back(before, after) is expected
+
+
+async def test_a_service_that_is_back_is_noticed_soon_and_read_anew(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        line.fault = lambda _: Fault.NO_LINE
+        await until(desk, lambda s: s.service.phase is Phase.OFFLINE, stage)
+        await stage.clock.advance(2 * PROBE_S)
+        assert line.asked(HEALTH.path) > 0
+        line.fault = lambda _: None
+        back = stage.clock.now()
+        state = await until(
+            desk, lambda s: s.seen[Topic.FLEET] > back and s.seen[Topic.POSITIONS] > back, stage
+        )
+        assert state.service.phase is Phase.ONLINE
+        assert stage.clock.now() - back < 3 * PROBE_S
+        probes = line.asked(HEALTH.path)
+        await stage.clock.advance(3 * PROBE_S)
+        assert line.asked(HEALTH.path) == probes
 
 
 # -- closing ------------------------------------------------------------------------------------

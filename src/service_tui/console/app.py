@@ -1,9 +1,10 @@
 """The console's app: state comes down from the desk through it, commands go up."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from enum import Enum, auto
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.console import RenderableType
@@ -104,10 +105,92 @@ def breath(late_s: float) -> float:
     return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
-def _first_screen(state: DeskState) -> str:
+def first_screen(state: DeskState) -> str:
     """The screen of the last end; at the first start the portfolio if there are positions."""
     kept = state.preferences.get(LAST_SCREEN, "")
     return kept if kept in SCREENS else "portfolio" if state.positions else "markets"
+
+
+class FirstPage(Enum):
+    """What lies over the first screen when the console begins."""
+
+    REPLAY = auto()
+    TOUR = auto()
+    WELCOME = auto()
+    NONE = auto()
+
+
+def first_page(state: DeskState, *, has_desk: bool, has_tour: bool) -> FirstPage:
+    """The replay without a desk, else the tour, else the first page until it was read."""
+    if not has_desk:
+        return FirstPage.REPLAY
+    if has_tour:
+        return FirstPage.TOUR
+    return FirstPage.NONE if "welcome" in state.preferences else FirstPage.WELCOME
+
+
+def key_problem_text(problems: Sequence[str]) -> str:
+    """Why the person's own keys are not in use; empty if they are."""
+    if not problems:
+        return ""
+    more = f" ({len(problems) - 1} more: 'service-tui doctor')" if problems[1:] else ""
+    return f"default keys in use: {problems[0]}{more}"
+
+
+def next_theme(worn: str, names: Sequence[str]) -> str:
+    """The theme behind this one, after the last and for an unknown one the first; "" of none."""
+    if not names:
+        return ""
+    place = names.index(worn) if worn in names else -1
+    return names[(place + 1) % len(names)]
+
+
+def speed_beside(speed: int, by: int) -> int:
+    """The next slower (-1) or faster (1) speed of the world, at the ends the same."""
+    place = SPEEDS.index(speed) if speed in SPEEDS else 1
+    return SPEEDS[max(0, min(place + by, len(SPEEDS) - 1))]
+
+
+def why_no_pace(state: DeskState) -> str:
+    """Why the world's speed cannot be changed; empty if it can."""
+    if state.drill is not None:
+        return _OF_THE_DRILL
+    return "" if state.service.embedded else _NEEDS_A_WORLD
+
+
+def unfinished(state: DeskState) -> tuple[list[str], list[str]]:
+    """What an end would leave behind: the orders that are pending, and the skills that would stop.
+
+    An unknown order holds nobody back: the next start looks it up.
+    """
+    # ours: an unknown order holds nobody back, because the next start looks it up.
+    orders = [
+        ticket.what
+        for ticket in state.tickets
+        if ticket.state in {TicketState.QUEUED, TicketState.SENT}
+    ]
+    skills = [
+        run.skill_slug
+        for run in state.supervision.runs
+        if run.state.is_alive and run.state is not SkillRunState.DETACHED
+    ]
+    return orders, skills
+
+
+def leaving_text(orders: Sequence[str], skills: Sequence[str], *, masked: bool) -> str:
+    """The question before the end, with what `unfinished` gave."""
+    parts: list[str] = []
+    if orders:
+        lines = "\n".join(f"  {what}" for what in orders)
+        parts.append(
+            f"Pending:\n{without_amounts(lines, masked=masked)}\n\n"
+            "The desk waits two seconds for the results. Orders still pending are looked up at "
+            "the next start; nothing is sent twice."
+        )
+    if skills:
+        lines = "\n".join(f"  {formats.plain(slug, 60)}" for slug in skills)
+        parts.append(f"These skills stop:\n{lines}\n\n{with_keys(_KEEP_RUNNING)}")
+    return "\n\n".join(parts)
 
 
 class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
@@ -155,7 +238,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             now(),
             themes=themes,
             program=ProgramInfo(log_path, data_path, names, drills=drills),
-            first=first or _first_screen(initial),
+            first=first or first_screen(initial),
         )
         self.halting = HaltPages(self)
         self.approving = ApprovalPages(self)
@@ -206,22 +289,19 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form", "monitor_form")
-        self._report_key_problems()
-        if self.replay.is_alone:
+        if problems := key_problem_text(self._own_keys.problems):
+            self.show_toast(problems, "warn")
+        page = first_page(
+            self.desk_state, has_desk=not self.replay.is_alone, has_tour=self._has_tour
+        )
+        if page is FirstPage.REPLAY:
             self.replay.toggle()
-        elif self._has_tour:
+        elif page is FirstPage.TOUR:
             self.guide.begin()
-        elif "welcome" not in self.desk_state.preferences:
+        elif page is FirstPage.WELCOME:
             self.action_welcome()
         self.drill.show()
         self.run_worker(self._follow(), name="desk", group="desk", exclusive=True)
-
-    def _report_key_problems(self) -> None:
-        """Report once why the person's own keys are not in use."""
-        problems = self._own_keys.problems
-        if problems:
-            more = f" ({len(problems) - 1} more: 'service-tui doctor')" if problems[1:] else ""
-            self.show_toast(f"default keys in use: {problems[0]}{more}", "warn")
 
     async def _follow(self) -> None:
         """Open the desk and show its latest state until it or the console ends."""
@@ -453,7 +533,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         sets_pace = key.group == "app" and action_name(key.action) in {"pause_world", "speed"}
         if key.ident == "app.team" and not self.desk_state.service.shared:
             return why or NO_TEAM
-        return why or (self._no_pace() if sets_pace else "")
+        return why or (why_no_pace(self.desk_state) if sets_pace else "")
 
     def post_message(self, message: Message) -> bool:
         """Queue a message; the halt key halts before it is queued."""
@@ -540,10 +620,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     def action_next_theme(self) -> None:
         """Apply the next theme, and store the choice."""
-        names = self.theme_names
-        if names:
-            place = names.index(self.theme) if self.theme in names else -1
-            self.give(SetPreference("theme", names[(place + 1) % len(names)]))
+        if chosen := next_theme(self.theme, self.theme_names):
+            self.give(SetPreference("theme", chosen))
 
     def action_privacy(self) -> None:
         """Mask amounts, or show them again."""
@@ -567,19 +645,12 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         """Slower (-1) or faster (1)."""
         speed = self._pace()
         if speed is not None:
-            place = SPEEDS.index(speed) if speed in SPEEDS else 1
-            self.give(SetSpeed(SPEEDS[max(0, min(place + by, len(SPEEDS) - 1))]))
-
-    def _no_pace(self) -> str:
-        """Why the world's speed cannot be changed; empty if it can."""
-        if self.desk_state.drill is not None:
-            return _OF_THE_DRILL
-        return "" if self.desk_state.service.embedded else _NEEDS_A_WORLD
+            self.give(SetSpeed(speed_beside(speed, by)))
 
     def _pace(self) -> int | None:
         """The world's speed or the one requested since; None, with a toast, without a world."""
         world = self.desk_state.world
-        why = self._no_pace()
+        why = why_no_pace(self.desk_state)
         if world is not None and not why:
             return self._sender.pace(world.speed, self._wall_time())
         self.show_toast(why or _NEEDS_A_WORLD, "warn")
@@ -598,14 +669,16 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     def action_charts(self, name: str = "") -> None:
         """Show the charts: the one of this name, else the one that fits the screen in front."""
-        from service_tui.console.charts.sources import ChartName  # noqa: PLC0415 - not at first
+        from service_tui.console.charts.sources import (  # noqa: PLC0415 - not at first
+            ChartName,
+            fitting_chart,
+        )
         from service_tui.console.forms.chart import ChartDialog  # noqa: PLC0415 - nor this
 
         if any(isinstance(screen, ChartDialog) for screen in self.screen_stack):
             return
         row = self.front.current_market()
-        fitting = {"research": ChartName.SWEEP, "agents": ChartName.SKILLS}
-        first = fitting.get(self.front.name_in_keys, ChartName.PRICE if row else ChartName.EQUITY)
+        first = fitting_chart(self.front.name_in_keys, row)
         self.push_screen(
             ChartDialog(self.desk_state, self.now, row, ChartName(name) if name else first)
         )
@@ -630,17 +703,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
     async def action_quit(self) -> None:
         """Leave; confirms first if an order is under way, or a skill would stop."""
-        waiting = [
-            ticket.what
-            for ticket in self._live.tickets
-            if ticket.state in {TicketState.QUEUED, TicketState.SENT}
-        ]
-        running = [
-            run.skill_slug
-            for run in self._live.supervision.runs
-            if run.state.is_alive and run.state is not SkillRunState.DETACHED
-        ]
-        # ours: an unknown order holds nobody back, because the next start looks it up.
+        waiting, running = unfinished(self._live)
         if waiting or running:
             self._confirm_leaving(waiting, running)
         else:
@@ -654,18 +717,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
 
         if any(isinstance(screen, Confirm) for screen in self.screen_stack):
             return
-        parts: list[str] = []
-        if waiting:
-            orders = "\n".join(f"  {what}" for what in waiting)
-            parts.append(
-                f"Pending:\n{without_amounts(orders, masked=is_private(self.desk_state))}\n\n"
-                "The desk waits two seconds for the results. Orders still pending are looked up at "
-                "the next start; nothing is sent twice."
-            )
-        if running:
-            skills = "\n".join(f"  {formats.plain(slug, 60)}" for slug in running)
-            parts.append(f"These skills stop:\n{skills}\n\n{with_keys(_KEEP_RUNNING)}")
-        body = Text("\n\n".join(parts))
+        masked = is_private(self.desk_state)
+        body = Text(leaving_text(waiting, running, masked=masked))
         self.push_screen(Confirm(Question("Leave now?", body, "leave")), self._leave_if)
 
     def _leave_if(self, confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ from service_tui.desk.command import Command
 from service_tui.desk.command_router import CommandRouter
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.risk import ExitAlert
-from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import (
     Fact,
     LookedUp,
@@ -31,7 +31,6 @@ from service_tui.desk.halt.halting import Halting
 from service_tui.desk.ports import DeskContext, Memory, Ports
 from service_tui.desk.reactor.reactor_desk import ReactorDesk
 from service_tui.desk.reading_failures import is_refusal, show_trouble
-from service_tui.desk.reasons import HALTED
 from service_tui.desk.reduce import reduce
 from service_tui.desk.research.files import FileWatch
 from service_tui.desk.restarting import fault_text, keep_running
@@ -43,13 +42,20 @@ from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.supervision import Supervision
-from service_tui.desk.tickets import Ticket
+from service_tui.desk.tickets import (
+    Ticket,
+    is_waited_for,
+    never_left,
+    row_of,
+    state_after_fault,
+)
 from service_tui.desk.trading.lookup import is_overdue, reconcile
 from service_tui.desk.wallet.wallet_desk import WalletDesk
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.db.database import Database
 from service_tui.storage.price_alerts import PriceAlerts
+from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import HEALTH
 
 log = logging.getLogger(__name__)
@@ -73,6 +79,29 @@ RECONCILE_OLD_S: Final = 60.0
 SAVE_S: Final = 10.0
 """How often an offline service is probed, unknown trades are looked up (those past their horizon
 more seldom), the state is cached. Source: failures, F-01 and F-08."""
+
+
+def is_back(before: Phase, after: Phase) -> bool:
+    """Whether a service that was away, or refused the key, answers again."""
+    return before in {Phase.OFFLINE, Phase.UNAUTHORIZED} and after is Phase.ONLINE
+
+
+def unknown_of(
+    tickets: Iterable[TicketView], now: Timestamp, *, with_old: bool
+) -> list[TicketView]:
+    """The orders to look up, in their order; those past their horizon only `with_old`."""
+    return [
+        ticket
+        for ticket in tickets
+        if ticket.state is TicketState.UNKNOWN and (with_old or not is_overdue(ticket, now))
+    ]
+
+
+def held_back_text(left_s: float) -> str:
+    """Why buys wait for the orders of an earlier run; empty once the time for it is over."""
+    if left_s <= 0:
+        return ""
+    return f"earlier order still being looked up: buys are possible in {left_s:.0f} s at the latest"
 
 
 class Desk:
@@ -178,25 +207,7 @@ class Desk:
             self._end_entries()
         self._supervision.actions.on_command(command)
         self._count += 1
-        view = TicketView(
-            ticket_id=self._new_id(),
-            kind=command.kind,
-            market_id="",
-            what=command.describe(),
-            state=TicketState.QUEUED,
-            opened_at=self._clock.now(),
-        )
-        if isinstance(command, PlaceTrade):
-            view = replace(
-                view,
-                market_id=command.market_id,
-                question=command.question,
-                amount=command.amount,
-                holding=command.holding,
-                shares=command.shares,
-                venue=command.venue,
-                limit=command.price if command.rests else None,
-            )
+        view = row_of(command, self._new_id(), self._clock.now())
         ticket = Ticket(command, view)
         if isinstance(command, Halt):
             ticket.update(replace(view, state=TicketState.DONE))
@@ -288,9 +299,7 @@ class Desk:
             or self._exits.is_busy
             or self._reactor.is_busy
             or self._wallet.is_busy
-            or any(
-                not isinstance(ticket.command, RequestQuote) for ticket in self._running.values()
-            )
+            or any(is_waited_for(ticket.command) for ticket in self._running.values())
         )
 
     async def _dispatch(self, tasks: asyncio.TaskGroup) -> None:
@@ -314,12 +323,12 @@ class Desk:
         except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
             problem = fault_text(error)
             log.error("%s: %s", ticket.view.what, problem)  # noqa: TRY400  (no value of a traceback)
-            if ticket.command.is_ticketed and ticket.view.state is TicketState.SENT:
-                unknown = replace(ticket.view, state=TicketState.UNKNOWN, outcome=problem)
-                self._emit(Changed(unknown))
-            elif ticket.command.is_ticketed and ticket.view.state is TicketState.QUEUED:
+            after = state_after_fault(ticket.command, ticket.view.state)
+            if after is TicketState.FAILED is not ticket.view.state:
                 self._fail(ticket, problem)
                 return
+            if after is not ticket.view.state:
+                self._emit(Changed(replace(ticket.view, state=after, outcome=problem)))
             self._emit(Noticed("bad", f"{ticket.view.what}: {problem}"))
 
     async def _carry_out(self, ticket: Ticket) -> None:
@@ -373,12 +382,7 @@ class Desk:
 
         Else empty.
         """
-        if self._settled.is_set() or self._held_s() <= 0:
-            return ""
-        return (
-            "earlier order still being looked up: "
-            f"buys are possible in {self._held_s():.0f} s at the latest"
-        )
+        return "" if self._settled.is_set() else held_back_text(self._held_s())
 
     def _held_s(self) -> float:
         """Seconds for which buys are still held back at most."""
@@ -393,19 +397,12 @@ class Desk:
 
     def _fail(self, ticket: Ticket, why: str) -> None:
         """End a command that never left."""
-        outcome = f"{why}; nothing sent"
         halted = bool(self.ports.gate.why_not(ticket.command))
-        view = replace(
-            ticket.view,
-            state=TicketState.REFUSED if halted else TicketState.FAILED,
-            settled_at=self._clock.now(),
-            outcome=outcome,
-            fix=HALTED.fix if halted else "",
-        )
+        view = never_left(ticket.view, why, self._clock.now(), halted=halted)
         ticket.update(view)
         if ticket.command.is_ticketed:
             self._emit(Changed(view))
-        self._emit(Noticed("bad", f"{view.what}: {outcome}"))
+        self._emit(Noticed("bad", f"{view.what}: {view.outcome}"))
 
     # -- state -----------------------------------------------------------------------------
 
@@ -413,7 +410,6 @@ class Desk:
         """The one place where the state changes."""
         before = self._state
         self._supervision.actions.on_fact(before, fact)
-        was_away = before.service.phase in {Phase.OFFLINE, Phase.UNAUTHORIZED}
         self._state = reduce(before, fact)
         for news in self._prices.look(before, self._state):
             self._state = reduce(self._state, news)
@@ -421,7 +417,7 @@ class Desk:
         if isinstance(fact, AlertsSeen):
             self._exits.take(fact.waiting)
         self._reactor.on_fact(before, self._state, fact)
-        if was_away and self._state.service.phase is Phase.ONLINE:
+        if is_back(before.service.phase, self._state.service.phase):
             # Requests that still pause from the outage may be retried as well.
             self._refresh_all()
             self._halting.retry_now()
@@ -483,11 +479,7 @@ class Desk:
         old_at = self._clock.monotonic()
         while True:
             now, with_old = self._clock.now(), self._clock.monotonic() >= old_at
-            unknown = [
-                ticket
-                for ticket in self._state.tickets
-                if ticket.state is TicketState.UNKNOWN and (with_old or not is_overdue(ticket, now))
-            ]
+            unknown = unknown_of(self._state.tickets, now, with_old=with_old)
             problem = ""
             try:
                 if unknown:

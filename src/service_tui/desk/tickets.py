@@ -1,9 +1,61 @@
 """One command on its way: awaitable, and not cancelled by who awaits it."""
 
 import asyncio
+from dataclasses import replace
 
 from service_tui.desk.command import Command
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
+from service_tui.desk.reasons import HALTED
 from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.units import Timestamp
+
+
+def row_of(command: Command, ticket_id: str, now: Timestamp) -> TicketView:
+    """The row of a command that was just submitted; an order's with all that it says."""
+    row = TicketView(
+        ticket_id=ticket_id,
+        kind=command.kind,
+        market_id="",
+        what=command.describe(),
+        state=TicketState.QUEUED,
+        opened_at=now,
+    )
+    if not isinstance(command, PlaceTrade):
+        return row
+    return replace(
+        row,
+        market_id=command.market_id,
+        question=command.question,
+        amount=command.amount,
+        holding=command.holding,
+        shares=command.shares,
+        venue=command.venue,
+        limit=command.price if command.rests else None,
+    )
+
+
+def never_left(row: TicketView, why: str, now: Timestamp, *, halted: bool) -> TicketView:
+    """The end of a command of which nothing was sent; a halt refuses it and names the fix."""
+    return replace(
+        row,
+        state=TicketState.REFUSED if halted else TicketState.FAILED,
+        settled_at=now,
+        outcome=f"{why}; nothing sent",
+        fix=HALTED.fix if halted else "",
+    )
+
+
+def state_after_fault(command: Command, state: TicketState) -> TicketState:
+    """The state of a command that met a fault of the program: what may have left is unknown."""
+    if not command.is_ticketed:
+        return state
+    ends = {TicketState.SENT: TicketState.UNKNOWN, TicketState.QUEUED: TicketState.FAILED}
+    return ends.get(state, state)
+
+
+def is_waited_for(command: Command) -> bool:
+    """Whether an end of the desk waits for this command: a quote has no effect."""
+    return not isinstance(command, RequestQuote)
 
 
 class Ticket:

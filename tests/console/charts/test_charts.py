@@ -28,6 +28,7 @@ from service_tui.console.charts.sources import (
     ChartName,
     best_by_value,
     drawdowns,
+    fitting_chart,
     series_of,
     swept,
 )
@@ -81,6 +82,21 @@ def edge(shown: Drawn, column: int) -> float:
 
 
 # -- figures under the cursor ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("screen_name", "market_id", "name"),
+    [
+        ("research", "m", ChartName.SWEEP),
+        ("agents", "", ChartName.SKILLS),
+        ("markets", "m-00001", ChartName.PRICE),
+        ("settings", "", ChartName.EQUITY),
+    ],
+)
+def test_the_first_chart_fits_the_screen_in_front(
+    screen_name: str, market_id: str, name: ChartName
+) -> None:
+    assert fitting_chart(screen_name, market_id) is name
 
 
 def test_the_price_under_the_cursor_is_the_datum_that_holds_there() -> None:

@@ -252,6 +252,28 @@ async def test_the_actor_of_the_log_comes_back() -> None:
 
 
 @pytest.mark.slow
+async def test_a_list_or_a_kind_that_is_no_more_is_the_first() -> None:
+    kept = {
+        "view.monitors": ViewMemory(99).to_text(),
+        "view.timeline": ViewMemory(choices={"only": "of tomorrow"}).to_text(),
+    }
+    state = replace(STATE, preferences={**STATE.preferences, **kept})
+    async with running(state, first="monitors", size=SIZE) as seen:
+        assert seen.app.front.place == 0
+        await seen.press("apostrophe")
+        first = keys_of(seen)
+        await seen.press("c")
+        rows = keys_of(seen)
+        assert len(rows) >= len(first)
+        seen.app.exit()
+    # Every kind is a choice as well, and comes back.
+    async with running(after(seen, state), first="timeline", size=SIZE) as again:
+        assert keys_of(again) == rows
+        await again.press("escape")
+        assert keys_of(again) == first
+
+
+@pytest.mark.slow
 async def test_the_trades_of_all_agents_and_pending_orders_come_back() -> None:
     async with running(STATE, first="agents", size=SIZE) as seen:
         await seen.press("o", "9", "w")

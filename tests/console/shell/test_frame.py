@@ -3,6 +3,7 @@ import contextvars
 import random
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +14,13 @@ from rich.text import Text
 from textual import events
 from textual._context import active_app
 from textual.driver import Driver
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.drivers.web_driver import WebDriver
 from textual.geometry import Offset, Size
 from textual.worker import WorkerFailed
 
-from kit.console.doors import running, seen_before
+from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.limit_draft import open_order
 from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
@@ -25,10 +29,11 @@ from kit.samples.fleet import held_of
 from service_tui.console.app import ConsoleApp
 from service_tui.console.figures import figures
 from service_tui.console.keys import KEYS, bindings_of, key_named
-from service_tui.console.messages import KeyChosen
+from service_tui.console.messages import KeyChosen, ThemeTried
 from service_tui.console.shell import fatal
-from service_tui.console.shell.frame import WIDTH_MIN
-from service_tui.console.theme import Themes
+from service_tui.console.shell.frame import DEFAULT_THEME, WIDTH_MIN, known_theme, own_driver
+from service_tui.console.shell.terminal import HEIGHT_MAX, WIDTH_MAX, Terminal, is_of_a_window
+from service_tui.console.theme import Themes, load_themes
 from service_tui.console.widgets.banner import LastingCondition, lasting_conditions
 from service_tui.console.widgets.key_bar import KeyBar, screen_keys
 from service_tui.console.widgets.line_fit import GAP, Bit, fitted_bits, joined, meter
@@ -473,6 +478,90 @@ def test_no_key_of_a_screen_hides_one_of_the_frame() -> None:
 
 def test_the_screens_keep_their_numbers() -> None:
     assert [key.keys[0] for key in screen_keys()] == list("0123456789")
+
+
+# -- themes, toasts and the terminal ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "name", "known"),
+    [
+        (("day", DEFAULT_THEME), "day", "day"),
+        (("day", DEFAULT_THEME), "gone", DEFAULT_THEME),
+        (("day", "dusk"), "gone", "day"),
+        ((), "gone", ""),
+    ],
+)
+def test_the_theme_is_the_named_one_else_the_usual_one_else_any(
+    names: tuple[str, ...], name: str, known: str
+) -> None:
+    assert known_theme(name, names) == known
+
+
+def test_our_driver_has_a_terminal_or_a_browser_and_nothing_else() -> None:
+    assert own_driver(LinuxDriver) is Terminal
+    assert own_driver(WebDriver).__name__ == "WebTerminal"
+    assert own_driver(HeadlessDriver) is HeadlessDriver
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ((1, 1), True),
+        ((0, 24), False),
+        ((80, 0), False),
+        ((-1, 24), False),
+        ((WIDTH_MAX, HEIGHT_MAX), True),
+        ((WIDTH_MAX + 1, 24), False),
+        ((80, HEIGHT_MAX + 1), False),
+    ],
+)
+def test_a_size_that_no_window_has_is_known(size: tuple[int, int], *, expected: bool) -> None:
+    assert is_of_a_window(*size) is expected
+
+
+@pytest.mark.slow
+async def test_toasts_have_the_sign_of_their_tone_and_one_may_replace_another() -> None:
+    async with running(STATE) as seen:
+        first = seen.app.show_toast("sold [b]all[/b]", "bad")
+        seen.app.show_toast("of tomorrow", "a strange tone")
+        await seen.until(lambda: len(seen.toasts) == 2)
+        assert seen.toasts == ["✗ sold [b]all[/b]", "of tomorrow"]
+        seen.app.show_toast("instead", "good", instead_of=first)
+        await seen.until(lambda: "✓ instead" in seen.toasts)
+        assert seen.toasts == ["of tomorrow", "✓ instead"]
+        await seen.press("ctrl+c")
+        assert seen.toasts[-1].endswith("quits, y copies")
+
+
+@pytest.mark.slow
+async def test_a_theme_that_is_tried_is_previewed_and_without_one_the_kept_one() -> None:
+    async with running(STATE) as seen:
+        kept = seen.app.theme
+        other = next(name for name in seen.app.theme_names if name != kept)
+        for tried, worn in ((other, other), ("of tomorrow", other), ("", kept)):
+            seen.app.post_message(ThemeTried(tried))
+            await seen.press()
+            assert seen.app.theme == worn
+
+
+@pytest.mark.slow
+async def test_what_is_wrong_with_a_theme_file_is_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text("name = 3", "utf-8")
+    doors = RecordingDoors(STATE)
+    app = ConsoleApp(
+        doors.open,
+        STATE,
+        now=lambda: NOW,
+        themes=load_themes(tmp_path),
+        log_path="",
+        first="attention",
+    )
+    async with app.run_test(size=(120, 24), notifications=True) as pilot:
+        await pilot.pause()
+        seen = Running(app, pilot, doors)
+        assert any("broken.toml" in text for text in seen.toasts)
+        app.exit(0)
 
 
 # -- faults -------------------------------------------------------------------------------------

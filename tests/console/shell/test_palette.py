@@ -1,16 +1,13 @@
 """What the palette offers, in which order, and what a choice posts."""
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from rich.text import Text
-from textual.command import DiscoveryHit, Hit
 
-from kit.one_method import Self
-from kit.samples.desk import NOW
+from kit.console.doors import Running, running, seen_before
 from kit.samples.fleet import fleet_state
+from kit.samples.research import session_of
 from service_tui.console.keys import KeyBinding, key_named, keys_of
 from service_tui.console.messages import (
     NEW_SESSION,
@@ -20,7 +17,6 @@ from service_tui.console.messages import (
     KeyChosen,
     TourRequested,
 )
-from service_tui.console.shell import palette
 from service_tui.console.shell.palette import (
     HITS_MAX,
     ActionsProvider,
@@ -33,240 +29,177 @@ from service_tui.console.shell.palette import (
     SessionsProvider,
     SettingsProvider,
     ThemesProvider,
+    hit_line,
+    matched_places,
+    score_of,
 )
-from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.research import EndSession, ResetSession
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.state import DeskState
+from service_tui.desk.slices.drill import DrillView
 from service_tui.terms import MarketStatus, Venue
 
-STATE = replace(fleet_state(), preferences={"theme": "paper"}, drill=None)
-TOLD = ("app.theme", "rows.filter")
-
-
-def over(kind: type[DeskProvider], state: DeskState = STATE, **other: Any) -> Any:
-    """A provider over a screen in front."""
-    front = Self(
-        state=state, view=ViewContext.of(state, NOW), name_in_keys="portfolio",
-        program=SimpleNamespace(
-            theme_names=("night", "paper", "day"), drills=lambda: [("d1", "Flood")],
-        ),
-        disabled_reason=lambda key: "no rows" if key.group == "rows" else "",
-        **other,
-    )  # fmt: skip
-    made = kind.__new__(kind)
-    posted: list[Any] = []
-    screen = Self(query_one=lambda _: Self(front=front), post_message=posted.append)
-    made.__dict__.update({"_Provider__screen": screen, "screen_": screen, "posted": posted})
-    return made
-
-
-@pytest.fixture(autouse=True)
-def screens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The screen is the one that a test gives; no app styles the matches."""
-    monkeypatch.setattr(DeskProvider, "screen", property(lambda it: it.screen_))
-    monkeypatch.setattr(DeskProvider, "match_style", None)
-
-
-class Given(DeskProvider):
-    """Candidates that a test gives."""
-
-    given: tuple[Candidate, ...] = ()
-
-    def candidates(self) -> tuple[Candidate, ...]:
-        return self.given
+STATE = seen_before(replace(fleet_state(), preferences={"theme": "paper"}, drill=None))
 
 
 def named(name: str, also: str = "") -> Candidate:
     return Candidate(name, Text("kind", "muted"), GoTo("markets", name), Text("tail"), also)
 
 
-async def found(query: str, *given: Candidate) -> list[Hit]:
-    made = over(Given)
-    made.given = given
-    return [hit async for hit in made.search(query)]
-
-
-async def test_nothing_is_offered_where_there_is_nothing() -> None:
-    assert tuple(over(DeskProvider).candidates()) == ()
-    assert await found("rain", named("snow")) == []
-
-
-async def test_the_best_match_is_first_and_equal_ones_keep_their_order() -> None:
-    given = (
-        named("a word that holds brain", ""), named("snow", "brain"), named("snow two", "rain"),
-        named("it will rain at dawn"), named("rain"), named("rain"), named("it will rain at noon"),
+def test_whole_words_of_the_name_score_best_and_the_shorter_name_first() -> None:
+    ranked = [
+        named("rain"),
+        named("it will rain at dawn"),
         named("drains"),
-    )  # fmt: skip
-    hits = await found("rain", *given)
-    assert [hit.text for hit in hits] == [
-        # Whole words of the name, the shorter first; then beginnings inside; then what is beside.
-        "rain", "rain", "it will rain at dawn", "it will rain at noon", "drains",
-        "a word that holds brain", "snow two", "snow",
-    ]  # fmt: skip
-    scores = [hit.score for hit in hits]
+        named("a word that holds brain"),
+        named("snow two", "rain"),
+        named("snow", "brain"),
+    ]
+    scores = [score_of(one, ["rain"]) for one in ranked]
     assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
 
 
-async def test_every_word_must_occur_in_the_name_or_beside_it() -> None:
-    given = (named("rain at dawn", "wet"), named("rain at noon"))
-    assert [hit.text for hit in await found("RAIN dawn", *given)] == ["rain at dawn"]
-    assert [hit.text for hit in await found("rain wet", *given)] == ["rain at dawn"]
-    assert await found("rain dry", *given) == []
+def test_every_word_must_occur_in_the_name_or_beside_it() -> None:
+    dawn = named("rain at dawn", "wet")
+    assert score_of(dawn, ["rain", "dawn"]) > score_of(dawn, ["rain", "wet"]) > 0
+    assert score_of(dawn, ["rain", "dry"]) == 0
 
 
-async def test_no_more_are_shown_than_a_person_looks_through() -> None:
-    hits = await found("rain", *(named(f"rain {place}") for place in range(2 * HITS_MAX)))
-    assert [hit.text for hit in hits] == [f"rain {place}" for place in range(HITS_MAX)]
-
-
-async def test_other_work_gets_its_turn_while_many_are_searched(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(palette, "CHUNK", 2)
-    turns: list[float] = []
-
-    async def turn(seconds: float) -> None:
-        turns.append(seconds)
-
-    monkeypatch.setattr(palette, "asyncio", SimpleNamespace(sleep=turn))
-    await found("rain", *(named("rain") for _ in range(10)))
-    assert turns == [0] * 5
-
-
-async def test_a_hit_marks_its_letters_and_posts_its_message() -> None:
-    made = over(Given)
-    made.given = (named("brain rain"),)
-    (hit,) = [hit async for hit in made.search("rain br")]
+def test_a_hit_marks_its_letters_between_its_kind_and_its_tail() -> None:
+    places = matched_places("brain rain", ["rain", "br"])
+    assert set(places) == {0, 1, 2, 3, 4}
+    line = hit_line(named("brain rain"), places, "bold")
     # A category, two cells at least before the name, and the tail behind it.
-    assert hit.match_display.plain == "kind      brain rain  tail"
-    marked = [
-        (span.start - 10, span.end - 10) for span in hit.match_display.spans if span.style == "bold"
-    ]
-    letters = {place for start, end in marked for place in range(start, end)}
-    assert letters == {0, 1, 2, 3, 4}
-    hit.command()
-    (message,) = made.posted
-    assert (message.screen_name, message.row) == ("markets", "brain rain")
+    assert line.plain == "kind      brain rain  tail"
+    marked = {
+        place
+        for span in line.spans if span.style == "bold"
+        for place in range(span.start, span.end)
+    }  # fmt: skip
+    assert marked == {10, 11, 12, 13, 14}
 
 
-def told(candidates: Any) -> list[tuple[str, str, str]]:
-    return [(one.name, one.category.plain, one.tail.plain) for one in candidates]
+def offered(seen: Running, kind: type[DeskProvider]) -> tuple[Candidate, ...]:
+    return tuple(kind(seen.app.screen).candidates())
 
 
-def test_every_action_is_offered_with_its_key_and_why_it_is_off() -> None:
-    candidates = over(ActionsProvider).candidates()
-    keys = (*keys_of("portfolio"), *keys_of("rows"), *keys_of("app"))
-    by_key: dict[KeyBinding, Candidate] = {
-        one.message.key: one for one in candidates if isinstance(one.message, KeyChosen)
-    }
-    assert list(by_key) == list(keys)
-    for key, one in by_key.items():
-        why = " (no rows)" if key.group == "rows" else ""
-        assert (one.name, one.tail.plain) == (key.label, f"{key.tooltip}{why}")
-    (export,) = (one for one in candidates if not isinstance(one.message, KeyChosen))
-    assert export.name == key_named("agents.export").label
-    assert export.message.command == ExportData()
+def leads(candidates: tuple[Candidate, ...]) -> list[tuple[str, str | None]]:
+    messages = [one.message for one in candidates]
+    return [(one.screen_name, one.row) for one in messages if isinstance(one, GoTo)]
 
 
-async def test_before_anything_is_typed_only_what_works_here_is_listed() -> None:
-    made = over(ActionsProvider)
-    hits: list[DiscoveryHit] = [hit async for hit in made.discover()]
-    keys = (*keys_of("portfolio"), *keys_of("app"))
-    assert [hit.text for hit in hits] == [key.label for key in keys]
-    hits[0].command()
-    assert made.posted[0].key == keys[0]
+async def test_every_action_is_offered_with_its_key_and_only_what_works_is_listed_first() -> None:
+    async with running(STATE, first="settings") as seen:
+        candidates = offered(seen, ActionsProvider)
+        by_key: dict[KeyBinding, Candidate] = {
+            one.message.key: one for one in candidates if isinstance(one.message, KeyChosen)
+        }
+        keys = (*keys_of("settings"), *keys_of("rows"), *keys_of("app"))
+        assert list(by_key) == list(keys)
+        off = [key for key in keys if key.group != "app" and seen.app.front.disabled_reason(key)]
+        assert off
+        for key, one in by_key.items():
+            why = f" ({seen.app.front.disabled_reason(key)})" if key in off else ""
+            assert (one.name, one.tail.plain) == (key.label, f"{key.tooltip}{why}")
+        (export,) = (one for one in candidates if not isinstance(one.message, KeyChosen))
+        assert export.name == key_named("agents.export").label
+        assert isinstance(export.message, CommandGiven)
+        assert export.message.command == ExportData()
+        hits = [hit async for hit in ActionsProvider(seen.app.screen).discover()]
+        assert [hit.text for hit in hits] == [key.label for key in keys if key not in off]
 
 
-def test_markets_positions_agents_and_settings_lead_to_their_rows() -> None:
-    closed = replace(STATE.positions[0], venue=Venue.EVM, status=MarketStatus.RESOLVED)
-    held = replace(STATE.positions[0], venue=Venue.EVM, status=MarketStatus.ACTIVE)
-    for on_venues, more in (((), ()), ((held,), (held,)), ((closed,), ())):
-        state = replace(STATE, on_venues=on_venues)
-        candidates = tuple(over(PositionsProvider, state).candidates())
-        shown = (*state.positions, *more)
-        if on_venues and on_venues[0].is_closed:
-            assert not more
-        assert [(one.message.screen_name, one.message.row) for one in candidates] == [
-            ("portfolio", one.key) for one in shown
-        ]
-        assert [one.tail.plain for one in candidates] == [one.side.value.upper() for one in shown]
-    markets = tuple(over(MarketsProvider).candidates())
-    assert [one.message.row for one in markets] == list(STATE.markets)
-    assert {one.message.screen_name for one in markets} == {"markets"}
+async def test_markets_positions_agents_and_settings_lead_to_their_rows() -> None:
     assert STATE.fleet is not None
-    agents = tuple(over(AgentsProvider).candidates())
-    assert [(one.name, one.message.row) for one in agents] == [
-        (one.name, one.agent_id) for one in STATE.fleet.agents
-    ]
-    assert tuple(over(AgentsProvider, replace(STATE, fleet=None)).candidates()) == ()
-    rows = tuple(over(SettingsProvider).candidates())
-    assert {one.message.screen_name for one in rows} == {"settings"}
-    assert all(one.also and one.message.row for one in rows)
-    assert any(one.tail.plain == "paper" for one in rows)
+    held = replace(STATE.positions[0], venue=Venue.EVM, status=MarketStatus.ACTIVE)
+    closed = replace(held, market_id="gone", status=MarketStatus.RESOLVED)
+    async with running(replace(STATE, on_venues=(held, closed))) as seen:
+        shown = (*STATE.positions, held)
+        positions = offered(seen, PositionsProvider)
+        assert leads(positions) == [("portfolio", one.key) for one in shown]
+        assert [one.tail.plain for one in positions] == [one.side.value.upper() for one in shown]
+        assert leads(offered(seen, MarketsProvider)) == [("markets", one) for one in STATE.markets]
+        agents = offered(seen, AgentsProvider)
+        assert leads(agents) == [("agents", one.agent_id) for one in STATE.fleet.agents]
+        assert [one.name for one in agents] == [one.name for one in STATE.fleet.agents]
+        rows = offered(seen, SettingsProvider)
+        assert all(name == "settings" and row for name, row in leads(rows))
+        assert any(one.tail.plain == "paper" for one in rows)
+        await seen.bring(replace(STATE, fleet=None))
+        assert offered(seen, AgentsProvider) == ()
 
 
-def test_drills_and_the_tour_are_offered_and_in_a_drill_its_page_and_its_end() -> None:
-    tour, drill = over(DrillsProvider).candidates()
-    assert isinstance(tour.message, TourRequested)
-    assert (drill.name, drill.also) == ("drill: Flood", "d1")
-    assert isinstance(drill.message, DrillRequested)
-    assert (drill.message.name, drill.message.ends) == ("d1", False)
-    within = replace(STATE, drill=Self())  # type: ignore[arg-type]
-    page, end = over(DrillsProvider, within).candidates()
-    assert [(one.message.name, one.message.ends) for one in (page, end)] == [
-        ("", False), ("", True),
-    ]  # fmt: skip
+async def test_the_tour_is_offered_and_in_a_drill_its_page_and_its_end() -> None:
+    async with running(STATE) as seen:
+        (tour,) = offered(seen, DrillsProvider)
+        assert isinstance(tour.message, TourRequested)
+        await seen.bring(replace(STATE, drill=DrillView("crash", "Crash", "It falls.", 8)))
+        asked = [one.message for one in offered(seen, DrillsProvider)]
+        assert [(one.name, one.ends) for one in asked if isinstance(one, DrillRequested)] == [
+            ("", False),
+            ("", True),
+        ]
 
 
-def test_a_session_is_begun_and_where_its_repository_is_ended_and_begun_anew() -> None:
-    sessions = (
-        Self(skill="momentum", key="k1", repository="/r"),
-        Self(skill="news", key="k2", repository=""),
-    )  # fmt: skip
-    research = replace(STATE.research, sessions=sessions)  # type: ignore[arg-type]
-    candidates = tuple(over(SessionsProvider, replace(STATE, research=research)).candidates())
-    assert [name for name, *_ in told(candidates)] == [
-        "/autoresearch status", "/autoresearch momentum", "/autoresearch off momentum",
-        "/autoresearch reset momentum", "/autoresearch news",
-    ]  # fmt: skip
-    assert [one.message.row for one in candidates if isinstance(one.message, GoTo)] == [
-        None, f"{NEW_SESSION}k1", f"{NEW_SESSION}k2",
-    ]  # fmt: skip
-    given = [one.message.command for one in candidates if isinstance(one.message, CommandGiven)]
-    assert given == [EndSession("momentum"), ResetSession("momentum")]
-    none = replace(STATE, research=replace(STATE.research, sessions=()))
-    bare = tuple(over(SessionsProvider, none).candidates())
-    assert told(bare)[1:] == [("/autoresearch SKILL", "research", "a new session")]
-    assert bare[1].message.row == NEW_SESSION
+async def test_a_session_is_begun_and_where_its_repository_is_ended_and_begun_anew() -> None:
+    here = session_of(skill="momentum", repository="/r")
+    away = session_of(skill="news", repository="")
+    research = replace(STATE.research, sessions=(here, away))
+    async with running(replace(STATE, research=research)) as seen:
+        candidates = offered(seen, SessionsProvider)
+        assert [one.name for one in candidates] == [
+            "/autoresearch status", "/autoresearch momentum", "/autoresearch off momentum",
+            "/autoresearch reset momentum", "/autoresearch news",
+        ]  # fmt: skip
+        assert [row for _, row in leads(candidates)] == [
+            None, f"{NEW_SESSION}{here.key}", f"{NEW_SESSION}{away.key}",
+        ]  # fmt: skip
+        given = [one.message.command for one in candidates if isinstance(one.message, CommandGiven)]
+        assert given == [EndSession("momentum"), ResetSession("momentum")]
+        await seen.bring(replace(STATE, research=replace(research, sessions=())))
+        bare = offered(seen, SessionsProvider)
+        assert [one.name for one in bare][1:] == ["/autoresearch SKILL"]
+        assert leads(bare)[1] == ("research", NEW_SESSION)
 
 
 async def test_the_present_theme_is_first_so_that_opening_changes_nothing() -> None:
-    made = over(ThemesProvider)
-    hits = [hit async for hit in made.discover()]
-    assert [hit.text for hit in hits] == ["paper", "night", "day"]
-    assert str(hits[0].display) == "paper"
-    hits[1].command()
-    assert made.posted[0].command == SetPreference("theme", "night")
+    async with running(STATE) as seen:
+        hits = [hit async for hit in ThemesProvider(seen.app.screen).discover()]
+        assert [hit.text for hit in hits][:2] == ["paper", seen.app.theme_names[0]]
+        assert str(hits[0].display) == "paper"
+        hits[1].command()
+        await seen.until(lambda: bool(seen.doors.submitted))
+        assert seen.doors.submitted == [SetPreference("theme", seen.app.theme_names[0])]
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "ilkay", "\u0130lkay", "score's", "score\u2019s 2026-27",
-        "https://evm-venue.example/event/will-ilkay-3-5",
-        "<evm-venue.example/event/WILL-ILKAY-3-5>",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("typed", ["ilkay", "\u0130lkay", "score's", "score\u2019s 2026-27",
+                                   "https://evm-venue.example/event/will-ilkay-3-5",
+                                   "<evm-venue.example/event/WILL-ILKAY-3-5>"])  # fmt: skip
 async def test_a_market_is_found_by_what_looks_like_it_and_by_its_address(typed: str) -> None:
+    first = next(iter(STATE.markets.values()))
     market = replace(
-        next(iter(STATE.markets.values())),
+        first,
         market_id="m-1",
         question="Will \u0130lkay\u2019s score\u2019s 2026\u201327 be best?",
         url="https://evm-venue.example/event/will-ilkay-3-5",
     )
-    other = replace(market, market_id="m-2", question="Will it rain?", url="")
-    provider = over(MarketsProvider, replace(STATE, markets={"m-1": market, "m-2": other}))
-    hits = [hit async for hit in provider.search(typed)]
-    assert [hit.text for hit in hits] == [market.question]
+    many = {
+        f"m-{place}": replace(first, market_id=f"m-{place}", question=f"Rain {place}?", url="")
+        for place in range(2, 2 * HITS_MAX)
+    }
+    async with running(replace(STATE, markets={"m-1": market, **many})) as seen:
+        provider = MarketsProvider(seen.app.screen)
+        (hit,) = [hit async for hit in provider.search(typed)]
+        assert hit.text == market.question
+        style = provider.match_style or "bold"
+        assert hit.match_display.plain.startswith("market    Will")
+        assert any(span.style == style for span in hit.match_display.spans) is ("/" not in typed)
+        # No more are shown than a person looks through, and equal ones keep their order.
+        rain = [hit async for hit in provider.search("rain")]
+        assert len(rain) == HITS_MAX
+        assert [hit.text for hit in rain[:3]] == ["Rain 2?", "Rain 3?", "Rain 4?"]
+        scores = [hit.score for hit in rain]
+        assert scores == sorted(scores, reverse=True)
+        rain[1].command()
+        await seen.until(lambda: seen.app.front.current_row() == "m-3")

@@ -1,8 +1,20 @@
-"""The history of views: where a step leads, and what is kept of each."""
+"""The history of views: where a step leads, what is kept of each, and what else is opened."""
 
 import pytest
+from textual.command import Provider
 
-from service_tui.console.shell.views import SCREENS, VIEWS_MAX, Trail, View
+from kit.console.doors import running
+from service_tui.console.keys import key_named
+from service_tui.console.messages import GoTo, HelpRequested, KeyChosen
+from service_tui.console.shell.views import (
+    SCREENS,
+    VIEWS_MAX,
+    Palette,
+    Trail,
+    View,
+    Views,
+    provider_named,
+)
 
 A, B, C = View("a", "1"), View("b"), View("c", "3")
 
@@ -53,3 +65,67 @@ def test_the_oldest_views_are_forgotten() -> None:
 def test_every_screen_has_its_module_by_its_own_class() -> None:
     assert len(SCREENS) == 13
     assert len(set(SCREENS.values())) == 13
+
+
+def test_every_part_of_the_palette_is_imported_by_its_name_and_nothing_else() -> None:
+    kinds = [provider() for provider in Views.COMMANDS]
+    assert len({kind.__name__ for kind in kinds}) == len(kinds) == 7
+    assert all(issubclass(kind, Provider) for kind in kinds)
+    for name in ("Candidate", "CHUNK"):
+        with pytest.raises(TypeError, match="no provider"):
+            provider_named(name)
+
+
+async def test_a_chosen_key_is_done_where_it_belongs_or_says_why_not() -> None:
+    async with running(first="markets", size=(120, 40)) as seen:
+        for name, why in (
+            ("ticket.side", ""),
+            ("form.cancel", ""),
+            ("wallet.live", ""),
+            ("app.theme", ""),
+            ("app.back", "no previous view"),
+            ("app.last", "no previous view"),
+            ("app.team", "this desk is not shared"),
+        ):
+            assert seen.app.disabled_reason(key_named(name)) == why, name
+        seen.app.post_message(KeyChosen(key_named("app.team")))
+        await seen.until(lambda: bool(seen.toasts))
+        assert seen.toasts == ["! team: this desk is not shared"]
+        before = seen.app.front.table.state()
+        seen.app.post_message(KeyChosen(key_named("rows.sort")))
+        await seen.until(lambda: seen.app.front.table.state().sort != before.sort)
+        seen.app.post_message(KeyChosen(key_named("app.theme")))
+        await seen.until(lambda: bool(seen.doors.submitted))
+        # Sent somewhere, a person goes there first and then acts.
+        seen.app.post_message(GoTo("portfolio", None, key_named("rows.filter")))
+        await seen.until(lambda: seen.app.front.name_in_keys == "portfolio")
+        await seen.until(lambda: getattr(seen.app.focused, "id", "") == "filter-typed")
+        assert seen.app.disabled_reason(key_named("app.back")) == ""
+
+
+async def test_the_help_opens_with_the_screen_the_commands_and_the_word_that_was_asked_for() -> (
+    None
+):
+    async with running(first="portfolio", size=(120, 40)) as seen:
+        await seen.press("question_mark")
+        assert "Portfolio" in seen.text
+        await seen.press("escape")
+        seen.app.post_message(HelpRequested("amend"))
+        await seen.until(lambda: len(seen.app.screen_stack) == 2)
+        await seen.until(lambda: "amend" in seen.text)
+        assert "/ amend" in seen.text
+
+
+async def test_the_palette_survives_a_small_window_late_clicks_and_late_timers() -> None:
+    async with running(size=(80, 24)) as seen:
+        await seen.press("ctrl+p")
+        palette = seen.app.screen
+        assert isinstance(palette, Palette)
+        # The terminal has shrunk since: the place lies outside of what there is now.
+        assert palette.get_widget_at(500, 500) == (palette, palette.region)
+        await seen.pilot.resize_terminal(60, 3)
+        await seen.press("down", "down", "a", "escape")
+        await seen.pilot.resize_terminal(80, 24)
+        await seen.press("ctrl+p", "x", "escape")
+        await seen.pilot.pause(0.1)
+        assert len(seen.app.screen_stack) == 1

@@ -51,6 +51,12 @@ OF_PAST: Final = frozenset({ChartName.SKILLS, ChartName.CALIBRATION})
 """Charts of what all agents have traded, which is read for them."""
 
 
+def fitting_chart(screen_name: str, market_id: str) -> ChartName:
+    """The chart that fits a screen, and the market of its row; empty for none."""
+    fitting = {"research": ChartName.SWEEP, "agents": ChartName.SKILLS}
+    return fitting.get(screen_name, ChartName.PRICE if market_id else ChartName.EQUITY)
+
+
 def series_of(name: ChartName, view: ViewContext, market_id: str, span_s: int) -> Series:
     """One chart of the state of a context.
 

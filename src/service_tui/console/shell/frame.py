@@ -70,6 +70,22 @@ HUNG_UP: Final = KILLED + 1
 """The terminal is gone: the same as SIGHUP."""
 
 
+def known_theme(name: str, names: Sequence[str]) -> str:
+    """The theme of this name, else the usual one, else any; empty without themes."""
+    if name in names:
+        return name
+    return DEFAULT_THEME if DEFAULT_THEME in names else next(iter(names), "")
+
+
+def own_driver(usual: type[Driver]) -> type[Driver]:
+    """Our driver with a terminal or a browser; Textual's choice elsewhere."""
+    if usual.__module__ == WEB_DRIVER:
+        from service_tui.console.shell.web_terminal import WebTerminal  # noqa: PLC0415
+
+        return WebTerminal
+    return Terminal if issubclass(Terminal, usual) else usual
+
+
 class TooSmall(Static):
     """Names the least size of the window; shown only while it is smaller."""
 
@@ -154,12 +170,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
 
     def get_driver_class(self) -> type[Driver]:
         """Our driver with a terminal or a browser; Textual's choice elsewhere."""
-        usual = super().get_driver_class()
-        if usual.__module__ == WEB_DRIVER:
-            from service_tui.console.shell.web_terminal import WebTerminal  # noqa: PLC0415
-
-            return WebTerminal
-        return Terminal if issubclass(Terminal, usual) else usual
+        return own_driver(super().get_driver_class())
 
     def get_default_screen(self) -> Screen[object]:
         """The screen, with the classes of its size: so the first frame is laid out once."""
@@ -187,9 +198,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
 
     def apply_theme(self, name: str) -> None:
         """Apply a theme, if there is one of this name; else the usual one."""
-        usual = DEFAULT_THEME if DEFAULT_THEME in self.theme_names else ""
-        known = name if name in self.theme_names else usual or next(iter(self.theme_names), "")
-        if known:
+        if known := known_theme(name, self.theme_names):
             self._kept_theme = known
             self.preview_theme(known)
 

@@ -90,11 +90,11 @@ class DeskProvider(Provider):
         for place, candidate in enumerate(self.candidates()):
             if place % CHUNK == CHUNK - 1:
                 await asyncio.sleep(0)
-            score = _score(candidate, text)
+            score = score_of(candidate, text)
             if score > 0:
                 ranked.append((score, -place, candidate))
         for score, _, result in nlargest(HITS_MAX, ranked, key=lambda each: each[:2]):
-            line = _line(result, _offsets(result.name, text), self.match_style or "bold")
+            line = hit_line(result, matched_places(result.name, text), self.match_style or "bold")
             yield Hit(score, line, self._post(result.message), text=result.name)
 
     def _post(self, message: Message) -> partial[bool]:
@@ -125,7 +125,7 @@ class ActionsProvider(DeskProvider):
         for key in self._keys():
             if not self._disabled_reason(key):
                 result = _action(key, "")
-                yield DiscoveryHit(_line(result), self._post(result.message), text=result.name)
+                yield DiscoveryHit(hit_line(result), self._post(result.message), text=result.name)
 
     def _keys(self) -> tuple[KeyBinding, ...]:
         groups = (self.front.name_in_keys, "rows", "app")
@@ -247,7 +247,7 @@ class ThemesProvider(DeskProvider):
             The themes.
         """
         for result in self.candidates():
-            yield DiscoveryHit(_line(result), self._post(result.message), text=result.name)
+            yield DiscoveryHit(hit_line(result), self._post(result.message), text=result.name)
 
 
 def _action(key: KeyBinding, why: str) -> Candidate:
@@ -258,7 +258,7 @@ def _action(key: KeyBinding, why: str) -> Candidate:
     return Candidate(key.label, shown, KeyChosen(key), tail, key.tooltip)
 
 
-def _line(candidate: Candidate, offsets: Sequence[int] = (), style: str | Style = "") -> Content:
+def hit_line(candidate: Candidate, offsets: Sequence[int] = (), style: str | Style = "") -> Content:
     """One hit on one line: its category, its name with the matched letters, the tail."""
     name = formats.plain(candidate.name, NAME_MAX).plain
     shown = Content(name)
@@ -272,7 +272,7 @@ def _line(candidate: Candidate, offsets: Sequence[int] = (), style: str | Style 
     return Content.assemble(category, gap, shown, "  ", content(candidate.tail))
 
 
-def _score(candidate: Candidate, terms: Sequence[str]) -> float:
+def score_of(candidate: Candidate, terms: Sequence[str]) -> float:
     """Score of a candidate: all words must occur; beginnings of words score best.
 
     Returns:
@@ -290,7 +290,7 @@ def _score(candidate: Candidate, terms: Sequence[str]) -> float:
     return score + len("".join(terms)) / (1 + len(name))
 
 
-def _offsets(name: str, terms: Sequence[str]) -> list[int]:
+def matched_places(name: str, terms: Sequence[str]) -> list[int]:
     """Places of the matched letters, at the first match of each word."""
     text, places = folded_with_places(name)
     starts = ((text.find(word), len(word)) for word in terms)

@@ -271,6 +271,11 @@ def lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
     return partial(getincrementaldecoder(encoding), errors="replace")
 
 
+def is_of_a_window(width: int, height: int) -> bool:
+    """Whether a window can have this size, in cells."""
+    return 0 < width <= WIDTH_MAX and 0 < height <= HEIGHT_MAX
+
+
 class Losable(Driver):
     """A driver that reports a lost terminal once, and drops sizes that no window has."""
 
@@ -279,10 +284,8 @@ class Losable(Driver):
 
     def process_message(self, message: Message) -> None:
         """Post a message, except a size that no window has: painting it takes hours."""
-        if isinstance(message, events.Resize):
-            width, height = message.size
-            if not (0 < width <= WIDTH_MAX and 0 < height <= HEIGHT_MAX):
-                return
+        if isinstance(message, events.Resize) and not is_of_a_window(*message.size):
+            return
         super().process_message(message)
 
     def send_message(self, message: Message) -> None:

@@ -92,7 +92,7 @@ SCREENS: Final = {
 """Module and class of each screen; imported at its first visit."""
 
 
-def _provider(name: str) -> type[Provider]:
+def provider_named(name: str) -> type[Provider]:
     """A provider of the palette, imported when it is first opened."""
     result: object = getattr(importlib.import_module("service_tui.console.shell.palette"), name)
     if not (isinstance(result, type) and issubclass(result, Provider)):
@@ -136,7 +136,7 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
     """The bars, the deck of screens between them, and the navigation."""
 
     COMMANDS: ClassVar = {
-        partial(_provider, name)
+        partial(provider_named, name)
         for name in (
             "ActionsProvider",
             "MarketsProvider",
@@ -234,7 +234,7 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
     def action_themes(self) -> None:
         """Choose a theme by name; the highlighted one is previewed."""
         self.push_screen(
-            Palette([partial(_provider, "ThemesProvider")], placeholder="theme", id="themes")
+            Palette([partial(provider_named, "ThemesProvider")], placeholder="theme", id="themes")
         )
 
     def action_command_line(self) -> None:

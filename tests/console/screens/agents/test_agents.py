@@ -18,13 +18,13 @@ from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.forms.secret import Secret
 from service_tui.console.keys import KEYS, key_named
 from service_tui.console.screens.agents.detail import describe, history_text
-from service_tui.console.screens.agents.pane import AgentPane
+from service_tui.console.screens.agents.pane import LOADING, NO_POINTS, AgentPane
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.agents import AgentAct, Govern, WatchAgent
 from service_tui.desk.commands.settings import Forget, SetPreference
-from service_tui.desk.slices.agents import FleetView, RevealedView, VenueMoneyView
+from service_tui.desk.slices.agents import AgentDetailView, FleetView, RevealedView, VenueMoneyView
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import LogTailView
@@ -338,6 +338,24 @@ async def test_a_trade_leads_to_its_market() -> None:
         screen(seen).feed.focus()
         await seen.press("enter")
         assert seen.app.front.name_in_keys == "markets"
+    async with running(replace(STATE, markets={}), first="agents") as seen:
+        screen(seen).feed.focus()
+        await seen.press("enter")
+        assert seen.app.front.name_in_keys == "agents"
+        assert seen.toasts == ["! market not listed"]
+
+
+@pytest.mark.slow
+async def test_the_curve_of_an_agent_is_awaited_until_its_own_detail_came() -> None:
+    def with_detail(agent_id: str) -> DeskState:
+        detail = AgentDetailView(agent_id, (), (), at=NOW)
+        return replace(STATE, supervision=replace(STATE.supervision, detail=detail))
+
+    async with running(with_detail("another"), first="agents", size=(160, 50)) as seen:
+        assert LOADING in seen.text
+        await seen.bring(with_detail(DESK.agent_id))
+        assert LOADING not in seen.text
+        assert NO_POINTS in seen.text
 
 
 def test_the_claim_page_says_where_the_code_comes_from() -> None:

@@ -11,8 +11,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from kit.console.host import Host, until
+from kit.console.painted import strips_of
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
+from service_tui.console.charts.sources import RANGES
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.screens.markets import detail as market_text
 from service_tui.console.screens.markets import pane as market_pane
@@ -26,7 +28,7 @@ from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Venue
-from service_tui.units import Micros, Probability
+from service_tui.units import Micros, Probability, Timestamp
 
 STATE = sample_state(60)
 SMALL, WIDE, WIDEST = (80, 24), (120, 40), (160, 50)
@@ -60,6 +62,10 @@ class View:
 
     def part(self, selector: str) -> str:
         return str(self.screen.query_one(selector, Static).content)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(strip.text for strip in strips_of(self.app.screen))
 
     @property
     def watched(self) -> list[WatchMarket]:
@@ -394,6 +400,27 @@ async def test_the_detail_of_another_market_is_never_shown() -> None:
         assert "loading" in view.part(".detail-more")
         assert not view.screen.query_one(PriceChart)._points
         assert STATE.markets[second].question in view.part(".detail-head")
+
+
+@pytest.mark.slow
+async def test_the_chart_says_which_span_it_shows_and_which_is_on_its_way() -> None:
+    async with markets(size=WIDE) as view:
+        await view.rest()
+        assert STATE.detail is not None
+        first = replace(STATE.detail, market_id=view.ids()[0], span_s=86_400, problem="")
+        view.app.bring(replace(STATE, detail=first))
+        await view.pilot.pause()
+        assert "YES, 24 h" in view.text
+        for _ in RANGES:
+            await view.press("v")
+        assert {watch.span_s for watch in view.watched} == set(RANGES)
+        await view.press("v")
+        view.app.bring(later_s=1.0)
+        await view.pilot.pause()
+        assert "YES, 24 h, world time; 7 d" in view.text
+        view.app.bring(replace(STATE, detail=None, rewound_to=Timestamp(NOW - 60)))
+        await view.pilot.pause()
+        assert "not available" in view.text
 
 
 @pytest.mark.slow

@@ -10,10 +10,12 @@ from kit.console.host import Host, until
 from kit.console.painted import strips_of
 from kit.samples.desk import NOW
 from kit.samples.reactor import HOSTILE, WALLETS, reactor_state, signal, waiting
+from service_tui.console import formats
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.explain import Explain
 from service_tui.console.needs import needs
+from service_tui.console.parts.view_memory import VIEW, ViewMemory
 from service_tui.console.screens.reactor.detail import describe, explain_row, state_text
 from service_tui.console.screens.reactor.forms import (
     ChoosePolicy,
@@ -21,7 +23,7 @@ from service_tui.console.screens.reactor.forms import (
     LabelForm,
     ReactorForm,
 )
-from service_tui.console.screens.reactor.mirror import MirrorForm, Preview
+from service_tui.console.screens.reactor.mirror import MirrorForm, Preview, ended_text
 from service_tui.console.screens.reactor.screen import ReactorScreen
 from service_tui.console.screens.reactor.table import ReactorRow, key_of
 from service_tui.console.view_context import ViewContext
@@ -274,6 +276,21 @@ async def test_the_state_key_narrows_the_feed_and_comes_round() -> None:
 
 
 @pytest.mark.slow
+async def test_the_filters_of_a_former_start_hide_signals_and_no_wallets() -> None:
+    memory = ViewMemory(choices={"state": "waiting"})
+    state = replace(TWO, preferences={**TWO.preferences, f"{VIEW}reactor": memory.to_text()})
+    async with reactor(state) as view:
+        waits = {SignalState.PENDING, SignalState.MIRRORING}
+        signals = state.reactor.signals
+        assert view.shown() == [key_of(one) for one in signals if one.state in waits]
+        assert "only waiting" in view.text
+        await view.press("o")
+        assert len(view.rows()) == len(state.reactor.wallets())
+        await view.press("o", "escape")
+        assert len(view.rows()) == len(signals)
+
+
+@pytest.mark.slow
 async def test_only_the_signals_of_one_wallet_are_shown_and_escape_brings_all_back() -> None:
     async with reactor() as view:
         first = view.here
@@ -415,6 +432,45 @@ async def test_a_mirror_that_was_not_previewed_is_shown_first() -> None:
 
 
 @pytest.mark.slow
+async def test_a_quote_is_requested_where_the_cursor_rests_and_renewed_by_time() -> None:
+    async with reactor(TWO) as view:
+        view.app.bring(TWO, later_s=0.1)
+        assert "requesting quote" in view.text
+        assert len(view.asked) == 1
+        await view.press("j")
+        await until(view.pilot, lambda: len(view.asked) == 2)
+        assert [one.order.market_id for one in view.asked] == [CHEAP.market_id, OTHER.market_id]
+        view.app.bring(TWO, later_s=30.0)
+        await view.pilot.pause()
+        assert len(view.asked) == 3
+        view.app.bring(with_signals(replace(OTHER, state=SignalState.MIRRORED)), later_s=60.0)
+        await view.press("o")
+        assert len(view.asked) == 3, "nobody needs one of what has ended, nor of a wallet"
+
+
+@pytest.mark.slow
+async def test_a_mirror_is_clicked_masked_and_quoted_anew_for_another_amount() -> None:
+    shown = formats.money(CHEAP.amount).plain
+    async with reactor(TWO) as view:
+        await view.press("f")
+        form = view.app.screen
+        assert isinstance(form, MirrorForm)
+        await until(view.pilot, lambda: form.is_armed)
+        await view.pilot.click("#form-set")
+        assert "mirrors when quoted" in view.part("#form-hint")
+        await view.press("escape")
+        assert "mirrors when quoted" not in view.part("#form-hint")
+        await view.answer()
+        assert shown in view.part("#form-preview")
+        view.app.bring(replace(view.app.state, preferences={"privacy": "on"}))
+        assert shown not in view.part("#form-preview")
+        more = replace(CHEAP, amount=Micros(CHEAP.amount + ONE))
+        view.app.bring(replace(with_signals(more, OTHER), quote=view.app.state.quote))
+        await until(view.pilot, lambda: view.asked[-1].order.amount == more.amount)
+        assert view.orders == []
+
+
+@pytest.mark.slow
 async def test_an_old_preview_of_another_signal_mirrors_nothing_at_once() -> None:
     async with reactor(TWO) as view:
         await view.answer()
@@ -457,6 +513,20 @@ async def test_a_signal_that_ends_under_its_dialog_says_how() -> None:
         assert "signal expired" in view.part("#form-problem")
 
 
+@pytest.mark.parametrize(
+    ("state", "detail", "words"),
+    [
+        (SignalState.PENDING, "anything", "signal expired"),
+        (SignalState.FAILED, "", "failed"),
+        (SignalState.FAILED, "no money", "failed, no money"),
+    ],
+)
+def test_the_end_of_a_signal_is_told_in_a_few_words(
+    state: SignalState, detail: str, words: str
+) -> None:
+    assert ended_text(replace(CHEAP, state=state, detail=detail)) == words
+
+
 @pytest.mark.slow
 async def test_real_money_wants_its_own_key_and_enter_does_nothing() -> None:
     live = replace(TWO, service=replace(TWO.service, mode=Mode.LIVE))
@@ -470,6 +540,7 @@ async def test_real_money_wants_its_own_key_and_enter_does_nothing() -> None:
         await view.press("enter")
         assert view.orders == []
         assert "LIVE real money" in view.part("#form-about")
+        assert view.part("#form-set") == "mirror  y"
         await view.press("y")
         assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
 
@@ -927,6 +998,13 @@ async def test_a_plan_without_a_reactor_says_so_and_what_to_do(*, embedded: bool
                 with_signals(), service=replace(STATE.service, phase=Phase.OFFLINE, problem="gone")
             ),
             "cannot be reached: gone",
+        ),
+        (
+            replace(
+                with_signals(),
+                service=replace(STATE.service, phase=Phase.UNAUTHORIZED, problem="bad key"),
+            ),
+            "refuses this key: bad key.",
         ),
     ],
 )

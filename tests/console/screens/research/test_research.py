@@ -213,6 +213,26 @@ async def test_the_diff_of_a_kept_experiment_is_shown_and_closed() -> None:
 
 
 @pytest.mark.slow
+async def test_a_row_of_another_session_brings_that_session_to_the_front() -> None:
+    research = STATE.research
+    ours = research.experiments[0]
+    other = replace(ours, skill="other-skill", ref="elsewhere")
+    session = replace(research.sessions[0], skill="other-skill")
+    both = replace(
+        research,
+        sessions=(*research.sessions, session),
+        experiments=(*research.experiments, other),
+    )
+    async with running(replace(STATE, research=both), size=(120, 40)) as seen:
+        await seen.press("6")
+        assert "other-skill" not in text(seen)
+        screen(seen).focus_row(other.key)
+        await seen.pilot.pause()
+        assert "other-skill" in text(seen)
+        assert screen(seen).current_row() == other.key
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50)])
 async def test_without_a_session_it_says_what_to_do(size: tuple[int, int]) -> None:
     async with running(replace(STATE, research=ResearchView()), size=size) as seen:

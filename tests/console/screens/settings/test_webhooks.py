@@ -1,10 +1,12 @@
 """The webhooks of screen 8: listed with how they go, added by a form, tested and removed."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from textual.widgets import Static
 
+from kit.console.dialogs import opened
 from kit.console.doors import running, seen_before
 from kit.console.host import Host
 from kit.console.snapshot import assert_snapshot
@@ -12,7 +14,7 @@ from kit.console.ticket import STATE
 from kit.samples.desk import NOW
 from service_tui.console.fields import FieldError
 from service_tui.console.forms.secret import Secret
-from service_tui.console.screens.settings.webhooks import WebhookForm, WebhookList, _parse_url
+from service_tui.console.screens.settings.webhooks import URL, WebhookForm, WebhookList, parse_url
 from service_tui.desk.commands.settings import Forget
 from service_tui.desk.commands.webhooks import (
     ReadWebhooks,
@@ -65,6 +67,50 @@ async def test_each_address_shows_how_its_deliveries_go() -> None:
         assert app.given[-1] == TestWebhook("wh2", HOOK.url)
         await pilot.press("j", "d")
         assert app.given[-1] == RemoveWebhook("wh3", HOOK.url)
+
+
+@pytest.mark.parametrize(
+    ("other", "health"),
+    [
+        ({"last_delivery_at": None}, "no delivery yet  trades"),
+        ({"events": ()}, "delivered 30s ago  price alerts only"),
+        (
+            {"events": (WebhookEvent.PRICE_ALERT, WebhookEvent.PRICE_MOVEMENT)},
+            "delivered 30s ago  price alerts, price moves",
+        ),
+    ],
+)
+def test_a_row_tells_its_address_and_how_it_goes(other: dict[str, Any], health: str) -> None:
+    state = with_hooks(replace(HOOK, **other), problem="no answer")
+    lines = WebhookList(state, NOW).text().plain.splitlines()
+    assert (lines[0][2:], lines[1][2:]) == (HOOK.url, health)
+    assert lines[-1] == "not loaded: no answer"
+
+
+async def test_an_address_that_is_none_is_refused_and_keys_go_round_its_events() -> None:
+    async with opened(WebhookForm(STATE, NOW), STATE) as form:
+        await form.write(URL.name, "ftp://a.example")
+        await form.press("enter")
+        assert form.problem.startswith("start with https://")
+        assert form.left == []
+        await form.write(URL.name, " https://my.example/in ")
+        shown: list[str] = []
+        for _ in range(3):
+            await form.press("f5")
+            shown.append(form.text("#form-preview"))
+        assert len(set(shown)) == 3
+        assert shown[1] == "price moves, price alerts"
+        await form.press("enter")
+        assert form.left == [SetWebhook("https://my.example/in", tuple(WebhookEvent))]
+
+
+async def test_the_secret_of_an_agent_and_keys_of_an_empty_list_are_not_for_it() -> None:
+    async with opened(WebhookList(with_hooks(), NOW), with_hooks()) as form:
+        await form.press("t", "d")
+        assert form.given == [ReadWebhooks()]
+        revealed = RevealedView("a1", "heron", is_key=True, secret="s3cret")  # noqa: S106 - invented
+        await form.bring(replace(with_hooks(), revealed=revealed))
+        assert form.app.screen is form.dialog
 
 
 async def test_an_empty_list_and_one_that_cannot_be_read_are_told_apart() -> None:
@@ -123,12 +169,12 @@ async def test_the_secret_of_a_new_webhook_is_shown_once_and_forgotten() -> None
 )
 def test_what_is_no_address_is_refused_with_the_fix(text: str) -> None:
     with pytest.raises(FieldError):
-        _parse_url(text)
+        parse_url(text)
 
 
 @pytest.mark.parametrize("text", [" https://a.example/in?x=1 ", "http://127.0.0.1:9000/in"])
 def test_an_address_is_taken_as_typed(text: str) -> None:
-    assert _parse_url(text) == text.strip()
+    assert parse_url(text) == text.strip()
 
 
 @pytest.mark.slow

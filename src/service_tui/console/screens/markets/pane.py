@@ -81,7 +81,7 @@ class MarketPane(DetailPane):
         width, world = self.text_width, world_now(state, now)
         self._clock = of_world(state)
         self._show_prices(market, detail, held, world)
-        answered, hidden = is_answered(state, Topic.POSITIONS), _hidden(state)
+        answered, hidden = is_answered(state, Topic.POSITIONS), hidden_name(state)
         whose = (held, answered, is_private(state), hidden)
         told = (market, detail, whose, world, width, self._clock)
         if told == self._told:
@@ -123,7 +123,7 @@ class MarketPane(DetailPane):
         held: tuple[PositionView, ...],
         world: Timestamp,
     ) -> None:
-        entry, request = _entry(held), RANGES[self._span_s]
+        entry, request = entry_of(held), RANGES[self._span_s]
         charted = (market.market_id, market.price, detail, entry, request)
         if charted == self._charted:
             return
@@ -142,13 +142,13 @@ class MarketPane(DetailPane):
         )
 
 
-def _entry(held: tuple[PositionView, ...]) -> float | None:
+def entry_of(held: tuple[PositionView, ...]) -> float | None:
     """The position's average price as a price of YES, for the chart; None without exactly one."""
     if len(held) != 1 or held[0].average is None:
         return None
     return held[0].average if held[0].side is Side.YES else 1.0 - held[0].average
 
 
-def _hidden(state: DeskState) -> str:
+def hidden_name(state: DeskState) -> str:
     """The trader whose shares are masked, as it is named on the tape; empty for nobody."""
     return state.account.name if is_private(state) and state.account is not None else ""

@@ -26,7 +26,7 @@ from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.wallet import GAP_WORD
 from service_tui.desk.slices.redemption import ChainRunState, RedemptionRow, RunView
-from service_tui.desk.slices.wallet import KeyState
+from service_tui.desk.slices.wallet import KeyState, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -34,6 +34,20 @@ _WIDTH: Final = 70
 """Cells of a line before the first layout."""
 
 _MANAGED: Final = "The service holds the key of this wallet. It signs, sends and pays the gas."
+
+
+def why_not_signed(run: RunView | None, wallet: WalletView) -> str:
+    """Why there is nothing to confirm yet; empty for a transaction that this desk can sign."""
+    if run is None:
+        return "loading the transaction"
+    if run.state is not ChainRunState.PREPARED:
+        return run.words or run.state.value
+    if not run.managed and wallet.key_state is not KeyState.UNLOCKED:
+        return (
+            f"key locked. {cap('dialog.close')}, then {cap('app.wallet')} and "
+            f"{cap('wallet.unlock')} unlock it"
+        )
+    return ""
 
 
 class RedeemDialog(Dialog[str | None]):
@@ -85,10 +99,14 @@ class RedeemDialog(Dialog[str | None]):
         run = self._state.redemption.run(self._row.key)
         return None if run is self._before or run == self._before else run
 
+    @property
+    def _why_not(self) -> str:
+        return why_not_signed(self.run, self._state.wallet)
+
     def action_confirm(self) -> None:
         """Confirm exactly the displayed transaction."""
         run = self.run
-        if self._is_done or run is None or self._problem(run) or not self.is_seen():
+        if self._is_done or run is None or self._why_not or not self.is_seen():
             return
         if run.call is None or not run.call.gap:
             self._confirm(run)
@@ -105,7 +123,7 @@ class RedeemDialog(Dialog[str | None]):
         def typed(word: str | None) -> None:
             now = self.run
             is_same = now is not None and now.call is not None and now.call.digest == digest
-            if word == GAP_WORD and now is not None and is_same and not self._problem(now):
+            if word == GAP_WORD and now is not None and is_same and not self._why_not:
                 self._confirm(now)
 
         self.app.push_screen(  # pyright: ignore[reportUnknownMemberType]
@@ -135,18 +153,6 @@ class RedeemDialog(Dialog[str | None]):
         else:
             self.action_close()
 
-    def _problem(self, run: RunView) -> str:
-        """Why there is nothing to confirm yet."""
-        if run.state is not ChainRunState.PREPARED:
-            return run.words or run.state.value
-        wallet = self._state.wallet
-        if not run.managed and wallet.key_state is not KeyState.UNLOCKED:
-            return (
-                f"key locked. {cap('dialog.close')}, then {cap('app.wallet')} and "
-                f"{cap('wallet.unlock')} unlock it"
-            )
-        return ""
-
     @on(events.Resize)
     def _resized(self) -> None:
         # Once the new width is known, lines are broken anew.
@@ -162,7 +168,7 @@ class RedeemDialog(Dialog[str | None]):
         for text in self.query("#redeem-text").results(TextBlock):
             text.show_text(self._text(run))
         for button in self.query("#redeem-yes").results(LightButton):
-            button.disabled = run is None or bool(self._problem(run))
+            button.disabled = bool(self._why_not)
         shown = "" if run is None or run.state is not ChainRunState.PREPARED else repr(run.call)
         if shown != self._shown_call:
             # Another transaction than a moment ago: keys typed ahead confirm nothing.
@@ -194,7 +200,7 @@ class RedeemDialog(Dialog[str | None]):
             figures.insert(2, ("costs", Text.assemble("max ", fee_text(call))))
         parts = [labelled(figures)]
         if run is None:
-            parts.append(Text("loading the transaction", "muted"))
+            parts.append(Text(self._why_not, "muted"))
         elif run.managed and run.state is ChainRunState.PREPARED:
             parts.append(Text(_MANAGED))
         elif call is not None:
@@ -202,7 +208,7 @@ class RedeemDialog(Dialog[str | None]):
             parts.append(section(title, call_text(call, width=width)))
         else:
             parts.append(steps_text(run, self._now, masked=view.masked))
-        why = "" if run is None or run.state is not ChainRunState.PREPARED else self._problem(run)
+        why = "" if run is None or run.state is not ChainRunState.PREPARED else self._why_not
         if why:
             parts.append(Text(view.sentence(why), "warn"))
         return Text("\n\n").join(parts)

@@ -155,7 +155,7 @@ class WebhookList(CursorList[None, WebhookView]):
         return app
 
 
-def _parse_url(text: str) -> str:
+def parse_url(text: str) -> str:
     """The typed address; FieldError with the fix."""
     url = text.strip()
     if not url:
@@ -174,7 +174,7 @@ def _parse_url(text: str) -> str:
 URL: Final = Field(
     "webhook-url",
     "address",
-    _parse_url,
+    parse_url,
     None,
     "https://my.example/in, or http://127.0.0.1:9000/in",
     URL_MAX,

@@ -249,6 +249,13 @@ class PassphraseDialog(Dialog[Secrets | None]):
             self.action_cancel()
 
 
+def passphrase_problem(passphrase: str, again: str) -> str:
+    """Why a new passphrase cannot be used; empty if it is long enough, and the same twice."""
+    if len(passphrase) < PASSPHRASE_MIN:
+        return f"The passphrase needs at least {PASSPHRASE_MIN} letters"
+    return "" if passphrase == again else "The passphrases differ"
+
+
 class NewKeyDialog(PassphraseDialog):
     """Reads a key, or none for a new one, and twice its passphrase."""
 
@@ -266,9 +273,7 @@ class NewKeyDialog(PassphraseDialog):
 
     def problem(self, typed: dict[str, str]) -> str:
         """A passphrase that is long enough, and the same twice."""
-        if len(typed["passphrase"]) < PASSPHRASE_MIN:
-            return f"The passphrase needs at least {PASSPHRASE_MIN} letters"
-        return "" if typed["passphrase"] == typed["again"] else "The passphrases differ"
+        return passphrase_problem(typed["passphrase"], typed["again"])
 
 
 def unlock_dialog(address: str) -> PassphraseDialog:

@@ -25,6 +25,7 @@ from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog, open_above
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.command import Command
+from service_tui.desk.slices.wallet import ChallengeView, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -35,6 +36,16 @@ BESIDE_FROM: Final = 100
 
 NARROW: Final = 60
 """Width of the text before it is laid out."""
+
+
+def approvals_have_come(before: Timestamp | None, wallet: WalletView) -> bool:
+    """Whether requested approvals were read since, and nothing else is under way."""
+    return wallet.job is None and wallet.approvals_at != before
+
+
+def challenge_has_come(before: ChallengeView | None, wallet: WalletView) -> bool:
+    """Whether the text to link with is there and a new one, and nothing else is under way."""
+    return wallet.job is None and wallet.challenge not in {None, before}
 
 
 class WalletPanel(Dialog[None]):
@@ -83,10 +94,10 @@ class WalletPanel(Dialog[None]):
         self.state, self.now = state, now
         self._show()
         wallet = self.state.wallet
-        if self.confirms_approvals and wallet.job is None and wallet.approvals_at != before:
+        if self.confirms_approvals and approvals_have_come(before, wallet):
             self.confirms_approvals = False
             confirm_approvals(self)
-        if self.confirms_link and wallet.job is None and wallet.challenge not in {None, read}:
+        if self.confirms_link and challenge_has_come(read, wallet):
             self.confirms_link = False
             confirm_link(self)
 
@@ -100,7 +111,7 @@ class WalletPanel(Dialog[None]):
         """Show the keys, as many a line as fit; none is broken in two."""
         for body in self.query("#wallet-body").results(VerticalScroll):
             for text in self.query("#wallet-keys").results(TextBlock):
-                text.show_text(Text(_in_lines(body.outer_size.width), "muted"))
+                text.show_text(Text(keys_in_lines(body.outer_size.width), "muted"))
 
     # -- actions of the keys ---------------------------------------------------------------------
 
@@ -176,7 +187,7 @@ class WalletPanel(Dialog[None]):
         return next((text.content_size.width for text in result), 0) or NARROW
 
 
-def _in_lines(width: int) -> str:
+def keys_in_lines(width: int) -> str:
     """The keys of this page, in lines of at most so many cells."""
     lines = [""]
     for key in keys_of("wallet"):
