@@ -12,6 +12,7 @@ from textual.events import AppBlur, AppFocus
 from textual.widgets import Input
 
 from kit.console.doors import RecordingDoors, Running, running, seen_before
+from kit.console.textual_private import failed, hit_count, prepare, toasts
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, run_of
 from kit.service.stage import ANSWER_S
@@ -380,7 +381,7 @@ async def test_a_fault_of_the_desk_ends_the_console_with_70_and_without_values(
     with pytest.raises(Exception, match="CANARY"):  # noqa: PT012 - it comes when the pilot ends
         async with running(STATE) as seen:
             seen.doors.fail(ValueError(secret))
-            await asyncio.wait_for(seen.app._exception_event.wait(), ANSWER_S)
+            await asyncio.wait_for(failed(seen.app), ANSWER_S)
     assert seen.app.return_code == 70
     told = capfd.readouterr()
     assert "ValueError" in told.err
@@ -898,7 +899,7 @@ async def type_into(seen: Running, text: str) -> None:
     assert isinstance(palette, CommandPalette)
     line = palette.query_one(Input)
     line.value = text
-    await seen.until(lambda: palette._hit_count == 1 or bool(palette.query(".--visible")))
+    await seen.until(lambda: hit_count(palette) == 1 or bool(palette.query(".--visible")))
 
 
 @pytest.mark.slow
@@ -937,7 +938,7 @@ async def test_the_palette_finds_whole_words_and_no_scattered_letters(
         found: set[str] = set()
         for kind in (ActionsProvider, MarketsProvider):
             provider = kind(seen.app.screen)
-            provider._post_init()
+            prepare(provider)
             found |= {str(hit.text) async for hit in provider.search(typed)}
         assert names <= found
         assert len(found) <= len(names) + 1
@@ -954,7 +955,7 @@ async def test_the_palette_finds_agents_and_settings() -> None:
             (SettingsProvider, "theme", GoTo("settings", THEME_ROW)),
         ):
             provider = kind(seen.app.screen)
-            provider._post_init()
+            prepare(provider)
             hits = [hit async for hit in provider.search(typed)]
             told = [hit.command.args[0] for hit in hits]
             assert any((one.screen_name, one.row) == (where.screen_name, where.row) for one in told)
@@ -966,9 +967,9 @@ async def test_a_key_takes_the_toasts_away_also_over_a_dialog() -> None:
         await seen.press("b")
         seen.app.show_toast("one")
         seen.app.show_toast("two", "warn")
-        await seen.until(lambda: len(seen.app._notifications) == 2)
+        await seen.until(lambda: len(toasts(seen.app)) == 2)
         await seen.press("ctrl+l")
-        assert not len(seen.app._notifications)
+        assert not len(toasts(seen.app))
 
 
 @pytest.mark.slow
@@ -976,7 +977,7 @@ async def test_the_palette_shows_foreign_text_as_it_is() -> None:
     odd = replace(STATE.markets[MARKET], question="[@click=app.quit]Will [/] it\nbreak?")
     async with running(replace(STATE, markets={MARKET: odd})) as seen:
         provider = MarketsProvider(seen.app.screen)
-        provider._post_init()
+        prepare(provider)
         hits = [hit async for hit in provider.search("break")]
         assert len(hits) == 1
         assert "[@click=app.quit]Will [/] it break?" in str(hits[0].prompt)
@@ -989,7 +990,7 @@ async def test_a_theme_that_is_looked_at_is_shown_and_given_back() -> None:
         await seen.press("f7")
         palette = seen.app.screen
         assert isinstance(palette, CommandPalette)
-        await seen.until(lambda: palette._hit_count > 0)
+        await seen.until(lambda: hit_count(palette) > 0)
         await seen.press("down", "down")
         await seen.until(lambda: seen.app.theme != worn)
         await seen.press("escape")

@@ -63,7 +63,7 @@ async def test_a_whole_order_in_one_breath_waits_for_its_quote() -> None:
         typed(seen, "b", "f5", "f3", "enter")
         await settled(seen)
         assert isinstance(seen.app.screen, TradeForm)
-        assert "NO" in seen.app.screen._side.name
+        assert "NO" in seen.app.screen.side.name
         assert not any(isinstance(one, PlaceTrade) for one in seen.doors.submitted)
 
 

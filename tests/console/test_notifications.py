@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kit.console.doors import Running, running, seen_before
 from kit.console.host import until
+from kit.console.textual_private import driver_of
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.notifications import (
     KINDS,
@@ -267,9 +268,7 @@ def test_no_text_from_outside_ends_or_begins_a_sequence(text: str, protocol: Pro
 
 def sent_by(seen: Running, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     sent: list[str] = []
-    driver = seen.app._driver
-    assert driver is not None
-    monkeypatch.setattr(driver, "write", sent.append)
+    monkeypatch.setattr(driver_of(seen.app), "write", sent.append)
     return sent
 
 

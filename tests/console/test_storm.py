@@ -13,6 +13,7 @@ from textual.pilot import OutOfBounds
 
 from kit.console import painting
 from kit.console.doors import Running, running, seen_before
+from kit.console.textual_private import end, no_matches_timer
 from kit.examples import DEPTH, seeds
 from kit.samples.desk import sample_state
 from service_tui.console import theme
@@ -81,10 +82,11 @@ async def test_a_palette_that_closes_before_it_has_found_nothing_stays_closed() 
         await seen.pilot.press("ctrl+p", *"zzzz")
         palette = seen.app.screen
         assert isinstance(palette, CommandPalette)
-        await seen.until(lambda: palette._no_matches_timer is not None)
-        timer = palette._no_matches_timer
+        await seen.until(lambda: no_matches_timer(palette) is not None)
+        timer = no_matches_timer(palette)
+        assert timer is not None
         await palette.query(CommandList).remove()
-        timer._callback()
+        end(timer)
         assert seen.app.is_running
 
 

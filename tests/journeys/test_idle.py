@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual._compositor import Compositor
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.timer import Timer
 
 from kit import loop
 from kit.console import painting
+from kit.console.textual_private import Compositor
 from kit.console.walk import walking
 from service_tui.client import reply
 from service_tui.clock import ManualClock

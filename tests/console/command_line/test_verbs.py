@@ -188,7 +188,7 @@ def test_a_ticket_opens_on_the_market_side_and_amount_that_were_typed() -> None:
     front = run(f"buy {MARKET.question} no 25")
     (ticket,) = front.opened
     assert isinstance(ticket, TradeForm)
-    assert (ticket._market, ticket._side, ticket._action) == (MARKET, Side.NO, Action.BUY)
+    assert (ticket.market, ticket.side, ticket.action) == (MARKET, Side.NO, Action.BUY)
     assert ticket.typed_before == "25"
     front.answer("an order")
     assert front.given == ["an order"]
@@ -196,7 +196,7 @@ def test_a_ticket_opens_on_the_market_side_and_amount_that_were_typed() -> None:
 
 def test_without_a_market_the_row_in_focus_is_meant() -> None:
     (ticket,) = run("buy yes").opened
-    assert ticket._market == OTHER
+    assert ticket.market == OTHER
     why = "the highlighted row left meanwhile: name a market"
     assert refused("buy yes", row="another") == why
 
@@ -212,8 +212,8 @@ def test_all_and_max_are_what_the_account_allows() -> None:
 
 def test_what_is_held_is_sold_on_its_venue() -> None:
     (ticket,) = run(f"sell {MARKET.question}").opened
-    assert (ticket._market, ticket._action) == (MARKET, Action.SELL)
-    assert (ticket._side, ticket._venue) == (HELD.side, Venue.SIM)
+    assert (ticket.market, ticket.action) == (MARKET, Action.SELL)
+    assert (ticket.side, ticket.venue) == (HELD.side, Venue.SIM)
     other = Side.YES if HELD.side is Side.NO else Side.NO
     why = f"no {other.value.upper()} position to sell in this market"
     assert refused(f"sell {MARKET.question} {other.value}") == why

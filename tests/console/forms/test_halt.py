@@ -13,6 +13,7 @@ from textual.widgets import Input
 from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.opened import opened
 from kit.console.snapshot import assert_snapshot
+from kit.console.textual_private import post
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.console.fields import FieldError
@@ -92,7 +93,7 @@ async def test_a_key_from_the_terminals_thread_needs_two_steps() -> None:
         event = events.Key("f9", None)
         event.set_sender(seen.app)
         # As the driver does it, whose thread reads the keyboard.
-        asyncio.get_running_loop().create_task(seen.app._post_message(event))
+        asyncio.get_running_loop().create_task(post(seen.app, event))
         steps = 0
         while not halts(seen):
             steps += 1

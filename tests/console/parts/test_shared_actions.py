@@ -202,7 +202,7 @@ def test_a_ticket_is_of_its_market_side_and_action() -> None:
     shared.open_ticket(screen, MARKET, Side.NO, Action.SELL, Venue.EVM)
     (form,) = screen.opened
     assert isinstance(form, TradeForm)
-    about = (form._market, form._side, form._action, form._venue, form._now)
+    about = (form.market, form.side, form.action, form.venue, form._now)
     assert about == (MARKET, Side.NO, Action.SELL, Venue.EVM, screen.now)
     screen.answer(ExportData())
     assert screen.given == [ExportData()]

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from textual._context import active_app
 from textual.compose import compose
 
+from kit.console.textual_private import active_app, children_to_come
 from kit.samples.desk import NOW
 from kit.samples.filled import filled
 from kit.samples.whole import whole_desk
@@ -35,7 +35,7 @@ def app() -> Iterator[None]:
 
 
 def parts(widget: Any) -> tuple[str, str | None, list[Any]]:
-    return type(widget).__name__, widget.id, [parts(one) for one in widget._pending_children]
+    return type(widget).__name__, widget.id, [parts(one) for one in children_to_come(widget)]
 
 
 @pytest.mark.parametrize("name", SCREENS)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kit.console.textual_private import write_by
 from service_tui.console.shell.ending import SIGNALS, Ending, Signals
 from service_tui.console.shell.terminal import GIVE_BACK, Terminal
 
@@ -70,7 +71,7 @@ class Screen:
 def terminal(thread: object) -> Terminal:
     """A driver that has begun, on a writer of the test's."""
     made = object.__new__(Terminal)
-    made._writer_thread = thread
+    write_by(made, thread)
     made._loop = asyncio.get_running_loop()
     made.attrs_before = None
     return made

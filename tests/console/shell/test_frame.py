@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 from textual import events
-from textual._context import active_app
 from textual.driver import Driver
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.drivers.linux_driver import LinuxDriver
@@ -23,6 +22,7 @@ from textual.worker import WorkerFailed
 from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.limit_draft import open_order
 from kit.console.snapshot import assert_snapshot
+from kit.console.textual_private import active_app
 from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of

@@ -15,6 +15,7 @@ from textual import constants, events
 from textual.app import App
 from textual.message import Message
 
+from kit.console.textual_private import read_by
 from kit.terminal.own import LINES, own_terminal
 from service_tui.console.shell import terminal
 from service_tui.console.shell.terminal import (
@@ -62,7 +63,7 @@ class Reading:
         return found
 
     def close(self) -> None:
-        self.terminal._key_thread = self.thread
+        read_by(self.terminal, self.thread)
         self.terminal.disable_input()
 
 

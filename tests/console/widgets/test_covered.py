@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from rich.text import Text
-from textual._compositor import Compositor, LayoutUpdate
 
 from kit.console.doors import Running, running, seen_before
 from kit.console.painting import each_frame
+from kit.console.textual_private import Compositor, LayoutUpdate
 from kit.samples.desk import sample_state
 from service_tui.console.forms.confirm import Confirm, Question
 from service_tui.console.forms.trade_form import TradeForm

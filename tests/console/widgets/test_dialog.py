@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
+from kit.console.textual_private import calls_back
 from service_tui.console.messages import ToastMessage
 from service_tui.console.widgets import dialog as module
 from service_tui.console.widgets.dialog import ARMED_AFTER_S, EARLY, Dialog, open_above
@@ -104,7 +105,7 @@ def covered(dialog: Asks, *, is_active: bool) -> Stack:
 async def test_a_dialog_below_another_one_answers_at_once_and_goes_later() -> None:
     dialog, answers = Asks(), list[Any]()
     app = covered(dialog, is_active=False)
-    dialog._result_callbacks.append(answers.append)  # type: ignore[arg-type]
+    calls_back(dialog, answers.append)
     for result in (True, False):
         dialog.dismiss(result)
     assert answers == [True]

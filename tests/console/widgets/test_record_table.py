@@ -20,6 +20,7 @@ from textual.widgets import Label
 from kit.console import painting
 from kit.console.painted import strips_of
 from kit.console.snapshot import assert_snapshot, picture
+from kit.console.textual_private import merged_bindings_of, mouse_events
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats, theme
 from service_tui.console.keys import bindings_of
@@ -210,9 +211,12 @@ async def test_every_key_of_movement_moves_the_cursor() -> None:
 
 
 async def test_every_binding_has_an_id_that_no_other_has() -> None:
-    ids = [binding.id for binding in RecordTable._merged_bindings.key_to_bindings["j"]]
+    bound = merged_bindings_of(RecordTable).key_to_bindings
+    ids = [binding.id for binding in bound["j"]]
     assert ids == ["table.down"]
-    bindings = [b for group in RecordTable._merged_bindings.key_to_bindings.values() for b in group]
+    bindings = [
+        b for group in merged_bindings_of(RecordTable).key_to_bindings.values() for b in group
+    ]
     assert all(binding.id for binding in bindings)
     own = {b.id for b in bindings_of("rows")} & {binding.id for binding in bindings}
     assert own == {"rows.sort", "rows.reverse", "rows.sort_menu"}
@@ -343,7 +347,7 @@ async def test_a_double_click_opens_no_row_that_came_between_its_clicks() -> Non
 async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
     app = Bare(rows(100))
     async with app.run_test(size=SIZE) as pilot:
-        await pilot._post_mouse_events([MouseScrollDown], offset=(5, 5))
+        await mouse_events(pilot, [MouseScrollDown], offset=(5, 5))
         await pilot.pause()
         assert app.table.scroll_offset.y > 0
         assert selected_key(app) == "k0"

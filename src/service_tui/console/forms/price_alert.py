@@ -55,34 +55,34 @@ class PriceAlertForm(Form[SetPriceAlert]):
         self, state: DeskState, now: Timestamp, market: MarketView, side: Side = Side.YES
     ) -> None:
         super().__init__(state, now)
-        self._market = market
-        self._side = side
+        self.market = market
+        self.side = side
         self._selected: Condition | None = None
 
     def renew(self) -> None:
         """The market as it is now."""
-        self._market = self.state.markets.get(self._market.market_id, self._market)
+        self.market = self.state.markets.get(self.market.market_id, self.market)
 
     def validate(self) -> SetPriceAlert:
         """The typed alert."""
-        about = self._market
+        about = self.market
         closed = why_closed(about)
         if closed:
             raise FieldError(sentence(closed))
         threshold = self.read(PRICE)
         return SetPriceAlert(
-            about.market_id, self._side, self._condition(threshold), threshold, about.question
+            about.market_id, self.side, self._condition(threshold), threshold, about.question
         )
 
     def describe(self, result: SetPriceAlert | None) -> Mapping[str, Shown]:
         """The present price, and the meaning of the alert."""
-        market, price = self._market, self._market.price_of(self._side)
+        market, price = self.market, self.market.price_of(self.side)
         taken = self._condition(price) if result is None else result.condition
         sides = tuple(f"{s.value.upper()} {formats.price(market.price_of(s))}" for s in _SIDES)
         labels = tuple(condition.describe for condition in _CONDITIONS)
         return {
             "form-question": formats.plain(market.question),
-            "alert-side": OptionsState(sides, _SIDES.index(self._side)),
+            "alert-side": OptionsState(sides, _SIDES.index(self.side)),
             "alert-condition": OptionsState(labels, _CONDITIONS.index(taken)),
             "form-preview": _NO_ALERT if result is None else meaning_of(result, price),
         }
@@ -90,13 +90,13 @@ class PriceAlertForm(Form[SetPriceAlert]):
     def choose(self, name: str, index: int) -> None:
         """Select a side or a condition."""
         if name == "alert-side":
-            self._side = _SIDES[index]
+            self.side = _SIDES[index]
         else:
             self._selected = _CONDITIONS[index]
 
     def action_side(self) -> None:
         """Select the other side."""
-        self._side = self._side.other
+        self.side = self.side.other
         self.refresh_form()
 
     def action_condition(self) -> None:
@@ -110,7 +110,7 @@ class PriceAlertForm(Form[SetPriceAlert]):
         """The selected condition; else the direction from the present price."""
         if self._selected is not None:
             return self._selected
-        price = self._market.price_of(self._side)
+        price = self.market.price_of(self.side)
         return Condition.ABOVE if threshold >= price else Condition.BELOW
 
 

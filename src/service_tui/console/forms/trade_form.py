@@ -109,9 +109,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         super().__init__()
         self._state = state
         self._now = now
-        self._market = market
-        self._action = action
-        self._side = side or self._usual_side()
+        self.market = market
+        self.action = action
+        self.side = side or self._usual_side()
         self._quoting = Quoting()
         self._quiet: Timer | None = None
         self._second_thought: Timer | None = None
@@ -122,7 +122,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._is_overtaken = False
         self._is_ready = False
         self._is_done = False
-        self._venue = venue
+        self.venue = venue
         self._type = OrderType.FAK
         self._amends: OpenOrderView | None = None
         self.typed_before = ""
@@ -185,7 +185,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         """Show the ticket; without an amount no quote is requested."""
         frame = self.query_one("#ticket")
         frame.border_title = "Order ticket" if self._amends is None else "Amend order"
-        frame.border_subtitle = ticket_text.hint(self._state, self._market)
+        frame.border_subtitle = ticket_text.hint(self._state, self.market)
         for line in self.query(PlainInput):
             line.cursor_blink = False
         self.query_one("#ticket-presets").can_focus = False
@@ -213,7 +213,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def take(self, state: DeskState, now: Timestamp) -> None:
         """Receive a newer state, at wall time `now`: prices, limits, and the requested quote."""
         self._state, self._now = state, now
-        self._market = state.markets.get(self._market.market_id, self._market)
+        self.market = state.markets.get(self.market.market_id, self.market)
         self._quoting.receive(state.quote, now)
         if self._is_done or not self._is_ready:
             return
@@ -302,7 +302,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             return
         venue = ticket_text.next_venue(self._state, self._draft())
         if isinstance(venue, Venue):
-            self._venue = venue
+            self.venue = venue
             if why_no_rest(self._state, venue):
                 self._set_type(OrderType.FAK)
             self._changed()
@@ -318,7 +318,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         """Select an order type, or show why there is none but the market order."""
         if self._is_amending():
             return
-        why = why_no_rest(self._state, self._venue)
+        why = why_no_rest(self._state, self.venue)
         if why is not None:
             self._show_refusal(sentence(reason_text(why)))
             return
@@ -332,7 +332,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         until = self.query_one("#ticket-until", PlainInput)
         limit.display, until.display = self._rests, chosen is OrderType.GTD
         if self._rests and not limit.value:
-            limit.value = first_limit(self._market, self._side, self._action)
+            limit.value = first_limit(self.market, self.side, self.action)
         if chosen is OrderType.GTD and limit.value:
             until.focus()
         elif self._rests:
@@ -423,26 +423,26 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         """Move the limit price by ticks; without one, from the best price of the own side."""
         if self._rests:
             limit = self.query_one("#ticket-limit", PlainInput)
-            first = first_limit(self._market, self._side, self._action)
+            first = first_limit(self.market, self.side, self.action)
             typed = limit.value.strip()
-            limit.value = stepped(typed, self._market.tick, ticks) if typed or not first else first
+            limit.value = stepped(typed, self.market.tick, ticks) if typed or not first else first
             limit.cursor_position = len(limit.value)
 
     def action_side(self, side: str) -> None:
         """Select a side: yes, no, or the other one."""
         if self._is_amending():
             return
-        self._side = self._side.other if side == "other" else Side(side)
+        self.side = self.side.other if side == "other" else Side(side)
         self._changed()
 
     def action_turn(self, action: str) -> None:
         """Select buy, sell, or the other; the typed amount had the other unit and is cleared."""
         if self._is_amending():
             return
-        other = Action.BUY if self._action is Action.SELL else Action.SELL
+        other = Action.BUY if self.action is Action.SELL else Action.SELL
         requested = other if action == "other" else Action(action)
-        if requested is not self._action:
-            self._action = requested
+        if requested is not self.action:
+            self.action = requested
             self.query_one("#ticket-amount", PlainInput).value = ""
             self._changed()
 
@@ -506,21 +506,21 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
     @property
     def _draft_name(self) -> str:
-        return f"draft.{self._market.market_id}"
+        return f"draft.{self.market.market_id}"
 
     def _usual_side(self) -> Side:
         """YES to buy; to sell, the side of the position."""
-        held = self._state.held(self._market.market_id)
-        return held[0].side if held and self._action is Action.SELL else Side.YES
+        held = self._state.held(self.market.market_id)
+        return held[0].side if held and self.action is Action.SELL else Side.YES
 
     def _draft(self) -> Draft:
         return Draft(
-            market=self._market,
-            side=self._side,
-            action=self._action,
+            market=self.market,
+            side=self.side,
+            action=self.action,
             amount=self.query_one("#ticket-amount", PlainInput).value,
             reasoning=self.query_one("#ticket-reasoning", PlainInput).value,
-            venue=self._venue,
+            venue=self.venue,
             rests=self._rests,
             limit=self.query_one("#ticket-limit", PlainInput).value,
             amends=self._amends,
@@ -568,8 +568,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             order = read_order(self._state, self._draft(), self._now)
         except FieldError:
             return
-        if self._quoting.is_due(order, self._market.price, self._now):
-            question = self._quoting.request(order, self._market.price, self._now)
+        if self._quoting.is_due(order, self.market.price, self._now):
+            question = self._quoting.request(order, self.market.price, self._now)
             self.post_message(CommandGiven(question))
 
     def _leave(self, order: PlaceTrade | None) -> None:

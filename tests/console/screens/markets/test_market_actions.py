@@ -46,7 +46,7 @@ def test_the_highlighted_market_is_bought() -> None:
     press(screen, "buy")
     (ticket,) = screen.opened
     assert isinstance(ticket, TradeForm)
-    assert (ticket._market, ticket._action) == (FREE, Action.BUY)
+    assert (ticket.market, ticket.action) == (FREE, Action.BUY)
 
 
 def test_the_side_and_venue_held_are_sold() -> None:
@@ -54,8 +54,8 @@ def test_the_side_and_venue_held_are_sold() -> None:
     screen = on(HELD, state=replace(STATE, positions=(held,)))
     press(screen, "exit")
     (ticket,) = screen.opened
-    assert (ticket._market, ticket._action) == (HELD, Action.SELL)
-    assert (ticket._side, ticket._venue) == (Side.NO, Venue.SIM)
+    assert (ticket.market, ticket.action) == (HELD, Action.SELL)
+    assert (ticket.side, ticket.venue) == (Side.NO, Venue.SIM)
 
 
 def test_what_is_not_held_is_not_sold() -> None:
@@ -95,7 +95,7 @@ def test_a_price_alert_is_on_the_side_that_is_held() -> None:
         press(screen, "alert")
         (form,) = screen.opened
         assert isinstance(form, PriceAlertForm)
-        assert (form._market, form._side) == (row, side)
+        assert (form.market, form.side) == (row, side)
 
 
 def test_a_read_only_desk_sets_no_price_alert() -> None:

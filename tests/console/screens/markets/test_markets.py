@@ -297,11 +297,11 @@ async def test_buy_and_sell_open_a_ticket_for_the_row_in_focus() -> None:
         (held,) = STATE.held(market.market_id)
         form = view.app.dialogs[-1]
         assert isinstance(form, TradeForm)
-        assert (form._market, form._side, form._action) == (market, held.side, Action.SELL)
+        assert (form.market, form.side, form.action) == (market, held.side, Action.SELL)
         await view.press("b")
         form = view.app.dialogs[-1]
         assert isinstance(form, TradeForm)
-        assert (form._market, form._action) == (market, Action.BUY)
+        assert (form.market, form.action) == (market, Action.BUY)
 
 
 @pytest.mark.slow
@@ -496,7 +496,7 @@ async def test_no_key_ever_acts_on_another_row_than_the_one_highlighted(seed: in
             if len(view.app.dialogs) > before:
                 form = view.app.dialogs[-1]
                 assert isinstance(form, TradeForm)
-                assert form._market.market_id == highlighted
+                assert form.market.market_id == highlighted
             else:
                 assert len(view.app.said) > said
 

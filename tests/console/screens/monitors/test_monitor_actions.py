@@ -250,8 +250,8 @@ def test_a_guarded_position_is_sold_on_its_side_and_venue() -> None:
     (form,) = screen.opened
     assert isinstance(form, TradeForm)
     market = STATE.markets[FIRST.market_id]
-    assert (form._market, form._side) == (market, FIRST.side)
-    assert (form._action, form._venue) == (Action.SELL, FIRST.venue)
+    assert (form.market, form.side) == (market, FIRST.side)
+    assert (form.action, form.venue) == (Action.SELL, FIRST.venue)
 
 
 def test_a_position_whose_market_is_not_listed_is_not_sold_from_here() -> None:
@@ -345,7 +345,7 @@ def test_a_price_alert_is_added_on_the_market_and_side_of_the_row() -> None:
     press(screen, "alert")
     (form,) = screen.opened
     assert isinstance(form, PriceAlertForm)
-    assert (form._market.market_id, form._side) == (SECOND.market_id, SECOND.side)
+    assert (form.market.market_id, form.side) == (SECOND.market_id, SECOND.side)
     screen.answer("an alert")
     assert screen.given == ["an alert"]
 

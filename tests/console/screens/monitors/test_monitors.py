@@ -557,7 +557,7 @@ async def test_sell_opens_the_ticket_and_market_leads_to_the_market() -> None:
         await view.press("x")
         form = view.app.dialogs[-1]
         assert isinstance(form, TradeForm)
-        assert (form._market.market_id, form._side, form._action) == (
+        assert (form.market.market_id, form.side, form.action) == (
             row.market_id,
             row.side,
             Action.SELL,

@@ -73,7 +73,7 @@ class View:
     def ticket(self) -> tuple[str, Side, Action]:
         form = self.app.dialogs[-1]
         assert isinstance(form, TradeForm)
-        return (form._market.market_id, form._side, form._action)
+        return (form.market.market_id, form.side, form.action)
 
 
 @asynccontextmanager
@@ -203,7 +203,7 @@ async def test_a_position_on_a_real_venue_is_sold_there() -> None:
             await view.press("x")
             form = view.app.dialogs[-1]
             assert isinstance(form, TradeForm)
-            assert form._venue is held.venue
+            assert form.venue is held.venue
             assert view.ticket() == (held.market_id, held.side, Action.SELL)
     async with portfolio(replace(REAL, positions=()), WIDE) as view:
         assert "evm_venue, USDC.e" in view.part(".detail-head")

@@ -45,8 +45,8 @@ def test_a_ticket_is_about_the_highlighted_position(key: str, action: Action) ->
     assert not press(screen, key)
     (ticket,) = screen.opened
     assert isinstance(ticket, TradeForm)
-    assert (ticket._market, ticket._action) == (MARKET, action)
-    assert (ticket._side, ticket._venue) == (Side.NO, Venue.EVM)
+    assert (ticket.market, ticket.action) == (MARKET, action)
+    assert (ticket.side, ticket.venue) == (Side.NO, Venue.EVM)
     assert ticket._amends is None
     screen.answer("an order")
     assert screen.given == ["an order"]
@@ -86,7 +86,7 @@ def test_a_price_alert_is_on_the_market_and_side_of_the_row(row: Any) -> None:
     press(screen, "alert")
     (form,) = screen.opened
     assert isinstance(form, PriceAlertForm)
-    assert (form._market, form._side) == (MARKET, row.side)
+    assert (form.market, form.side) == (MARKET, row.side)
 
 
 def test_the_market_of_the_row_is_shown() -> None:
@@ -101,9 +101,9 @@ def test_an_order_is_amended_where_it_rests() -> None:
     screen = on(ORDER, spec=ORDERS)
     press(screen, "amend")
     (ticket,) = screen.opened
-    assert ticket._market == MARKET
-    assert (ticket._side, ticket._action) == (Side.NO, Action.SELL)
-    assert (ticket._venue, ticket._amends) == (Venue.EVM, ORDER)
+    assert ticket.market == MARKET
+    assert (ticket.side, ticket.action) == (Side.NO, Action.SELL)
+    assert (ticket.venue, ticket._amends) == (Venue.EVM, ORDER)
     assert ticket._type is OrderType.GTC
     timed = on(replace(ORDER, expires_at=LATER), spec=ORDERS)
     press(timed, "amend")

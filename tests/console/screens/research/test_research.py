@@ -6,6 +6,7 @@ from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
 from kit.console.painted import strips_of
+from kit.console.textual_private import hit_count
 from kit.samples.desk import sample_state
 from kit.samples.research import point_of, research_sample, session_of, some_experiments
 from service_tui.console.fields import FieldError
@@ -175,7 +176,7 @@ async def chosen(seen: Running, typed: str) -> None:
     palette = seen.app.screen
     assert isinstance(palette, CommandPalette)
     palette.query_one(Input).value = typed
-    await seen.until(lambda: bool(palette.query(".--visible")) and palette._hit_count > 0)
+    await seen.until(lambda: bool(palette.query(".--visible")) and hit_count(palette) > 0)
     await seen.until(lambda: typed.rsplit(maxsplit=1)[-1] in text(seen))
     await seen.press("enter")
     if isinstance(seen.app.screen, CommandPalette):
