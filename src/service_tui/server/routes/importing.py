@@ -224,7 +224,7 @@ async def import_market(request: RequestContext) -> ImportBody:
     if match is None:
         raise denied(404, "no venue has a market at this address", UNKNOWN_FIX)
     if body.market_ids is not None:
-        match = CatalogueMatch(_outcomes_with(match, body.market_ids), match.event)
+        match = CatalogueMatch(outcomes_with(match, body.market_ids), match.event)
     return await _import(request, match, whole_event=_is_event(match))
 
 
@@ -232,7 +232,7 @@ def _is_event(match: CatalogueMatch) -> bool:
     return match.event is not None and len(match.listings) > 1
 
 
-def _outcomes_with(match: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
+def outcomes_with(match: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
     """The outcomes of an event with these ids.
 
     Returns:
