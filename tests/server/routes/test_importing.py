@@ -4,7 +4,7 @@ from typing import Any, Final
 import pytest
 
 from kit.clock import leap
-from kit.engine.bare import bare_world, listed
+from kit.engine.bare import AT, bare_world, listed
 from kit.engine.topics import TOPICS
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
@@ -24,7 +24,7 @@ from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.slots import EVENT_SIZE, IMPORT_SLOTS
 from service_tui.server.http.refusals import Denied
-from service_tui.server.routes.importing import outcomes_with, venue_of
+from service_tui.server.routes.importing import fresh_of, outcomes_with, venue_of
 from service_tui.server.world_store import restore
 from service_tui.terms import Plan, Venue
 from service_tui.units import Timestamp
@@ -427,3 +427,12 @@ def test_outcomes_are_chosen_by_either_of_their_ids_and_kept_in_order() -> None:
 @pytest.mark.parametrize("text", ["http://[::1", "ftp://polymarket.com/a", "polymarket.org/a", ""])
 def test_what_is_no_address_of_a_venue_is_none(text: str) -> None:
     assert venue_of(text) is None
+
+
+def test_what_is_listed_or_over_is_not_listed_again() -> None:
+    world = bare_world()
+    listings = [
+        listed(world, name, resolves_at=Timestamp(AT + left_s)).listing
+        for name, left_s in (("m1", 60.0), ("m2", 60.0), ("m3", 0.0), ("m4", 0.001))
+    ]
+    assert [one.market_id for one in fresh_of(listings, {"m1"}, AT)] == ["m2", "m4"]
