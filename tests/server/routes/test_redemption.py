@@ -791,3 +791,28 @@ async def test_what_the_operator_redeems_is_the_named_agents_and_so_is_a_refusal
     lost = await by_operator(request_to(service, body=body, path=path))
     assert (lost.success, lost.error_code) == (False, "POSITION_LOST")
     assert service.world_store.written == []
+
+
+async def test_what_would_fail_on_the_chain_is_refused_before_it_is_signed() -> None:
+    scene = Scene.made()
+    scene.wallet.gas -= 1
+    told, written = await scene.start()
+    assert (told.success, told.error_code, told.unsigned_tx) == (False, "INSUFFICIENT_GAS", None)
+    assert written == []
+
+
+async def test_what_its_venue_redeems_on_its_own_page_is_the_operators_alone() -> None:
+    scene = Scene.made()
+    account = VenueAccount("ada", Venue.SOL, holdings={"m1": scene.found.holding})
+    scene.world.venues.accounts.clear()
+    scene.world.venues.accounts["ada", Venue.SOL] = account
+    told, written = await scene.start()
+    assert (told.success, told.error_code, written) == (False, "MANUAL_ONLY", [])
+    assert scene.found.holding.state is PositionState.READY
+    service = bare_service(scene.world)
+    body = RedeemRequest(market_id="m1", side=YES)
+    told = await by_operator(request_to(service, body=body, path={"agent_id": "ada"}))
+    assert (told.success, told.unsigned_tx, bool(told.tx_hash), told.payout) == (
+        True, None, True, 8.0,
+    )  # fmt: skip
+    assert "PositionRedeemed" in [type(one).__name__ for one in service.world_store.written]
