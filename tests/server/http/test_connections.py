@@ -61,9 +61,23 @@ async def healthy(url: str) -> bool:
 
 
 def test_lines_take_at_most_half_of_the_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
-    for soft, most, queue in ((-1, 512, 64), (20_000, 512, 64), (256, 128, 16), (8, 16, 16)):
+    for soft, most, queue in (
+        (-1, 512, 64),
+        (20_000, 512, 64),
+        (256, 128, 16),
+        (300, 150, 18),
+        (8, 16, 16),
+    ):
         monkeypatch.setattr("resource.getrlimit", lambda _, soft=soft: (soft, soft))
         assert (connections.connections_max(), connections.backlog()) == (most, queue)
+
+
+def test_the_longest_silent_is_closed_first_and_who_never_asked_before_all() -> None:
+    never = [connections.closing_order(at, 0.0, has_asked=False) for at in (40.0, 50.0)]
+    # A request that is not whole keeps its line no longer than silence does.
+    amid = connections.closing_order(1.0, 30.0, has_asked=True)
+    answered = connections.closing_order(60.0, 20.0, has_asked=True)
+    assert sorted([answered, amid, *reversed(never)]) == [*never, amid, answered]
 
 
 @pytest.mark.slow

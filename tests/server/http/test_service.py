@@ -1,11 +1,11 @@
 """Whose agent is whose, how many an account has, and what a call writes down."""
 
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
 from kit.engine.bare import AT, bare_world, joined
+from kit.service.bare import bare_service
 from service_tui.engine.errors import AgentNotFound
 from service_tui.engine.events import Event, OperatorActed, SpeedSet
 from service_tui.server.http.idempotency import Promise
@@ -21,19 +21,7 @@ HAPPENED: Final[Event] = SpeedSet(AT, AT, 60)
 ACT: Final = OperatorActed("ann", AT, "speed")
 
 
-class Store:
-    """A store that notes what it is asked to write."""
-
-    def __init__(self, world: Any) -> None:
-        self.world = world
-        self.written: list[object] = []
-        self.events = SimpleNamespace(subscribe=lambda *words: words)
-
-    async def commit(self, events: Any, **named: Any) -> None:
-        self.written.append((list(events), named))
-
-
-def service(plan: Plan = Plan.FREE, **changes: Any) -> Service:
+def service(plan: Plan = Plan.FREE, **changes: Any) -> Any:
     world = bare_world("own", "ada", "bens", "cyds", "gone")
     for name, change in {
         "ada": {"owner": "ann"},
@@ -42,22 +30,11 @@ def service(plan: Plan = Plan.FREE, **changes: Any) -> Service:
         "gone": {"retired": True},
     }.items():
         world.agents[name].change(change)
-    given: Any = {
-        "world_store": Store(world),
-        "clock": SimpleNamespace(now=lambda: 71.5),
-        "new_key": str, "new_id": str, "address": "", "plan": plan, "repeats": None,
-        "courier": None, "operator_agent": "own",
-    }  # fmt: skip
-    return Service(**{**given, **changes})
+    return bare_service(world, plan=plan, **changes)
 
 
 def call(one: Service, **changes: Any) -> RequestContext:
     return RequestContext(one, None, AT, **changes)
-
-
-def written(one: Service) -> list[Any]:
-    store: Any = one.world_store
-    return store.written
 
 
 def test_an_agent_belongs_to_its_owner_and_the_desks_own_to_the_owner_of_the_desk() -> None:
@@ -109,11 +86,6 @@ def test_a_full_account_says_how_many_its_plan_allows() -> None:
     assert body.error == "the account has its 10 agents"
 
 
-def test_who_listens_does_so_from_now_or_from_after_a_number() -> None:
-    assert service().subscribe(12) == (71.5, 12)
-    assert service().subscribe() == (71.5, None)
-
-
 def test_what_an_endpoint_does_not_ask_for_is_not_given() -> None:
     one = service()
     request = call(one, body=HaltBody.model_construct())
@@ -143,45 +115,37 @@ class Reply(WireModel):
     word: str = "yes"
 
 
-async def test_an_answer_is_written_with_what_it_answers() -> None:
-    one = service()
+async def test_an_answer_is_written_with_what_it_answers_and_who_acted_beside_it() -> None:
+    one, reply = service(), Reply()
+    store = one.world_store
     promise = Promise("ada", "k1", "/p", "h", AT)
-    reply = Reply()
     assert await call(one, promise=promise).commit([HAPPENED], reply) is reply
-    kept = Answer("ada", "k1", "/p", "h", '{"word":"yes"}', AT)
-    assert written(one) == [([HAPPENED], {"answer": kept})]
-
-
-async def test_who_acted_stands_beside_what_happened_and_nowhere_else() -> None:
-    one = service()
+    assert store.answers == [Answer("ada", "k1", "/p", "h", '{"word":"yes"}', AT)]
+    assert store.written == [HAPPENED]
+    store.written.clear()
     await call(one, act=ACT).commit([HAPPENED], Reply())
+    assert store.written == [HAPPENED, ACT]
+    # Where nothing happened nobody acted.
     await call(one, act=ACT).commit([], Reply())
-    await call(one).commit([HAPPENED], Reply())
-    assert written(one) == [
-        ([HAPPENED, ACT], {"answer": None}),
-        ([], {"answer": None}),
-        ([HAPPENED], {"answer": None}),
-    ]
+    assert store.written == [HAPPENED, ACT]
 
 
 async def test_what_belongs_to_it_is_written_in_the_same_transaction() -> None:
     one = service()
     also: Any = lambda events, reply: [(len(events), reply.word)]  # noqa: E731
     await call(one, also=also).commit([HAPPENED], Reply())
-    assert written(one) == [([HAPPENED, (1, "yes")], {"answer": None})]
+    assert (one.world_store.written, len(one.world_store.answers)) == ([HAPPENED, (1, "yes")], 1)
 
 
 async def test_a_change_of_an_operator_is_written_only_where_something_changed() -> None:
     one = service()
-    request = call(one, act=ACT)
+    written, request = one.world_store.written, call(one, act=ACT)
     await request.write([])
-    assert written(one) == []
+    assert written == []
     await request.write([HAPPENED])
+    assert written == [HAPPENED, ACT]
     await request.write([], always=True)
+    assert written == [HAPPENED, ACT, ACT]
     beside: Any = object()
     await call(one).write([], beside=beside)
-    assert written(one) == [
-        ([HAPPENED, ACT], {"beside": None}),
-        ([ACT], {"beside": None}),
-        ([], {"beside": beside}),
-    ]
+    assert written[3:] == ["beside"]

@@ -1,17 +1,18 @@
 """Entries and what came back of them, read row by row."""
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
+from kit.service.memory import MemoryDatabase
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout, kind_of
-from service_tui.server.past import digest
 from service_tui.server.past.digest import Digest
+from service_tui.storage.db import tables
 from service_tui.storage.entries import StoredEntry
-from service_tui.storage.journal import History, JournalRow
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -24,51 +25,34 @@ def dollars(amount: float) -> Micros:
 
 
 class Kept:
-    """The journal and the stored entries."""
+    """A journal and the entries that are read of it."""
 
     def __init__(self) -> None:
-        self.rows: list[JournalRow] = []
-        self.stored: dict[int, StoredEntry] = {}
-        self.up_to = 0
-        self.takes: list[tuple[list[str], list[str], int]] = []
+        self.database = MemoryDatabase(tables.Journal, tables.Entries, tables.Entriesread)
+        self.seq = 0
 
-    def rows_of_agents(self, after: int, _: object, *, limit: int) -> list[JournalRow]:
-        return [row for row in self.rows if row.seq > after][: min(limit, CHUNK)]
+    @property
+    def stored(self) -> dict[int, StoredEntry]:
+        rows = self.database.rows("SELECT * FROM entries ORDER BY seq", {})
+        return {row[0]: StoredEntry(*row) for row in rows}
 
-    def rows_of(self, history: History, *, limit: int, offset: int) -> tuple[list[JournalRow], int]:
-        found = [row for row in reversed(self.rows) if row.kind in history.kinds]
-        return found[offset:][:limit], len(found)
+    async def write(self, kind: str, body: str, agent_id: str | None, market_id: str) -> None:
+        self.seq += 1
+        row = self.seq, AT, kind, agent_id, market_id, body
+        await self.database.write(lambda connection: connection.execute(INSERT, row))
 
-    def read_to(self) -> int:
-        return self.up_to
-
-    def held(self, agent_id: str, market_id: str) -> list[StoredEntry]:
-        return [
-            one
-            for one in self.stored.values()
-            if one.open_shares and (one.agent_id, one.market_id) == (agent_id, market_id)
-        ]
-
-    def of_trade(self, trade_id: str) -> StoredEntry | None:
-        return next((one for one in self.stored.values() if one.trade_id == trade_id), None)
-
-    async def take(self, new: Any, changed: Any, seq: int) -> None:
-        new, changed = list(new), list(changed)
-        names = [[one.trade_id for one in some] for some in (new, changed)]
-        self.takes.append((names[0], names[1], seq))
-        self.stored |= {one.seq: one for one in (*new, *changed)}
-        self.up_to = seq
+    async def catch_up(self) -> int:
+        return await Digest(self.database).catch_up()  # pyright: ignore[reportArgumentType]
 
 
-CHUNK: Final = 4
+INSERT: Final = "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, NULL)"
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
+def kept() -> Iterator[Kept]:
     made = Kept()
-    monkeypatch.setattr(digest, "JournalStore", lambda _: made)
-    monkeypatch.setattr(digest, "EntryStore", lambda _: made)
-    return made
+    yield made
+    made.database.close()
 
 
 def note(skill: str = "rain", **signals: Any) -> Note:
@@ -99,17 +83,14 @@ def met(shares: float, money: float) -> OrderFilled:
 
 async def digested(kept: Kept, *events: Any) -> dict[str, tuple[float, ...]]:
     """Of each entry: shares, money, open shares and what came back, in dollars."""
-    first = len(kept.rows) + 1
-    for seq, event in enumerate(events, first):
+    for event in events:
         if isinstance(event, tuple) and not hasattr(event, "_fields"):
-            kind, fields = event
-            row = JournalRow(seq, AT, kind, "ada", "m1", codec.dumps(fields))
+            kind, ends = event
+            await kept.write(kind, codec.dumps(ends), "ada", "m1")
         else:
-            body = codec.encode(event)
             market_id = getattr(event, "market_id", None)
-            row = JournalRow(seq, AT, kind_of(event), event.agent_id, market_id, body)
-        kept.rows.append(row)
-    assert await Digest(None).catch_up() == len(events)  # pyright: ignore[reportArgumentType]
+            await kept.write(kind_of(event), codec.encode(event), event.agent_id, market_id)
+    assert await kept.catch_up() == sum(not isinstance(one, WalletLinked) for one in events)
     return {
         one.trade_id: tuple(
             amount / ONE for amount in (one.shares, one.money, one.open_shares, one.back)
@@ -132,7 +113,6 @@ async def test_a_buy_is_an_entry_with_all_that_a_backtest_asks_for(kept: Kept) -
             signal='{"edge":0.25,"n":3}',
         )
     }  # fmt: skip
-    assert kept.takes == [(["t1"], [], 1)]
 
 
 async def test_a_wallet_sells_of_its_own_entries_alone(kept: Kept) -> None:
@@ -174,12 +154,12 @@ async def test_a_sale_takes_of_the_own_skills_entries_first_and_of_the_oldest(ke
 
 async def test_a_sale_in_a_later_chunk_finds_the_entries_of_the_earlier_ones(kept: Kept) -> None:
     buys = [fill(n, Action.BUY, 10, n) for n in range(1, 6)]
-    found = await digested(kept, *buys, fill(6, Action.SELL, 45, 45))
+    await digested(kept, *buys[:4])
+    found = await digested(kept, buys[4], fill(6, Action.SELL, 45, 45))
     assert found == {
         "t1": (10, 1, 0, 10), "t2": (10, 2, 0, 10), "t3": (10, 3, 0, 10), "t4": (10, 4, 0, 10),
         "t5": (10, 5, 5, 5),
     }  # fmt: skip
-    assert kept.takes == [(["t1", "t2", "t3", "t4"], [], 4), (["t5"], ["t1", "t2", "t3", "t4"], 6)]
 
 
 async def test_only_entries_of_the_same_side_and_venue_are_sold_or_paid(kept: Kept) -> None:
@@ -207,7 +187,6 @@ async def test_a_resting_order_is_an_entry_that_grows_with_each_part_it_meets(ke
     assert found == {"o1": (10, 4, 10, 0)}
     assert (kept.stored[1].venue, kept.stored[1].skill) == ("sol_venue", "snow")
     assert await digested(kept, met(5, 2)) == {"o1": (15, 6, 15, 0)}
-    assert kept.takes[-1] == ([], ["o1"], 4)
 
 
 async def test_an_order_of_which_all_was_sold_is_found_again_when_it_meets_more(kept: Kept) -> None:
@@ -221,8 +200,6 @@ async def test_an_order_of_which_all_was_sold_is_found_again_when_it_meets_more(
 async def test_a_sale_order_is_no_entry_and_a_row_of_nobody_counts_for_nothing(kept: Kept) -> None:
     assert await digested(kept, placed(5, 2, action=Action.SELL)) == {}
     body = codec.encode(fill(2, Action.BUY, 1, 1))
-    kept.rows.append(JournalRow(2, AT, "fill", None, "m1", body))
-    assert await Digest(None).catch_up() == 1  # pyright: ignore[reportArgumentType]
+    await kept.write("fill", body, None, "m1")
+    assert await kept.catch_up() == 0
     assert kept.stored == {}
-    assert kept.up_to == 2
-    assert await Digest(None).catch_up() == 0  # pyright: ignore[reportArgumentType]

@@ -135,7 +135,7 @@ def test_a_trade_without_a_figure_passes_no_threshold_of_it(
         (8 * ONE, 0, None, None, "{}"),
     ]
     request = asked(fixed, sweep={"min_edge": (0.0,)})
-    found = research._passing(rows, research.thresholds_in(request), {})
+    found = research.passing(rows, research.thresholds_in(request), {})
     assert [one.pnl / ONE for one in found] == passed
     assert [one.signals for one in found] == [(edge,) for edge in passed]
 
@@ -143,7 +143,7 @@ def test_a_trade_without_a_figure_passes_no_threshold_of_it(
 def test_a_swept_figure_that_a_trade_lacks_is_none() -> None:
     rows: Any = [(ONE, 9, "m1", "no", '{"odds": 1}'), (2 * ONE, 0, "gone", "yes", '{"odds": 1}')]
     request = asked({"min_odds": 1.0}, sweep={"min_edge": (0.0,), "max_size": (1.0,)})
-    (one,) = research._passing(rows, research.thresholds_in(request), {"m1": 0.4})
+    (one,) = research.passing(rows, research.thresholds_in(request), {"m1": 0.4})
     assert one == (ONE + int(9 * 0.6), True, (None, None))
 
 
@@ -153,7 +153,7 @@ def test_what_is_held_is_open_and_its_worth_is_never_rounded_up(
 ) -> None:
     rows: Any = [(ONE, held, "m1", "yes", "{}")]
     request = asked({}, sweep={"min_edge": (0.0,)})
-    (one,) = research._passing(rows, research.thresholds_in(request), {"m1": 0.9})
+    (one,) = research.passing(rows, research.thresholds_in(request), {"m1": 0.9})
     assert one == (ONE + worth, is_open, (None,))
 
 

@@ -10,11 +10,15 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
+from service_tui.engine.events import Fill, OrderPlaced, TradeFailed
 from service_tui.server.embedded import BASE_URL
+from service_tui.server.routes.batch import filled_leg, warnings_of
 from service_tui.server.world_store import restore
 from service_tui.storage.errors import StorageFullError
 from service_tui.storage.journal import JournalStore
-from service_tui.terms import Plan, Venue
+from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.units import ONE, Micros, Timestamp
+from service_tui.wire.batch import BatchRequest, LegBody, LegRequest
 from service_tui.wire.endpoints.public import BATCH, POSITIONS, TRADES
 
 pytestmark = pytest.mark.slow
@@ -271,6 +275,14 @@ async def test_max_slippage_binds_each_trade_where_it_is_sent(tmp_path: Path) ->
         assert "0.002" in refused["error"]
         assert (said["failed_count"], said["total_cost"]) == (1, 1)
         assert stage.world.cash(stage.agent) == before - 1_000_000
+        # A quote is never refused for it, and warned of.
+        (warning,) = (await batch(line, legs, max_slippage=0.002, dry_run=True))["warnings"]
+        assert warning.startswith(f"{first} slips 0.")
+        assert warning.endswith("above max_slippage 0.002")
+        said = await batch(line, legs, max_slippage=0.002, atomic=True)
+        assert [(row["success"], row["aborted"]) for row in said["results"]] == [
+            (False, False), (False, True),
+        ]  # fmt: skip
         # Where it is not sent, nothing is refused for it.
         for fields in ({}, {"atomic": True}):
             said = await batch(line, [leg(first, 400)], **fields)
@@ -285,3 +297,59 @@ async def test_a_misspelt_bound_of_a_batch_is_named(tmp_path: Path) -> None:
         assert said["warnings"] == [
             "unknown field ignored: 'max_slipage', did you mean max_slippage?"
         ]
+
+
+def bought(*, on_book: bool = False) -> Fill | OrderPlaced:
+    """Ten shares for five dollars, from a price of 45 cents."""
+    given = {
+        "trade_id": "t1", "order_id": "o1", "agent_id": "ada", "market_id": "m1",
+        "side": Side.YES, "action": Action.BUY, "shares": Micros(10 * ONE),
+        "money": Micros(5 * ONE), "price_before": 0.45,
+    }  # fmt: skip
+    kind = OrderPlaced if on_book else Fill
+    empty = dict.fromkeys(kind._fields)
+    return kind(**(empty | {key: value for key, value in given.items() if key in empty}))
+
+
+@pytest.mark.parametrize(
+    ("on_book", "first", "slippage"), [(False, 0.0, 0.05), (False, 0.4, 0.1), (True, 0.0, 0.05)]
+)
+def test_slippage_counts_from_before_the_batch_or_from_the_books_own_price(
+    *, on_book: bool, first: float, slippage: float
+) -> None:
+    row = filled_leg(bought(on_book=on_book), first)
+    assert row.slippage == pytest.approx(slippage)
+    assert (row.trade_id, row.cost, row.shares, row.price) == (
+        "o1" if on_book else "t1", 5.0, 10.0, 0.5,
+    )  # fmt: skip
+
+
+def test_what_does_not_begin_with_a_fill_or_an_order_is_a_fault_of_ours() -> None:
+    with pytest.raises(TypeError):
+        filled_leg(TradeFailed("ada", Timestamp(0.0), "m1", Side.NO, "x"), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("most", "warned"), [(None, []), (0.0, ["slips"]), (0.02, []), (0.0199, ["slips"])]
+)
+def test_a_buy_above_the_bound_is_warned_of_and_a_bound_of_zero_binds(
+    most: float | None, warned: list[str]
+) -> None:
+    rows = (
+        LegBody(market_id="slips", success=True, slippage=0.02),
+        LegBody(market_id="refused", success=False, slippage=0.9),
+    )
+    trades = (LegRequest(market_id="m1", side=Side.YES, amount=5.0),)
+    found = warnings_of(BatchRequest(trades=trades, max_slippage=most), rows)
+    assert [text.split()[0] for text in found] == warned
+
+
+async def test_a_size_finer_than_a_cent_is_named_by_its_place(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line, (one, two) = line_to(stage), ids(stage, 2)
+        before = state(stage)
+        for amount in (1.005, 0.0000001):
+            body = {"trades": [leg(one), leg(two, amount)]}
+            said = await line.said(BATCH, 422, json=body)
+            assert said["detail"][0]["loc"] == ["body", "trades", 1, "amount"]
+        assert state(stage) == before

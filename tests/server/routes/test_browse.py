@@ -3,14 +3,19 @@
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kit.engine.bare import AT, HOUR, bare_world, listed
 from kit.service.line import Line
 from kit.service.stage import open_stage
+from service_tui.engine.amm.market import Market
+from service_tui.server.routes.browse import STEPS_S, browsed, span_of
 from service_tui.terms import MarketWindow, Plan
+from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
-from service_tui.wire.browse import CANDLES_MAX
+from service_tui.wire.browse import CANDLES_MAX, BrowseQuery, CandlesQuery
 from service_tui.wire.endpoints.browse import BROWSE, CANDLES, FAST_MARKETS, OPPORTUNITIES
 from service_tui.wire.endpoints.public import (
     FLEET_SUMMARY,
@@ -218,3 +223,105 @@ async def test_no_word_after_markets_is_taken_for_an_id(tmp_path: Path) -> None:
         listed = (await line.ask(MARKETS, limit=500)).json()["markets"]
         found = (await line.ask(OPPORTUNITIES, min_divergence=0, limit=50)).json()["markets"]
         assert {row["id"] for row in found} <= {row["id"] for row in listed}
+
+
+def at(hours: float) -> Timestamp:
+    return Timestamp(AT + hours * HOUR)
+
+
+def shelf() -> list[Market]:
+    world, found = bare_world(), list[Market]()
+    for name, volume, changes in (
+        ("rain", 5, {"question": "Will it rain in Dee?", "tags": ("weather", "days")}),
+        ("snow", 9, {"question": "Will it SNOW?", "tags": ("weather",), "opens_at": at(-1),
+                     "resolves_at": at(3)}),
+        ("vote", 7, {"question": "Will Dee vote?", "tags": ("politics",), "opens_at": at(-3),
+                     "resolves_at": at(2)}),
+        ("late", 1, {"question": "Late?", "tags": (), "resolves_at": at(-0.1)}),
+        ("over", 2, {"question": "Over?", "tags": ()}),
+    ):  # fmt: skip
+        market = listed(world, name, **changes)
+        market.count_volume(AT, Micros(volume * ONE))
+        if name == "over":
+            market.resolved_at, market.outcome = AT, True
+        found.append(market)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"status": "trending"}, "snow vote rain late"),
+        ({}, "snow vote rain"),
+        ({"status": "all"}, "snow vote rain over late"),
+        ({"status": "active"}, "snow vote rain"),
+        ({"status": "closed"}, "late"),
+        ({"status": "resolved"}, "over"),
+        ({"status": "new"}, "snow rain late vote"),
+        ({"status": "ending"}, "late rain vote snow"),
+        ({"tags": " Weather "}, "snow rain"),
+        ({"tags": "weather, days"}, "rain"),
+        ({"q": "dee will"}, "vote rain"),
+        ({"q": "snow WEATHER"}, "snow"),
+        ({"min_volume": 7.0}, "snow vote"),
+        ({"min_volume": 7.01}, "snow"),
+    ],
+)
+def test_markets_are_found_by_status_tags_words_and_volume(
+    query: dict[str, Any], found: str
+) -> None:
+    markets = browsed(BrowseQuery(**query), shelf(), AT)
+    assert [one.market_id for one in markets] == found.split()
+
+
+@pytest.mark.parametrize(
+    ("query", "first_s", "cut_s"),
+    [
+        ({}, -7_200, 0),
+        ({"start": AT - 1_000}, -1_200, 0),
+        ({"start": AT - 9_000}, -7_200, 0),
+        ({"end": AT - 1_000}, -7_200, -1_000),
+        ({"end": AT + 1_000}, -7_200, 0),
+        # The last moment of a candle is where the next page begins.
+        ({"start": AT - 900 - 0.001}, -900, 0),
+        ({"interval": "1m", "end": AT}, -7_200, min(0, CANDLES_MAX * 60 - 7_200)),
+    ],
+)
+def test_a_span_lies_within_the_markets_life_and_begins_at_a_whole_step(
+    query: dict[str, Any], first_s: float, cut_s: float
+) -> None:
+    listing = listed(bare_world()).listing
+    given = {key: round(one * 1_000) if key != "interval" else one for key, one in query.items()}
+    asked = CandlesQuery(**{"symbol": "m1", "interval": "5m", **given})
+    first, cut, end = span_of(asked, listing, AT)
+    assert (first, cut) == (AT + first_s, AT + cut_s)
+    assert end == min(AT, query.get("end", AT))
+
+
+def test_the_steps_of_candles_are_those_of_their_names() -> None:
+    assert STEPS_S == {
+        "1m": 60, "5m": 300, "15m": 900, "1h": 3_600, "4h": 14_400, "1d": 86_400,
+    }  # fmt: skip
+
+
+async def test_fast_markets_are_found_by_venue_and_in_each_order(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = Line(stage, stage.key)
+
+        async def fast(**query: object) -> list[dict[str, Any]]:
+            body = (await line.ask(FAST_MARKETS, **({"limit": 200} | query))).json()
+            assert body["count"] == len(body["markets"])
+            return body["markets"]
+
+        every = await fast()
+        ids = [one["id"] for one in every]
+        assert [one["id"] for one in await fast(venue="sim")] == ids
+        for venue in ("evm_venue", "sol_venue"):
+            mine = [one["id"] for one in every if one["import_source"] == venue]
+            assert [one["id"] for one in await fast(venue=venue)] == mine
+        volumes = [one["volume_24h"] for one in await fast(sort="volume")]
+        assert volumes == sorted(volumes, reverse=True)
+        gaps = [abs(one["divergence"] or 0) for one in await fast(sort="opportunity")]
+        assert gaps == sorted(gaps, reverse=True)
+        assert [one["id"] for one in await fast(limit=1)] == ids[:1]
+        assert await fast(asset=" no such thing ") == []

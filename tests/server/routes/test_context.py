@@ -137,6 +137,9 @@ async def test_an_edge_is_worth_a_trade_from_the_threshold_on(tmp_path: Path) ->
             said = (await context(line, soon.market_id, my_probability=price + edge))["edge"]
             assert (said["recommended_side"], said["recommendation"]) == wanted
             assert said["user_edge"] == pytest.approx(edge, abs=1e-6)
+        # That a thing is impossible is a probability as well.
+        sure = (await context(line, soon.market_id, my_probability=0))["edge"]
+        assert (sure["user_probability"], sure["recommended_side"]) == (0.0, "no")
         await trade(line, soon.market_id, amount=1)
         near = soon.price() + 0.01
         held = (await context(line, soon.market_id, my_probability=near))["edge"]

@@ -4,11 +4,14 @@ from typing import Any, Final
 import pytest
 
 from kit.clock import leap
+from kit.engine.bare import AT, bare_world, listed
 from kit.engine.topics import TOPICS
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.books.catalogue import (
+    CatalogueMatch,
+    condition_of,
     event_of,
     event_url,
     importable_at,
@@ -20,7 +23,8 @@ from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.slots import EVENT_SIZE, IMPORT_SLOTS
-from service_tui.server.routes.importing import venue_of
+from service_tui.server.http.refusals import Denied
+from service_tui.server.routes.importing import fresh_of, outcomes_with, venue_of
 from service_tui.server.world_store import restore
 from service_tui.terms import Plan, Venue
 from service_tui.units import Timestamp
@@ -408,3 +412,27 @@ async def test_an_event_of_the_solana_venue_is_imported_by_any_of_its_tickers(
         assert stage.agent.imports_today(stage.clock.now()) == 1
         single = next(iter(alone(stage, Venue.SOL)))
         await line.said(IMPORT_TICKER_EVENT, 404, json={"event_ticker": ticker_of(single)})
+
+
+def test_outcomes_are_chosen_by_either_of_their_ids_and_kept_in_order() -> None:
+    world = bare_world()
+    listings = tuple(listed(world, name).listing for name in ("m1", "m2", "m3"))
+    match = CatalogueMatch(listings)
+    chosen = outcomes_with(match, [condition_of("m3"), "m1", condition_of("m1")])
+    assert [one.market_id for one in chosen] == ["m1", "m3"]
+    with pytest.raises(Denied, match="422"):
+        outcomes_with(match, ["m1", "m4"])
+
+
+@pytest.mark.parametrize("text", ["http://[::1", "ftp://polymarket.com/a", "polymarket.org/a", ""])
+def test_what_is_no_address_of_a_venue_is_none(text: str) -> None:
+    assert venue_of(text) is None
+
+
+def test_what_is_listed_or_over_is_not_listed_again() -> None:
+    world = bare_world()
+    listings = [
+        listed(world, name, resolves_at=Timestamp(AT + left_s)).listing
+        for name, left_s in (("m1", 60.0), ("m2", 60.0), ("m3", 0.0), ("m4", 0.001))
+    ]
+    assert [one.market_id for one in fresh_of(listings, {"m1"}, AT)] == ["m2", "m4"]

@@ -1,16 +1,23 @@
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from kit.engine.bare import AT, HOUR, bare_world
+from kit.engine.bare import listed as listed_market
 from kit.service.line import Line, line_to
 from kit.service.stage import Stage, open_stage
+from service_tui.engine.amm.market import Market
 from service_tui.engine.books.catalogue import HOSTS, url_of
+from service_tui.server.routes.markets import found_in, unknown_warning
 from service_tui.terms import MarketStatus, Venue
+from service_tui.units import ONE, Micros, Probability, Timestamp
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.browse import BROWSE
-from service_tui.wire.endpoints.public import MARKET, MARKETS
+from service_tui.wire.endpoints.public import MARKET, MARKET_HISTORY, MARKETS
+from service_tui.wire.markets import MarketsQuery
 
 
 async def listed(line: Line, **params: object) -> list[dict[str, Any]]:
@@ -189,3 +196,110 @@ async def test_a_search_finds_a_market_by_its_pasted_address_and_in_any_kind_of_
         accented = f"{word[0]}\u0301{word[1:]}"
         rows = (await line.said(endpoint, q=accented, limit=200))["markets"]
         assert market.market_id in {row["id"] for row in rows}
+
+
+def at(hours: float) -> Timestamp:
+    return Timestamp(AT + hours * HOUR)
+
+
+def shelf() -> list[Market]:
+    """Markets by name, of which one is closed and two are resolved; volume is of the last hour."""
+    world, found = bare_world(), list[Market]()
+    for name, volume, changes in (
+        ("rain", 5, {"question": "Will it rain in Dee?", "tags": ("weather", "days"),
+                     "start_price": Probability(0.45), "opens_at": at(-4)}),
+        ("snow", 9, {"question": "Snow: will Dee see it?", "tags": ("weather",),
+                     "start_price": Probability(0.9), "resolves_at": at(3), "home": Venue.EVM}),
+        ("vote", 7, {"question": "Will anyone vote?", "tags": ("politics", "dee"),
+                     "resolves_at": at(2), "start_price": Probability(0.7), "opens_at": at(-3)}),
+        ("late", 1, {"question": "Late?", "tags": (), "resolves_at": at(-0.1)}),
+        ("over", 2, {"question": "Over?", "tags": ()}),
+        ("gone", 0, {"question": "Gone?", "tags": ()}),
+    ):  # fmt: skip
+        market = listed_market(world, name, **changes)
+        market.count_volume(AT, Micros(volume * ONE))
+        if name in {"over", "gone"}:
+            market.resolved_at, market.outcome = AT, True
+        found.append(market)
+    return found
+
+
+NAMES = "late, gone,rain,none"
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "before"),
+    [
+        ({}, "snow vote rain", None),
+        ({"status": "all"}, "snow vote rain", 6),
+        ({"status": "all", "tradeable_only": False}, "snow vote rain over late gone", None),
+        ({"status": "closed"}, "late", None),
+        ({"status": "resolved"}, "over gone", None),
+        ({"venue": Venue.EVM}, "snow", None),
+        ({"venue": Venue.SIM}, "snow vote rain", None),
+        ({"import_source": Venue.EVM, "venue": Venue.SOL}, "snow", None),
+        ({"import_source": Venue.SOL}, "", None),
+        ({"ids": NAMES, "sort": "created"}, "late gone rain", None),
+        ({"ids": NAMES, "status": "resolved", "sort": "created"}, "late gone rain", None),
+        ({"tags": "Weather"}, "snow rain", None),
+        ({"tags": " days , weather,"}, "rain", None),
+        ({"q": "DEE will"}, "rain snow vote", None),
+        ({"q": "will rain"}, "rain", None),
+        ({"max_hours_to_resolution": 2}, "vote rain", None),
+        ({"sort": "created"}, "snow vote rain", None),
+        ({"sort": "recent"}, "snow vote rain", None),
+        ({"sort": "opportunity"}, "rain vote snow", None),
+        ({"q": "dee", "sort": "created"}, "snow rain vote", None),
+    ],
+)
+def test_markets_are_found_by_each_condition_in_the_order_they_are_wanted(
+    query: dict[str, Any], found: str, before: int | None
+) -> None:
+    markets, left_out = found_in(MarketsQuery(**query), shelf(), AT)
+    assert [one.market_id for one in markets] == found.split()
+    assert left_out == before
+
+
+@pytest.mark.slow
+async def test_a_row_has_what_was_asked_to_be_included_and_one_market_all(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line = line_to(stage)
+        for include, has_line, has_criteria in (
+            ("", False, False), ("sparkline", True, False), ("resolution_criteria", False, True),
+            (" sparkline , resolution_criteria", True, True), ("spark", False, False),
+        ):  # fmt: skip
+            (row,) = await listed(line, limit=1, include=include)
+            assert bool(row.get("sparkline")) is has_line, include
+            assert bool(row.get("resolution_criteria")) is has_criteria, include
+        one = (await line.said(MARKET, path={"market_id": row["id"]}))["market"]
+        assert one["id"] == row["id"]
+        assert one["sparkline"]
+        assert one["resolution_criteria"]
+
+
+@pytest.mark.slow
+async def test_prices_over_time_lie_within_the_life_of_the_market(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line, now = line_to(stage), stage.world.world_at
+        market = max(stage.open_markets(), key=lambda one: now - one.listing.opens_at)
+        age_h = (now - market.listing.opens_at) / HOUR
+        for hours, interval in ((1, 15), (2, 30), (168, 60), (1, 1440)):
+            path = {"market_id": market.market_id}
+            said = await line.said(MARKET_HISTORY, path=path, hours=hours, interval=interval)
+            points = said["points"]
+            times = [datetime.fromisoformat(one["timestamp"]).timestamp() for one in points]
+            first = now - min(hours, age_h) * HOUR
+            assert times == sorted(times)
+            assert times[0] >= first - 0.001
+            assert times[-1] <= now + 0.001
+            assert 1 <= len(points) <= (now - first) / (interval * 60) + 2
+            assert all(one["price_yes"] + one["price_no"] == pytest.approx(1) for one in points)
+            assert said["interval_minutes"] == interval
+
+
+def test_at_most_five_unknown_parameters_are_named_each_cut_to_its_beginning() -> None:
+    assert unknown_warning((), ()) is None
+    many = unknown_warning([f"zz{one}" for one in range(9)], ())
+    assert many == "ignored unknown parameters: zz0, zz1, zz2, zz3, zz4"
+    named = unknown_warning(("statuss", "x" * 60), ("status",))
+    assert named == f"ignored unknown parameters: statuss (did you mean status?), {'x' * 50}"

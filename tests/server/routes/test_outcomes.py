@@ -15,9 +15,11 @@ from service_tui.engine.position import Position
 from service_tui.server.past.agent_past import AgentFill, in_one_form
 from service_tui.server.past.history import Paid
 from service_tui.server.past.outcomes import books_of
+from service_tui.server.routes.outcomes import weighed
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import OUTCOMES, PLACE_TRADE, TRADES
+from service_tui.wire.outcomes import OutcomesQuery
 
 START = Timestamp(1_800_000_000.0)
 
@@ -193,3 +195,44 @@ def test_what_rested_is_told_by_its_own_row_or_by_that_of_its_order() -> None:
     assert alone == replace(told, reasoning="")
     # Without either nothing is made up.
     assert in_one_form([old]) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "trades", "pnl", "venues"),
+    [
+        ({}, 4, 3.0, {"sim": 3.0}),
+        # From the moment itself on.
+        ({"since": 2}, 2, 2.0, {"sim": 2.0}),
+        ({"since": 3}, 1, 2.0, {"sim": 2.0}),
+        ({"since": 4}, 0, 0.0, {}),
+        ({"skill": "dip"}, 3, 3.0, {"sim": 3.0}),
+        ({"skill": "rain"}, 1, 0.0, {}),
+    ],
+)
+def test_outcomes_count_from_their_moment_on_and_by_the_skill_that_is_named(
+    query: dict[str, Any], trades: int, pnl: float, venues: dict[str, float]
+) -> None:
+    position, past = Position("a", "m"), list[Fill]()
+    for after, (action, skill, money) in enumerate([
+        ("buy", "dip", 2),
+        ("sell", "dip", 2),
+        ("buy", "rain", 3),
+        ("sell", "dip", 3),
+    ]):
+        at, side = Timestamp(START + after), Side.YES if skill == "dip" else Side.NO
+        shares, paid = Micros((10 if action == "buy" else 5) * ONE), Micros(money * ONE)
+        realized = Micros(0)
+        if action == "buy":
+            position.buy(side, shares, paid, at)
+        else:
+            realized = position.sell(side, shares, paid)
+        past.append(
+            Fill(
+                f"t{after}", "a", "m", side, Action(action), shares, paid, 0.5, 0.5, at, at,
+                realized, Note(skill_slug=skill),
+            )
+        )  # fmt: skip
+    if "since" in query:
+        query = {"since": datetime.fromtimestamp(START + query["since"], UTC)}
+    found = weighed(OutcomesQuery(**query), past)
+    assert (found.trades, found.pnl, found.pnl_by_venue) == (trades, pnl, venues)

@@ -1,15 +1,18 @@
 """Redemption over HTTP: managed at once, external in three steps, and what the relay refuses."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from kit.engine.bare import AT, bare_world
 from kit.engine.topics import TOPICS
 from kit.oracles.calls import selector
+from kit.service.bare import bare_service, request_to
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import (
@@ -24,9 +27,37 @@ from kit.service.wallets import (
     winner_of,
 )
 from service_tui.engine.amm.market import Market
+from service_tui.engine.books.catalogue import condition_of
+from service_tui.engine.books.venues import VenueAccount, VenuePosition
+from service_tui.engine.chain.chain import Tx, Wallet
+from service_tui.engine.chain.redemption import AccountPosition
+from service_tui.engine.chain_events import (
+    CallKind,
+    ChainCall,
+    TxMined,
+    TxSent,
+    TxStatus,
+    WalletLinked,
+)
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
+from service_tui.engine.errors import ApprovalMissing, InsufficientGas
+from service_tui.engine.events import Claimed, Event
+from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.tick import change_speed
+from service_tui.engine.transitions import PositionState
+from service_tui.engine.world import World
+from service_tui.server.chain_node.relay import ADAPTER_KEY, gas_needed
+from service_tui.server.projections.wallet import STATES
+from service_tui.server.routes.redemption import (
+    by_operator,
+    check_means,
+    own_hash,
+    progress_of,
+    report,
+    start,
+    unsigned_tx,
+)
 from service_tui.server.world_store import restore
 from service_tui.signing.book import POLYGON
 from service_tui.signing.calls import (
@@ -35,6 +66,7 @@ from service_tui.signing.calls import (
     RedeemNegRisk,
     RedeemPositions,
     SetApprovalForAll,
+    decode_call,
     encode_call,
 )
 from service_tui.signing.errors import ChainError, NotRedeemableError, Obstacle
@@ -42,8 +74,8 @@ from service_tui.signing.node import chain_of, contracts_of
 from service_tui.signing.policy import Redemption
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.signer import LocalSigner
-from service_tui.terms import Plan, Side, Venue
-from service_tui.units import Timestamp
+from service_tui.terms import Plan, Side, Venue, WalletKind
+from service_tui.units import Micros, Timestamp
 from service_tui.wire.endpoints.public import (
     BRIEFING,
     IMPORT_MARKET,
@@ -60,6 +92,7 @@ from service_tui.wire.endpoints.wallet import (
     REDEEM,
     REDEMPTIONS,
 )
+from service_tui.wire.redemption import RedeemRequest, ReportRequest
 
 pytestmark = pytest.mark.slow
 
@@ -533,3 +566,253 @@ async def test_the_other_venue_is_redeemed_by_hand_alone(tmp_path: Path) -> None
         path = {"agent_id": stage.agent_id}
         done = await operate(stage, DESK_REDEEM, path=path, json=body)
         assert (done["success"], done["payout"]) == (True, pytest.approx(bought["shares_bought"]))
+
+
+# -- without a clock or a disk -------------------------------------------------------------
+
+ADDRESS, HASH = "0x" + "Ab" * 20, "0x" + "cd" * 32
+CONDITION = bytes.fromhex(condition_of("m1")[2:])
+YES, NO = Side.YES, Side.NO
+
+
+@dataclass
+class Scene:
+    """An own wallet whose YES has won; part of its NO is burned already."""
+
+    world: World
+    wallet: Wallet
+    found: AccountPosition
+
+    @classmethod
+    def made(cls, *, neg_risk: bool = False) -> "Scene":
+        world = bare_world("ada", "bea", wallet=WalletKind.EXTERNAL)
+        world.world_at = AT
+        world.apply(WalletLinked("ada", AT, ADDRESS))
+        wallet = world.chain.wallet_of("ada")
+        assert wallet is not None
+        wallet.gas = gas_needed(world)
+        position = Position("ada", "m1")
+        position.yes = SidePosition(Micros(8_000_000), Micros(2_000_000))
+        position.no = SidePosition(Micros(5_000_000), Micros(1_000_000))
+        holding = VenuePosition(
+            position, "Did it?", "politics", Timestamp(AT + 3_600), PositionState.READY,
+            outcome=True, neg_risk=neg_risk, burned_no=Micros(1_000_000),
+        )  # fmt: skip
+        account = VenueAccount("ada", Venue.EVM, holdings={"m1": holding})
+        world.venues.accounts["ada", Venue.EVM] = account
+        return cls(world, wallet, AccountPosition(account, holding))
+
+    def burn(self) -> None:
+        """Take the winning tokens off the chain, as a redemption there does."""
+        holding = self.found.holding
+        holding.burned_yes, holding.paid = Micros(8_000_000), Micros(8_000_000)
+
+    def send(self, status: TxStatus, **fields: Any) -> Tx:
+        call = ChainCall(CallKind.REDEEM, fields.pop("condition", condition_of("m1")), (1,))
+        tx = TxSent(HASH, fields.pop("agent_id", "ada"), AT, ADDRESS, 0, "0x", call, 1, 1, 1)
+        pending = status is TxStatus.PENDING
+        mined = None if pending else TxMined(HASH, "ada", AT, status, 1, 1, 1)
+        made = self.world.chain.txs[HASH] = Tx(tx, mined)
+        return made
+
+    async def report(self, side: Side = YES, tx_hash: str = HASH) -> tuple[Any, list[Event]]:
+        service = bare_service(self.world)
+        body = ReportRequest(market_id="m1", side=side, tx_hash=tx_hash)
+        return await report(request_to(service, "ada", body=body)), service.world_store.written
+
+    async def start(self, side: Side = YES, market_id: str = "m1") -> tuple[Any, list[Event]]:
+        service = bare_service(self.world)
+        body = RedeemRequest(market_id=market_id, side=side)
+        return await start(request_to(service, "ada", body=body)), service.world_store.written
+
+
+@pytest.mark.parametrize("neg_risk", [False, True])
+def test_what_is_to_be_signed_is_the_call_of_the_positions_own_contract(*, neg_risk: bool) -> None:
+    scene = Scene.made(neg_risk=neg_risk)
+    unsigned = unsigned_tx(scene.found, scene.wallet)
+    to, call = (
+        (POLYGON.neg_risk_adapter, RedeemNegRisk(CONDITION, (8_000_000, 4_000_000)))
+        if neg_risk
+        else (
+            POLYGON.conditional_tokens,
+            RedeemPositions(POLYGON.usdc_bridged, ZERO_32, CONDITION, (1, 2)),
+        )
+    )
+    assert decode_call(bytes.fromhex(unsigned.data[2:])) == call
+    assert (unsigned.to, unsigned.sender) == (to, ADDRESS)
+    assert (unsigned.gas, unsigned.chain_id, unsigned.value) == (300_000, 137, None)
+
+
+@pytest.mark.parametrize(
+    ("neg_risk", "approved", "lacks", "refusal"),
+    [
+        (False, False, 0, None), (True, True, 0, None), (True, False, 0, ApprovalMissing),
+        (False, False, 1, InsufficientGas), (True, False, 1, InsufficientGas),
+    ],
+)  # fmt: skip
+def test_a_redemption_needs_its_gas_and_the_adapter_its_approval(
+    refusal: type[Exception] | None, lacks: int, *, neg_risk: bool, approved: bool
+) -> None:
+    scene = Scene.made(neg_risk=neg_risk)
+    scene.wallet.gas -= lacks
+    if approved:
+        scene.wallet.approvals.add(ADAPTER_KEY)
+    with nullcontext() if refusal is None else pytest.raises(refusal):
+        check_means(scene.world, scene.wallet, scene.found.holding)
+
+
+@pytest.mark.parametrize("state", [PositionState.READY, PositionState.REDEEMED])
+@pytest.mark.parametrize("burned", [True, False])
+@pytest.mark.parametrize("status", TxStatus)
+def test_how_far_a_transaction_has_brought_its_redemption(
+    status: TxStatus, state: PositionState, *, burned: bool
+) -> None:
+    scene = Scene.made()
+    if burned:
+        scene.burn()
+    scene.found.holding.state = state
+    word, sentence = progress_of(scene.send(status), scene.found.holding, YES)
+    is_done = burned or state is PositionState.REDEEMED
+    assert (word, sentence) == {
+        TxStatus.PENDING: ("pending", "the transaction is pending"),
+        TxStatus.CONFIRMED: ("redeemed", "the position is redeemed")
+        if is_done
+        else ("failed", "the tokens are still there: not redeemed"),
+    }.get(status, ("failed", f"the transaction is {status.value}"))
+
+
+async def test_a_confirmed_redemption_is_claimed_once_in_whatever_letters_it_is_named() -> None:
+    scene = Scene.made()
+    scene.burn()
+    scene.send(TxStatus.CONFIRMED)
+    body, written = await scene.report(tx_hash="0x" + "CD" * 32)
+    assert written == [Claimed("ada", Venue.EVM, "m1", YES, AT, AT, HASH)]
+    assert (body.success, body.status, body.payout) == (True, "redeemed", 8.0)
+    assert (body.error, body.error_code, body.retryable, body.fix) == (None, None, False, "")
+    again, nothing = await scene.report()
+    assert (again.status, again.payout, nothing) == ("redeemed", 8.0, [])
+
+
+async def test_what_is_left_of_the_other_side_does_not_hold_a_redemption_back() -> None:
+    scene = Scene.made()
+    holding = scene.found.holding
+    holding.burned_no, holding.paid = Micros(5_000_000), Micros(0)
+    scene.send(TxStatus.CONFIRMED)
+    body, written = await scene.report(NO)
+    assert (body.status, body.side) == ("redeemed", NO)
+    assert written == [Claimed("ada", Venue.EVM, "m1", NO, AT, AT, HASH)]
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "word", "retryable", "fix"),
+    [
+        (TxStatus.FAILED, {}, "failed", False, "ask for the"),
+        (TxStatus.CONFIRMED, {"agent_id": "bea"}, "unknown", False, "send the hash"),
+        (TxStatus.CONFIRMED, {"condition": condition_of("m2")}, "unknown", False, "send the hash"),
+        (None, {}, "unknown", False, "send the hash"),
+    ],
+)
+async def test_what_is_not_redeemed_says_how_far_it_is_and_changes_nothing(  # noqa: PLR0917
+    status: TxStatus | None,
+    fields: dict[str, str],
+    word: str,
+    retryable: bool,  # noqa: FBT001 - a case
+    fix: str,
+) -> None:
+    scene = Scene.made()
+    scene.burn()
+    if status is not None:
+        scene.send(status, **fields)
+    body, written = await scene.report()
+    assert (body.success, body.status, body.payout) == (False, word, 0.0)
+    assert body.message == body.error
+    assert (body.error_code, body.retryable) == (f"REDEMPTION_{word.upper()}", retryable)
+    assert body.fix.startswith(fix)
+    assert written == []
+
+
+async def test_an_own_wallet_is_told_what_to_sign_and_a_managed_one_is_paid_at_once() -> None:
+    scene = Scene.made()
+    told, written = await scene.start()
+    assert (told.success, told.tx_hash, told.payout, told.shares) == (True, None, 8.0, 8.0)
+    assert (told.unsigned_tx.sender, told.simulated, written) == (ADDRESS, True, [])
+    ada = scene.world.agents["ada"]
+    ada.change({"wallet": WalletKind.MANAGED})
+    told, written = await scene.start()
+    assert (told.success, told.unsigned_tx, told.payout) == (True, None, 8.0)
+    assert told.lifecycle == STATES[PositionState.REDEEMED]
+    assert [type(one).__name__ for one in written] == ["PositionRedeemed"]
+    # Each redemption of the service's own has a hash of its own.
+    claims = [("ada", "m1", YES), ("ada", "m1", NO), ("ada", "m2", YES), ("bea", "m1", YES)]
+    hashes = [
+        own_hash(scene.world.agents[who], RedeemRequest(market_id=market, side=side))
+        for who, market, side in claims
+    ]
+    assert hashes[0] == told.tx_hash
+    assert len(set(hashes)) == 4
+    assert all(len(one) == 66 and one.startswith("0x") for one in hashes)
+
+
+async def test_what_is_gone_from_the_chain_is_marked_claimed_and_paid_no_more() -> None:
+    scene = Scene.made()
+    scene.burn()
+    told, written = await scene.start()
+    assert (told.success, told.error_code, told.unsigned_tx) == (False, "ALREADY_REDEEMED", None)
+    assert "marked as claimed" in told.error
+    assert [type(one).__name__ for one in written] == ["Claimed"]
+    assert told.lifecycle == STATES[PositionState.REDEEMED]
+
+
+async def test_a_refusal_is_an_answer_with_the_state_of_the_position() -> None:
+    scene = Scene.made()
+    state = STATES[PositionState.READY]
+    lost, written = await scene.start(NO)
+    assert (lost.success, lost.error_code, lost.lifecycle) == (False, "POSITION_LOST", state)
+    assert (lost.simulated, lost.retryable, written) == (True, False, [])
+    assert lost.fix == lost.error_hint
+    other, _ = await scene.start(market_id="m9")
+    assert (other.error_code, other.lifecycle) == ("POSITION_NOT_FOUND", None)
+    scene.world.apply(WalletLinked("ada", AT, ""))
+    scene.world.venues.accounts["ada", Venue.EVM] = scene.found.account
+    unlinked, _ = await scene.start()
+    assert (unlinked.success, unlinked.unsigned_tx) == (False, None)
+    assert "no wallet is linked" in unlinked.error
+
+
+async def test_what_the_operator_redeems_is_the_named_agents_and_so_is_a_refusal() -> None:
+    scene = Scene.made()
+    service, path = bare_service(scene.world), {"agent_id": "ada"}
+    body = RedeemRequest(market_id="m1", side=YES)
+    told = await by_operator(request_to(service, body=body, path=path))
+    # Its own wallet signs on a venue that has a chain, whoever asks.
+    assert told.unsigned_tx is not None
+    assert (told.unsigned_tx.sender, told.tx_hash, told.payout) == (ADDRESS, None, 8.0)
+    body = RedeemRequest(market_id="m1", side=NO)
+    lost = await by_operator(request_to(service, body=body, path=path))
+    assert (lost.success, lost.error_code) == (False, "POSITION_LOST")
+    assert service.world_store.written == []
+
+
+async def test_what_would_fail_on_the_chain_is_refused_before_it_is_signed() -> None:
+    scene = Scene.made()
+    scene.wallet.gas -= 1
+    told, written = await scene.start()
+    assert (told.success, told.error_code, told.unsigned_tx) == (False, "INSUFFICIENT_GAS", None)
+    assert written == []
+
+
+async def test_what_its_venue_redeems_on_its_own_page_is_the_operators_alone() -> None:
+    scene = Scene.made()
+    account = VenueAccount("ada", Venue.SOL, holdings={"m1": scene.found.holding})
+    scene.world.venues.accounts.clear()
+    scene.world.venues.accounts["ada", Venue.SOL] = account
+    told, written = await scene.start()
+    assert (told.success, told.error_code, written) == (False, "MANUAL_ONLY", [])
+    assert scene.found.holding.state is PositionState.READY
+    service = bare_service(scene.world)
+    body = RedeemRequest(market_id="m1", side=YES)
+    told = await by_operator(request_to(service, body=body, path={"agent_id": "ada"}))
+    assert (told.success, told.unsigned_tx, bool(told.tx_hash), told.payout) == (
+        True, None, True, 8.0,
+    )  # fmt: skip
+    assert "PositionRedeemed" in [type(one).__name__ for one in service.world_store.written]

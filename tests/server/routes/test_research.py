@@ -14,6 +14,7 @@ from service_tui.engine.codec.research import research_fields
 from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.limits import DAY_S
 from service_tui.engine.research.research import SESSIONS_KEPT
+from service_tui.server.routes.research import passing, thresholds_in, worth_of
 from service_tui.server.world_store import restore
 from service_tui.terms import Plan
 from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER
@@ -424,3 +425,28 @@ async def test_a_resting_order_is_one_trade_with_the_signal_that_it_was_placed_w
         stored = stage.sim.service.world_store.digest.entries.of_trade(said["trade_id"])
         assert stored is not None
         assert stored.shares > 0
+
+
+@pytest.mark.parametrize(
+    ("market_id", "side", "worth"),
+    [
+        (None, None, 0.0), ("free", "yes", 0.0), ("free", "no", 1.0), ("m1", "yes", 0.25),
+        ("m1", "no", 0.75), ("gone", "yes", None),
+    ],
+)  # fmt: skip
+def test_a_share_that_is_worth_nothing_is_known_to_be(
+    market_id: str | None, side: str | None, worth: float | None
+) -> None:
+    assert worth_of(market_id, side, {"free": 0.0, "m1": 0.25}) == worth
+
+
+def test_a_figure_that_a_trade_does_not_carry_is_not_zero() -> None:
+    request = BacktestRequest(skill_slug="dip", config={}, sweep={"min_edge": (0.1,)})
+    rows: Any = [
+        (5, 0, None, None, '{"edge": 0}'), (6, 0, None, None, "{}"), (7, 4, "gone", "yes", "{}"),
+        (8, 4, "m1", "no", '{"edge": 0.2}'),
+    ]  # fmt: skip
+    found = passing(rows, thresholds_in(request), {"m1": 0.25})
+    assert [(one.pnl, one.is_open, one.signals) for one in found] == [
+        (5, False, (0,)), (6, False, (None,)), (11, True, (0.2,)),
+    ]  # fmt: skip

@@ -89,6 +89,20 @@ async def test_nothing_sent_changes_nothing_and_zero_switches_a_threshold_off(
             assert off["default_stop_loss_pct"] is None
 
 
+async def test_money_is_set_to_the_micro_and_no_finer(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        line, endpoint = line_to(stage), PATCH_SETTINGS
+        for name, value in (
+            ("max_position_usd", 0.000_001), ("max_position_usd", 12.5), ("sdk_daily_limit", 2.5),
+        ):  # fmt: skip
+            assert (await line.said(endpoint, json={name: value}))[name] == value
+        for name, value in (("max_position_usd", 4e-7), ("sdk_daily_limit", 1.000_000_4)):
+            before = stage.agent.settings
+            refused = await line.said(endpoint, 422, json={name: value})
+            assert name in str(refused["detail"])
+            assert stage.agent.settings == before
+
+
 CEILINGS: Final = {Plan.FREE: (50, 1_000), Plan.PRO: (500, 5_000), Plan.ELITE: (None, None)}
 
 

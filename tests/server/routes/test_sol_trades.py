@@ -2,13 +2,21 @@
 
 import asyncio
 import base64
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from kit.service.line import Line
+from kit.service.line import Line, change, sink_on
 from kit.service.stage import Stage, open_stage
+from service_tui.server.http.sol_quotes import SolQuote
+from service_tui.server.routes.sol_trades import (
+    QUOTE_S,
+    SLIP_MAX,
+    fill_status_of,
+    is_worse,
+)
 from service_tui.signing.errors import MalformedError
 from service_tui.signing.solana import (
     check_signed,
@@ -19,9 +27,12 @@ from service_tui.signing.solana import (
     unsigned_transaction,
     wallet_of,
 )
-from service_tui.terms import Venue
-from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS
+from service_tui.terms import Action, Side, Venue
+from service_tui.units import Timestamp
+from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS, TRADES
 from service_tui.wire.endpoints.trading import SOL_QUOTE, SOL_SUBMIT
+from service_tui.wire.sol_trades import SolQuoteRequest
+from service_tui.wire.trades import TradeBody
 
 Json = dict[str, Any]
 SECRET: Final = bytes(range(32))
@@ -157,6 +168,103 @@ async def test_both_sizes_or_none_are_refused(tmp_path: Path) -> None:
         body = {"market_id": market_id, "side": "yes", "wallet_address": WALLET}
         for size in ({}, {"amount": 5, "shares": 5}, {"action": "sell", "amount": 5}):
             assert (await line.ask(SOL_QUOTE, json=body | size)).status_code == 422
+
+
+@pytest.mark.slow
+async def test_a_quote_says_what_is_given_and_got_and_none_is_made_of_what_is_refused(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        market_id, line = await ready(stage), Line(stage, stage.key)
+        quote = await quoted(stage, market_id)
+        memo = base64.b64decode(quote["transaction"]).decode("latin-1")
+        assert f"{quote['quote_id']} buy yes {market_id} {quote['out_amount']} shares" in memo
+        assert f"{quote['in_amount']} USDC, fee {quote['fee']}" in memo
+        left_s = datetime.fromisoformat(quote["expires_at"]).timestamp() - stage.clock.now()
+        assert left_s == pytest.approx(QUOTE_S)
+        elsewhere = next(one for one in stage.open_markets() if one.listing.home is Venue.SIM)
+        refused = await quoted(stage, elsewhere.market_id)
+        assert (refused["success"], refused["quote_id"]) == (False, "")
+        assert refused["error"]
+        assert refused["fix"]
+        body = {"market_id": market_id, "side": "yes", "wallet_address": WALLET, "amount": 5}
+        for changes in ({"claimed": False}, {"claimed": True, "solana_wallet": None}):
+            await change(stage, **changes)
+            await line.said(SOL_QUOTE, 403, json=body)
+        # Nor does a wallet trade that was changed after the quote.
+        await line.said(SOL_SUBMIT, 403, json=submission(market_id, quote))
+        assert stage.world.venues.account(stage.agent_id, Venue.SOL).trades_count == 0
+
+
+@pytest.mark.slow
+async def test_an_order_that_would_bring_less_by_now_wants_a_new_signature(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        market_id, line = await ready(stage), Line(stage, stage.key)
+        body = submission(market_id, await quoted(stage, market_id))
+        held = (await line.said(SOL_SUBMIT, json=body))["shares_bought"]
+        size = {"amount": 0, "shares": held, "action": "sell"}
+        sale = submission(market_id, await quoted(stage, market_id, **size), action="sell")
+        await sink_on(stage, market_id)
+        cash = stage.world.venues.cash(stage.agent_id, Venue.SOL)
+        for _ in range(2):
+            # The quote is kept: the price may come back.
+            moved = await line.said(SOL_SUBMIT, json=sale)
+            assert (moved["success"], moved["error_code"], moved["retryable"]) == (
+                False, "PRICE_MOVED", True,
+            )  # fmt: skip
+            assert moved["fix"]
+        assert stage.world.venues.cash(stage.agent_id, Venue.SOL) == cash
+        again = submission(market_id, await quoted(stage, market_id, **size), action="sell")
+        said = {"reasoning": "why", "source": "sdk:x", "skill_slug": "dip"}
+        done = await line.said(SOL_SUBMIT, json=again | said)
+        assert (done["success"], done["fill_status"]) == (True, "filled")
+        assert done["price"] == pytest.approx(done["cost"] / done["shares_sold"], abs=1e-6)
+        row = (await line.said(TRADES))["trades"][0]
+        assert {name: row[name] for name in said} == said
+        # What is refused at once says why, and the quote is not used up by it.
+        lost = submission(market_id, await quoted(stage, market_id, amount=5))
+        await change(stage, trading_paused=True)
+        no = await line.said(SOL_SUBMIT, json=lost)
+        assert (no["success"], no["tx_signature"], no["shares"]) == (False, "", 0.0)
+        assert no["error_code"]
+        assert no["fix"]
+
+
+@pytest.mark.parametrize(
+    ("action", "share", "money", "moved"),
+    [
+        (Action.BUY, 1 - SLIP_MAX, 1.0, False),
+        (Action.BUY, 1 - SLIP_MAX - 0.0001, 1.0, True),
+        (Action.BUY, 1.2, 0.5, False),
+        (Action.SELL, 1.0, 1 - SLIP_MAX, False),
+        (Action.SELL, 1.0, 1 - SLIP_MAX - 0.0001, True),
+        (Action.SELL, 0.5, 1.2, False),
+    ],
+)
+def test_an_order_is_worse_by_what_it_brings_for_what_was_signed(
+    action: Action, share: float, money: float, *, moved: bool
+) -> None:
+    terms = SolQuoteRequest(market_id="m", side=Side.YES, wallet_address=WALLET, action=action)
+    kept = SolQuote("ada", terms, 30.0, 12.0, b"", Timestamp(0.0))
+    which = "shares_bought" if action is Action.BUY else "shares_sold"
+    now = TradeBody(success=True, market_id="m", side=Side.YES, cost=12.0 * money)
+    assert is_worse(now.model_copy(update={which: 30.0 * share}), kept) is moved
+
+
+@pytest.mark.parametrize(
+    ("shares", "given", "status"),
+    [
+        (0.0, "filled", "submitted"), (3.0, "partially_filled", "partially_filled"),
+        (3.0, "submitted", "filled"), (3.0, "filled", "filled"),
+    ],
+)  # fmt: skip
+def test_what_became_of_a_trade_is_told_by_its_shares(
+    shares: float, given: Any, status: str
+) -> None:
+    trade = TradeBody(success=True, market_id="m", side=Side.YES)
+    assert fill_status_of(trade.model_copy(update={"fill_status": given}), shares) == status
 
 
 def test_an_address_is_read_back_as_it_was_written() -> None:

@@ -12,6 +12,8 @@ from kit.service.stage import Stage, open_stage
 from service_tui.engine import errors
 from service_tui.server.advice import TABLE, advice_on
 from service_tui.server.embedded import BASE_URL
+from service_tui.server.routes.troubleshoot import texts_of
+from service_tui.wire.advice import TroubleshootRequest, TurnBody
 from service_tui.wire.endpoints.public import SKILLS, TROUBLESHOOT, VERSION_CHECK
 
 Json = dict[str, Any]
@@ -131,9 +133,24 @@ async def test_a_question_needs_a_key_and_knows_the_agent(tmp_path: Path) -> Non
             body = (await ask(stage, stage.key, message="why?")).json()
             assert (said in body["fix"]) is True
             assert ("This agent is" in body["fix"]) is bool(said)
+        halt = stage.world.halt
+        for changes in ({"trading_paused": True, "suspended": False}, {"trading_paused": False}):
+            await world_store.commit(stage.world.change(stage.agent, dict(changes), now))
+            halt.since = now
+            # A halt binds all agents, and comes before the agent's own pause.
+            body = (await ask(stage, stage.key, message="why?")).json()
+            assert "This agent is halted" in body["fix"]
+        halt.since = None
         turns = [{"role": "user", "content": "429 again"}, {"role": "x", "content": "and now?"}]
         body = (await ask(stage, stage.key, message="what now?", conversation=turns)).json()
         assert (body["matched"], body["source"]) == (True, "Errors: 429")
+
+
+def test_the_nearest_text_is_looked_at_first_and_the_last_turn_before_the_earlier_ones() -> None:
+    turns = tuple(TurnBody(role="user", content=text) for text in ("first", "", "last"))
+    problem = TroubleshootRequest(error_text="error", message="question", conversation=turns)
+    assert texts_of(problem) == ["error", "question", "last", "first"]
+    assert texts_of(TroubleshootRequest(message="question")) == ["question"]
 
 
 VERSIONS: Final = {

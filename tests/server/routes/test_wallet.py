@@ -13,16 +13,25 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import KEYS, External, Json, header_of, market_on_chain, operate, ready
 from service_tui.addresses import checksummed, keccak256
+from service_tui.engine.chain.chain import GAS_GRANT, PAY_GRANT, WEI
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.payments import RECIPIENT
-from service_tui.signing.book import ExchangeVersion
+from service_tui.signing.approvals import approvals
+from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.link import message_digest
 from service_tui.signing.payments import PaymentOffer, PaymentPolicy, sign_payment
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue, WalletKind
+from service_tui.units import ONE
 from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
 from service_tui.wire.endpoints.fleet import DESK_SET_LEASH, HELD_TRADES
-from service_tui.wire.endpoints.public import AGENT, PLACE_TRADE, PORTFOLIO, REGISTER, SETTINGS
+from service_tui.wire.endpoints.public import (
+    AGENT,
+    PLACE_TRADE,
+    PORTFOLIO,
+    REGISTER,
+    SETTINGS,
+)
 from service_tui.wire.endpoints.wallet import (
     ALLOWANCES,
     CHECK_CREDENTIALS,
@@ -103,6 +112,61 @@ async def test_a_link_that_proves_nothing_is_refused(tmp_path: Path) -> None:
         assert said["detail"] == "5 of these an hour are answered"
         assert said["fix"] == "wait 3600 s and try again"
         assert said["x402_url"] == f"{stage.sim.service.address}{LINK_CHALLENGE.path}"
+
+
+@pytest.mark.slow
+async def test_an_address_gets_play_money_once_and_a_wallet_is_linked_three_times_a_day(
+    tmp_path: Path,
+) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+
+        async def gas_and_pay() -> tuple[float, float]:
+            row = await own.line.said(WALLET)
+            return row["gas"], row["pay_usdc"]
+
+        asked = await own.challenge(own.address.lower())
+        assert (asked["address"], f"Wallet: {own.address}" in asked["message"]) == (
+            own.address, True,
+        )  # fmt: skip
+        assert f"Agent: {stage.agent_id}" in asked["message"]
+        assert (await own.link())["success"]
+        assert await gas_and_pay() == (GAS_GRANT / WEI, PAY_GRANT / ONE)
+        patch = {"path": {"agent_id": stage.agent_id}, "json": {"gas": 0.5, "pay_usdc": 1}}
+        await operate(stage, DESK_PATCH_WALLET, **patch)
+        await own.line.said(UNLINK_WALLET)
+        # An own wallet takes the place of another, or of itself, without a word.
+        assert (await own.link())["success"]
+        assert await gas_and_pay() == (0.5, 1.0)
+        assert (await own.link(confirm_replace_managed=False))["success"]
+        asked = await own.challenge()
+        signature = own.signer.sign(message_digest(asked["message"])).hex()
+        body = {"address": own.address, "signature": signature, "nonce": asked["nonce"]}
+        await own.line.said(LINK_WALLET, 429, json=body)
+
+
+@pytest.mark.slow
+async def test_a_disk_that_refuses_links_no_wallet_and_uses_no_challenge_up(
+    tmp_path: Path,
+) -> None:
+    async with staged(tmp_path) as stage:
+        own = External(line_to(stage))
+        asked = await own.challenge()
+        signature = own.signer.sign(message_digest(asked["message"])).hex()
+        body = {"address": own.address, "signature": signature, "nonce": asked["nonce"]}
+        body |= {"confirm_replace_managed": True}
+        pages = "PRAGMA max_page_count="
+        await stage.database.write(lambda disk: disk.execute(f"{pages}1"))
+        order = {"side": "no", "amount": 1, "reasoning": "why " * 900}
+        order["market_id"] = stage.open_markets()[0].market_id
+        for _ in range(30):
+            if (await own.line.ask(PLACE_TRADE, json=order)).status_code == 503:
+                break
+        await own.line.said(LINK_WALLET, 503, json=body)
+        assert stage.world.chain.wallet_of(stage.agent_id) is None
+        await stage.database.write(lambda disk: disk.execute(f"{pages}1000000"))
+        await stage.clock.advance(10.0)
+        assert (await own.line.said(LINK_WALLET, json=body))["success"]
 
 
 @pytest.mark.slow
@@ -222,6 +286,19 @@ async def test_approvals_are_counted_as_they_come_on_the_chain(tmp_path: Path) -
         assert len(asked["allowances"]) == 9
         assert (asked["all_set"], asked["transactions"]) == (False, [])
         assert not any(asked["allowances"].values())
+        refused = await own.line.said(ALLOWANCES, 422, path={"address": "0x12"})
+        assert "40 hex digits" in str(refused)
+        told = await own.line.said(
+            ALLOWANCES, path={"address": own.address}, exchange_version="v2",
+            include_tx_params="true",
+        )  # fmt: skip
+        wanted = approvals(POLYGON, ExchangeVersion.V2)
+        assert [(one["key"], one["to"], one["about"]) for one in told["transactions"]] == [
+            (one.key, one.to, one.about) for one in wanted
+        ]
+        assert {(one["from"], one["chainId"]) for one in told["transactions"]} == {
+            (own.address, 137)
+        }
         assert await own.approve() == 9
         after = await own.line.said(ALLOWANCES, path={"address": own.address})
         assert (after["all_set"], all(after["allowances"].values())) == (True, True)

@@ -185,7 +185,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def closing_order(self) -> tuple[bool, float]:
         """Sort key of the connections to close: the smallest is closed first."""
-        return bool(self.cycle), max(self.quiet_since, self.requested_at)
+        return closing_order(self.quiet_since, self.requested_at, has_asked=bool(self.cycle))
 
     def is_overdue(self, now: float) -> bool:
         """True if the client was silent for too long; checked once a second."""
@@ -198,6 +198,16 @@ class BoundedConnection(HttpToolsProtocol):
             return now - self.stuck_since > QUIET_S
         self.stuck_since = None
         return now - self.quiet_since > QUIET_S
+
+
+def closing_order(
+    quiet_since: float, requested_at: float, *, has_asked: bool
+) -> tuple[bool, float]:
+    """Which connection is closed before which: the smallest first.
+
+    Those that never sent a request come before those that did, then the longest silence.
+    """
+    return has_asked, max(quiet_since, requested_at)
 
 
 class EncryptedConnection(SSLProtocol):

@@ -107,7 +107,7 @@ async def place_batch(request: RequestContext) -> BatchBody:
         results=rows,
         total_cost=decimal(sum_of(micros(row.cost) for row in rows)),
         failed_count=failed,
-        warnings=(*batch.warnings(), *_warnings(batch, rows)),
+        warnings=(*batch.warnings(), *warnings_of(batch, rows)),
         execution_time_ms=round((asyncio.get_running_loop().time() - started) * 1_000),
         dry_run=batch.dry_run,
         balance=decimal(_cash(request, batch.venue)),
@@ -122,7 +122,7 @@ def _cash(request: RequestContext, venue: Venue) -> Micros:
     return world.cash(agent) if venue is Venue.SIM else world.venues.cash(agent.agent_id, venue)
 
 
-def _warnings(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ...]:
+def warnings_of(request: BatchRequest, rows: tuple[LegBody, ...]) -> tuple[str, ...]:
     """Warnings about buys with more slippage than `max_slippage`."""
     most = request.max_slippage
     return tuple(
@@ -176,7 +176,7 @@ def _each(request: RequestContext, batch: BatchRequest, orders: list[Order]) -> 
             made = failure_of(request, order, refusal)
             results.append(_refused(order, refusal))
         else:
-            results.append(_filled(made[0], price))
+            results.append(filled_leg(made[0], price))
         events += made
     return results, events
 
@@ -207,7 +207,7 @@ def _all_or_none(request: RequestContext, batch: BatchRequest, orders: list[Orde
             for leg, order in enumerate(orders)
         ]
         return rows, []
-    rows = [_filled(fill, price) for fill, price in zip(fills, first, strict=True)]
+    rows = [filled_leg(fill, price) for fill, price in zip(fills, first, strict=True)]
     return rows, [*fills]
 
 
@@ -219,7 +219,8 @@ def _price(request: RequestContext, order: Order) -> float:
     return market.price_of(order.side)
 
 
-def _filled(made: Event, price_first: float) -> LegBody:
+def filled_leg(made: Event, price_first: float) -> LegBody:
+    """What a buy got; its slippage counts from the price before the batch, where one is known."""
     if not isinstance(made, Fill | OrderPlaced):
         raise TypeError("a buy begins with its fill or its order")
     price = made.money / made.shares

@@ -81,7 +81,7 @@ def risk_news(world: World, agent: Agent, times: Times, since: Timestamp) -> Ris
     return RiskNews(
         alerts=alerts,
         triggered=triggered,
-        warnings=(*stuck, *missed, *_unprotected(world, agent))[:WARNINGS_MAX],
+        warnings=(*stuck, *missed, *unprotected(world, agent))[:WARNINGS_MAX],
         actions=tuple(_action(one, now) for one in triggered),
     )
 
@@ -95,7 +95,7 @@ def _action(alert: RiskAlertBody, now: Timestamp) -> str:
     )
 
 
-def _unprotected(world: World, agent: Agent) -> list[str]:
+def unprotected(world: World, agent: Agent) -> list[str]:
     """A warning about positions without a monitor and without an alert; none if there are none."""
     risk = world.risk
     guarded = {monitor.watched for monitor in risk.monitors_of(agent.agent_id)}
@@ -174,7 +174,7 @@ DAY_S: Final = 86_400.0
 """A position needs attention when it moved this far or resolves this soon. Source: wire, 3.7."""
 
 
-def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
+def attention_of(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
     """Positions that moved far or resolve soon."""
     rows: list[AttentionBody] = []
     for market_id, position in agent.positions.items():
@@ -203,7 +203,7 @@ def _attention(world: World, agent: Agent) -> tuple[AttentionBody, ...]:
     return tuple(rows)
 
 
-def _by_skill(sums: Mapping[str, SourceSums]) -> dict[str, SkillBlock]:
+def by_skill(sums: Mapping[str, SourceSums]) -> dict[str, SkillBlock]:
     """Positions and P&L by source tag; a market with two tags counts for both."""
     return {
         tag: SkillBlock(
@@ -213,7 +213,7 @@ def _by_skill(sums: Mapping[str, SourceSums]) -> dict[str, SkillBlock]:
     }
 
 
-def _new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
+def new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
     """Markets listed since a wall time, newest first."""
     # Wall time, as programs ask by their own clock; the tape may run faster.
     fresh: list[Market] = sorted(
@@ -235,7 +235,7 @@ def _new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
     )
 
 
-def _performance(world: World, agent: Agent) -> PerformanceBody:
+def performance(world: World, agent: Agent) -> PerformanceBody:
     """P&L of the agent if it sold all now, and by that its rank among the agents of the service."""
     own = exit_pnl(world, agent)
     better = sum(exit_pnl(world, other) > own for other in world.agents.values())
@@ -249,7 +249,7 @@ def _performance(world: World, agent: Agent) -> PerformanceBody:
     )
 
 
-def _venue_attention(held: Sequence[PositionBody], now: datetime) -> tuple[AttentionBody, ...]:
+def venue_attention(held: Sequence[PositionBody], now: datetime) -> tuple[AttentionBody, ...]:
     """Positions on a venue that moved far or resolve soon."""
     rows: list[AttentionBody] = []
     for body in held:
@@ -294,17 +294,17 @@ def _venue_block(
         realized_pnl=pnl.realized,
         unrealized_pnl=pnl.unrealized,
         positions_count=len(held),
-        positions_needing_attention=_venue_attention(held, moment(world.world_at)),
-        actions=_redeem_prompt(venue, account.redeemable_count()),
+        positions_needing_attention=venue_attention(held, moment(world.world_at)),
+        actions=redeem_prompt(venue, account.redeemable_count()),
         redeemable_count=account.redeemable_count(),
-        by_skill=_by_skill(sums),
+        by_skill=by_skill(sums),
         pnl_as_of=pnl.as_of,
         reserved=decimal(world.venues.reserved(agent.agent_id, venue)),
         simulated=True,
     )
 
 
-def _redeem_prompt(venue: Venue, count: int) -> tuple[str, ...]:
+def redeem_prompt(venue: Venue, count: int) -> tuple[str, ...]:
     """Instruction for pending redemptions. Source: spec, "Events", Redeem prompt."""
     if not count:
         return ()
@@ -312,7 +312,7 @@ def _redeem_prompt(venue: Venue, count: int) -> tuple[str, ...]:
     return (f"{count} won position{'s'[: count > 1]} on {venue.value} to redeem: {how}",)
 
 
-def _stopped(world: World, agent: Agent) -> tuple[str, ...]:
+def stopped(world: World, agent: Agent) -> tuple[str, ...]:
     """Instruction for an agent whose buys are refused."""
     if world.halt.since is None and not agent.settings.operator_paused:
         return ("trading is paused: resume it in the settings",)
@@ -346,7 +346,7 @@ async def briefing(request: RequestContext) -> BriefingBody:
     cash = decimal(world.cash(agent))
     pnl = pnl_of(world, agent)
     paused = is_stopped(agent.settings, world.halt)
-    actions = _stopped(world, agent) if paused else ()
+    actions = stopped(world, agent) if paused else ()
     block = VenueBlock(
         currency="$SIM",
         balance=cash,
@@ -356,9 +356,9 @@ async def briefing(request: RequestContext) -> BriefingBody:
         realized_pnl=pnl.realized,
         unrealized_pnl=decimal(unrealized(world, agent)),
         positions_count=len(agent.open_positions()),
-        positions_needing_attention=_attention(world, agent),
+        positions_needing_attention=attention_of(world, agent),
         actions=actions,
-        by_skill=_by_skill(sums[Venue.SIM]),
+        by_skill=by_skill(sums[Venue.SIM]),
     )
     real = {venue: _venue_block(request, venue, sums[venue]) for venue in REAL}
     evm = real[Venue.EVM]
@@ -367,10 +367,10 @@ async def briefing(request: RequestContext) -> BriefingBody:
     body = BriefingBody(
         venues={Venue.SIM.value: block} | {venue.value: one for venue, one in real.items()},
         opportunities=OpportunitiesBody(
-            new_markets=_new_markets(world, since),
+            new_markets=new_markets(world, since),
             recommended_skills=recommended(packages, versions or {}),
         ),
-        performance=_performance(world, agent),
+        performance=performance(world, agent),
         checked_at=moment(request.now),
         actions=actions + news.actions + prompts,
         risk_alerts=news.alerts,

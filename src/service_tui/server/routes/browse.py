@@ -1,6 +1,6 @@
 """Ways to look for markets: opportunities, fast markets, the public list, candles."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -141,18 +141,14 @@ async def fast_markets(request: RequestContext) -> FastMarketsBody:
     return FastMarketsBody(markets=tuple(rows[: query.limit]), count=len(rows[: query.limit]))
 
 
-async def browse(request: RequestContext) -> BrowseBody:
-    """Markets for anybody; nothing in it is of an agent."""
-    query = request.query_as(BrowseQuery)
-    world_at = request.world.world_at
+def browsed(query: BrowseQuery, known: Iterable[Market], world_at: Timestamp) -> list[Market]:
+    """The markets that anybody's query means, in the order of its status."""
     is_status = query.status in {status.value for status in MarketStatus}
     tags = {tag for part in (query.tags or "").lower().split(",") if (tag := part.strip())}
     is_meant = finder(query.q or "")
-    is_wide = query.status in {"resolved", "all"}
-    kept = await request.service.world_store.past.listed() if is_wide else []
     found = [
         market
-        for market in (*request.world.markets.values(), *kept)
+        for market in known
         if (not is_status or market.status(world_at) is MarketStatus(query.status))
         and (is_status or query.status == "all" or market.resolved_at is None)
         and tags.issubset(market.listing.tags)
@@ -163,20 +159,36 @@ async def browse(request: RequestContext) -> BrowseBody:
         "new": lambda market: -market.listing.opens_at,
         "ending": lambda market: market.listing.resolves_at,
     }
-    found.sort(key=orders.get(query.status, lambda market: -int(market.volume_24h(world_at))))
+    usual = orders.get(query.status, lambda market: -int(market.volume_24h(world_at)))
+    return sorted(found, key=usual)
+
+
+async def browse(request: RequestContext) -> BrowseBody:
+    """Markets for anybody; nothing in it is of an agent."""
+    query = request.query_as(BrowseQuery)
+    world = request.world
+    is_wide = query.status in {"resolved", "all"}
+    kept = await request.service.world_store.past.listed() if is_wide else []
+    found = browsed(query, (*world.markets.values(), *kept), world.world_at)
     page = await whole(request, found[: query.limit])
     rows = tuple(_body(request, market) for market in page)
     return BrowseBody(markets=rows, total=len(found))
 
 
-async def read_candles(request: RequestContext) -> CandlesBody:
-    """Candles of a market from its own prices, in the world's time, oldest first."""
-    query, world = request.query_as(CandlesQuery), request.world
-    market = await request.service.world_store.past.market(query.symbol)
+def span_of(
+    query: CandlesQuery, listing: Listing, world_at: Timestamp
+) -> tuple[float, float, float]:
+    """What of a market's life is asked for.
+
+    Returns:
+        The start of the first candle, the end of this page, and the end of all that there is.
+
+    Raises:
+        Denied: 422 for a span that ends before it begins.
+    """
     step_s = STEPS_S[query.interval]
-    listing = market.listing
     asked = None if query.end is None else query.end.timestamp()
-    end = world.world_at if asked is None else min(world.world_at, asked)
+    end = world_at if asked is None else min(world_at, asked)
     end = min(end, listing.resolves_at)
     # ours: `served_through` of one answer, the last moment of a candle, is the start of the next.
     since = None if query.start is None else (query.start + MS).timestamp()
@@ -184,7 +196,15 @@ async def read_candles(request: RequestContext) -> CandlesBody:
     if query.start is not None and query.end is not None and query.start >= query.end:
         raise invalid_items([(("query", "end"), "the end comes after the start", "value")])
     first = first // step_s * step_s
-    cut = min(end, first + CANDLES_MAX * step_s)
+    return first, min(end, first + CANDLES_MAX * step_s), end
+
+
+async def read_candles(request: RequestContext) -> CandlesBody:
+    """Candles of a market from its own prices, in the world's time, oldest first."""
+    query, world = request.query_as(CandlesQuery), request.world
+    market = await request.service.world_store.past.market(query.symbol)
+    step_s = STEPS_S[query.interval]
+    first, cut, end = span_of(query, market.listing, world.world_at)
     rows = tuple(
         CandleBody(
             open_time=moment(one.opens_at),

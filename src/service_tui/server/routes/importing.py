@@ -3,7 +3,7 @@
 An address is only compared with the addresses of the venues' questions; it is never opened.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
 from service_tui.engine.agents.limits import imports_left
@@ -31,6 +31,7 @@ from service_tui.server.http.refusals import X402_PRICE, Denied, denied, invalid
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import claim_url
 from service_tui.terms import Venue
+from service_tui.units import Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.public import (
     CHECK_MARKET,
@@ -224,7 +225,7 @@ async def import_market(request: RequestContext) -> ImportBody:
     if match is None:
         raise denied(404, "no venue has a market at this address", UNKNOWN_FIX)
     if body.market_ids is not None:
-        match = CatalogueMatch(_outcomes_with(match, body.market_ids), match.event)
+        match = CatalogueMatch(outcomes_with(match, body.market_ids), match.event)
     return await _import(request, match, whole_event=_is_event(match))
 
 
@@ -232,7 +233,7 @@ def _is_event(match: CatalogueMatch) -> bool:
     return match.event is not None and len(match.listings) > 1
 
 
-def _outcomes_with(match: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
+def outcomes_with(match: CatalogueMatch, ids: Sequence[str]) -> tuple[Listing, ...]:
     """The outcomes of an event with these ids.
 
     Returns:
@@ -287,6 +288,13 @@ async def import_ticker_event(request: RequestContext) -> ImportBody:
     return await _import(request, match, whole_event=True)
 
 
+def fresh_of(
+    listings: Iterable[Listing], known: Container[str], world_at: Timestamp
+) -> list[Listing]:
+    """The questions that can be listed: neither listed already nor over."""
+    return [one for one in listings if one.market_id not in known and one.resolves_at > world_at]
+
+
 async def _import(
     request: RequestContext, match: CatalogueMatch, *, whole_event: bool
 ) -> ImportBody:
@@ -296,11 +304,7 @@ async def _import(
         refusal = NotClaimed("Agent must be claimed before importing markets")
         raise not_claimed(refusal, claim_url(service.address, agent))
     listings = match.listings[:EVENT_MAX]
-    fresh = [
-        one
-        for one in listings
-        if one.market_id not in world.markets and one.resolves_at > world.world_at
-    ]
+    fresh = fresh_of(listings, world.markets, world.world_at)
     if fresh:
         try:
             service.world_store.check_whole()

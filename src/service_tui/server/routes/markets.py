@@ -109,6 +109,20 @@ def _tradeable(
     return left, len(found) if len(left) < len(found) else None
 
 
+def found_in(
+    query: MarketsQuery, known: Iterable[Market], world_at: Timestamp
+) -> tuple[list[Market], int | None]:
+    """The markets that a query means, in its order.
+
+    Returns:
+        The markets, and how many there were with those that take no orders where some went.
+    """
+    tests = _tests(query, world_at)
+    matched = [market for market in known if all(test(market) for test in tests)]
+    found, before = _tradeable(query, matched, world_at)
+    return sorted(found, key=_order(query, world_at)), before
+
+
 def _reason(page: list[Market], total: int, before: int | None) -> tuple[str | None, str | None]:
     """Why a page is empty, and what to do about it."""
     if page:
@@ -135,17 +149,13 @@ async def list_markets(request: RequestContext) -> MarketsBody:
     query = request.query_as(MarketsQuery)
     world = request.world
     world_at = world.world_at
-    tests = _tests(query, world_at)
     named = query.ids.split(",") if query.ids else ()
     past = request.service.world_store.past
     # Who names ids, or asks for what is over, gets markets that ended long ago as well.
     kept = list((await past.forgotten([one.strip() for one in named])).values()) if named else []
     if not named and query.status in {"resolved", "all"}:
         kept = await past.listed()
-    known = [*world.markets.values(), *kept]
-    matched = [market for market in known if all(test(market) for test in tests)]
-    found, before = _tradeable(query, matched, world_at)
-    found.sort(key=_order(query, world_at))
+    found, before = found_in(query, (*world.markets.values(), *kept), world_at)
     page = await whole(request, found[query.offset : query.offset + query.limit])
     include = {part.strip() for part in (query.include or "").split(",")}
     reason, hint = _reason(page, len(found), before)

@@ -42,10 +42,11 @@ async def outcomes(request: RequestContext) -> OutcomesBody:
     query = request.query_as(OutcomesQuery)
     past = await past_of(request)
     # In a thread: a long life is a matter of seconds.
-    return await asyncio.to_thread(_weighed, query, past)
+    return await asyncio.to_thread(weighed, query, past)
 
 
-def _weighed(query: OutcomesQuery, past: Sequence[Past]) -> OutcomesBody:
+def weighed(query: OutcomesQuery, past: Sequence[Past]) -> OutcomesBody:
+    """What an agent's past comes to, from a moment on and for a skill where one is named."""
     since = timestamp(query.since) if query.since else 0.0
     found = in_one_form(past)
     books = books_of(found, apart=query.skill is not None)

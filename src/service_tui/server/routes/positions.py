@@ -63,14 +63,32 @@ def _open(world: World, agent: Agent) -> list[PositionBody]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Selected:
+class PositionPage:
     """The rows of a page, and what all that is held came to."""
 
     rows: list[PositionBody]
     value: float
 
 
-async def _select(request: RequestContext, query: PositionsQuery) -> _Selected:
+def page_of(
+    query: PositionsQuery, live: list[PositionBody], over: Sequence[list[PositionBody]]
+) -> PositionPage:
+    """The requested page: what can still change, then what ended, newest first.
+
+    Args:
+        query: source, limit and offset.
+        live: positions that can still change, in their order.
+        over: lists of positions that ended, each newest first.
+    """
+    live = _of_source(live, query)
+    # A merge, no sort: the same rows come first however many are read.
+    ended = merge(*(_of_source(rows, query) for rows in over), key=_age)
+    last = None if query.limit is None else query.offset + query.limit
+    rows = islice(chain(live, ended), query.offset, last)
+    return PositionPage(list(rows), sum(row.current_value for row in live if row.outcome is None))
+
+
+async def _select(request: RequestContext, query: PositionsQuery) -> PositionPage:
     """Positions of the wanted status: what can still change, then what ended, newest first."""
     venues = [venue for venue in Venue if query.venue in {None, "all", venue}]
     stored = await _ended(request, query, venues) if query.status != "active" else {}
@@ -87,12 +105,7 @@ async def _select(request: RequestContext, query: PositionsQuery) -> _Selected:
             settled = _settled(world, agent, venue)
             live += [row for row in settled if row.redeemable]
             over.append([row for row in settled if not row.redeemable] + stored[venue])
-    live = _of_source(live, query)
-    # A merge, no sort: the same rows come first however many are read.
-    ended = merge(*(_of_source(rows, query) for rows in over), key=_age)
-    last = None if query.limit is None else query.offset + query.limit
-    rows = islice(chain(live, ended), query.offset, last)
-    return _Selected(list(rows), sum(row.current_value for row in live if row.outcome is None))
+    return page_of(query, live, over)
 
 
 def _age(body: PositionBody) -> float:
@@ -231,6 +244,15 @@ async def positions(request: RequestContext) -> PositionsBody:
     )
 
 
+def concentration_of(values: Sequence[float]) -> Concentration:
+    """How much of all that is held lies in the largest position, and in the largest three."""
+    largest, exposure = sorted(values, reverse=True), sum(values)
+    return Concentration(
+        top_market_pct=largest[0] / exposure if exposure else 0.0,
+        top_3_markets_pct=min(1.0, sum(largest[:3]) / exposure) if exposure else 0.0,
+    )
+
+
 def _by_source(sums: Mapping[str, SourceSums]) -> dict[str, SourceBody]:
     """Figures by the source tags of the buys; a market with two tags counts for both."""
     return {
@@ -281,8 +303,7 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
     }
     # What is requested narrows the totals; each block tells of all that its venue holds.
     held = [row for venue, rows in by_venue.items() if selected in {"all", venue} for row in rows]
-    values = sorted((body.current_value for body in held), reverse=True)
-    exposure = sum(values)
+    exposure = sum(body.current_value for body in held)
     evm, sol = (_bucket(request, venue, by_venue[venue]) for venue in REAL)
     redeemable = [world.venues.account(agent.agent_id, venue).redeemable_count() for venue in REAL]
     total = decimal(agent_pnl(world, agent))
@@ -314,10 +335,7 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
         pnl_today=decimal(world.gained_today(agent, request.now)),
         exit_equity=decimal(world.exit_equity(agent)),
         pnl_total=total,
-        concentration=Concentration(
-            top_market_pct=values[0] / exposure if exposure else 0.0,
-            top_3_markets_pct=min(1.0, sum(values[:3]) / exposure) if exposure else 0.0,
-        ),
+        concentration=concentration_of([body.current_value for body in held]),
         by_source=_by_source(sums),
         warnings=tuple(
             f"{body.question} is closed and awaits its outcome"

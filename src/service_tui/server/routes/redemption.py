@@ -105,24 +105,24 @@ async def _redeemed(
         events = redeem(world.venues, agent, claim, times)
         await request.write(events)
         paid = sum_of(event.payout for event in events)
-        return _body(found.holding, sent, paid, tx_hash=_own_hash(agent, sent))
+        return _body(found.holding, sent, paid, tx_hash=own_hash(agent, sent))
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None:
         raise NotLinked("no wallet is linked: link the wallet that signs")
-    _check_means(request, wallet, found.holding)
+    check_means(world, wallet, found.holding)
     payout = found.holding.payout()
     return _body(found.holding, sent, payout, unsigned=unsigned_tx(found, wallet))
 
 
-def _own_hash(agent: Agent, request: RedeemRequest) -> str:
+def own_hash(agent: Agent, request: RedeemRequest) -> str:
     """The hash of the service's own redemption. # ours: made up, its wallets have no chain."""
     text = f"{agent.agent_id}:{request.market_id}:{request.side.value}"
     return "0x" + keccak256(text.encode()).hex()
 
 
-def _check_means(request: RequestContext, wallet: Wallet, holding: VenuePosition) -> None:
+def check_means(world: World, wallet: Wallet, holding: VenuePosition) -> None:
     """Refuse what would fail on the chain for want of gas or of an approval."""
-    if wallet.gas < gas_needed(request.world):
+    if wallet.gas < gas_needed(world):
         raise InsufficientGas("the wallet has too little POL for gas; auto-redeem is paused")
     if holding.neg_risk and ADAPTER_KEY not in wallet.approvals:
         raise ApprovalMissing("the negative-risk adapter may not move the wallet's tokens")
@@ -189,6 +189,16 @@ def _refused(request: RequestContext, sent: RedeemRequest, refusal: Refusal) -> 
     )
 
 
+def progress_of(tx: Tx, holding: VenuePosition, side: Side) -> tuple[str, str]:
+    """How far a transaction about a position has brought its redemption: a word and a sentence."""
+    if tx.status is not TxStatus.CONFIRMED:
+        word = "pending" if tx.status is TxStatus.PENDING else "failed"
+        return word, f"the transaction is {tx.status.value}"
+    if holding.state is not PositionState.REDEEMED and holding.on_chain(side):
+        return "failed", "the tokens are still there: not redeemed"
+    return "redeemed", "the position is redeemed"
+
+
 async def report(request: RequestContext) -> ReportBody:
     """Take note that a redemption is on the chain; the same report again changes nothing."""
     sent = request.body_as(ReportRequest)
@@ -196,22 +206,20 @@ async def report(request: RequestContext) -> ReportBody:
     world, agent = request.world, request.agent
     tx = world.chain.txs.get(sent.tx_hash.lower())
     found = found_in(world.venues, agent, sent.market_id)
-    if tx is None or found is None or not _is_about(world, tx, (agent, sent.market_id)):
+    if tx is None or found is None or not is_about(world, tx, (agent, sent.market_id)):
         return _reported(sent, "unknown", None, "no such redemption was relayed for this market")
-    if tx.status is not TxStatus.CONFIRMED:
-        word = "pending" if tx.status is TxStatus.PENDING else "failed"
-        return _reported(sent, word, None, f"the transaction is {tx.status.value}")
+    word, message = progress_of(tx, found.holding, sent.side)
+    if word != "redeemed":
+        return _reported(sent, word, None, message)
     payout = found.holding.paid
     if found.holding.state is not PositionState.REDEEMED:
-        if found.holding.on_chain(sent.side):
-            return _reported(sent, "failed", None, "the tokens are still there: not redeemed")
         receipt = ((request.now, world.world_at), tx.sent.tx_hash)
         event: Event = claimed(world.venues, found, sent.side, receipt)
         await request.service.world_store.commit((event,))
-    return _reported(sent, "redeemed", payout, "the position is redeemed")
+    return _reported(sent, word, payout, message)
 
 
-def _is_about(world: World, tx: Tx, claim: tuple[Agent, str]) -> bool:
+def is_about(world: World, tx: Tx, claim: tuple[Agent, str]) -> bool:
     """Whether a transaction is of the agent's linked wallet, and about a market."""
     agent, market_id = claim
     is_own = tx.sent.agent_id == agent.agent_id

@@ -158,8 +158,8 @@ def weigh(
     )
     if not request.sweep:
         return body
-    passing = _passing(found.rows, thresholds, prices)
-    tried = sweep(passing, thresholds.swept, list(request.sweep.values()))
+    kept = passing(found.rows, thresholds, prices)
+    tried = sweep(kept, thresholds.swept, list(request.sweep.values()))
     points = [_point(point, request, thresholds, (total, original)) for point in tried]
     best = max(points, key=lambda one: one.simulated_pnl)
     return body.model_copy(update={"points": tuple(points), "best": best})
@@ -175,7 +175,7 @@ def _added_up(sums: Sequence[Sums], prices: Prices) -> tuple[Micros, Replay]:
     """
     original = pnl = included = excluded = decided = won = 0
     for one in sums:
-        worth = _worth(one.market_id, one.side, prices)
+        worth = worth_of(one.market_id, one.side, prices)
         if worth is None:
             continue
         original += one.gained + int(one.held * worth)
@@ -188,7 +188,7 @@ def _added_up(sums: Sequence[Sums], prices: Prices) -> tuple[Micros, Replay]:
     return Micros(original), Replay(included, excluded, Micros(pnl), decided, won)
 
 
-def _worth(market_id: str | None, side: str | None, prices: Prices) -> float | None:
+def worth_of(market_id: str | None, side: str | None, prices: Prices) -> float | None:
     """Value of a share of a side; 0 if the market is decided, None if unknown."""
     if market_id is None:
         return 0.0
@@ -198,7 +198,7 @@ def _worth(market_id: str | None, side: str | None, prices: Prices) -> float | N
     return price if side == Side.YES.value else 1.0 - price
 
 
-def _passing(
+def passing(
     rows: Sequence[Replayable], thresholds: BacktestThresholds, prices: Prices
 ) -> list[Replayed]:
     """Trades that pass what holds throughout, with the signals of what is swept."""
@@ -209,7 +209,7 @@ def _passing(
     for (gained, held, market_id, side, _), carried in zip(rows, signals, strict=True):
         if not all(one.passes(carried.get(one.key)) for one in thresholds.fixed):
             continue
-        worth = _worth(market_id, side, prices)
+        worth = worth_of(market_id, side, prices)
         if worth is not None:
             pnl = Micros(gained + int(held * worth))
             figures = tuple([carried.get(key) for key in keys])

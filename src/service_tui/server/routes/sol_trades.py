@@ -134,7 +134,7 @@ async def submit(request: RequestContext) -> SolSubmitBody:
     now = await _quoted(request, terms)
     if not now.success:
         return _failed(now)
-    if _is_worse(now, kept):
+    if is_worse(now, kept):
         return SolSubmitBody(
             success=False,
             error="the price has moved since the quote",
@@ -179,7 +179,7 @@ def _check_same(submission: SolSubmitRequest, terms: SolQuoteRequest) -> None:
             raise invalid_items([(("body", field), message, "value")])
 
 
-def _is_worse(now: TradeBody, kept: SolQuote) -> bool:
+def is_worse(now: TradeBody, kept: SolQuote) -> bool:
     """True where the order would bring noticeably less than what the wallet signed."""
     shares, money = _exchanged(now, kept.request.action)
     if kept.request.action is Action.BUY:
@@ -199,7 +199,7 @@ def _failed(trade: TradeBody) -> SolSubmitBody:
     )
 
 
-def _fill_status(
+def fill_status_of(
     trade: TradeBody, shares: float
 ) -> Literal["filled", "partially_filled", "submitted"]:
     """The state of a trade; one that waits for its operator has no shares yet."""
@@ -223,7 +223,7 @@ def _submitted(trade: TradeBody, terms: SolQuoteRequest, signature: str) -> SolS
         cost_usdc=money,
         fee=trade.fee,
         price=round(money / shares, 6) if shares else 0.0,
-        fill_status=_fill_status(trade, shares),
+        fill_status=fill_status_of(trade, shares),
     )
 
 

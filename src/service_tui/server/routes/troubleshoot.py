@@ -37,7 +37,7 @@ def _standing(request: RequestContext, agent: Agent) -> str | None:
     return None if kind is None else f"This agent is {status.value}: {kind.fix}."
 
 
-def _texts_of(problem: TroubleshootRequest) -> list[str]:
+def texts_of(problem: TroubleshootRequest) -> list[str]:
     """Every text to look at, the nearest to the trouble first."""
     turns = [turn.content for turn in reversed(problem.conversation or ())]
     return [text for text in (problem.error_text, problem.message, *turns) if text]
@@ -55,7 +55,7 @@ async def troubleshoot(request: RequestContext) -> TroubleshootBody:
     problem = request.body_as(TroubleshootRequest)
     if problem.message and request.caller is None:
         raise unauthenticated("a question in words needs a key; error_text does not")
-    found = next((row for text in _texts_of(problem) if (row := advice_on(text))), None)
+    found = next((row for text in texts_of(problem) if (row := advice_on(text))), None)
     fixes = [] if found is None else [found.fix]
     if problem.message and (standing := _standing(request, request.agent)):
         # ours: a question is answered from the same table and from what is known of the agent.

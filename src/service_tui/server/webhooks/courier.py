@@ -173,7 +173,7 @@ class Courier:
             at,
             {"message": "a test of this webhook"},
         )
-        parcel = _parcel(report, delivery_id, "webhook.test")
+        parcel = parcel_of(report, delivery_id, "webhook.test")
         return await self._send(webhook, parcel, webhook.placed.url)
 
     # -- what is reported --------------------------------------------------------------------
@@ -217,7 +217,7 @@ class Courier:
         seqs = [hook.seq for hook in hooks if hook.is_active]
         if not seqs:
             return
-        oldest = max(min(seqs), self._world_store.seq - BEHIND_MAX)
+        oldest = first_unread(seqs, self._world_store.seq)
         after = oldest if self._read_seq is None else self._read_seq
         try:
             while rows := await self._world_store.rows_of_agents(
@@ -265,7 +265,7 @@ class Courier:
             where = (agent_id, market_id, side)
             before = self._prices.get(where)
             prices[where] = now
-            if before is None or abs(now - before) <= before * MOVEMENT_MIN:
+            if before is None or not has_moved(before, now):
                 continue
             data = movement(world, market_id, side, (before, now))
             key = f"moved-{market_id}-{side.value}-{int(at)}"
@@ -285,7 +285,7 @@ class Courier:
             if 0 < report.seq <= hook.seq:
                 continue
             delivery_id = f"{placed.webhook_id}-{report.key}"
-            parcel = _parcel(report, delivery_id, report.event.value)
+            parcel = parcel_of(report, delivery_id, report.event.value)
             self._enqueue(placed.webhook_id, _Delivery(parcel, report.seq, placed.url))
 
     def _enqueue(self, webhook_id: str, delivery: _Delivery) -> None:
@@ -328,8 +328,7 @@ class Courier:
                 continue
             await self._note(webhook_id, delivery, detail)
             if detail:
-                pause_s = min(BACKOFF_MAX_S, 2.0 ** max(1, hook.failures))
-                await self._clock.sleep(pause_s)
+                await self._clock.sleep(pause_after(hook.failures))
                 continue
             queue.waiting.popleft()
             queue.ids.discard(delivery.parcel.delivery_id)
@@ -358,6 +357,21 @@ class Courier:
             log.warning("delivery attempt at %s not recorded: %s", parcel.delivery_id, error)
 
 
+def first_unread(delivered: Iterable[int], world_seq: int) -> int:
+    """After which row reading begins at a start: behind the webhook that knows least."""
+    return max(min(delivered), world_seq - BEHIND_MAX)
+
+
+def pause_after(failures: int) -> float:
+    """Seconds until the next attempt after so many failures in a row."""
+    return min(BACKOFF_MAX_S, 2.0 ** max(1, failures))
+
+
+def has_moved(before: float, now: float) -> bool:
+    """Whether a price has moved by enough to be reported."""
+    return abs(now - before) > before * MOVEMENT_MIN
+
+
 def _held_sides(world: World, owners: Iterable[str]) -> Iterator[tuple[str, str, Side]]:
     """Agent, market and side of every position of these agents on sim."""
     for agent_id in owners:
@@ -365,7 +379,8 @@ def _held_sides(world: World, owners: Iterable[str]) -> Iterator[tuple[str, str,
             yield from ((agent_id, market_id, side) for side in Side if position.on(side).shares)
 
 
-def _parcel(report: WebhookReport, delivery_id: str, event: str) -> Parcel:
+def parcel_of(report: WebhookReport, delivery_id: str, event: str) -> Parcel:
+    """What is sent of a report; a ValueError where a figure in it is none."""
     content = {
         "event": event,
         "delivery_id": delivery_id,
