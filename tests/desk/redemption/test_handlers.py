@@ -229,7 +229,7 @@ def test_which_key_signs_nothing_by_itself(key: str | None, reverts: int, why: s
     ],
 )
 def test_how_much_gas_is_too_low(held: int, needed: int, why: str) -> None:
-    assert gas_problem(held, needed) == why
+    assert gas_problem(Micros(held), Micros(needed)) == why
 
 
 # -- a desk without a service, a node or a disk -------------------------------------------------

@@ -149,11 +149,11 @@ def key_problem(key: str | None, wallet: str, reverts: int) -> str:
     return ""
 
 
-def gas_problem(held: int, needed: int) -> str:
-    """Why a wallet with so much gas, in micros, redeems nothing; empty if it does."""
+def gas_problem(held: Micros, needed: Micros) -> str:
+    """Why a wallet with so much gas redeems nothing; empty if it does."""
     if held < needed or held == 0:
         least = decimal(Micros(max(needed, 1)))
-        return f"gas too low: {decimal(Micros(held)):.4f} POL, a redemption needs {least:.4f}"
+        return f"gas too low: {decimal(held):.4f} POL, a redemption needs {least:.4f}"
     return ""
 
 
@@ -541,7 +541,7 @@ class Redemptions:
         if signer is None or why:
             return why
         balance = await (await self._gateway.chain()).balance(signer.address)
-        return gas_problem(micros_down(balance), state.wallet.gas_needed or 0)
+        return gas_problem(micros_down(balance), state.wallet.gas_needed or Micros(0))
 
     def _count(self, run: RunView, *, tries_again: bool) -> None:
         """Set the time of the next automatic try of a refused run."""
