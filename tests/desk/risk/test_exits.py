@@ -22,6 +22,7 @@ from service_tui.client.errors import (
     UnreachableError,
 )
 from service_tui.clock import ManualClock
+from service_tui.desk.changes import changed
 from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.risk.exits import (
@@ -295,6 +296,8 @@ async def test_a_breach_is_sold_once_written_down_first_and_then_acknowledged(
         ]  # fmt: skip
         assert {Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS, Topic.TRADES} <= set(made.on.woken)
         assert not made.is_listed
+        shown = [one.state for fact in made.on.facts if (one := changed(fact, AlertView))]
+        assert shown == [AlertState.EXITING]
         # Listed once more, as the service has not taken note: the sale on disk is found.
         made.know()
         await made.turn()
