@@ -35,7 +35,9 @@ from service_tui.desk.redemption.redemption_run import (
     AGAIN_S,
     POL_PRICE_USUAL,
     RedemptionRun,
+    own_nonce,
     priced,
+    redemption_of,
 )
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.redemption import (
@@ -109,18 +111,19 @@ def answered(**other: Any) -> SimpleNamespace:
 async def test_what_is_to_be_signed_is_asked_for_the_side_that_won() -> None:
     run, on, line = made()
     on.answers[REDEEM] = answered()
-    await run._request()
+    await run.go()
     assert on.asked == [Asked(REDEEM, body=RedeemRequest(market_id="m1", side=Side.NO))]
-    assert (run.step, run.view.amount, run.view.words) == (CHECK, 8_250_000, "checking")
+    assert run.view.amount == 8_250_000
     assert run.view.steps == (StepView(Step.REQUESTED, NOW),)
-    assert run._unsigned is UNSIGNED
-    assert line.runs.written == [("move", 7, CHECK)]
+    assert line.runs.written[0] == ("move", 7, CHECK)
+    # What came is checked next, and is no call that anybody would sign.
+    assert (run.step, run.view.reason) == (REFUSED, RunProblem.OUTSIDE_POLICY)
 
 
 async def test_a_payout_that_is_not_named_is_the_one_of_the_queue() -> None:
     run, on, _ = made()
     on.answers[REDEEM] = answered(payout=0.0)
-    await run._request()
+    await run.go()
     assert run.view.amount == 3 * ONE
 
 
@@ -130,7 +133,7 @@ async def test_a_redemption_that_the_service_signs_is_followed_by_its_hash(
 ) -> None:
     run, on, _ = made(managed=managed)
     on.answers[REDEEM] = answered(tx_hash="0xserved", unsigned_tx=UNSIGNED if managed else None)
-    await run._request()
+    await going(run, on, 1)
     assert (run.step, run.view.tx_hash, run.view.managed) == (SERVED, "0xserved", True)
     assert run.view.words == "signed and sent by the service; confirming on chain"
     assert run.view.steps == (StepView(Step.REQUESTED, NOW),)
@@ -184,34 +187,26 @@ async def test_a_request_that_leads_nowhere_ends_the_run_with_its_reason(
 async def test_a_request_that_the_service_may_have_carried_out_is_looked_for() -> None:
     run, on, _ = made(managed=True)
     on.answers[REDEEM] = OutcomeUnknownError("no answer", CALLED)
-    await run._request()
+    await going(run, on, 1)
     assert (run.step, run.view.words) == (SERVED, "sent, no response: no answer (POST /x)")
 
 
 # -- what the service signs ---------------------------------------------------------------------
 
 
-async def served(run: RedemptionRun, on: Offline, seconds: float) -> BaseException | None:
+async def going(run: RedemptionRun, on: Offline, seconds: float) -> None:
+    """Let a run go on for so long."""
     async with asyncio.TaskGroup() as tasks:
-        waiting = tasks.create_task(_outcome(run))
-        await asyncio.sleep(0)
+        task = tasks.create_task(run.go())
+        await on.clock.advance(0)
         await on.clock.advance(seconds)
-        waiting.cancel()
-    return None if waiting.cancelled() else waiting.result()
-
-
-async def _outcome(run: RedemptionRun) -> BaseException | None:
-    try:
-        await run._wait_served()
-    except redemption_run.RunRefusal as refusal:
-        return refusal
-    return None
+        task.cancel()
 
 
 async def test_a_redemption_of_the_service_is_over_when_the_queue_says_so() -> None:
     paid = replace(ROW, stage=Stage.REDEEMED, tx_hash="0xqueue")
     run, on, line = made(SERVED, row=paid, managed=True)
-    assert await served(run, on, 3) is None
+    await going(run, on, 3)
     assert (run.step, run.view.state, run.view.tx_hash) == (DONE, ChainRunState.DONE, "0xqueue")
     assert [one.step for one in run.view.steps] == [Step.CONFIRMED, Step.REPORTED]
     assert line.runs.written == [("settle", 7, DONE)]
@@ -220,21 +215,21 @@ async def test_a_redemption_of_the_service_is_over_when_the_queue_says_so() -> N
 async def test_one_without_a_hash_keeps_its_own() -> None:
     run, on, _ = made(SERVED, row=replace(ROW, stage=Stage.REDEEMED), managed=True)
     run.show(tx_hash="0xown")
-    await served(run, on, 3)
+    await going(run, on, 3)
     assert run.view.tx_hash == "0xown"
 
 
 async def test_one_that_never_comes_into_the_queue_ends_after_a_minute() -> None:
     run, on, _ = made(SERVED, managed=True)
-    refusal = await served(run, on, CONFIRM_WAIT_S + 5)
-    assert str(refusal) == "sent, no response, and not in the queue"
+    await going(run, on, CONFIRM_WAIT_S + 5)
+    assert run.view.words == "sent, no response, and not in the queue"
     run, on, _ = made(SERVED, managed=True)
     run.show(tx_hash="0xown")
-    await served(run, on, CONFIRM_WAIT_S - 5)
+    await going(run, on, CONFIRM_WAIT_S - 5)
     assert run.view.state is ChainRunState.RUNNING
     run, on, _ = made(SERVED, managed=True)
     run.show(tx_hash="0xown")
-    await served(run, on, CONFIRM_WAIT_S + 5)
+    await going(run, on, CONFIRM_WAIT_S + 5)
     assert run.view.state is ChainRunState.UNCONFIRMED
     assert set(on.woken) == {Topic.REDEMPTIONS}
 
@@ -243,60 +238,49 @@ async def test_one_that_never_comes_into_the_queue_ends_after_a_minute() -> None
 
 
 def test_the_position_is_taken_from_the_own_records() -> None:
-    run, _, _ = made()
-    assert run._redemption() == Redemption(
+    whole = Redemption(
         condition_id=bytes.fromhex("1f" * 32), is_yes=False, is_neg_risk=True, shares=9 * ONE
     )
+    assert redemption_of(Side.NO, ROW) == whole
+    assert redemption_of(Side.YES, ROW) == replace(whole, is_yes=True)
+    unnamed = replace(whole, condition_id=None, is_neg_risk=None)
     for text in ("", "0x1f", "0x" + "1f" * 33, "condition"):
-        run, _, _ = made(row=replace(ROW, condition_id=text))
-        unnamed = Redemption(condition_id=None, is_yes=False, is_neg_risk=None, shares=9 * ONE)
-        assert run._redemption() == unnamed, text
-    run, _, _ = made(row=None)
-    assert run._redemption() == Redemption(
-        condition_id=None, is_yes=False, is_neg_risk=None, shares=None
-    )
+        assert redemption_of(Side.NO, replace(ROW, condition_id=text)) == unnamed, text
+    assert redemption_of(Side.NO, None) == replace(unnamed, shares=None)
+
+
+@pytest.mark.parametrize(("earlier", "nonce"), [(3, 6), (4, 4), (5, 5), (6, 6), (7, 6)])
+def test_one_redemption_never_has_two_nonces_that_both_may_come(earlier: int, nonce: int) -> None:
+    assert own_nonce(Place(4, 6, 0, frozenset(), frozenset()), earlier) == nonce
 
 
 @pytest.mark.parametrize(
-    ("last", "receipt", "place", "nonce"),
+    ("last", "receipt", "nonce"),
     [
-        (None, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (5, None, Place(4, 6, 0, frozenset(), frozenset()), 5),
-        (4, None, Place(4, 6, 0, frozenset(), frozenset()), 4),
-        (3, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (6, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (7, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (
-            5,
-            Receipt("0xold", succeeded=False, block=1, cost=1),
-            Place(4, 6, 0, frozenset(), frozenset()),
-            6,
-        ),
+        ({"nonce": 4, "tx_hash": "0xold"}, None, 4),
+        ({"nonce": 4, "tx_hash": "0xold"}, Receipt("0xold", succeeded=False, block=1, cost=1), 5),
+        ({"nonce": None, "tx_hash": "0xold"}, None, 5),
+        ({"nonce": 4, "tx_hash": None}, None, 5),
+        (None, None, 5),
     ],
 )
-async def test_one_redemption_never_has_two_places_that_both_may_come(
-    last: int | None, receipt: Receipt | None, place: Place, nonce: int
+async def test_an_earlier_transaction_that_may_come_keeps_its_nonce(
+    monkeypatch: pytest.MonkeyPatch,
+    last: dict[str, Any] | None,
+    receipt: Receipt | None,
+    nonce: int,
 ) -> None:
-    line = ChainLine(receipt_now=receipt)
+    run, _, line = checked(monkeypatch)
+    line.at, line.receipt_now = Place(4, 5, 0, frozenset(), frozenset()), receipt
     if last is not None:
         line.runs.last = ChainRun(
             subject="redeem:m1:no", wallet="w", opened_at=NOW, changed_at=NOW, step="confirm",
-            body="", nonce=last, tx_hash="0xold",
+            body="", **last,
         )  # fmt: skip
-    run, _, _ = made(line=line)
-    assert await run._own_nonce(place) == nonce
+    await run.go()
+    assert run.body.to_sign is not None
+    assert run.body.to_sign.nonce == nonce
     assert line.runs.looked_for == ["redeem:m1:no"]
-    assert line.asked == ([] if last is None else [("receipt", "0xold")])
-
-
-async def test_an_earlier_run_without_a_signature_takes_no_place() -> None:
-    for other in ({"nonce": None, "tx_hash": "0xold"}, {"nonce": 5, "tx_hash": None}):
-        line = ChainLine()
-        line.runs.last = ChainRun(
-            subject="s", wallet="w", opened_at=NOW, changed_at=NOW, step="c", body="", **other
-        )
-        run, _, _ = made(line=line)
-        assert await run._own_nonce(Place(4, 6, 0, frozenset(), frozenset())) == 6
 
 
 class Checked(RedemptionRun):
@@ -310,7 +294,7 @@ class Checked(RedemptionRun):
 
     async def _check_chain(self, redemption: Redemption) -> str:
         self.checks += 1
-        assert redemption == self._redemption()
+        assert redemption == redemption_of(Side.NO, self.row)
         if self.problem is not None:
             raise self.problem
         return self.note
@@ -360,7 +344,7 @@ async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run, _, line = checked(monkeypatch)
-    await run._check()
+    await run.go()
     assert run.is_signed
     assert line.turn.taken == 1
     ((_, unsigned, wallet),) = line.judged  # type: ignore[attr-defined]
@@ -382,7 +366,7 @@ async def test_whatever_is_not_sure_waits_for_the_person(
 ) -> None:
     run, _, line = checked(monkeypatch, **other)
     run.note = "compare it yourself"
-    await run._check()
+    await run.go()
     assert not run.is_signed
     assert (run.step, run.view.state) == (PREPARED, ChainRunState.PREPARED)
     assert run.view.words == "needs your confirmation"
@@ -423,10 +407,11 @@ async def test_the_contracts_say_whether_it_has_happened(monkeypatch: pytest.Mon
 
 
 async def test_after_a_restart_the_transaction_is_asked_for_again() -> None:
-    run, _, line = made(CHECK)
-    await run._check()
-    assert (run.step, run.view.words) == (REQUEST, "requested again")
-    assert line.runs.written == [("move", 7, REQUEST)]
+    run, on, line = made(CHECK)
+    on.answers[REDEEM] = SILENT
+    await run.go()
+    assert [one.endpoint for one in on.asked] == [REDEEM]
+    assert line.runs.written == [("move", 7, REQUEST), ("settle", 7, REFUSED)]
 
 
 @pytest.mark.parametrize("row", [replace(ROW, condition_id=""), None])
@@ -434,7 +419,7 @@ async def test_a_position_without_a_condition_is_not_looked_for_on_the_chain(
     row: RedemptionRow | None,
 ) -> None:
     run, _, line = made(row=row)
-    note = await run._check_chain(run._redemption())
+    note = await run._check_chain(redemption_of(Side.NO, run.row))
     assert note == "the service does not name the condition: compare it yourself"
     assert line.asked == []
 
@@ -444,7 +429,7 @@ async def test_a_position_of_which_one_fact_is_unknown_is_not_looked_for_on_the_
     unknown: dict[str, Any],
 ) -> None:
     run, _, line = made()
-    note = await run._check_chain(replace(run._redemption(), **unknown))
+    note = await run._check_chain(replace(redemption_of(Side.NO, run.row), **unknown))
     assert note == "the service does not name the condition: compare it yourself"
     assert line.asked == []
 
@@ -467,11 +452,15 @@ async def test_the_payout_is_the_one_of_the_chain(monkeypatch: pytest.MonkeyPatc
 
     line.check, line.contracts = check, contracts  # type: ignore[attr-defined]
     monkeypatch.setattr(redemption_run, "check_redeemable", found)
-    assert await run._check_chain(run._redemption()) == ""
+    assert await run._check_chain(redemption_of(Side.NO, run.row)) == ""
     assert run.view.amount == 7 * ONE
     checked, (reader, redemption, wallet, other) = asked
     assert checked == ("chain checked",)
-    assert (reader, redemption, wallet) == ("contracts", run._redemption(), "0xWALLET")
+    assert (reader, redemption, wallet) == (
+        "contracts",
+        redemption_of(Side.NO, run.row),
+        "0xWALLET",
+    )
     policy = line.policy
     assert other == {
         "collateral": policy.book.collateral(policy.exchange),
@@ -487,7 +476,7 @@ async def test_a_confirmed_payout_is_reported_until_it_is_acknowledged() -> None
     run, on, line = made(REPORT)
     run.show(tx_hash=HASH)
     on.answers[REPORT_REDEMPTION] = SimpleNamespace(success=True, error=None)
-    await run._report()
+    await run.go()
     body = ReportRequest(market_id="m1", side=Side.NO, tx_hash=HASH)
     assert on.asked == [Asked(REPORT_REDEMPTION, body=body)]
     assert (run.step, run.view.state, run.view.words) == (
@@ -512,7 +501,7 @@ async def test_a_report_that_is_refused_is_repeated_after_ever_longer_pauses() -
         pauses.append((delay_s, run.view.words))
 
     on.clock.sleep = sleep  # type: ignore[method-assign]
-    await run._report()
+    await run.go()
     again = "paid; reporting again: "
     assert pauses == [
         (AGAIN_S, f"{again}no connection (POST /x)"),
