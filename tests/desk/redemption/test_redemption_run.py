@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -29,7 +28,6 @@ from service_tui.desk.chain.transaction_run import (
     SERVED,
 )
 from service_tui.desk.facts import Noticed
-from service_tui.desk.redemption import redemption_run
 from service_tui.desk.redemption.redemption_run import (
     AGAIN_MAX_S,
     AGAIN_S,
@@ -53,16 +51,17 @@ from service_tui.desk.slices.redemption import (
     StepView,
 )
 from service_tui.desk.slices.topics import Topic
+from service_tui.signing.calls import RedeemNegRisk
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import NotRedeemableError, Obstacle, PolicyRefusedError, Rule
-from service_tui.signing.policy import Redemption
+from service_tui.signing.policy import Redemption, SignableCall, SigningPolicy, Unsigned
 from service_tui.signing.transactions import Transaction
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.chain import UnsignedTxBody
 from service_tui.wire.endpoints.wallet import REDEEM, REPORT_REDEMPTION
-from service_tui.wire.redemption import RedeemRequest, ReportRequest
+from service_tui.wire.redemption import RedeemBody, RedeemRequest, ReportBody, ReportRequest
 
 CALLED = Called("POST", "/x")
 SILENT = UnreachableError("no connection", CALLED)
@@ -100,9 +99,9 @@ def made(
     return RedemptionRun(on.ports, cast("Any", chain), stored, body), on, chain
 
 
-def answered(**other: Any) -> SimpleNamespace:
+def answered(**other: Any) -> RedeemBody:
     given = {"success": True, "tx_hash": None, "unsigned_tx": UNSIGNED, "payout": 8.25, **other}
-    return SimpleNamespace(error=None, error_code=None, error_hint=None, fix="", **given)
+    return RedeemBody.model_construct(**given)
 
 
 # -- asking -------------------------------------------------------------------------------------
@@ -265,12 +264,11 @@ def test_one_redemption_never_has_two_nonces_that_both_may_come(earlier: int, no
     ],
 )
 async def test_an_earlier_transaction_that_may_come_keeps_its_nonce(
-    monkeypatch: pytest.MonkeyPatch,
     last: dict[str, Any] | None,
     receipt: Receipt | None,
     nonce: int,
 ) -> None:
-    run, _, line = checked(monkeypatch)
+    run, _, line = checked()
     line.at, line.receipt_now = Place(4, 5, 0, frozenset(), frozenset()), receipt
     if last is not None:
         line.runs.last = ChainRun(
@@ -292,7 +290,7 @@ class Checked(RedemptionRun):
     certain = True
     is_signed = False
 
-    async def _check_chain(self, redemption: Redemption) -> str:
+    async def check_chain(self, redemption: Redemption) -> str:
         self.checks += 1
         assert redemption == redemption_of(Side.NO, self.row)
         if self.problem is not None:
@@ -304,57 +302,66 @@ class Checked(RedemptionRun):
         self.step = "signed"
 
 
-def checked(
-    monkeypatch: pytest.MonkeyPatch, *, certain: bool = True, confirmed: bool = True, gap: int = 0,
-    by_itself: bool = False,
-) -> tuple[Checked, Offline, ChainLine]:  # fmt: skip
-    line = ChainLine(at=Place(5, 5, gap, frozenset(), frozenset()))
-    plain, on, _ = made(CHECK, line, by_itself=by_itself)
-    signable = SimpleNamespace(is_certain=certain)
-    asked: list[object] = []
+SIGNABLE = SignableCall(
+    to="0xto",
+    call=RedeemNegRisk(b"\x1f" * 32, (0, 1)),
+    contract="conditional tokens",
+    lines=("amount: 5",),
+)
 
-    def judged(redemption: Redemption, unsigned: object, wallet: str) -> SimpleNamespace:
-        asked.append((redemption, unsigned, wallet))
-        return signable
 
-    async def built(call: object, wallet: str, *, nonce: int) -> Transaction:
-        assert (call, wallet) == (signable, "0xWALLET")
+class Judge(ChainLine):
+    """A policy that lets every call through, and a node that prices it."""
+
+    signable = SIGNABLE
+
+    def __init__(self, **other: Any) -> None:
+        super().__init__(**other)
+        self.policy = self
+        self.judged: list[tuple[Unsigned, str]] = []
+
+    def redemption(self, redemption: Redemption, unsigned: Unsigned, wallet: str) -> SignableCall:
+        assert redemption == redemption_of(Side.NO, ROW)
+        self.judged.append((unsigned, wallet))
+        return self.signable
+
+    async def built(self, call: SignableCall, wallet: str, *, nonce: int) -> Transaction:
+        assert (call, wallet) == (self.signable, "0xWALLET")
         return Transaction(
-            chain_id=137, nonce=nonce, max_priority_fee=1, max_fee=2, gas=3, to="0xto", data=b"\x05"
-        )
+            chain_id=137, nonce=nonce, max_priority_fee=1, max_fee=10**12, gas=2_000_000,
+            to="0x" + "11" * 20, data=b"\x05",
+        )  # fmt: skip
 
-    line.policy = SimpleNamespace(redemption=judged)
-    line.built = built  # type: ignore[attr-defined]
-    line.judged = asked  # type: ignore[attr-defined]
-    monkeypatch.setattr(
-        redemption_run, "shown", lambda made, _, note, gap: replace(
-            CALL, nonce=made.nonce, contract=note, gap=gap
-        )
-    )  # fmt: skip
+
+def checked(
+    *, certain: bool = True, confirmed: bool = True, gap: int = 0, by_itself: bool = False
+) -> tuple[Checked, Offline, Judge]:
+    """A run that has the transaction to sign."""
+    line = Judge(at=Place(5, 5, gap, frozenset(), frozenset()))
+    line.signable = replace(SIGNABLE, is_certain=certain)
+    plain, on, _ = made(REQUEST, line, by_itself=by_itself)
+    on.answers[REDEEM] = answered(payout=0.0)
     stored = ChainRun(
-        subject="redeem:m1:no", wallet="0xWALLET", opened_at=NOW, changed_at=NOW, step=CHECK,
+        subject="redeem:m1:no", wallet="0xWALLET", opened_at=NOW, changed_at=NOW, step=REQUEST,
         body="", number=7,
     )  # fmt: skip
     run = Checked(on.ports, cast("Any", line), stored, replace(plain.body, confirmed=confirmed))
-    run._unsigned = UNSIGNED
     return run, on, line
 
 
-async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run, _, line = checked(monkeypatch)
+async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place() -> None:
+    run, _, line = checked()
     await run.go()
     assert run.is_signed
     assert line.turn.taken == 1
-    ((_, unsigned, wallet),) = line.judged  # type: ignore[attr-defined]
+    ((unsigned, wallet),) = line.judged
     assert wallet == "0xWALLET"
     assert (unsigned.to, unsigned.data, unsigned.sender) == ("0xto", "0xdata", "0xfrom")
     assert (unsigned.gas, unsigned.chain_id, unsigned.value) == (90, 137, 1)
     to_sign = run.body.to_sign
     assert to_sign is not None
-    assert (to_sign.nonce, to_sign.gas, to_sign.data) == (5, 3, "05")
-    assert run.view.steps == (StepView(Step.CHECKED, NOW, "pays 3.00 USDC.e"),)
+    assert (to_sign.nonce, to_sign.gas, to_sign.data) == (5, 2_000_000, "05")
+    assert run.view.steps[1:] == (StepView(Step.CHECKED, NOW, "pays 3.00 USDC.e"),)
     assert run.view.call is not None
     assert run.view.call.fee_money == round(2 * ONE * POL_PRICE_USUAL)
     assert run.view.words == "signing"
@@ -362,43 +369,41 @@ async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place(
 
 @pytest.mark.parametrize("other", [{"confirmed": False}, {"certain": False}, {"gap": 1}])
 async def test_whatever_is_not_sure_waits_for_the_person(
-    monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
+    other: dict[str, Any],
 ) -> None:
-    run, _, line = checked(monkeypatch, **other)
+    run, _, line = checked(**other)
     run.note = "compare it yourself"
     await run.go()
     assert not run.is_signed
     assert (run.step, run.view.state) == (PREPARED, ChainRunState.PREPARED)
     assert run.view.words == "needs your confirmation"
     assert run.view.call is not None
-    assert (run.view.call.contract, run.view.call.gap) == (
-        "compare it yourself",
-        other.get("gap", 0),
-    )
-    assert line.runs.written == [("move", 7, PREPARED)]
+    assert ("note", "compare it yourself") in run.view.call.arguments
+    assert run.view.call.gap == other.get("gap", 0)
+    assert line.runs.written == [("move", 7, CHECK), ("move", 7, PREPARED)]
 
 
-async def test_nothing_uncertain_is_redeemed_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, on, _ = checked(monkeypatch, certain=False, by_itself=True)
+async def test_nothing_uncertain_is_redeemed_by_itself() -> None:
+    run, on, _ = checked(certain=False, by_itself=True)
     await run.go()
     assert (run.step, run.view.reason, run.checks) == (REFUSED, RunProblem.OUTSIDE_POLICY, 0)
     assert run.view.fix == "redeem by hand: the decoded call is shown then"
     assert on.words == [("bad", "not done, Will it?: the service does not name the condition")]
 
 
-async def test_what_the_chain_does_not_pay_is_not_signed(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, _, _ = checked(monkeypatch)
+async def test_what_the_chain_does_not_pay_is_not_signed() -> None:
+    run, _, _ = checked()
     run.problem = NotRedeemableError(Obstacle.POSITION_LOST, "lost")
     await run.go()
     assert (run.step, run.view.reason) == (REFUSED, RunProblem.LOST)
-    run, _, _ = checked(monkeypatch)
+    run, _, _ = checked()
     run.problem = PolicyRefusedError(Rule.ARGUMENT, "another token")
     await run.go()
     assert run.view.reason is RunProblem.OUTSIDE_POLICY
 
 
-async def test_the_contracts_say_whether_it_has_happened(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, _, _ = checked(monkeypatch)
+async def test_the_contracts_say_whether_it_has_happened() -> None:
+    run, _, _ = checked()
     assert await run.is_undone() is True
     await run.check()
     assert run.checks == 2
@@ -419,7 +424,7 @@ async def test_a_position_without_a_condition_is_not_looked_for_on_the_chain(
     row: RedemptionRow | None,
 ) -> None:
     run, _, line = made(row=row)
-    note = await run._check_chain(redemption_of(Side.NO, run.row))
+    note = await run.check_chain(redemption_of(Side.NO, run.row))
     assert note == "the service does not name the condition: compare it yourself"
     assert line.asked == []
 
@@ -429,44 +434,42 @@ async def test_a_position_of_which_one_fact_is_unknown_is_not_looked_for_on_the_
     unknown: dict[str, Any],
 ) -> None:
     run, _, line = made()
-    note = await run._check_chain(replace(redemption_of(Side.NO, run.row), **unknown))
+    note = await run.check_chain(replace(redemption_of(Side.NO, run.row), **unknown))
     assert note == "the service does not name the condition: compare it yourself"
     assert line.asked == []
 
 
-async def test_the_payout_is_the_one_of_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, _, line = made()
-    asked: list[tuple[object, ...]] = []
+class Paying(Judge):
+    """A chain on which the position has won."""
 
-    async def found(
-        contracts: object, redemption: Redemption, wallet: str, **other: object
-    ) -> SimpleNamespace:
-        asked.append((contracts, redemption, wallet, other))
-        return SimpleNamespace(payout=7 * ONE)
+    async def check(self) -> None:
+        self.asked.append(("check", ""))
 
-    async def contracts() -> str:
-        return "contracts"
+    async def contracts(self) -> "Paying":
+        return self
 
-    async def check() -> None:
-        asked.append(("chain checked",))
+    async def payout_denominator(self, condition_id: bytes) -> int:
+        assert condition_id.hex() == CONDITION[2:]
+        return 1
 
-    line.check, line.contracts = check, contracts  # type: ignore[attr-defined]
-    monkeypatch.setattr(redemption_run, "check_redeemable", found)
-    assert await run._check_chain(redemption_of(Side.NO, run.row)) == ""
+    async def payout_numerator(self, _: bytes, *, is_yes: bool) -> int:
+        return 0 if is_yes else 1
+
+    async def token_id(self, *_: object, **__: object) -> int:
+        return 77
+
+    async def token_balance(self, owner: str, token_id: int) -> int:
+        assert (owner, token_id) == ("0xWALLET", 77)
+        return 7 * ONE
+
+
+async def test_the_payout_is_the_one_of_the_chain() -> None:
+    line = Paying()
+    line.policy = SigningPolicy()
+    run, _, _ = made(line=line)
+    assert await run.check_chain(redemption_of(Side.NO, run.row)) == ""
     assert run.view.amount == 7 * ONE
-    checked, (reader, redemption, wallet, other) = asked
-    assert checked == ("chain checked",)
-    assert (reader, redemption, wallet) == (
-        "contracts",
-        redemption_of(Side.NO, run.row),
-        "0xWALLET",
-    )
-    policy = line.policy
-    assert other == {
-        "collateral": policy.book.collateral(policy.exchange),
-        "others": policy.older_collaterals,
-        "token_id": 77,
-    }
+    assert line.asked == [("check", "")]
 
 
 # -- the end ------------------------------------------------------------------------------------
@@ -475,7 +478,7 @@ async def test_the_payout_is_the_one_of_the_chain(monkeypatch: pytest.MonkeyPatc
 async def test_a_confirmed_payout_is_reported_until_it_is_acknowledged() -> None:
     run, on, line = made(REPORT)
     run.show(tx_hash=HASH)
-    on.answers[REPORT_REDEMPTION] = SimpleNamespace(success=True, error=None)
+    on.answers[REPORT_REDEMPTION] = ReportBody(success=True, error=None)
     await run.go()
     body = ReportRequest(market_id="m1", side=Side.NO, tx_hash=HASH)
     assert on.asked == [Asked(REPORT_REDEMPTION, body=body)]
@@ -492,8 +495,8 @@ async def test_a_confirmed_payout_is_reported_until_it_is_acknowledged() -> None
 
 async def test_a_report_that_is_refused_is_repeated_after_ever_longer_pauses() -> None:
     run, on, _ = made(REPORT, reason=RunProblem.SERVICE, fix="wait", tx_hash=HASH)
-    no = SimpleNamespace(success=False, error="")
-    yes = SimpleNamespace(success=True, error=None)
+    no = ReportBody(success=False, error="")
+    yes = ReportBody(success=True, error=None)
     on.answers[REPORT_REDEMPTION] = [SILENT, *[no] * 7, yes]
     pauses: list[tuple[float, str]] = []
 

@@ -167,7 +167,7 @@ class RedemptionRun(TransactionRun):
                     "the service does not name the condition",
                     "redeem by hand: the decoded call is shown then",
                 )
-            note = await self._check_chain(redemption)
+            note = await self.check_chain(redemption)
             async with self.gateway.turn:
                 place = await self.gateway.place(self.wallet)
                 nonce = await self._own_nonce(place)
@@ -207,7 +207,7 @@ class RedemptionRun(TransactionRun):
         )
         return self.gateway.policy.redemption(redemption, unsigned, self.wallet)
 
-    async def _check_chain(self, redemption: Redemption) -> str:
+    async def check_chain(self, redemption: Redemption) -> str:
         """Check that the chain pays for the position now.
 
         Returns:
@@ -231,12 +231,12 @@ class RedemptionRun(TransactionRun):
 
     async def check(self) -> None:
         """Check once more that the chain pays."""
-        await self._check_chain(redemption_of(self.view.side, self.row))
+        await self.check_chain(redemption_of(self.view.side, self.row))
 
     async def is_undone(self) -> bool:
         """True if the chain would still pay for the position."""
         try:
-            await self._check_chain(redemption_of(self.view.side, self.row))
+            await self.check_chain(redemption_of(self.view.side, self.row))
         except NotRedeemableError:
             return False
         return True
