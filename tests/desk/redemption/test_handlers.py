@@ -158,6 +158,7 @@ def refused(reason: RunProblem | None = None, again_s: float | None = None) -> R
         (None, True),
         (replace(VIEW, state=ChainRunState.PREPARED), True),
         (replace(VIEW, state=ChainRunState.DONE), False),
+        (replace(VIEW, state=ChainRunState.DONE, again_at=Timestamp(NOW - 9)), False),
         (refused(RunProblem.LOST), False),
         (refused(RunProblem.ALREADY), False),
         (refused(RunProblem.OUTSIDE_POLICY, -9), False),
@@ -616,6 +617,13 @@ async def test_a_pause_ends_where_nothing_is_left_to_redeem() -> None:
         await it.later(CYCLE_S)
         assert it.on.state.redemption.auto.paused == ""
     assert it.line.asked == [], "a locked wallet needs no reading of the chain"
+
+
+async def test_with_the_key_of_another_wallet_nothing_begins_by_itself() -> None:
+    it = Work(auto=True, address="0x" + "77" * 20)
+    async with it.running():
+        assert "not the key of the linked wallet" in it.on.state.redemption.auto.paused
+    assert (it.begun, it.line.asked) == ([], [])
 
 
 async def test_a_cycle_that_fails_is_followed_by_the_next() -> None:
