@@ -7,27 +7,34 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from kit.desk.leash import raw_call, status
+from kit.samples.desk import NOW
 from kit.service.scripted import HastyClock, said, scripted
 from kit.service.stage import Stage, open_stage
 from service_tui.client.client import Client
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.client.keys import Key, Keys
+from service_tui.clock import ManualClock
 from service_tui.desk.agents.skill_proxy import SkillProxies
 from service_tui.desk.agents.skill_spending import SPENDING, SkillSpending
-from service_tui.desk.agents.stored_leash import StoredLeash
+from service_tui.desk.agents.stored_leash import StoredLeash, Unknown
 from service_tui.desk.changes import Loaded
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.facts import Fact
+from service_tui.desk.facts import Fact, Noticed
+from service_tui.desk.slices.halt import HaltedAgent
 from service_tui.desk.slices.supervision import HeldSeen, LeashView
 from service_tui.sdk.client import ServiceClient
-from service_tui.terms import HeldStatus, LeashMode, Venue
+from service_tui.terms import Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
+
+Answer = Any
+"""JSON of the service, with another status a pair; or the fault that comes instead."""
 
 
 @dataclass
@@ -511,3 +518,365 @@ async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
         writer.close()
         await writer.wait_closed()
         assert (await it.buy(1.0)).success
+
+
+# -- a service that answers from a list ---------------------------------------------------------
+
+HERE = "http://127.0.0.1:9"
+OWN = "sk_own_0123456789"
+DONE: Answer = {"success": True, "trade_id": "t-1"}
+NO: Answer = {"success": False, "error": "too much"}
+LOST: Answer = httpx.ReadError("silence")
+KEPT_BACK: Answer = httpx.ConnectError("no line")
+
+
+class Listed(httpx.AsyncBaseTransport):
+    """Notes each request with its key, and gives the next answer."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.passed: list[tuple[str, str, bytes]] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        key = request.headers["authorization"].removeprefix("Bearer ")
+        self.passed.append((key, request.url.path, await request.aread()))
+        answer = self.answers.pop(0) if self.answers else {}
+        if isinstance(answer, Exception):
+            raise answer
+        code, answer = answer if isinstance(answer, tuple) else (200, answer)
+        return httpx.Response(code, stream=httpx.ByteStream(json.dumps(answer).encode()))
+
+
+class Ways:
+    """The ways of skills to that service."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.clock = ManualClock(NOW)
+        self.facts: list[Fact] = []
+        self.service = Listed()
+        self.judged: list[tuple[PlaceTrade, Micros]] = []
+        client = Client(self.service, HERE, Keys(None), clock=self.clock, rng=random.Random(7))
+        self.lines = SkillProxies(
+            client,
+            self.clock,
+            self.facts.append,
+            against_real=self.against_real,
+            spending=None if folder is None else SkillSpending(folder),
+        )
+
+    def against_real(self, order: PlaceTrade, spent: Micros) -> tuple[str, str]:
+        self.judged.append((order, spent))
+        return "live trading is off", "turn it on"
+
+    async def call(self, way: tuple[str, str], call: str, **body: object) -> tuple[int, Any]:
+        answer = await raw_call(way, call, json.dumps(body).encode())
+        return status(answer), json.loads(answer.partition(b"\r\n\r\n")[2])
+
+    async def buy(self, way: tuple[str, str], amount: float, **other: object) -> Any:
+        body = {"market_id": "m-1", "side": "yes", "amount": amount, "venue": "sim", **other}
+        return (await self.call(way, "POST /api/sdk/trade", **body))[1]
+
+    async def spent_today(self, way: tuple[str, str]) -> Micros:
+        """What real money is judged by."""
+        await self.buy(way, 1.0, venue="evm_venue")
+        return self.judged[-1][1]
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        return [(one.tone, one.text) for one in self.facts if isinstance(one, Noticed)]
+
+    @property
+    def held(self) -> HeldSeen:
+        return [one for one in self.facts if isinstance(one, HeldSeen)][-1]
+
+
+@asynccontextmanager
+async def ways(folder: Path | None = None) -> AsyncGenerator[Ways]:
+    it = Ways(folder)
+    try:
+        yield it
+    finally:
+        it.lines.close()
+
+
+def on(mode: LeashMode = LeashMode.AUTO, slug: str = "gauge", **other: Any) -> StoredLeash:
+    return StoredLeash("a-1", "heron", slug, mode, **other)
+
+
+async def test_a_skill_is_let_in_by_the_key_of_its_own_run_alone() -> None:
+    async with ways() as it:
+        (url, token), other = (
+            await it.lines.open("r1", on(), OWN),
+            await it.lines.open("r2", on(slug="rain"), "sk_two_0123456789"),
+        )
+        for given in (other[1], OWN, ""):
+            assert (await it.call((url, given), "GET /api/sdk/markets"))[0] == 401
+        assert it.service.passed == []
+        assert (await it.call((url, token), "GET /api/sdk/markets"))[0] == 200
+        await it.call(other, "GET /api/sdk/markets")
+        assert [key for key, _, _ in it.service.passed] == [OWN, "sk_two_0123456789"]
+        with pytest.raises(ValueError, match=r"the key is too short"):
+            await it.lines.open("r3", on(), "sk own")
+        assert it.lines.leash_of("r3") is None
+        assert it.lines.agents() == (HaltedAgent("a-1", "heron"),)
+
+
+async def test_the_runs_of_one_skill_spend_from_one_budget_and_real_money_counts_all() -> None:
+    async with ways() as it:
+        first, second, other = (on(slug=one, budget=Micros(10 * ONE)) for one in ("g", "g", "r"))
+        one = await it.lines.open("r1", first, OWN)
+        it.service.answers = [DONE] * 3
+        assert (await it.buy(one, 6.0))["success"]
+        three = await it.lines.open("r3", other, OWN)
+        two = await it.lines.open("r2", second, OWN)
+        assert (await it.buy(two, 5.0))["error_code"] == "LEASH_BUDGET"
+        assert (await it.buy(two, 4.0))["success"]
+        assert (await it.buy(three, 9.0))["success"]
+        assert (first.spent, second.spent, other.spent) == (10 * ONE, 10 * ONE, 9 * ONE)
+        answer = await it.buy(one, 6.0, venue="evm_venue", side="no")
+        assert (answer["success"], answer["error_code"]) == (False, "REAL_MONEY")
+        order = PlaceTrade("m-1", Side.NO, Action.BUY, Venue.EVM, Micros(6 * ONE), confirmed=True)
+        assert it.judged == [(order, 19 * ONE)]
+        assert len(it.service.passed) == 3
+
+
+async def test_a_run_that_begins_anew_has_spent_what_it_had() -> None:
+    async with ways() as it:
+        way = await it.lines.open("r1", on(), OWN)
+        it.service.answers = [DONE, LOST]
+        await it.buy(way, 6.0)
+        await it.buy(way, 2.0)
+        before, fresh = it.lines.leash_of("r1"), on(LeashMode.ASK)
+        assert before is not None
+        again = await it.lines.open("r1", fresh, "sk_new_0123456789")
+        assert it.lines.leash_of("r1") is fresh
+        assert (fresh.spent, fresh.unknown) == (8 * ONE, before.unknown)
+        assert len(fresh.unknown) == 1
+        await it.call(again, "GET /api/sdk/markets")
+        assert it.service.passed[-1][0] == "sk_new_0123456789"
+
+
+async def test_what_was_spent_outlives_the_desk_and_is_not_counted_twice(tmp_path: Path) -> None:
+    async with ways(tmp_path) as it:
+        way = await it.lines.open("r1", on(), OWN)
+        it.service.answers = [DONE, NO]
+        await it.buy(way, 6.0)
+        await it.buy(way, 3.0)
+    async with ways(tmp_path) as it:
+        other, again = on(slug="rain"), on()
+        rain = await it.lines.open("r2", other, OWN)
+        assert await it.spent_today(rain) == 6 * ONE
+        await it.lines.open("r1", again, OWN)
+        assert (again.spent, other.spent) == (6 * ONE, 0)
+        assert await it.spent_today(rain) == 6 * ONE
+        (tmp_path / SPENDING).write_text("broken")
+        # What another run of the skill knows is not read anew, and what nobody knows is needed.
+        await it.lines.open("r3", on(), OWN)
+        with pytest.raises(ValueError, match=r"cannot read"):
+            await it.lines.open("r4", on(slug="wind"), OWN)
+        answer = await it.buy(rain, 2.0)
+        assert answer["error"].startswith("nothing sent: cannot read")
+        assert (other.spent, other.unknown, it.service.passed) == (0, {}, [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "spent", "unknown"),
+    [
+        (DONE, 6, 0),
+        (NO, 0, 0),
+        (KEPT_BACK, 0, 0),
+        (LOST, 6, 1),
+        ("riddle", 6, 1),
+        ((422, {}), 0, 0),
+        ((500, {}), 6, 1),
+        ({"success": False, "trade_id": "t"}, 6, 1),
+    ],
+)
+async def test_a_buy_counts_unless_it_surely_did_not_go_out(
+    answer: Answer, spent: int, unknown: int
+) -> None:
+    async with ways() as it:
+        mine = on()
+        way = await it.lines.open("r1", mine, OWN)
+        it.service.answers = [answer]
+        await it.buy(way, 6.0)
+        assert (mine.spent, len(mine.unknown)) == (spent * ONE, unknown)
+        for ref, one in mine.unknown.items():
+            sent = json.loads(it.service.passed[0][2])
+            assert (one.ref, sent["signal_data"]["desk_ref"]) == (ref, ref)
+            assert (one.size, one.counted_at, one.held) == (6 * ONE, NOW, None)
+
+
+async def test_a_call_that_is_none_is_refused_with_what_is_one() -> None:
+    async with ways() as it:
+        way = await it.lines.open("r1", on(), OWN)
+        it.service.answers = [LOST, KEPT_BACK]
+        for call, number, error, fix in (
+            ("POST /api/sdk/trade", 422, "malformed order", "give market_id, side and amount"),
+            ("POST /api/sdk/settings", 403, "this desk's leash", "POST /api/sdk/trade"),
+            ("GET /api/sdk/markets", 504, "", "check GET /api/sdk/trades for the result"),
+            ("GET /api/sdk/markets", 424, "", "retry later"),
+        ):
+            got, answer = await it.call(way, call)
+            assert got == number
+            assert answer["error"].startswith(error)
+            assert answer["fix"].startswith(fix)
+
+
+async def looked_up(it: Ways) -> list[float]:
+    """When trades were asked for, of a minute and a quarter in steps of five seconds."""
+    looked: list[float] = []
+    for _ in range(15):
+        before = len(it.service.passed)
+        await it.clock.advance(5)
+        for _ in range(40):
+            await asyncio.sleep(0)
+        if len(it.service.passed) > before:
+            looked.append(it.clock.now() - NOW)
+    return looked
+
+
+async def test_buys_of_unknown_end_are_looked_up_and_old_ones_more_seldom() -> None:
+    async with ways() as it, asyncio.TaskGroup() as group:
+        mine = on()
+        await it.lines.open("r1", mine, OWN)
+        old = Unknown(
+            ref="old", market_id="m-1", side=Side.YES, venue=Venue.SIM, size=Micros(ONE),
+            counted_at=Timestamp(NOW - 9_000_000),
+        )  # fmt: skip
+        mine.unknown = {"old": old}
+        it.service.answers = ["riddle"] * 99
+        running = group.create_task(it.lines.run())
+        await it.clock.advance(0)
+        assert await looked_up(it) == [10, 70]
+        assert mine.unknown
+        running.cancel()
+
+
+async def test_a_leash_is_changed_by_agent_and_skill() -> None:
+    async with ways() as it:
+        gauge, rain = on(), on(slug="rain")
+        other = StoredLeash("a-2", "moss", "gauge", LeashMode.AUTO)
+        for run_id, one in (("r1", gauge), ("r2", rain), ("r3", other)):
+            await it.lines.open(run_id, one, OWN)
+        order = SetLeash(
+            "a-1", "heron", LeashMode.ASK, Micros(2 * ONE), Micros(9 * ONE), 60, "rain"
+        )
+        await it.lines.carry_out(order)
+        assert (rain.mode, rain.threshold, rain.budget, rain.wait_s) == (
+            LeashMode.ASK, 2 * ONE, 9 * ONE, 60,
+        )  # fmt: skip
+        assert (gauge.mode, other.mode) == (LeashMode.AUTO, LeashMode.AUTO)
+        await it.lines.carry_out(SetLeash("a-1", "heron", LeashMode.OBSERVE))
+        assert [one.mode.value for one in (gauge, rain, other)] == ["observe", "observe", "auto"]
+        free, nobody = SetLeash("a-1", "heron", None), SetLeash("a-9", "tide", LeashMode.ASK)
+        await it.lines.carry_out(free)
+        await it.lines.carry_out(nobody)
+        kept = "the desk's own leash cannot be removed when the service has no leashes"
+        assert it.words[2:] == [
+            ("warn", f"{free.describe()}: {kept}"),
+            ("warn", f"{nobody.describe()}: no local skill runs as that agent"),
+        ]
+        assert rain.mode is LeashMode.OBSERVE
+
+
+async def test_a_trade_is_decided_once_and_never_beyond_the_budget() -> None:
+    async with ways() as it:
+        mine = on(LeashMode.ASK, budget=Micros(10 * ONE))
+        await it.lines.open("r0", on(LeashMode.ASK, slug="rain"), OWN)
+        way = await it.lines.open("r1", mine, OWN)
+        await it.buy(way, 6.0)
+        (trade,) = it.held.held
+        order = ApproveHeld(trade.held_id, "it", Micros(11 * ONE))
+        await it.lines.carry_out(order)
+        why = "daily budget reached: raise it first, or lower the amount; still pending"
+        assert it.words == [("warn", f"{order.describe()}: {why}")]
+        it.service.answers = [DONE]
+        await it.lines.carry_out(ApproveHeld(trade.held_id, "it", Micros(10 * ONE)))
+        assert (mine.spent, json.loads(it.service.passed[0][2])["amount"]) == (10 * ONE, 10.0)
+        mine.budget = Micros(99 * ONE)
+        await it.buy(way, 6.0)
+        (trade,) = it.held.held
+        no = RefuseHeld(trade.held_id, "it", "too thin")
+        await it.lines.carry_out(no)
+        await it.lines.carry_out(no)
+        assert it.words[-2:] == [
+            ("good", no.describe()), ("warn", f"{no.describe()}: no longer pending"),
+        ]  # fmt: skip
+        row = it.held.decided[0]
+        assert (row.status, row.reason, row.decided_at) == (HeldStatus.REFUSED, "too thin", NOW)
+
+
+@pytest.mark.parametrize("mode", LeashMode)
+@pytest.mark.parametrize(
+    ("call", "passes", "lowers"),
+    [
+        ("GET /api/sdk/markets?limit=3", True, False),
+        ("DELETE /api/sdk/orders/o-1", False, True),
+        ("POST /api/sdk/agents/register", False, False),
+        ("GET /api/desk/agents", False, False),
+        ("GET /api/sdk/../desk/agents", False, False),
+        ("GET /api/sdk/%2e%2e/desk", False, False),
+        ("DELETE /api/sdk/orders/../positions", False, False),
+        ("PUT /api/sdk/orders/o-1", False, False),
+    ],
+)
+async def test_a_skill_reads_and_lowers_risk_and_does_nothing_else(
+    mode: LeashMode, call: str, *, passes: bool, lowers: bool
+) -> None:
+    async with ways() as it:
+        way = await it.lines.open("r1", on(mode), OWN)
+        may = passes or (lowers and mode is not LeashMode.OBSERVE)
+        assert (await it.call(way, call))[0] == (200 if may else 403)
+        assert len(it.service.passed) == may
+
+
+async def test_a_buy_leaves_as_it_was_judged_with_the_desks_mark_and_a_sale_without() -> None:
+    async with ways() as it:
+        way = await it.lines.open("r1", on(), OWN)
+        it.service.answers = [DONE] * 3
+        await it.buy(way, 8.0, reasoning="why")
+        body = json.loads(it.service.passed[0][2])
+        assert set(body.pop("signal_data")) == {"desk_ref"}
+        assert body == {
+            "venue": "sim", "market_id": "m-1", "side": "yes", "amount": 8.0, "reasoning": "why",
+        }  # fmt: skip
+        await it.buy(way, 0.0, action="sell", shares=3.0)
+        await it.buy(way, 8.0, dry_run=True)
+        assert all("signal_data" not in json.loads(raw) for _, _, raw in it.service.passed[1:])
+        leash = it.lines.leash_of("r1")
+        assert leash is not None
+        assert leash.spent == 8 * ONE
+
+
+DOUBT = "result unknown; checking the trades"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "status_then"),
+    [
+        (DONE, "", HeldStatus.APPROVED),
+        (NO, ": too much", HeldStatus.FAILED),
+        ((502, {}), f": the service answered 502; {DOUBT}", HeldStatus.UNKNOWN),
+    ],
+)
+async def test_an_approval_ends_as_the_service_answered(
+    answer: Answer, words: str, status_then: HeldStatus
+) -> None:
+    async with ways() as it:
+        mine = on(LeashMode.ASK)
+        way = await it.lines.open("r1", mine, OWN)
+        await it.buy(way, 6.0)
+        (trade,) = it.held.held
+        it.service.answers = [answer]
+        order = ApproveHeld(trade.held_id, "buy YES")
+        await it.lines.carry_out(order)
+        tone = "good" if status_then is HeldStatus.APPROVED else "bad"
+        assert it.words == [(tone, f"{order.describe()}{words}")]
+        assert [one.status for one in mine.decided] == [status_then]
+        assert [one.held for one in mine.unknown.values()] == (
+            [trade] if status_then is HeldStatus.UNKNOWN else []
+        )
+        await it.lines.carry_out(order)
+        assert it.words[-1] == ("warn", f"{order.describe()}: no longer pending")
+        assert len(it.service.passed) == 1

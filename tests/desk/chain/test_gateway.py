@@ -1,9 +1,7 @@
 """Places of a wallet, receipts that are sure, and what is shown before it is signed."""
 
-import sys
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -29,6 +27,7 @@ from service_tui.desk.chain.gateway import (
 from service_tui.desk.chain.run_state import TransactionRunState, dump
 from service_tui.desk.slices.redemption import ChainRunState, RunView
 from service_tui.desk.vault import Vault
+from service_tui.signing.calls import Approve
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import (
     ChainError,
@@ -103,14 +102,18 @@ class Runs:
 
 
 def gateway(
-    node: Node, runs: Runs | None = None, policy: object = None, skew_s: float | None = None
+    node: Node,
+    runs: Runs | None = None,
+    policy: object = None,
+    *,
+    skew_s: float | None = None,
+    vault: Vault | None = None,
 ) -> ChainGateway:
     on = Offline(sample_state(8), skew_s=skew_s)
-    made = ChainGateway(
-        on.ports, cast("Any", runs or Runs()), Vault(), cast("Any", policy or SigningPolicy())
-    )
-    made._chain = cast("Any", node)
-    return made
+    return ChainGateway(
+        on.ports, cast("Any", runs or Runs()), vault or Vault(),
+        cast("Any", policy or SigningPolicy()), chain=cast("Any", node),
+    )  # fmt: skip
 
 
 # -- places -------------------------------------------------------------------------------------
@@ -188,18 +191,23 @@ async def test_a_receipt_counts_once_enough_blocks_lie_on_it(blocks: int, *, is_
     assert found[-1] == (RECEIPT if is_sure else None)
 
 
+class Capped(SigningPolicy):
+    """A policy that notes what it judges, and allows it."""
+
+    judged: ClassVar[list[tuple[object, Price, int]]] = []
+
+    def transaction(self, signable: object, price: Price, *, spent_today: int) -> Transaction:
+        self.judged.append((signable, price, spent_today))
+        return TRANSACTION
+
+
 # -- what is built ------------------------------------------------------------------------------
 
 
 async def test_a_transaction_is_built_on_its_place_and_within_every_cap() -> None:
-    asked: list[object] = []
-
-    def judged(signable: object, price: Price, *, spent_today: int) -> Transaction:
-        asked.append((signable, price, spent_today))
-        return TRANSACTION
-
-    node = Node()
-    made = gateway(node, policy=SimpleNamespace(transaction=judged))
+    node, asked = Node(), Capped.judged
+    asked.clear()
+    made = gateway(node, policy=Capped())
     signable = cast("Any", object())
     for _ in range(2):
         assert await made.built(signable, "0xW", nonce=5) is TRANSACTION
@@ -229,7 +237,7 @@ async def test_a_chain_that_was_the_wrong_one_is_checked_until_it_is_right() -> 
 
 
 async def test_a_wallet_that_cannot_pay_or_a_clock_that_is_off_builds_nothing() -> None:
-    policy = SimpleNamespace(transaction=lambda *_, **__: TRANSACTION)
+    policy = Capped()
     node = Node(problem=NotEnoughGasError(needed=2, held=1))
     with pytest.raises(NotEnoughGasError):
         await gateway(node, policy=policy).built(cast("Any", None), "0xW", nonce=5)
@@ -248,15 +256,15 @@ def test_a_transaction_is_kept_in_figures_and_made_of_them_again() -> None:
 
 def test_what_is_shown_is_what_is_signed() -> None:
     lines = ("contract: Exchange", "function: redeem", "amount: 5: five", "no pair")
-    signable = SimpleNamespace(contract="Exchange", lines=lines)
-    view = shown(TRANSACTION, cast("SignableCall", signable))
+    signable = SignableCall("0xto", Approve("0x", 1), "Exchange", lines)
+    view = shown(TRANSACTION, signable)
     assert (view.contract, view.to, view.function) == ("Exchange", "0x" + "11" * 20, "redeem")
     assert view.arguments == (("contract", "Exchange"), ("amount", "5: five"))
     assert (view.chain_id, view.nonce, view.gas, view.gap) == (137, 5, 90_000, 0)
     assert (view.fee_gwei, view.fee_max, view.fee_money) == (30.0, 2_700, None)
-    other = shown(replace(TRANSACTION, nonce=6), cast("SignableCall", signable))
+    other = shown(replace(TRANSACTION, nonce=6), signable)
     assert other.digest != view.digest
-    noted = shown(TRANSACTION, cast("SignableCall", signable), "compare it", 2)
+    noted = shown(TRANSACTION, signable, "compare it", 2)
     assert noted.arguments[2:] == (
         ("note", "compare it"),
         ("gap", "2 nonces of the wallet are not from this desk: does another program use the key?"),
@@ -292,30 +300,31 @@ def test_a_run_costs_at_most_what_it_signs_and_one_that_signs_nothing_costs_noth
 
 
 @pytest.mark.parametrize("skew_s", [3.0, None])
-def test_a_day_s_costs_are_those_of_its_wallet_since_the_day_began(skew_s: float | None) -> None:
+async def test_a_day_s_costs_are_those_of_its_wallet_since_the_day_began(
+    skew_s: float | None,
+) -> None:
     runs = Runs()
     runs.signed_since = lambda *given: (  # type: ignore[method-assign]
         runs.asked.append(given) or [run_of(dump(BODY)), run_of("{"), run_of(dump(BODY))]
     )
-    made = gateway(Node(), runs, skew_s=skew_s)
-    assert made._spent_today("0xW") == 2 * 90_000 * 30_000_000_000
+    Capped.judged.clear()
+    made = gateway(Node(), runs, Capped(), skew_s=skew_s)
+    await made.built(cast("Any", None), "0xW", nonce=5)
+    assert [spent for _, _, spent in Capped.judged] == [2 * 90_000 * 30_000_000_000]
     assert runs.asked == [("0xW", spending_day_began(NOW, skew_s or 0.0))]
 
 
 async def test_what_was_shown_is_signed_by_its_wallet_and_written_down_before_it_leaves() -> None:
-    signer, asked, kept = CountingSigner(), list[str](), list[tuple[object, ...]]()
+    signer, kept = CountingSigner(), list[tuple[object, ...]]()
 
     async def sign(*given: object, now: float) -> None:
         kept.append((*given, now))
 
     runs = Runs()
     runs.sign = sign  # type: ignore[attr-defined]
-    made = gateway(Node(), runs)
-    made.vault = cast(
-        "Any", SimpleNamespace(signer_of=lambda address: asked.append(address) or signer)
-    )
-    signed = await made.sign(7, BODY, "0xW")
-    assert (asked, signer.count) == (["0xW"], 1)
+    made = gateway(Node(), runs, vault=Vault(None, signer))
+    signed = await made.sign(7, BODY, signer.address)
+    assert signer.count == 1
     whole = sign_transaction(TRANSACTION, CountingSigner())
     assert signed == RunSignature(5, whole.hex, whole.tx_hash)
     assert kept == [(7, "broadcast", dump(BODY), signed, NOW)]
@@ -328,10 +337,11 @@ async def test_what_was_shown_is_signed_by_its_wallet_and_written_down_before_it
 async def test_nothing_is_signed_without_figures_or_by_a_clock_that_is_off(
     body: TransactionRunState, skew_s: float | None, error: type[Exception]
 ) -> None:
-    made = gateway(Node(), skew_s=skew_s)
-    made.vault = cast("Any", None)
+    signer = CountingSigner()
+    made = gateway(Node(), skew_s=skew_s, vault=Vault(None, signer))
     with pytest.raises(error):
-        await made.sign(7, body, "0xW")
+        await made.sign(7, body, signer.address)
+    assert signer.count == 0
 
 
 def asking(answer: object) -> tuple[ChainGateway, Offline]:
@@ -342,7 +352,7 @@ def asking(answer: object) -> tuple[ChainGateway, Offline]:
 async def test_a_question_to_the_node_goes_through_the_service_as_it_is() -> None:
     made, on = asking(RpcBody(result="0x5"))
     call = {"to": "0xC", "data": "0x"}
-    assert await made._rpc("eth_call", [call, "latest"]) == "0x5"  # type: ignore[list-item]
+    assert await made.rpc("eth_call", [call, "latest"]) == "0x5"  # type: ignore[list-item]
     request = RpcRequest(method="eth_call", params=({"to": "0xC", "data": "0x"}, "latest"), id=1)
     assert on.asked == [Asked(CHAIN_RPC, body=request)]
 
@@ -360,43 +370,13 @@ async def test_a_question_without_an_answer_is_a_fault_of_the_chain(
 ) -> None:
     made, _ = asking(answer)
     with pytest.raises(ChainError, match=text):
-        await made._rpc("eth_call", [])
+        await made.rpc("eth_call", [])
 
 
 async def test_the_stored_bytes_are_sent_and_the_relay_s_answer_is_given_back() -> None:
     made, on = asking("the relay's answer")
     assert await made.broadcast("0x02f8aabbcc") == "the relay's answer"
     assert on.asked == [Asked(BROADCAST, body=BroadcastRequest(signed_tx="0x02f8aabbcc"))]
-
-
-# -- the readers --------------------------------------------------------------------------------
-
-
-async def test_each_reader_of_the_node_is_made_once_and_asks_through_the_service(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made, loaded = list[tuple[object, ...]](), list[str]()
-
-    def reader(kind: str) -> Any:
-        return lambda *given: made.append((kind, *given)) or SimpleNamespace(kind=kind)
-
-    async def imported(name: str) -> None:
-        loaded.append(name)
-
-    node = "service_tui.signing.node"
-    stand_in = SimpleNamespace(chain_of=reader("chain"), contracts_of=reader("contracts"))
-    monkeypatch.setitem(sys.modules, node, cast("Any", stand_in))
-    monkeypatch.setattr("service_tui.desk.chain.gateway.imported", imported)
-    its = gateway(Node())
-    its._chain = None
-    assert await its.chain() is await its.chain()
-    assert await its.contracts() is await its.contracts()
-    assert [one.kind for one in (its._chain, its._contracts)] == ["chain", "contracts"]  # type: ignore[union-attr]
-    assert (await its.chain(), await its.contracts()) == (its._chain, its._contracts)
-    book = its.policy.book
-    assert made == [("chain", its._rpc, book.chain_id), ("contracts", its._rpc, book)]
-    # It is long in loading: a thread does that before it is used.
-    assert loaded == [node, node]
 
 
 async def test_one_holds_the_turn_at_a_time() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -29,13 +28,14 @@ from service_tui.desk.chain.transaction_run import (
     SERVED,
 )
 from service_tui.desk.facts import Noticed
-from service_tui.desk.redemption import redemption_run
 from service_tui.desk.redemption.redemption_run import (
     AGAIN_MAX_S,
     AGAIN_S,
     POL_PRICE_USUAL,
     RedemptionRun,
+    own_nonce,
     priced,
+    redemption_of,
 )
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.redemption import (
@@ -51,16 +51,17 @@ from service_tui.desk.slices.redemption import (
     StepView,
 )
 from service_tui.desk.slices.topics import Topic
+from service_tui.signing.calls import RedeemNegRisk
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import NotRedeemableError, Obstacle, PolicyRefusedError, Rule
-from service_tui.signing.policy import Redemption
+from service_tui.signing.policy import Redemption, SignableCall, SigningPolicy, Unsigned
 from service_tui.signing.transactions import Transaction
 from service_tui.storage.chain_runs import ChainRun
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.chain import UnsignedTxBody
 from service_tui.wire.endpoints.wallet import REDEEM, REPORT_REDEMPTION
-from service_tui.wire.redemption import RedeemRequest, ReportRequest
+from service_tui.wire.redemption import RedeemBody, RedeemRequest, ReportBody, ReportRequest
 
 CALLED = Called("POST", "/x")
 SILENT = UnreachableError("no connection", CALLED)
@@ -98,9 +99,9 @@ def made(
     return RedemptionRun(on.ports, cast("Any", chain), stored, body), on, chain
 
 
-def answered(**other: Any) -> SimpleNamespace:
+def answered(**other: Any) -> RedeemBody:
     given = {"success": True, "tx_hash": None, "unsigned_tx": UNSIGNED, "payout": 8.25, **other}
-    return SimpleNamespace(error=None, error_code=None, error_hint=None, fix="", **given)
+    return RedeemBody.model_construct(**given)
 
 
 # -- asking -------------------------------------------------------------------------------------
@@ -109,18 +110,19 @@ def answered(**other: Any) -> SimpleNamespace:
 async def test_what_is_to_be_signed_is_asked_for_the_side_that_won() -> None:
     run, on, line = made()
     on.answers[REDEEM] = answered()
-    await run._request()
+    await run.go()
     assert on.asked == [Asked(REDEEM, body=RedeemRequest(market_id="m1", side=Side.NO))]
-    assert (run.step, run.view.amount, run.view.words) == (CHECK, 8_250_000, "checking")
+    assert run.view.amount == 8_250_000
     assert run.view.steps == (StepView(Step.REQUESTED, NOW),)
-    assert run._unsigned is UNSIGNED
-    assert line.runs.written == [("move", 7, CHECK)]
+    assert line.runs.written[0] == ("move", 7, CHECK)
+    # What came is checked next, and is no call that anybody would sign.
+    assert (run.step, run.view.reason) == (REFUSED, RunProblem.OUTSIDE_POLICY)
 
 
 async def test_a_payout_that_is_not_named_is_the_one_of_the_queue() -> None:
     run, on, _ = made()
     on.answers[REDEEM] = answered(payout=0.0)
-    await run._request()
+    await run.go()
     assert run.view.amount == 3 * ONE
 
 
@@ -130,7 +132,7 @@ async def test_a_redemption_that_the_service_signs_is_followed_by_its_hash(
 ) -> None:
     run, on, _ = made(managed=managed)
     on.answers[REDEEM] = answered(tx_hash="0xserved", unsigned_tx=UNSIGNED if managed else None)
-    await run._request()
+    await going(run, on, 1)
     assert (run.step, run.view.tx_hash, run.view.managed) == (SERVED, "0xserved", True)
     assert run.view.words == "signed and sent by the service; confirming on chain"
     assert run.view.steps == (StepView(Step.REQUESTED, NOW),)
@@ -184,34 +186,26 @@ async def test_a_request_that_leads_nowhere_ends_the_run_with_its_reason(
 async def test_a_request_that_the_service_may_have_carried_out_is_looked_for() -> None:
     run, on, _ = made(managed=True)
     on.answers[REDEEM] = OutcomeUnknownError("no answer", CALLED)
-    await run._request()
+    await going(run, on, 1)
     assert (run.step, run.view.words) == (SERVED, "sent, no response: no answer (POST /x)")
 
 
 # -- what the service signs ---------------------------------------------------------------------
 
 
-async def served(run: RedemptionRun, on: Offline, seconds: float) -> BaseException | None:
+async def going(run: RedemptionRun, on: Offline, seconds: float) -> None:
+    """Let a run go on for so long."""
     async with asyncio.TaskGroup() as tasks:
-        waiting = tasks.create_task(_outcome(run))
-        await asyncio.sleep(0)
+        task = tasks.create_task(run.go())
+        await on.clock.advance(0)
         await on.clock.advance(seconds)
-        waiting.cancel()
-    return None if waiting.cancelled() else waiting.result()
-
-
-async def _outcome(run: RedemptionRun) -> BaseException | None:
-    try:
-        await run._wait_served()
-    except redemption_run.RunRefusal as refusal:
-        return refusal
-    return None
+        task.cancel()
 
 
 async def test_a_redemption_of_the_service_is_over_when_the_queue_says_so() -> None:
     paid = replace(ROW, stage=Stage.REDEEMED, tx_hash="0xqueue")
     run, on, line = made(SERVED, row=paid, managed=True)
-    assert await served(run, on, 3) is None
+    await going(run, on, 3)
     assert (run.step, run.view.state, run.view.tx_hash) == (DONE, ChainRunState.DONE, "0xqueue")
     assert [one.step for one in run.view.steps] == [Step.CONFIRMED, Step.REPORTED]
     assert line.runs.written == [("settle", 7, DONE)]
@@ -220,21 +214,21 @@ async def test_a_redemption_of_the_service_is_over_when_the_queue_says_so() -> N
 async def test_one_without_a_hash_keeps_its_own() -> None:
     run, on, _ = made(SERVED, row=replace(ROW, stage=Stage.REDEEMED), managed=True)
     run.show(tx_hash="0xown")
-    await served(run, on, 3)
+    await going(run, on, 3)
     assert run.view.tx_hash == "0xown"
 
 
 async def test_one_that_never_comes_into_the_queue_ends_after_a_minute() -> None:
     run, on, _ = made(SERVED, managed=True)
-    refusal = await served(run, on, CONFIRM_WAIT_S + 5)
-    assert str(refusal) == "sent, no response, and not in the queue"
+    await going(run, on, CONFIRM_WAIT_S + 5)
+    assert run.view.words == "sent, no response, and not in the queue"
     run, on, _ = made(SERVED, managed=True)
     run.show(tx_hash="0xown")
-    await served(run, on, CONFIRM_WAIT_S - 5)
+    await going(run, on, CONFIRM_WAIT_S - 5)
     assert run.view.state is ChainRunState.RUNNING
     run, on, _ = made(SERVED, managed=True)
     run.show(tx_hash="0xown")
-    await served(run, on, CONFIRM_WAIT_S + 5)
+    await going(run, on, CONFIRM_WAIT_S + 5)
     assert run.view.state is ChainRunState.UNCONFIRMED
     assert set(on.woken) == {Topic.REDEMPTIONS}
 
@@ -243,60 +237,48 @@ async def test_one_that_never_comes_into_the_queue_ends_after_a_minute() -> None
 
 
 def test_the_position_is_taken_from_the_own_records() -> None:
-    run, _, _ = made()
-    assert run._redemption() == Redemption(
+    whole = Redemption(
         condition_id=bytes.fromhex("1f" * 32), is_yes=False, is_neg_risk=True, shares=9 * ONE
     )
+    assert redemption_of(Side.NO, ROW) == whole
+    assert redemption_of(Side.YES, ROW) == replace(whole, is_yes=True)
+    unnamed = replace(whole, condition_id=None, is_neg_risk=None)
     for text in ("", "0x1f", "0x" + "1f" * 33, "condition"):
-        run, _, _ = made(row=replace(ROW, condition_id=text))
-        unnamed = Redemption(condition_id=None, is_yes=False, is_neg_risk=None, shares=9 * ONE)
-        assert run._redemption() == unnamed, text
-    run, _, _ = made(row=None)
-    assert run._redemption() == Redemption(
-        condition_id=None, is_yes=False, is_neg_risk=None, shares=None
-    )
+        assert redemption_of(Side.NO, replace(ROW, condition_id=text)) == unnamed, text
+    assert redemption_of(Side.NO, None) == replace(unnamed, shares=None)
+
+
+@pytest.mark.parametrize(("earlier", "nonce"), [(3, 6), (4, 4), (5, 5), (6, 6), (7, 6)])
+def test_one_redemption_never_has_two_nonces_that_both_may_come(earlier: int, nonce: int) -> None:
+    assert own_nonce(Place(4, 6, 0, frozenset(), frozenset()), earlier) == nonce
 
 
 @pytest.mark.parametrize(
-    ("last", "receipt", "place", "nonce"),
+    ("last", "receipt", "nonce"),
     [
-        (None, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (5, None, Place(4, 6, 0, frozenset(), frozenset()), 5),
-        (4, None, Place(4, 6, 0, frozenset(), frozenset()), 4),
-        (3, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (6, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (7, None, Place(4, 6, 0, frozenset(), frozenset()), 6),
-        (
-            5,
-            Receipt("0xold", succeeded=False, block=1, cost=1),
-            Place(4, 6, 0, frozenset(), frozenset()),
-            6,
-        ),
+        ({"nonce": 4, "tx_hash": "0xold"}, None, 4),
+        ({"nonce": 4, "tx_hash": "0xold"}, Receipt("0xold", succeeded=False, block=1, cost=1), 5),
+        ({"nonce": None, "tx_hash": "0xold"}, None, 5),
+        ({"nonce": 4, "tx_hash": None}, None, 5),
+        (None, None, 5),
     ],
 )
-async def test_one_redemption_never_has_two_places_that_both_may_come(
-    last: int | None, receipt: Receipt | None, place: Place, nonce: int
+async def test_an_earlier_transaction_that_may_come_keeps_its_nonce(
+    last: dict[str, Any] | None,
+    receipt: Receipt | None,
+    nonce: int,
 ) -> None:
-    line = ChainLine(receipt_now=receipt)
+    run, _, line = checked()
+    line.at, line.receipt_now = Place(4, 5, 0, frozenset(), frozenset()), receipt
     if last is not None:
         line.runs.last = ChainRun(
             subject="redeem:m1:no", wallet="w", opened_at=NOW, changed_at=NOW, step="confirm",
-            body="", nonce=last, tx_hash="0xold",
+            body="", **last,
         )  # fmt: skip
-    run, _, _ = made(line=line)
-    assert await run._own_nonce(place) == nonce
+    await run.go()
+    assert run.body.to_sign is not None
+    assert run.body.to_sign.nonce == nonce
     assert line.runs.looked_for == ["redeem:m1:no"]
-    assert line.asked == ([] if last is None else [("receipt", "0xold")])
-
-
-async def test_an_earlier_run_without_a_signature_takes_no_place() -> None:
-    for other in ({"nonce": None, "tx_hash": "0xold"}, {"nonce": 5, "tx_hash": None}):
-        line = ChainLine()
-        line.runs.last = ChainRun(
-            subject="s", wallet="w", opened_at=NOW, changed_at=NOW, step="c", body="", **other
-        )
-        run, _, _ = made(line=line)
-        assert await run._own_nonce(Place(4, 6, 0, frozenset(), frozenset())) == 6
 
 
 class Checked(RedemptionRun):
@@ -308,9 +290,9 @@ class Checked(RedemptionRun):
     certain = True
     is_signed = False
 
-    async def _check_chain(self, redemption: Redemption) -> str:
+    async def check_chain(self, redemption: Redemption) -> str:
         self.checks += 1
-        assert redemption == self._redemption()
+        assert redemption == redemption_of(Side.NO, self.row)
         if self.problem is not None:
             raise self.problem
         return self.note
@@ -320,57 +302,66 @@ class Checked(RedemptionRun):
         self.step = "signed"
 
 
-def checked(
-    monkeypatch: pytest.MonkeyPatch, *, certain: bool = True, confirmed: bool = True, gap: int = 0,
-    by_itself: bool = False,
-) -> tuple[Checked, Offline, ChainLine]:  # fmt: skip
-    line = ChainLine(at=Place(5, 5, gap, frozenset(), frozenset()))
-    plain, on, _ = made(CHECK, line, by_itself=by_itself)
-    signable = SimpleNamespace(is_certain=certain)
-    asked: list[object] = []
+SIGNABLE = SignableCall(
+    to="0xto",
+    call=RedeemNegRisk(b"\x1f" * 32, (0, 1)),
+    contract="conditional tokens",
+    lines=("amount: 5",),
+)
 
-    def judged(redemption: Redemption, unsigned: object, wallet: str) -> SimpleNamespace:
-        asked.append((redemption, unsigned, wallet))
-        return signable
 
-    async def built(call: object, wallet: str, *, nonce: int) -> Transaction:
-        assert (call, wallet) == (signable, "0xWALLET")
+class Judge(ChainLine):
+    """A policy that lets every call through, and a node that prices it."""
+
+    signable = SIGNABLE
+
+    def __init__(self, **other: Any) -> None:
+        super().__init__(**other)
+        self.policy = self
+        self.judged: list[tuple[Unsigned, str]] = []
+
+    def redemption(self, redemption: Redemption, unsigned: Unsigned, wallet: str) -> SignableCall:
+        assert redemption == redemption_of(Side.NO, ROW)
+        self.judged.append((unsigned, wallet))
+        return self.signable
+
+    async def built(self, call: SignableCall, wallet: str, *, nonce: int) -> Transaction:
+        assert (call, wallet) == (self.signable, "0xWALLET")
         return Transaction(
-            chain_id=137, nonce=nonce, max_priority_fee=1, max_fee=2, gas=3, to="0xto", data=b"\x05"
-        )
+            chain_id=137, nonce=nonce, max_priority_fee=1, max_fee=10**12, gas=2_000_000,
+            to="0x" + "11" * 20, data=b"\x05",
+        )  # fmt: skip
 
-    line.policy = SimpleNamespace(redemption=judged)
-    line.built = built  # type: ignore[attr-defined]
-    line.judged = asked  # type: ignore[attr-defined]
-    monkeypatch.setattr(
-        redemption_run, "shown", lambda made, _, note, gap: replace(
-            CALL, nonce=made.nonce, contract=note, gap=gap
-        )
-    )  # fmt: skip
+
+def checked(
+    *, certain: bool = True, confirmed: bool = True, gap: int = 0, by_itself: bool = False
+) -> tuple[Checked, Offline, Judge]:
+    """A run that has the transaction to sign."""
+    line = Judge(at=Place(5, 5, gap, frozenset(), frozenset()))
+    line.signable = replace(SIGNABLE, is_certain=certain)
+    plain, on, _ = made(REQUEST, line, by_itself=by_itself)
+    on.answers[REDEEM] = answered(payout=0.0)
     stored = ChainRun(
-        subject="redeem:m1:no", wallet="0xWALLET", opened_at=NOW, changed_at=NOW, step=CHECK,
+        subject="redeem:m1:no", wallet="0xWALLET", opened_at=NOW, changed_at=NOW, step=REQUEST,
         body="", number=7,
     )  # fmt: skip
     run = Checked(on.ports, cast("Any", line), stored, replace(plain.body, confirmed=confirmed))
-    run._unsigned = UNSIGNED
     return run, on, line
 
 
-async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run, _, line = checked(monkeypatch)
-    await run._check()
+async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place() -> None:
+    run, _, line = checked()
+    await run.go()
     assert run.is_signed
     assert line.turn.taken == 1
-    ((_, unsigned, wallet),) = line.judged  # type: ignore[attr-defined]
+    ((unsigned, wallet),) = line.judged
     assert wallet == "0xWALLET"
     assert (unsigned.to, unsigned.data, unsigned.sender) == ("0xto", "0xdata", "0xfrom")
     assert (unsigned.gas, unsigned.chain_id, unsigned.value) == (90, 137, 1)
     to_sign = run.body.to_sign
     assert to_sign is not None
-    assert (to_sign.nonce, to_sign.gas, to_sign.data) == (5, 3, "05")
-    assert run.view.steps == (StepView(Step.CHECKED, NOW, "pays 3.00 USDC.e"),)
+    assert (to_sign.nonce, to_sign.gas, to_sign.data) == (5, 2_000_000, "05")
+    assert run.view.steps[1:] == (StepView(Step.CHECKED, NOW, "pays 3.00 USDC.e"),)
     assert run.view.call is not None
     assert run.view.call.fee_money == round(2 * ONE * POL_PRICE_USUAL)
     assert run.view.words == "signing"
@@ -378,43 +369,41 @@ async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place(
 
 @pytest.mark.parametrize("other", [{"confirmed": False}, {"certain": False}, {"gap": 1}])
 async def test_whatever_is_not_sure_waits_for_the_person(
-    monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
+    other: dict[str, Any],
 ) -> None:
-    run, _, line = checked(monkeypatch, **other)
+    run, _, line = checked(**other)
     run.note = "compare it yourself"
-    await run._check()
+    await run.go()
     assert not run.is_signed
     assert (run.step, run.view.state) == (PREPARED, ChainRunState.PREPARED)
     assert run.view.words == "needs your confirmation"
     assert run.view.call is not None
-    assert (run.view.call.contract, run.view.call.gap) == (
-        "compare it yourself",
-        other.get("gap", 0),
-    )
-    assert line.runs.written == [("move", 7, PREPARED)]
+    assert ("note", "compare it yourself") in run.view.call.arguments
+    assert run.view.call.gap == other.get("gap", 0)
+    assert line.runs.written == [("move", 7, CHECK), ("move", 7, PREPARED)]
 
 
-async def test_nothing_uncertain_is_redeemed_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, on, _ = checked(monkeypatch, certain=False, by_itself=True)
+async def test_nothing_uncertain_is_redeemed_by_itself() -> None:
+    run, on, _ = checked(certain=False, by_itself=True)
     await run.go()
     assert (run.step, run.view.reason, run.checks) == (REFUSED, RunProblem.OUTSIDE_POLICY, 0)
     assert run.view.fix == "redeem by hand: the decoded call is shown then"
     assert on.words == [("bad", "not done, Will it?: the service does not name the condition")]
 
 
-async def test_what_the_chain_does_not_pay_is_not_signed(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, _, _ = checked(monkeypatch)
+async def test_what_the_chain_does_not_pay_is_not_signed() -> None:
+    run, _, _ = checked()
     run.problem = NotRedeemableError(Obstacle.POSITION_LOST, "lost")
     await run.go()
     assert (run.step, run.view.reason) == (REFUSED, RunProblem.LOST)
-    run, _, _ = checked(monkeypatch)
+    run, _, _ = checked()
     run.problem = PolicyRefusedError(Rule.ARGUMENT, "another token")
     await run.go()
     assert run.view.reason is RunProblem.OUTSIDE_POLICY
 
 
-async def test_the_contracts_say_whether_it_has_happened(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, _, _ = checked(monkeypatch)
+async def test_the_contracts_say_whether_it_has_happened() -> None:
+    run, _, _ = checked()
     assert await run.is_undone() is True
     await run.check()
     assert run.checks == 2
@@ -423,10 +412,11 @@ async def test_the_contracts_say_whether_it_has_happened(monkeypatch: pytest.Mon
 
 
 async def test_after_a_restart_the_transaction_is_asked_for_again() -> None:
-    run, _, line = made(CHECK)
-    await run._check()
-    assert (run.step, run.view.words) == (REQUEST, "requested again")
-    assert line.runs.written == [("move", 7, REQUEST)]
+    run, on, line = made(CHECK)
+    on.answers[REDEEM] = SILENT
+    await run.go()
+    assert [one.endpoint for one in on.asked] == [REDEEM]
+    assert line.runs.written == [("move", 7, REQUEST), ("settle", 7, REFUSED)]
 
 
 @pytest.mark.parametrize("row", [replace(ROW, condition_id=""), None])
@@ -434,7 +424,7 @@ async def test_a_position_without_a_condition_is_not_looked_for_on_the_chain(
     row: RedemptionRow | None,
 ) -> None:
     run, _, line = made(row=row)
-    note = await run._check_chain(run._redemption())
+    note = await run.check_chain(redemption_of(Side.NO, run.row))
     assert note == "the service does not name the condition: compare it yourself"
     assert line.asked == []
 
@@ -444,40 +434,42 @@ async def test_a_position_of_which_one_fact_is_unknown_is_not_looked_for_on_the_
     unknown: dict[str, Any],
 ) -> None:
     run, _, line = made()
-    note = await run._check_chain(replace(run._redemption(), **unknown))
+    note = await run.check_chain(replace(redemption_of(Side.NO, run.row), **unknown))
     assert note == "the service does not name the condition: compare it yourself"
     assert line.asked == []
 
 
-async def test_the_payout_is_the_one_of_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, _, line = made()
-    asked: list[tuple[object, ...]] = []
+class Paying(Judge):
+    """A chain on which the position has won."""
 
-    async def found(
-        contracts: object, redemption: Redemption, wallet: str, **other: object
-    ) -> SimpleNamespace:
-        asked.append((contracts, redemption, wallet, other))
-        return SimpleNamespace(payout=7 * ONE)
+    async def check(self) -> None:
+        self.asked.append(("check", ""))
 
-    async def contracts() -> str:
-        return "contracts"
+    async def contracts(self) -> "Paying":
+        return self
 
-    async def check() -> None:
-        asked.append(("chain checked",))
+    async def payout_denominator(self, condition_id: bytes) -> int:
+        assert condition_id.hex() == CONDITION[2:]
+        return 1
 
-    line.check, line.contracts = check, contracts  # type: ignore[attr-defined]
-    monkeypatch.setattr(redemption_run, "check_redeemable", found)
-    assert await run._check_chain(run._redemption()) == ""
+    async def payout_numerator(self, _: bytes, *, is_yes: bool) -> int:
+        return 0 if is_yes else 1
+
+    async def token_id(self, *_: object, **__: object) -> int:
+        return 77
+
+    async def token_balance(self, owner: str, token_id: int) -> int:
+        assert (owner, token_id) == ("0xWALLET", 77)
+        return 7 * ONE
+
+
+async def test_the_payout_is_the_one_of_the_chain() -> None:
+    line = Paying()
+    line.policy = SigningPolicy()
+    run, _, _ = made(line=line)
+    assert await run.check_chain(redemption_of(Side.NO, run.row)) == ""
     assert run.view.amount == 7 * ONE
-    checked, (reader, redemption, wallet, other) = asked
-    assert checked == ("chain checked",)
-    assert (reader, redemption, wallet) == ("contracts", run._redemption(), "0xWALLET")
-    policy = line.policy
-    assert other == {
-        "collateral": policy.book.collateral(policy.exchange),
-        "others": policy.older_collaterals,
-        "token_id": 77,
-    }
+    assert line.asked == [("check", "")]
 
 
 # -- the end ------------------------------------------------------------------------------------
@@ -486,8 +478,8 @@ async def test_the_payout_is_the_one_of_the_chain(monkeypatch: pytest.MonkeyPatc
 async def test_a_confirmed_payout_is_reported_until_it_is_acknowledged() -> None:
     run, on, line = made(REPORT)
     run.show(tx_hash=HASH)
-    on.answers[REPORT_REDEMPTION] = SimpleNamespace(success=True, error=None)
-    await run._report()
+    on.answers[REPORT_REDEMPTION] = ReportBody(success=True, error=None)
+    await run.go()
     body = ReportRequest(market_id="m1", side=Side.NO, tx_hash=HASH)
     assert on.asked == [Asked(REPORT_REDEMPTION, body=body)]
     assert (run.step, run.view.state, run.view.words) == (
@@ -503,8 +495,8 @@ async def test_a_confirmed_payout_is_reported_until_it_is_acknowledged() -> None
 
 async def test_a_report_that_is_refused_is_repeated_after_ever_longer_pauses() -> None:
     run, on, _ = made(REPORT, reason=RunProblem.SERVICE, fix="wait", tx_hash=HASH)
-    no = SimpleNamespace(success=False, error="")
-    yes = SimpleNamespace(success=True, error=None)
+    no = ReportBody(success=False, error="")
+    yes = ReportBody(success=True, error=None)
     on.answers[REPORT_REDEMPTION] = [SILENT, *[no] * 7, yes]
     pauses: list[tuple[float, str]] = []
 
@@ -512,7 +504,7 @@ async def test_a_report_that_is_refused_is_repeated_after_ever_longer_pauses() -
         pauses.append((delay_s, run.view.words))
 
     on.clock.sleep = sleep  # type: ignore[method-assign]
-    await run._report()
+    await run.go()
     again = "paid; reporting again: "
     assert pauses == [
         (AGAIN_S, f"{again}no connection (POST /x)"),

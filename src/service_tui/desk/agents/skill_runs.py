@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 from service_tui.clock import Clock
 from service_tui.desk.changes import Changed, Removed
@@ -64,13 +64,87 @@ HELD_LOOK_S: Final = 3.0
 ENDED_WITH_CONSOLE: Final = "the console ended"
 
 
+class Process(Protocol):
+    """A skill's process, as `SkillProcess` is one."""
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        ...
+
+    def exit_code(self) -> int | None:
+        """Exit status; None while it runs."""
+        ...
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal; raises OSError where it may not be."""
+        ...
+
+    def detach(self, *, detached: bool) -> None:
+        """Let it outlive the console, or not; raises OSError if that cannot be written."""
+        ...
+
+    def kill(self) -> None:
+        """End it and everything that it has started."""
+        ...
+
+    def leave(self) -> None:
+        """Let go of it; it runs on."""
+        ...
+
+
+class Processes:
+    """Starts processes of this machine, and finds those of an earlier start."""
+
+    def start(self, launch: Launch) -> Process:
+        """Start a skill; raises OSError if that fails."""
+        return SkillProcess.start(launch, os.environ)
+
+    def found(self, view: SkillRunView, folder: Path) -> Process | None:
+        """The living process of a run of an earlier start; None if it has ended."""
+        if view.pid and is_run(view.pid, view.run_id):
+            return SkillProcess(view.pid, view.run_id, folder)
+        return None
+
+    def end(self, run_id: str) -> None:
+        """End whatever a run has left behind."""
+        end_tagged(run_id)
+
+
+class AfterExit(NamedTuple):
+    """What becomes of a run whose process has ended."""
+
+    state: SkillRunState
+    why: str = ""
+    restarts: int = 0
+    wait_s: float | None = None
+
+
+def after_exit(view: SkillRunView, code: int, lasted_s: float) -> AfterExit:
+    """State of a run after this exit code; with a wait if it is to start again."""
+    if view.state is SkillRunState.STOPPING:
+        return AfterExit(SkillRunState.STOPPED, view.why, view.restarts)
+    if code == 0 and view.pace is not Pace.EVERY:
+        return AfterExit(SkillRunState.DONE, "", view.restarts)
+    if code == 0:
+        return AfterExit(SkillRunState.RESTING, wait_s=max(0.0, view.every_s - lasted_s))
+    how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
+    restarts = 0 if lasted_s > STEADY_S else view.restarts
+    if restarts >= RESTARTS_MAX:
+        why = f"{how}, {restarts + 1} times in a row"
+        return AfterExit(SkillRunState.CRASHED, why, view.restarts)
+    wait_s = BACKOFF_S[min(restarts, len(BACKOFF_S) - 1)]
+    why = f"{how}; retrying in {wait_s:.0f} s"
+    return AfterExit(SkillRunState.BACKING_OFF, why, restarts + 1, wait_s)
+
+
 @dataclass(slots=True)
 class _Run:
     """A run with what only this room knows of it. Durations are by the monotonic clock."""
 
     view: SkillRunView
     launch: Launch
-    process: SkillProcess | None = None
+    process: Process | None = None
     began: float = 0.0
     due: float = 0.0
     kill_at: float | None = None
@@ -111,6 +185,7 @@ class SkillRuns:
         emit: Callable[[Fact], None],
         *,
         held_in: Path | None = None,
+        processes: Processes | None = None,
     ) -> None:
         """Make an empty list.
 
@@ -120,9 +195,11 @@ class SkillRuns:
             gate: what suspends runs while trading is halted.
             emit: takes the view of each run.
             held_in: the directory that another program holds; None: it is this desk's own.
+            processes: what starts and finds processes; None: those of this machine.
         """
         self._folder = data_dir / FOLDER
         self._held_in = held_in
+        self._processes = processes or Processes()
         self._shown: dict[str, SkillRunView] = {}
         self._look_again_at = 0.0
         self._clock = clock
@@ -282,7 +359,7 @@ class SkillRuns:
 
     def _start(self, run: _Run, now: float) -> None:
         try:
-            run.process = SkillProcess.start(run.launch, os.environ)
+            run.process = self._processes.start(run.launch)
         except OSError as error:
             self._over(run, SkillRunState.CRASHED, f"cannot start: {error.strerror}")
             return
@@ -303,36 +380,17 @@ class SkillRuns:
             process.kill()
         report = report_of(tail(run.launch.folder)) or run.view.report
         self._update(run, pid=None, exit_code=code, report=report)
-        if run.view.state is SkillRunState.STOPPING:
-            self._over(run, SkillRunState.STOPPED, run.view.why)
-        elif code == 0:
-            self._rest(run, now)
-        else:
-            self._try_again(run, code, now)
-
-    def _rest(self, run: _Run, now: float) -> None:
-        """Finish a run that ended well, or schedule its next round."""
-        if run.view.pace is not Pace.EVERY:
-            self._over(run, SkillRunState.DONE, "")
+        after = after_exit(run.view, code, now - run.began)
+        if after.wait_s is None:
+            self._over(run, after.state, after.why)
             return
-        run.due = max(now, run.began + run.view.every_s)
-        next_at = Timestamp(self._clock.now() + run.due - now)
-        self._update(run, state=SkillRunState.RESTING, next_at=next_at, restarts=0, why="")
-
-    def _try_again(self, run: _Run, code: int, now: float) -> None:
-        how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
-        restarts = 0 if now - run.began > STEADY_S else run.view.restarts
-        if restarts >= RESTARTS_MAX:
-            self._over(run, SkillRunState.CRASHED, f"{how}, {restarts + 1} times in a row")
-            return
-        wait_s = BACKOFF_S[min(restarts, len(BACKOFF_S) - 1)]
-        run.due = now + wait_s
+        run.due = now + after.wait_s
         self._update(
             run,
-            state=SkillRunState.BACKING_OFF,
-            restarts=restarts + 1,
-            next_at=Timestamp(self._clock.now() + wait_s),
-            why=f"{how}; retrying in {wait_s:.0f} s",
+            state=after.state,
+            restarts=after.restarts,
+            next_at=Timestamp(self._clock.now() + after.wait_s),
+            why=after.why,
         )
 
     def _over(self, run: _Run, state: SkillRunState, why: str, at: Timestamp | None = None) -> None:
@@ -386,13 +444,15 @@ class SkillRuns:
         if not view.state.is_alive:
             self._emit(Changed(view))
             return
-        if view.state is SkillRunState.DETACHED and view.pid and is_run(view.pid, view.run_id):
-            run.process = SkillProcess(view.pid, view.run_id, run.launch.folder)
+        is_detached = view.state is SkillRunState.DETACHED
+        found = self._processes.found(view, run.launch.folder) if is_detached else None
+        if found is not None:
+            run.process = found
             run.began = self._clock.monotonic()
             self._gate.watch(run)
             self._update(run, why="ran on without the console")
             return
-        end_tagged(view.run_id)
+        self._processes.end(view.run_id)
         self._over(run, SkillRunState.STOPPED, ENDED_WITH_CONSOLE, _last_sign(view))
 
     async def close(self) -> None:

@@ -79,13 +79,22 @@ class Watch:
 class ChainGateway:
     """Reads the chain through the service, signs under the policy, and broadcasts."""
 
-    def __init__(self, ports: Ports, runs: ChainRuns, vault: Vault, policy: SigningPolicy) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        runs: ChainRuns,
+        vault: Vault,
+        policy: SigningPolicy,
+        *,
+        chain: ChainReader | None = None,
+    ) -> None:
+        """Bind to a desk; without a reader of the node, the service's node is read."""
         self._ports = ports
         self._checked = False
         self.runs = runs
         self.vault = vault
         self.policy = policy
-        self._chain: ChainReader | None = None
+        self._chain = chain
         self._contracts: Contracts | None = None
         self.turn = asyncio.Lock()
         """Held from the moment a nonce is read until what takes it is on disk."""
@@ -96,7 +105,7 @@ class ChainGateway:
             await imported("service_tui.signing.node")
             from service_tui.signing.node import chain_of  # noqa: PLC0415
 
-            self._chain = chain_of(self._rpc, self.policy.book.chain_id)
+            self._chain = chain_of(self.rpc, self.policy.book.chain_id)
         return self._chain
 
     async def contracts(self) -> Contracts:
@@ -108,7 +117,7 @@ class ChainGateway:
             await imported("service_tui.signing.node")
             from service_tui.signing.node import contracts_of  # noqa: PLC0415
 
-            self._contracts = contracts_of(self._rpc, self.policy.book)
+            self._contracts = contracts_of(self.rpc, self.policy.book)
         return self._contracts
 
     async def check(self) -> None:
@@ -244,7 +253,7 @@ class ChainGateway:
         """
         return await (await self.chain()).count(wallet, "latest")
 
-    async def _rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
+    async def rpc(self, method: str, parameters: list[Parameter], /) -> Answer:
         """One question to the node, through the service.
 
         Returns:

@@ -61,6 +61,7 @@ from service_tui.desk.wire_values import amount
 from service_tui.storage.errors import BudgetExceededError, ClaimedError, StorageError
 from service_tui.storage.reactor import putting
 from service_tui.terms import Action
+from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import DELETE_SIGNAL, POST_REACTION, REACTIONS
 from service_tui.wire.reactor import Decision, ReactionsQuery
 from service_tui.wire.trades import TradeBody, TradeRequest
@@ -84,6 +85,18 @@ class _Cause(Enum):
 
 
 _ENDED: Final = frozenset({SignalState.MIRRORED, SignalState.FAILED})
+
+
+def manual_objection(signal: SignalView | None, now: Timestamp, held_back: str) -> str:
+    """Why a person cannot have this signal mirrored now; empty if they can."""
+    if signal is None:
+        return "signal unknown"
+    if not signal.can_mirror(now):
+        known = f": {signal.detail}" if signal.detail else ""
+        if signal.state in {SignalState.PENDING, SignalState.SKIPPED}:
+            return f"signal expired{known}"
+        return f"signal already {signal.state.value}{known}"
+    return held_back
 
 
 class Mirrors:
@@ -185,14 +198,7 @@ class Mirrors:
         self._closing = True
 
     def _manual_objection(self, signal: SignalView | None) -> str:
-        if signal is None:
-            return "signal unknown"
-        if not signal.can_mirror(self._ports.now()):
-            known = f": {signal.detail}" if signal.detail else ""
-            if signal.state in {SignalState.PENDING, SignalState.SKIPPED}:
-                return f"signal expired{known}"
-            return f"signal already {signal.state.value}{known}"
-        return self._held_back()
+        return manual_objection(signal, self._ports.now(), self._held_back())
 
     def _enqueue(self, signal_id: str, why: _Cause) -> None:
         if signal_id not in self._queued and signal_id not in self._working:

@@ -7,8 +7,8 @@ does not stop it: a redemption brings money. Source: decisions, "Money".
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.chain.gateway import ChainGateway, micros_down
@@ -65,6 +65,96 @@ AGAIN_MAX_S: Final = 1_800.0
 
 HOLDER: Final = "another program uses this data directory: redeem there"
 _NEVER_AGAIN: Final = frozenset({RunProblem.LOST, RunProblem.ALREADY, RunProblem.OUTSIDE_POLICY})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a run stands, and what of its needs is there.
+
+    `has_key`: the open key is the one of its wallet.
+    """
+
+    step: str
+    is_aside: bool = False
+    is_managed: bool = False
+    has_row: bool = True
+    has_key: bool = True
+
+
+def may_go_on(at: Standing) -> bool:
+    """Whether a run can take its step now."""
+    if at.step in {PREPARED, REFUSED} or at.is_aside:
+        return False
+    if at.step not in {REQUEST, CHECK, SIGN} or at.is_managed:
+        return True
+    # What is to be signed is compared with the position, and wants an open key.
+    return at.has_row and (at.step != SIGN or at.has_key)
+
+
+class NextStep(NamedTuple):
+    """What follows once a run rests: whether it is over, tried again later, and what pauses all."""
+
+    is_over: bool = False
+    tries_again: bool = False
+    pause: str = ""
+
+
+def next_step(run: RunView) -> NextStep:
+    """What follows the state and the reason that a run came to rest with."""
+    is_over = run.state in {ChainRunState.REFUSED, ChainRunState.FAILED, ChainRunState.DONE}
+    waits = run.reason in {RunProblem.SERVICE, RunProblem.CHAIN, RunProblem.REVERTED}
+    tries_again = is_over and waits and run.state is not ChainRunState.DONE
+    lacks_gas = run.reason is RunProblem.NO_GAS and run.by_itself
+    return NextStep(is_over, tries_again, f"gas too low: {run.fix}" if lacks_gas else "")
+
+
+def pause_s(tries: int) -> float:
+    """How long what was refused so often rests before it is tried by itself again."""
+    return min(AGAIN_MAX_S, AGAIN_S * 2.0**tries)
+
+
+def is_due(run: RunView | None, now: float) -> bool:
+    """Whether a row whose last run is this one may be redeemed automatically now."""
+    if run is None or run.state is ChainRunState.PREPARED:
+        return True
+    if run.state is ChainRunState.DONE or run.reason in _NEVER_AGAIN:
+        # The queue is older than this run, or only a person can clear it up.
+        return False
+    if run.again_at is not None:
+        return now >= run.again_at
+    # Neither a closed key nor an empty wallet is the position's fault: the pause covers both.
+    return run.reason in {RunProblem.LOCKED, RunProblem.NO_GAS}
+
+
+def reverts_in_a_row(runs: tuple[RunView, ...], allowed: str) -> int:
+    """Redemptions, newest first, that the chain has undone since the stored time of the yes."""
+    since = float(allowed) if allowed.isascii() and allowed.isdecimal() else 0.0
+    count = 0
+    for run in runs:
+        at = run.steps[-1].at if run.steps else Timestamp(0.0)
+        if run.state is ChainRunState.DONE or at < since:
+            break
+        count += run.reason is RunProblem.REVERTED
+    return count
+
+
+def key_problem(key: str | None, wallet: str, reverts: int) -> str:
+    """Why nothing may be signed automatically with this key; empty if it may."""
+    if key is None:
+        return "the wallet is locked: unlock it with its passphrase"
+    if key.lower() != wallet.lower():
+        return "the unlocked key is not the key of the linked wallet"
+    if reverts >= REVERTS_MAX:
+        return f"{REVERTS_MAX} redemptions in a row reverted: turn auto-redeem on again"
+    return ""
+
+
+def gas_problem(held: Micros, needed: Micros) -> str:
+    """Why a wallet with so much gas redeems nothing; empty if it does."""
+    if held < needed or held == 0:
+        least = decimal(Micros(max(needed, 1)))
+        return f"gas too low: {decimal(held):.4f} POL, a redemption needs {least:.4f}"
+    return ""
 
 
 class Redemptions:
@@ -311,24 +401,20 @@ class Redemptions:
             await turn.go()
         finally:
             self._busy.discard(key)
-        if turn.view.state in {ChainRunState.REFUSED, ChainRunState.FAILED, ChainRunState.DONE}:
+        after = next_step(turn.view)
+        if after.is_over:
             if self._turns.get(key) is turn:
                 self._forget(key)
-            self._count(turn.view)
-        if turn.view.reason is RunProblem.NO_GAS and turn.view.by_itself:
-            self._pause(f"gas too low: {turn.view.fix}")
+            self._count(turn.view, tries_again=after.tries_again)
+        if after.pause:
+            self._pause(after.pause)
 
     def _may_go_on(self, turn: RedemptionRun) -> bool:
-        if turn.step in {PREPARED, REFUSED} or turn.is_aside:
-            return False
-        if turn.step not in {REQUEST, CHECK, SIGN}:
-            return True
-        if turn.view.managed:
-            return True
-        # What is to be signed is compared with the position, and wants an open key.
         signer = self._gateway.vault.signer
-        own = signer is not None and signer.address.lower() == turn.wallet.lower()
-        return turn.row is not None and (turn.step != SIGN or own)
+        has_key = signer is not None and signer.address.lower() == turn.wallet.lower()
+        has_row = turn.row is not None
+        at = Standing(turn.step, turn.is_aside, turn.view.managed, has_row, has_key)
+        return may_go_on(at)
 
     async def _load(self) -> None:
         """Adopt runs of an earlier start; drop those without a signature."""
@@ -441,59 +527,31 @@ class Redemptions:
 
     def _is_due(self, row: RedemptionRow) -> bool:
         """True if a row may be redeemed automatically now."""
-        run = self._ports.state().redemption.run(row.key)
-        if Topic.REDEMPTIONS not in self._ports.state().seen or row.key in self._turns:
+        state = self._ports.state()
+        if Topic.REDEMPTIONS not in state.seen or row.key in self._turns:
             return False
-        if run is None or run.state is ChainRunState.PREPARED:
-            return True
-        if run.state is ChainRunState.DONE or run.reason in _NEVER_AGAIN:
-            # The queue is older than this run, or only a person can clear it up.
-            return False
-        if run.again_at is not None:
-            return self._ports.now() >= run.again_at
-        # Neither a closed key nor an empty wallet is the position's fault: the pause covers both.
-        return run.reason in {RunProblem.LOCKED, RunProblem.NO_GAS}
+        return is_due(state.redemption.run(row.key), self._ports.now())
 
     async def _held_up(self) -> str:
         """Reason why automatic redemption waits although it is on; else empty."""
-        wallet = self._ports.state().wallet
-        signer = self._gateway.vault.signer
-        if signer is None:
-            return "the wallet is locked: unlock it with its passphrase"
-        if signer.address.lower() != wallet.address.lower():
-            return "the unlocked key is not the key of the linked wallet"
-        if self._reverts() >= REVERTS_MAX:
-            return f"{REVERTS_MAX} redemptions in a row reverted: turn auto-redeem on again"
-        needed = wallet.gas_needed or Micros(0)
-        held = micros_down(await (await self._gateway.chain()).balance(signer.address))
-        if held < needed or held == 0:
-            least = decimal(Micros(max(needed, 1)))
-            return f"gas too low: {decimal(held):.4f} POL, a redemption needs {least:.4f}"
-        return ""
+        state, signer = self._ports.state(), self._gateway.vault.signer
+        reverts = reverts_in_a_row(state.redemption.runs, state.preferences.get(ALLOWED, ""))
+        key = None if signer is None else signer.address
+        why = key_problem(key, state.wallet.address, reverts)
+        if signer is None or why:
+            return why
+        balance = await (await self._gateway.chain()).balance(signer.address)
+        return gas_problem(micros_down(balance), state.wallet.gas_needed or Micros(0))
 
-    def _reverts(self) -> int:
-        """Redemptions in a row that the chain has undone, since it was turned on."""
-        stored = self._ports.state().preferences.get(ALLOWED, "")
-        since = float(stored) if stored.isascii() and stored.isdecimal() else 0.0
-        count = 0
-        for run in self._ports.state().redemption.runs:
-            at = run.steps[-1].at if run.steps else Timestamp(0.0)
-            if run.state is ChainRunState.DONE or at < since:
-                break
-            count += run.reason is RunProblem.REVERTED
-        return count
-
-    def _count(self, run: RunView) -> None:
+    def _count(self, run: RunView, *, tries_again: bool) -> None:
         """Set the time of the next automatic try of a refused run."""
         if run.state is ChainRunState.DONE:
             self._tried.pop(run.key, None)
-            return
-        waits = {RunProblem.SERVICE, RunProblem.CHAIN, RunProblem.REVERTED}
-        if run.reason not in waits:
+        if not tries_again:
             return
         tries = self._tried.get(run.key, 0)
         self._tried[run.key] = tries + 1
-        again = Timestamp(self._ports.now() + min(AGAIN_MAX_S, AGAIN_S * 2.0**tries))
+        again = Timestamp(self._ports.now() + pause_s(tries))
         self._ports.emit(Changed(replace(run, again_at=again)))
 
     def _pause(self, why: str) -> None:

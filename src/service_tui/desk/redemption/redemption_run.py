@@ -158,7 +158,7 @@ class RedemptionRun(TransactionRun):
             # After a restart: the transaction to sign is requested again.
             await self.move(REQUEST, words="requested again")
             return
-        redemption = self._redemption()
+        redemption = redemption_of(self.view.side, self.row)
         try:
             signable = self._signable(redemption, self._unsigned)
             if not signable.is_certain and self.view.by_itself:
@@ -167,7 +167,7 @@ class RedemptionRun(TransactionRun):
                     "the service does not name the condition",
                     "redeem by hand: the decoded call is shown then",
                 )
-            note = await self._check_chain(redemption)
+            note = await self.check_chain(redemption)
             async with self.gateway.turn:
                 place = await self.gateway.place(self.wallet)
                 nonce = await self._own_nonce(place)
@@ -207,18 +207,7 @@ class RedemptionRun(TransactionRun):
         )
         return self.gateway.policy.redemption(redemption, unsigned, self.wallet)
 
-    def _redemption(self) -> Redemption:
-        """The position, by our own records."""
-        run, row = self.view, self.row
-        condition_id = _id_of(row.condition_id if row is not None else "")
-        return Redemption(
-            condition_id=condition_id,
-            is_yes=run.side is Side.YES,
-            is_neg_risk=None if row is None or condition_id is None else row.neg_risk,
-            shares=None if row is None else int(row.shares),
-        )
-
-    async def _check_chain(self, redemption: Redemption) -> str:
+    async def check_chain(self, redemption: Redemption) -> str:
         """Check that the chain pays for the position now.
 
         Returns:
@@ -242,12 +231,12 @@ class RedemptionRun(TransactionRun):
 
     async def check(self) -> None:
         """Check once more that the chain pays."""
-        await self._check_chain(self._redemption())
+        await self.check_chain(redemption_of(self.view.side, self.row))
 
     async def is_undone(self) -> bool:
         """True if the chain would still pay for the position."""
         try:
-            await self._check_chain(self._redemption())
+            await self.check_chain(redemption_of(self.view.side, self.row))
         except NotRedeemableError:
             return False
         return True
@@ -263,10 +252,8 @@ class RedemptionRun(TransactionRun):
         last = await asyncio.to_thread(self.gateway.runs.last_signed, self.subject)
         if last is None or last.nonce is None or last.tx_hash is None:
             return place.nonce
-        if await (await self.gateway.chain()).receipt(last.tx_hash) is not None:
-            return place.nonce
-        may_come = place.latest <= last.nonce and place.can_come(last.nonce)
-        return last.nonce if may_come else place.nonce
+        receipt = await (await self.gateway.chain()).receipt(last.tx_hash)
+        return place.nonce if receipt is not None else own_nonce(place, last.nonce)
 
     # -- the end ---------------------------------------------------------------------------------
 
@@ -298,6 +285,23 @@ class RedemptionRun(TransactionRun):
         self.ports.emit(Noticed("good", notice, NoticeKind.FILL))
         for topic in (Topic.REDEMPTIONS, Topic.WALLET, Topic.POSITIONS, Topic.ACCOUNT):
             self.ports.refresh(topic)
+
+
+def redemption_of(side: Side, row: RedemptionRow | None) -> Redemption:
+    """The position to redeem, by our own records; None for what they do not name."""
+    condition_id = _id_of(row.condition_id if row is not None else "")
+    return Redemption(
+        condition_id=condition_id,
+        is_yes=side is Side.YES,
+        is_neg_risk=None if row is None or condition_id is None else row.neg_risk,
+        shares=None if row is None else int(row.shares),
+    )
+
+
+def own_nonce(place: Place, earlier: int) -> int:
+    """The nonce of an earlier transaction without a receipt if it may still come; else the next."""
+    may_come = place.latest <= earlier and place.can_come(earlier)
+    return earlier if may_come else place.nonce
 
 
 def priced(call: CallView, pol_price: str, served: float | None = None) -> CallView:

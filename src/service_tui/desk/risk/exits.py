@@ -35,6 +35,7 @@ from service_tui.desk.slices.risk import (
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
+from service_tui.desk.state import DeskState
 from service_tui.desk.trading.cancel_orders import free_shares, held_now, sellable
 from service_tui.desk.trading.sending import request_of, send, settle, take_answer
 from service_tui.signing.orders import SHARES_MIN
@@ -65,6 +66,37 @@ REPEAT_S: Final = 30.0
 SOLD: Final = "sold"
 NOT_SOLD_YET: Final = "not sold yet"
 UNSENDABLE: Final = "alert name not usable in an order"
+
+
+def objection(alert: AlertView | None, state: DeskState, *, executes: bool) -> str:
+    """Why a desk in this state runs no exit for an alert; empty if it does."""
+    service = state.service
+    if alert is None:
+        return "alert no longer pending"
+    if alert.managed:
+        return BY_SERVICE
+    is_real = alert.venue is not Venue.SIM and not service.embedded and not state.wallet.live
+    whys = {
+        BY_HOLDER: not executes or service.read_only,
+        f"live trading is off, {alert.venue.value} is a real venue": is_real,
+        "API key rejected": service.phase is Phase.UNAUTHORIZED,
+    }
+    return next((why for why, is_so in whys.items() if is_so), "")
+
+
+def is_due(settled_at: float | None, attempts: int, now: float) -> bool:
+    """Whether the pause after so many failed exits, the last at this time, is over."""
+    pause_s = min(AGAIN_MAX_S, AGAIN_S * 2.0 ** (attempts - 1))
+    return settled_at is None or abs(now - settled_at) >= pause_s
+
+
+def may_repeat(state: DeskState, venue: Venue, looked_for_s: float) -> bool:
+    """Whether a sale without a trace may be sent again under its own key, looked for so long."""
+    if venue is Venue.EVM and state.wallet.is_linked:
+        # What was signed is not kept, and a second signature would be a second order.
+        return False
+    service = state.service
+    return service.embedded and not service.lookup_problem and looked_for_s >= REPEAT_S
 
 
 class Exits:
@@ -131,20 +163,7 @@ class Exits:
         ]
 
     def _why_not(self, alert: AlertView | None) -> str:
-        """Reason why this desk runs no exit for an alert; empty if it does."""
-        service = self._ports.state().service
-        if alert is None:
-            return "alert no longer pending"
-        if alert.managed:
-            return BY_SERVICE
-        live = self._ports.state().wallet.live
-        is_real = alert.venue is not Venue.SIM and not service.embedded and not live
-        whys = {
-            BY_HOLDER: not self._executes or service.read_only,
-            f"live trading is off, {alert.venue.value} is a real venue": is_real,
-            "API key rejected": service.phase is Phase.UNAUTHORIZED,
-        }
-        return next((why for why, is_so in whys.items() if is_so), "")
+        return objection(alert, self._ports.state(), executes=self._executes)
 
     async def _work(self, alert: AlertView) -> None:
         """One turn of an alert; faults are shown, and the next turn follows."""
@@ -201,7 +220,7 @@ class _Turn:
         if self._is_over():
             self.show(AlertState.EXPIRED, EXPIRED_TEXT)
             return True
-        if last is None or by_hand or self._is_due(last):
+        if last is None or by_hand or is_due(last.settled_at, self._attempts, self._ports.now()):
             return await self._exit(number=len(past) + 1)
         return False
 
@@ -248,11 +267,6 @@ class _Turn:
         row = await asyncio.to_thread(self._ports.blotter.find, ticket_id)
         return None if row is None else ticket_of(row)
 
-    def _is_due(self, last: TicketView) -> bool:
-        """True if the pause after a failed exit is over."""
-        pause_s = min(AGAIN_MAX_S, AGAIN_S * 2.0 ** (self._attempts - 1))
-        return last.settled_at is None or abs(self._ports.now() - last.settled_at) >= pause_s
-
     def _is_over(self) -> bool:
         """True if the alert's hour has passed, by the service's clock if known."""
         ahead_s = max(0.0, self._ports.client.skew_s or 0.0)
@@ -284,16 +298,13 @@ class _Turn:
         return None
 
     def _may_repeat(self, ticket: TicketView) -> bool:
-        state, clock = self._ports.state(), self._ports.clock
+        clock = self._ports.clock
         looked_for_s = min(
             clock.monotonic() - self._known_since,
             abs(clock.now() - (ticket.sent_at or ticket.opened_at)),
         )
-        is_looked_up = not state.service.lookup_problem and looked_for_s >= REPEAT_S
-        if self._alert.venue is Venue.EVM and state.wallet.is_linked:
-            # What was signed is not kept, and a second signature would be a second order.
-            return False
-        return state.service.embedded and is_looked_up and not self._is_over()
+        is_allowed = may_repeat(self._ports.state(), self._alert.venue, looked_for_s)
+        return is_allowed and not self._is_over()
 
     async def _repeat(self, ticket: TicketView) -> None:
         """Send the same order under the same key; the service answers a repeated one as before."""

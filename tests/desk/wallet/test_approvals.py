@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from kit.desk.chain_line import ChainLine
 from kit.desk.offline import Offline
+from kit.desk.redeeming import CountingSigner
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import wallet_of
 from service_tui.client.errors import Called, UnreachableError
@@ -20,7 +20,8 @@ from service_tui.desk.chain.transaction_run import BROADCAST, CONFIRM, REFUSED, 
 from service_tui.desk.commands.wallet import APPROVE_WORD, SetApprovals
 from service_tui.desk.slices.redemption import ChainRunState, RunView
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.slices.wallet import Ownership
+from service_tui.desk.slices.wallet import ApprovalView, Ownership
+from service_tui.desk.vault import Vault
 from service_tui.desk.wallet import handlers
 from service_tui.desk.wallet.handlers import GAS_S, SUBJECT, Approving, WalletHandlers
 from service_tui.signing.approvals import APPROVAL_GAS, approvals
@@ -32,11 +33,14 @@ from service_tui.storage.chain_runs import ChainRun
 from service_tui.storage.errors import ClaimedError, StorageError
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros
+from service_tui.wire.chain import BroadcastBody
+from service_tui.wire.wallet import AllowancesBody
 
-ME = "0x" + "6e" * 20
+ME = CountingSigner().address
 POLICY = SigningPolicy()
 NEEDED = approvals(POLICY.book, POLICY.exchange)
 ASKED = Price(nonce=900, gas=150_000, max_fee=40_000_000_000, max_priority_fee=30_000_000_000)
+SENT = BroadcastBody(success=True, tx_hash="0xhash")
 SILENT = UnreachableError("no connection", Called("GET", "/x"))
 
 
@@ -68,14 +72,12 @@ class Work:
         wallet = wallet_of(address=ME, approvals=(), approvals_at=None)
         self.on = Offline(replace(sample_state(8), wallet=wallet))
         self.line = Line(at=Place(7, 9, 1, frozenset(), frozenset()))
-        self.line.vault = SimpleNamespace(
-            signer_of=lambda address: SimpleNamespace(address=address)
-        )
+        self.line.vault = Vault(None, CountingSigner())
         self.handlers = WalletHandlers(self.on.ports, cast("Any", self.line), executes=lambda: True)
         self.give(*given)
 
     def give(self, *given: int) -> None:
-        self.on.answers[handlers.ALLOWANCES] = SimpleNamespace(
+        self.on.answers[handlers.ALLOWANCES] = AllowancesBody.model_construct(
             allowances={one.key: place in given for place, one in enumerate(NEEDED)}
         )
 
@@ -86,7 +88,7 @@ class Work:
             self.on.state,
             wallet=replace(
                 self.on.state.wallet,
-                approvals=(replace(self.handlers._view(NEEDED[0], is_set=False), call=call),),
+                approvals=(ApprovalView(NEEDED[0].key, "", "", "", is_set=False, call=call),),
             ),
         )
 
@@ -98,7 +100,7 @@ def transaction_of(place: int, nonce: int, gas: int = 150_000) -> Transaction:
 
 async def test_what_is_not_given_is_shown_with_the_call_that_would_give_it() -> None:
     it = Work(*[place for place in range(len(NEEDED)) if place not in {1, 4}])
-    await it.handlers._read_approvals()
+    await it.handlers.read_approvals()
     calls = {
         place: view.call
         for place, view in enumerate(it.on.state.wallet.approvals)
@@ -119,7 +121,7 @@ async def test_what_is_not_given_is_shown_with_the_call_that_would_give_it() -> 
 async def test_an_estimate_below_the_usual_gas_is_raised_to_it() -> None:
     it = Work()
     it.line.price_now = replace(ASKED, gas=APPROVAL_GAS - 1)
-    await it.handlers._read_approvals()
+    await it.handlers.read_approvals()
     call = it.on.state.wallet.approvals[0].call
     assert call is not None
     assert (call.gas, call.nonce) == (APPROVAL_GAS, 9)
@@ -127,7 +129,7 @@ async def test_an_estimate_below_the_usual_gas_is_raised_to_it() -> None:
 
 async def test_with_all_given_nothing_is_priced() -> None:
     it = Work(*range(len(NEEDED)))
-    await it.handlers._read_approvals()
+    await it.handlers.read_approvals()
     assert (it.line.checks, it.line.priced, it.line.asked) == (0, [], [])
     assert all(view.is_set and view.call is None for view in it.on.state.wallet.approvals)
 
@@ -137,7 +139,7 @@ async def test_a_wallet_that_is_not_linked_yet_is_asked_for_by_its_key() -> None
     it.on.state = replace(
         it.on.state, wallet=replace(it.on.state.wallet, address="", key_address="0xKEY")
     )
-    await it.handlers._read_approvals()
+    await it.handlers.read_approvals()
     assert it.on.asked[0].path == {"address": "0xKEY"}
     assert it.line.priced == [(NEEDED[0].to, "0xKEY")]
 
@@ -165,9 +167,10 @@ async def test_only_what_was_asked_for_and_is_not_set_is_signed_in_the_order_of_
     assert body.confirmed
     assert body.to_sign is not None
     assert (body.to_sign.nonce, body.to_sign.to) == (9, NEEDED[1].to)
-    begun = [it.handlers._begun.get_nowait() for _ in range(2)]
-    assert [(turn.number, turn.step) for turn in begun] == [(1, BROADCAST), (2, BROADCAST)]
-    assert it.handlers._runs_in_flight == {1, 2}
+    # Both are sent and followed.
+    it.line.answers, it.line.receipts = [SENT, SENT], [None] * 99
+    async with running(it):
+        assert it.line.sent == ["0xraw"] * 2
 
 
 async def test_one_that_is_under_way_already_is_passed_over() -> None:
@@ -176,7 +179,7 @@ async def test_one_that_is_under_way_already_is_passed_over() -> None:
     it.line.runs.problem = ClaimedError("in flight")
     await it.handlers.set_approvals(SetApprovals((NEEDED[0].key, NEEDED[1].key), APPROVE_WORD))
     assert len(it.line.built_for) == 2
-    assert (it.line.signed, it.handlers._begun.qsize(), it.on.words) == ([], 0, [])
+    assert (it.line.signed, it.on.words) == ([], [])
 
 
 async def test_one_that_cannot_be_signed_stops_those_behind_it() -> None:
@@ -185,7 +188,6 @@ async def test_one_that_cannot_be_signed_stops_those_behind_it() -> None:
     it.line.problem = ChainError("the node is away")
     await it.handlers.set_approvals(SetApprovals((NEEDED[0].key, NEEDED[1].key), APPROVE_WORD))
     assert len(it.line.runs.rows) == 1
-    assert it.handlers._begun.qsize() == 0
     assert it.on.words[-1][0] == "bad"
     assert it.on.words[-1][1].startswith("approvals: ")
     assert it.on.state.wallet.problem
@@ -232,69 +234,52 @@ async def test_a_confirmed_approval_is_settled_with_its_block_and_told() -> None
     assert it.on.words == [("good", "approved: USDC may be taken")]
 
 
-async def test_an_approval_is_followed_to_its_end_and_the_list_is_read_again() -> None:
+@pytest.mark.parametrize("can_read", [True, False])
+async def test_an_approval_is_followed_to_its_end_and_the_list_is_read_again(
+    *, can_read: bool
+) -> None:
     it = Work(0)
-    went: list[str] = []
-
-    async def go() -> None:
-        went.append("go")
-
-    turn = SimpleNamespace(number=3, go=go)
-    it.handlers._runs_in_flight = {3, 5}
-    await it.handlers._approve(cast("Any", turn))
-    assert went == ["go"]
-    assert it.handlers._runs_in_flight == {5}
-    assert it.on.state.wallet.approvals[0].is_set
-    assert it.on.woken == [Topic.WALLET]
-    it.on.answers[handlers.ALLOWANCES] = SILENT
-    await it.handlers._approve(cast("Any", turn))
-    assert it.on.woken == [Topic.WALLET] * 2
-    assert it.on.words == []
-
-
-async def test_a_fault_on_the_way_leaves_no_approval_in_flight() -> None:
-    it = Work()
-
-    async def go() -> None:
-        raise RuntimeError("no idea")
-
-    it.handlers._runs_in_flight = {3}
-    with pytest.raises(RuntimeError):
-        await it.handlers._approve(cast("Any", SimpleNamespace(number=3, go=go)))
-    assert it.handlers._runs_in_flight == set()
+    it.line.runs.rows = [row(3, CONFIRM)]
+    it.line.receipts = [Receipt("0xhash", succeeded=True, block=88, cost=1)]
+    if not can_read:
+        it.on.answers[handlers.ALLOWANCES] = SILENT
+    async with running(it):
+        assert it.line.runs.written[-1] == ("settle", 3, "done")
+        assert [one.is_set for one in it.on.state.wallet.approvals[:1]] == [True] * can_read
+        assert Topic.WALLET in it.on.woken
+        assert it.on.words == [("good", "approved: USDC may be taken")]
 
 
 async def test_after_a_restart_what_was_signed_goes_on_and_the_rest_is_let_go() -> None:
     it = Work()
-    it.handlers._runs_in_flight = {4}
     it.line.runs.rows = [
         row(1, SIGN),
         row(2, BROADCAST),
         row(3, CONFIRM, subject="redeem:m:yes"),
-        row(4, CONFIRM),
         replace(row(5, CONFIRM), body="{"),
-        row(6, CONFIRM),
+        replace(row(6, CONFIRM), tx_hash="0xsix"),
         row(7, "ask"),
         row(8, "check"),
         row(9, "prepared"),
     ]
-    await it.handlers._load()
-    begun = [it.handlers._begun.get_nowait() for _ in range(it.handlers._begun.qsize())]
-    dropped = {number for _, number, step in it.line.runs.written if step == REFUSED}
-    steps = {one.number: one.step for one in begun}
-    assert {2: BROADCAST, 6: CONFIRM}.items() <= steps.items()
-    assert 1 in dropped
-    assert dropped.isdisjoint(steps)
-    assert dropped | set(steps) == {1, 2, 6, 7, 8, 9}
-    assert it.handlers._runs_in_flight == {4, *steps}
-    assert load(it.line.runs.bodies[0][0]).run.words == "the program ended before signing"
+    it.line.answers, it.line.receipts = [SENT], [None] * 99
+    async with running(it):
+        dropped = {number for _, number, step in it.line.runs.written if step == REFUSED}
+        assert dropped == {1, 7, 8, 9}
+        assert load(it.line.runs.bodies[0][0]).run.words == "the program ended before signing"
+        assert it.line.sent == ["0xraw"]
+        followed = {tx for what, tx in it.line.asked if what == "confirmed"}
+        assert followed == {"0xhash", "0xsix"}
 
 
 @asynccontextmanager
 async def running(it: Work) -> AsyncGenerator[None]:
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(it.handlers.run())
-        await it.on.clock.advance(0)
+        for _ in range(3):
+            await it.on.clock.advance(0)
+            # The journal is read in a thread.
+            await asyncio.sleep(0.005)
         try:
             yield
         finally:
@@ -344,18 +329,3 @@ async def test_a_journal_that_cannot_be_read_is_read_later() -> None:
         it.handlers.take_up()
         await it.on.clock.advance(0)
         assert reads == [0.0, GAS_S, GAS_S]
-
-
-async def test_what_is_begun_while_it_runs_is_followed() -> None:
-    it = Work()
-    followed: list[int] = []
-
-    async def approve(turn: Any) -> None:
-        followed.append(turn.number)
-
-    it.handlers._approve = approve  # type: ignore[method-assign]
-    async with running(it):
-        for number in (1, 2):
-            await it.handlers._put(cast("Any", SimpleNamespace(number=number)))
-        await it.on.clock.advance(0)
-        assert followed == [1, 2]

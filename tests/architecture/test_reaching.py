@@ -1,0 +1,92 @@
+"""How many tests still reach inside what they test. The figures may only fall.
+
+A test speaks through a door: HTTP, the command line, the SDK, a screen's keys and text, a desk on
+the embedded service, a public function of values. What was written before that rule is counted
+here; whoever takes some of it away lowers the figure.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+import textual
+
+TESTS = Path(__file__).resolve().parents[1]
+OUTSIDE = ("kit", "bench")
+MOST = {"private names": 753, "stand-ins": 411, "patched modules": 933}
+SLACK = 15
+"""So far the count may fall below its figure before the figure has to follow."""
+
+OF_RECORDS = {"_replace", "_asdict", "_make", "_fields"}
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {
+        path.relative_to(TESTS): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(TESTS.rglob("*.py"))
+        if path.relative_to(TESTS).parts[0] not in OUTSIDE
+    }
+
+
+def reached() -> Iterator[tuple[str, str]]:
+    """What kind of inside is reached, and where."""
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            where = f"{path}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Attribute) and is_private(node):
+                yield "private names", where
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "SimpleNamespace":
+                yield "stand-ins", where
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "monkeypatch.setattr":
+                yield "patched modules", where
+
+
+def is_private(node: ast.Attribute) -> bool:
+    """Whether it names a private attribute of something else."""
+    of_itself = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+    is_private_name = re.match("_[a-z]", node.attr) and node.attr not in OF_RECORDS
+    return bool(is_private_name) and not of_itself
+
+
+@pytest.mark.parametrize("kind", MOST)
+def test_no_more_tests_reach_inside_than_before(kind: str) -> None:
+    count = Counter(kind for kind, _ in reached())[kind]
+    assert count <= MOST[kind], f"{kind}: {count}; use a door, or pull the decision out as a value"
+    assert count >= MOST[kind] - SLACK, f"{kind}: {count}; lower the figure"
+
+
+def private_names_of(folder: Path) -> set[str]:
+    """Private functions and attributes that the modules of a folder define."""
+    found: set[str] = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.add(node.name)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr)
+    return {name for name in found if re.match("_[a-z]", name)}
+
+
+@pytest.mark.slow
+def test_private_names_of_textual_are_used_in_the_kit_alone() -> None:
+    """What Textual may change without a word is looked at in one place."""
+    ours = private_names_of(TESTS.parent / "src")
+    textuals = private_names_of(Path(textual.__file__).parent) - ours
+    used = [
+        f"{path}:{node.lineno} {node.attr}"
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in textuals and is_private(node)
+    ]
+    imported = [
+        f"{path}:{node.lineno} {node.module}"
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual._")
+    ]
+    assert used + imported == []
