@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kit.desk.faults import refuse_writes
 from kit.desk.offline import Asked, Offline
 from kit.samples.desk import NOW, sample_state
 from kit.samples.reactor import reactor
@@ -54,6 +55,7 @@ from service_tui.desk.slices.reactor import (
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.storage.blotter import Blotter, Intent, StoredState
+from service_tui.storage.db.database import Database
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.public import DELETE_SIGNAL, PLACE_TRADE, POST_REACTION, REACTIONS
@@ -121,6 +123,7 @@ class Work:
     on: Offline
     mirrors: Mirrors
     blotter: Blotter
+    database: Database
 
     def bring(self, *signals: SignalView) -> None:
         self.mirrors.take(SignalsSeen(at=NOW, signals=signals or (self.signal(),)))
@@ -214,7 +217,7 @@ async def working(
         ports = replace(on.ports, blotter=blotter, emit=emit)
         held_back = other.pop("held_back", "")
         mirrors = Mirrors(ports, executes=other.pop("executes", True), held_back=lambda: held_back)
-        made.append(Work(on, mirrors, blotter))
+        made.append(Work(on, mirrors, blotter, database))
         for intent, once in other.pop("stored", ()):
             await blotter.open_ticket(intent, once=once)
         task = tasks.create_task(mirrors.run())
@@ -342,6 +345,15 @@ async def test_a_mirror_is_written_down_sent_once_reported_and_deleted(tmp_path:
         await made.listed(one)
         await made.mirror()
         assert len(made.on.asked) == 3
+
+
+async def test_a_mirror_that_cannot_be_written_down_is_not_sent(tmp_path: Path) -> None:
+    async with working(tmp_path) as made:
+        await made.database.write(refuse_writes)
+        await made.listed()
+        assert made.bought == []
+        assert made.says[0] is not SignalState.MIRRORED
+        assert any(one.tone == "bad" for one in made.on.told)
 
 
 async def test_a_mirror_that_failed_is_reported_and_stays_at_the_service(tmp_path: Path) -> None:

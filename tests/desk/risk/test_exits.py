@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kit.desk.faults import refuse_writes
 from kit.desk.offline import Asked, Offline
 from kit.samples.desk import sample_state
 from kit.service.stage import open_directory
@@ -42,6 +43,7 @@ from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.signing.orders import SHARES_MIN
 from service_tui.storage.blotter import Blotter, Intent, StoredState
+from service_tui.storage.db.database import Database
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp, decimal
 from service_tui.wire.endpoints.public import (
@@ -180,6 +182,7 @@ class Work:
     on: Offline
     exits: Exits
     blotter: Blotter
+    database: Database
 
     async def turn(self, alert: AlertView | None = None, *, by_hand: bool = False) -> None:
         """One turn of an alert that is listed."""
@@ -247,7 +250,7 @@ async def working(
         ports = replace(on.ports, blotter=blotter)
         exits = Exits(ports, executes=True)
         task = tasks.create_task(exits.run())
-        yield Work(on, exits, blotter)
+        yield Work(on, exits, blotter, database)
         task.cancel()
 
 
@@ -303,6 +306,14 @@ async def test_a_breach_is_sold_once_written_down_first_and_then_acknowledged(
         await made.turn()
         assert len(made.orders) == 1
         assert len(made.calls(END_RISK_ALERT)) == 2
+
+
+async def test_an_exit_that_cannot_be_written_down_sends_nothing(tmp_path: Path) -> None:
+    async with working(tmp_path, sold(30)) as made:
+        await made.database.write(refuse_writes)
+        await made.turn()
+        assert made.orders == []
+        assert made.alert.state is AlertState.FAILED
 
 
 @pytest.mark.parametrize(

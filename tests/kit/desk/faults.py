@@ -302,6 +302,11 @@ def no_page_more(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA max_page_count={pages}").fetchone()
 
 
+def refuse_writes(connection: sqlite3.Connection) -> None:
+    """Every write fails from now on, until the database is opened anew."""
+    connection.execute("PRAGMA query_only=ON")
+
+
 def room_again(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA max_page_count=1000000").fetchone()
 
