@@ -7,6 +7,7 @@ here; whoever takes some of it away lowers the figure.
 
 import ast
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +18,7 @@ import textual
 
 TESTS = Path(__file__).resolve().parents[1]
 OUTSIDE = ("kit", "bench")
-MOST = {"private names": 753, "stand-ins": 411, "patched modules": 933}
+MOST = {"private names": 785, "stand-ins": 411, "patched modules": 933}
 SLACK = 15
 """So far the count may fall below its figure before the figure has to follow."""
 
@@ -49,7 +50,7 @@ def reached() -> Iterator[tuple[str, str]]:
 def is_private(node: ast.Attribute) -> bool:
     """Whether it names a private attribute of something else."""
     of_itself = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
-    is_private_name = re.match("_[a-z]", node.attr) and node.attr not in OF_RECORDS
+    is_private_name = re.match("_[a-zA-Z]", node.attr) and node.attr not in OF_RECORDS
     return bool(is_private_name) and not of_itself
 
 
@@ -58,6 +59,17 @@ def test_no_more_tests_reach_inside_than_before(kind: str) -> None:
     count = Counter(kind for kind, _ in reached())[kind]
     assert count <= MOST[kind], f"{kind}: {count}; use a door, or pull the decision out as a value"
     assert count >= MOST[kind] - SLACK, f"{kind}: {count}; lower the figure"
+
+
+def test_a_file_is_excused_only_while_it_names_private_parts() -> None:
+    listed = tomllib.loads((TESTS / "ruff.toml").read_text(encoding="utf-8"))
+    excused = set(listed["lint"]["extend-per-file-ignores"]) - {"kit/**", "bench/**"}
+    naming = {
+        path.as_posix()
+        for path, tree in trees().items()
+        if any(isinstance(node, ast.Attribute) and is_private(node) for node in ast.walk(tree))
+    }
+    assert sorted(excused - naming) == [], "take these off tests/ruff.toml"
 
 
 def private_names_of(folder: Path) -> set[str]:
@@ -69,7 +81,7 @@ def private_names_of(folder: Path) -> set[str]:
                 found.add(node.name)
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 found.add(node.attr)
-    return {name for name in found if re.match("_[a-z]", name)}
+    return {name for name in found if re.match("_[a-zA-Z]", name)}
 
 
 @pytest.mark.slow
