@@ -58,7 +58,7 @@ class Work:
         monkeypatch.setattr(self.made.actions, "read", self.noting("actions.read"))
         monkeypatch.setattr(supervision, "pasts_of", self.pasts)
         self.registry = Registry()
-        self.registry.take_own(self.made.handlers())
+        self.registry.take(self.made.handlers())
 
     def noting(self, name: str) -> Any:
         async def note(*given: object) -> None:

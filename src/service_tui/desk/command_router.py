@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from service_tui.desk.agents import handlers as agents
 from service_tui.desk.changes import Removed
@@ -25,14 +24,13 @@ from service_tui.desk.halt.exit_all import exit_all
 from service_tui.desk.halt.halting import Halting
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.reactor.reactor_desk import ReactorDesk
-from service_tui.desk.registry import Done, Handlers, OwnHandlers, Registry, TicketHandlers
+from service_tui.desk.registry import Handlers, OwnHandlers, Registry, TicketHandlers
 from service_tui.desk.research import handlers as research
 from service_tui.desk.risk import handlers as monitors
 from service_tui.desk.risk import price_alerts
 from service_tui.desk.risk.exits import Exits
 from service_tui.desk.settings import handlers as settings
 from service_tui.desk.slices.agents import RevealedView
-from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
@@ -77,14 +75,12 @@ class CommandRouter:
         registry, ports = Registry(), self.ports
         for handlers in TABLES:
             registry.take(handlers, ports)
-        for ticketed in TICKET_TABLES:
-            for kind, function in ticketed.items():
-                registry.on_ticket(kind, partial(_with_ports, function, ports))
-        for kind, keeping in settings.MEMORY_HANDLERS.items():
-            registry.on(kind, partial(_with_memory, keeping, self.memory, ports))
+        for handlers in TICKET_TABLES:
+            registry.take_on_tickets(handlers, ports)
+        registry.take(settings.MEMORY_HANDLERS, self.memory, ports)
         for own in (self.reactor, self.wallet, self.supervision):
-            registry.take_own(own.handlers())
-        registry.take_own(self._own())
+            registry.take(own.handlers())
+        registry.take(self._own())
         return registry
 
     def _own(self) -> OwnHandlers:
@@ -110,18 +106,3 @@ class CommandRouter:
     def _refresh(self) -> None:
         self.ports.client.try_refused()
         self.refresh_all()
-
-
-def _with_ports(
-    function: Callable[[TicketView, Any, Ports], Done],
-    ports: Ports,
-    ticket: TicketView,
-    command: Command,
-) -> Done:
-    return function(ticket, command, ports)
-
-
-def _with_memory(
-    function: Callable[[Any, Memory, Ports], Done], memory: Memory, ports: Ports, command: Command
-) -> Done:
-    return function(command, memory, ports)

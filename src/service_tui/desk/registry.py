@@ -1,7 +1,6 @@
 """Maps a command's type to the function that carries it out; there is no other dispatch."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
 from service_tui.desk.command import Command
@@ -46,15 +45,15 @@ class Registry:
         """Register a function that updates the command's own ticket."""
         self._take(kind, lambda ticket: function(ticket.view, cast("Given", ticket.command)))
 
-    def take(self, handlers: Handlers, ports: Ports) -> None:
-        """Carry out the commands of a table."""
+    def take(self, handlers: Mapping[type[Command], Callable[..., Done]], *given: object) -> None:
+        """Carry out the commands of a table, with what its functions want beside the command."""
         for kind, function in handlers.items():
-            self.on(kind, partial(_with_ports, function, ports))
+            self.on(kind, _with(function, given))
 
-    def take_own(self, handlers: OwnHandlers) -> None:
-        """Carry out the commands of an object that has its own ports."""
+    def take_on_tickets(self, handlers: TicketHandlers, ports: Ports) -> None:
+        """Carry out the commands of a table whose functions update the command's own ticket."""
         for kind, function in handlers.items():
-            self.on(kind, function)
+            self.on_ticket(kind, _on_ticket(function, ports))
 
     def _take(self, kind: type[Command], function: Callable[[Ticket], Done]) -> None:
         if kind in self._functions:
@@ -68,5 +67,11 @@ class Registry:
             await done
 
 
-def _with_ports(function: Callable[[Any, Ports], Done], ports: Ports, command: Command) -> Done:
-    return function(command, ports)
+def _with(function: Callable[..., Done], given: tuple[object, ...]) -> Callable[[Command], Done]:
+    return lambda command: function(command, *given)
+
+
+def _on_ticket(
+    function: Callable[[TicketView, Any, Ports], Done], ports: Ports
+) -> Callable[[TicketView, Command], Done]:
+    return lambda view, command: function(view, command, ports)

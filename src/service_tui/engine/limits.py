@@ -62,3 +62,8 @@ def counts_as(day: int, at: float) -> bool:
     """
     # ours: a clock that is set back by two days was wrong before, and must not lock anybody out.
     return day - 1 <= day_of(at) <= day
+
+
+def counted_in(day: int, at: float) -> int:
+    """The UTC day in which a wall time is counted, where `day` was the last one counted."""
+    return day if counts_as(day, at) else day_of(at)

@@ -92,7 +92,7 @@ class Work:
 async def test_each_command_goes_to_its_own_function(order: Any) -> None:
     it = Work()
     registry = Registry()
-    registry.take_own(it.desk.handlers())
+    registry.take(it.desk.handlers())
     await registry.carry_out(Ticket(order, STATE.tickets[0]))
     name = ORDERS[order]
     assert it.heard == [(name, () if name.partition(".")[2] in BARE else (order,))]
@@ -102,7 +102,7 @@ async def test_each_command_goes_to_its_own_function(order: Any) -> None:
 async def test_a_disk_that_fails_is_told_and_ends_no_job() -> None:
     it = Work()
     registry = Registry()
-    registry.take_own(it.desk.handlers())
+    registry.take(it.desk.handlers())
     it.parts["handlers"].problem = StorageError("disk full")
     await registry.carry_out(Ticket(commands.LockWallet(), STATE.tickets[0]))
     assert it.on.words == [("bad", "lock the wallet: disk full; nothing done")]
@@ -112,7 +112,7 @@ async def test_a_disk_that_fails_is_told_and_ends_no_job() -> None:
 async def test_a_fault_ends_the_job_that_is_shown_and_goes_on() -> None:
     it = Work()
     registry = Registry()
-    registry.take_own(it.desk.handlers())
+    registry.take(it.desk.handlers())
     it.parts["payments"].problem = KeyError("secret")
     with pytest.raises(KeyError):
         await registry.carry_out(Ticket(commands.PayOffer("o"), STATE.tickets[0]))

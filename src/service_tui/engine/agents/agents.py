@@ -12,6 +12,7 @@ from service_tui.engine.limits import (
     FAILED_COOLDOWN_S,
     MAX_TRADE_DEFAULT,
     PLANS,
+    counted_in,
     counts_as,
     day_of,
 )
@@ -151,8 +152,7 @@ class Agent:
     def count_import(self, at: Timestamp) -> None:
         """Count one import."""
         self.day_imports = self.imports_today(at) + 1
-        if not counts_as(self.imports_day, at):
-            self.imports_day = day_of(at)
+        self.imports_day = counted_in(self.imports_day, at)
 
     def count_buy(
         self, at: Timestamp, money: Micros = Micros(0), *, has_filled: bool = True

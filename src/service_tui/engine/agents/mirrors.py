@@ -6,7 +6,7 @@ A buy is a mirror when its `signal_data` names the transaction that it mirrors.
 from typing import Final
 
 from service_tui.engine.events import Fill, Note
-from service_tui.engine.limits import counts_as, day_of
+from service_tui.engine.limits import counted_in, counts_as, day_of
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -55,7 +55,7 @@ class MirrorReserves:
             return
         spent = Micros(self.spent_today(*who, at) + money)
         day, _ = self.spent.get(who, (0, Micros(0)))
-        self.spent[who] = (day if counts_as(day, at) else day_of(at)), spent
+        self.spent[who] = counted_in(day, at), spent
         done = self.done.setdefault(who[0], {})
         done[signal] = Micros(done.pop(signal, 0) + money)
         while len(done) > DONE_MAX:

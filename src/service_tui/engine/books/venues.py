@@ -34,7 +34,7 @@ from service_tui.engine.events import (
     PositionRedeemed,
     VenueEvent,
 )
-from service_tui.engine.limits import counts_as, day_of
+from service_tui.engine.limits import counted_in, counts_as, day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.position import Position
 from service_tui.engine.transitions import PositionState, PositionTrigger, moved
@@ -587,7 +587,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
     def _spend(self, agent_id: str, at: Timestamp, money: Micros) -> None:
         day, _ = self.spent.get(agent_id, (0, Micros(0)))
         spent = Micros(self.spent_today(agent_id, at) + money)
-        self.spent[agent_id] = (day if counts_as(day, at) else day_of(at)), spent
+        self.spent[agent_id] = counted_in(day, at), spent
 
     def _move(self, giver: str, taker: str, amount: Micros) -> None:
         """Transfer what is more than nothing."""
