@@ -20,10 +20,10 @@ async def test_it_is_given_by_its_own_key_once_it_was_seen_and_recorded() -> Non
             assert words in t.text
         assert t.focused == "confirm-cancel"
         await t.pilot.pause(2 * ARMED_AFTER_S)
-        t.form.is_armed = False
+        t.dialog.is_armed = False
         await t.press("p")
         assert (t.returned, t.app.confirmed, t.app.said) == ([], [], [EARLY])
-        t.form.arm_soon()
+        t.dialog.arm_soon()
         await t.pilot.pause(2 * ARMED_AFTER_S)
         await t.press("right", "p")
         assert (t.returned, t.app.confirmed, t.app.said) == ([True], ["Sell it?"], [EARLY])

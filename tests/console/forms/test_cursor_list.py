@@ -46,11 +46,11 @@ async def letters(rows: str = "abc") -> AsyncIterator[Opened[Letters]]:
 
 
 def hint(t: Opened[Letters]) -> str:
-    return str(t.form.query_one("#frame").border_subtitle).strip()
+    return str(t.dialog.query_one("#frame").border_subtitle).strip()
 
 
 async def bring(t: Opened[Letters], rows: str) -> None:
-    t.form.letters = rows
+    t.dialog.letters = rows
     await t.bring(later_s=1.0)
 
 
@@ -67,13 +67,13 @@ async def test_the_cursor_steps_to_either_end_and_stays_with_its_row() -> None:
         ):
             await t.press(key)
             assert f"[{row}]" in t.text
-            assert t.form.row_or_toast() == row
+            assert t.dialog.row_or_toast() == row
         await t.press("j")
         for rows in ("bac", "cab", "b", "xyzb"):
             await bring(t, rows)
-            assert t.form.row_or_toast() == "b"
+            assert t.dialog.row_or_toast() == "b"
         await t.press("k")
-        assert (t.form.row_or_toast(), t.app.said) == ("z", [])
+        assert (t.dialog.row_or_toast(), t.app.said) == ("z", [])
         # The row before stays in sight with it.
         await bring(t, "abcdefghijz")
         await t.press("k", "j")
@@ -87,7 +87,7 @@ async def test_a_key_does_nothing_on_the_row_to_which_the_cursor_fell() -> None:
             await t.press("j")
             await bring(t, rows)
             assert f"[{to}]" in t.text
-            assert t.form.row_or_toast() is None
+            assert t.dialog.row_or_toast() is None
             await t.pilot.pause()
             assert t.app.said == [GONE]
             # A move of the hand means it; so does a moment.
@@ -96,21 +96,21 @@ async def test_a_key_does_nothing_on_the_row_to_which_the_cursor_fell() -> None:
             else:
                 await asyncio.sleep(DEAD_S)
                 await t.press("x")
-            assert t.form.row_or_toast() == to
+            assert t.dialog.row_or_toast() == to
 
 
 async def test_an_empty_list_has_no_row_and_takes_its_first_one_as_it_comes() -> None:
     async with letters() as t:
         await bring(t, "")
         await t.press("j")
-        assert (t.form.current_row(), t.form.row_or_toast()) == (None, None)
+        assert (t.dialog.current_row(), t.dialog.row_or_toast()) == (None, None)
         await t.pilot.pause()
         assert t.app.said == [GONE]
         assert hint(t) == "esc closes"
     async with letters("") as t:
-        assert t.form.row_or_toast() is None
+        assert t.dialog.row_or_toast() is None
         await bring(t, "ab")
-        assert (t.form.row_or_toast(), t.app.said) == ("a", [])
+        assert (t.dialog.row_or_toast(), t.app.said) == ("a", [])
         assert hint(t).endswith("   esc closes")
         await t.press("escape")
         assert t.returned == [None]

@@ -65,7 +65,7 @@ async def test_enter_begins_a_drill_and_closing_the_brief_does_not() -> None:
             assert "Watch the gauge." in t.text
             assert "lasts 5 minutes" in t.text
             await t.press(key)
-            assert (t.returned, t.form.has_begun) == ([None], has_begun)
+            assert (t.returned, t.dialog.has_begun) == ([None], has_begun)
 
 
 @pytest.mark.slow

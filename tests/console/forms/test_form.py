@@ -101,7 +101,7 @@ async def test_a_form_shows_its_parts_and_the_present_state() -> None:
 
 async def test_what_cannot_be_set_says_so_and_what_can_is_returned_once() -> None:
     async with opened(Sample()) as t:
-        problem = t.form.query_one("#form-problem")
+        problem = t.dialog.query_one("#form-problem")
         await t.type("name", "bad")
         assert (t.told("form-problem"), t.told("preview")) == ("No such name", "result None")
         assert (t.is_off("form-set"), problem.has_class("-wrong")) == (True, True)
@@ -138,7 +138,7 @@ async def test_typed_text_is_left_by_two_escapes_and_any_other_key_keeps_it() ->
             assert (t.returned, t.told("form-problem")[:9]) == ([], "esc again")
             await t.press(key)
             assert (t.told("form-problem"), t.line("name").value) == ("", text)
-            assert not t.form.query_one("#form-problem").has_class("-asked")
+            assert not t.dialog.query_one("#form-problem").has_class("-asked")
         assert t.focused == "name", "the key only keeps the text"
         await t.press("escape", "escape")
         assert t.returned == [None]
@@ -160,10 +160,10 @@ async def test_text_that_is_as_it_was_or_that_the_form_wrote_is_left_by_one_esca
 async def test_options_and_further_buttons_go_to_the_form_by_their_names() -> None:
     async with opened(Sample()) as t:
         await t.click("kind")
-        t.form.query_one("#size").focus()
+        t.dialog.query_one("#size").focus()
         await t.press("right")
         await t.click("more")
-        assert (t.form.chosen, t.form.others) == ([("kind", 0), ("size", 1)], ["more"])
+        assert (t.dialog.chosen, t.dialog.others) == ([("kind", 0), ("size", 1)], ["more"])
         assert t.returned == []
 
 

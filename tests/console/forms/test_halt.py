@@ -483,7 +483,7 @@ async def test_the_panel_gives_each_order_after_its_own_word_and_is_left_once() 
         await t.press("x")
         assert isinstance(t.app.screen, TypedWord)
         # Only what the question listed is sold, whatever comes meanwhile.
-        t.form.take(replace(state, positions=state.positions[:1]), NOW)
+        t.dialog.take(replace(state, positions=state.positions[:1]), NOW)
         await t.press("escape")
         assert t.app.given == []
         await t.bring(state)
@@ -501,7 +501,7 @@ async def test_the_panel_gives_each_order_after_its_own_word_and_is_left_once() 
         assert t.returned == [None]
     async with opened(HaltPanel(state, NOW), state) as t:
         await t.click("halt-close")
-        t.form.take(replace(state, halt=None), NOW)
+        t.dialog.take(replace(state, halt=None), NOW)
         assert (t.returned, t.app.given) == ([None], [])
 
 

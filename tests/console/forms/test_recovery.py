@@ -19,10 +19,10 @@ async def test_a_digit_or_a_click_takes_the_option_at_its_place_once_it_was_seen
         for take in ("digit", "click"):
             async with opened(RecoveryDialog("No desk.", OPTIONS[:3])) as t:
                 await t.pilot.pause(2 * ARMED_AFTER_S)
-                t.form.is_armed = False
+                t.dialog.is_armed = False
                 await t.press(f"{place + 1}")
                 assert (t.returned, t.app.said) == ([], [EARLY])
-                t.form.arm_soon()
+                t.dialog.arm_soon()
                 await t.pilot.pause(2 * ARMED_AFTER_S)
                 # A digit without an option does nothing.
                 await t.press("4", "enter")
@@ -40,6 +40,6 @@ async def test_every_option_is_told_with_its_digit_and_leaving_takes_none() -> N
         await t.pilot.resize_terminal(120, 16)
         await t.pilot.pause()
         # The buttons keep their room, however long the text.
-        assert t.form.region.contains_region(t.form.query_one("#way-1").region)
+        assert t.dialog.region.contains_region(t.dialog.query_one("#way-1").region)
         await t.press("escape")
         assert t.returned == [None]

@@ -21,10 +21,10 @@ async def test_the_word_is_given_once_it_was_typed_whole_and_the_dialog_was_seen
             assert words in t.text
         await t.type("word-line", "RESUME")
         await t.pilot.pause(2 * ARMED_AFTER_S)
-        t.form.is_armed = False
+        t.dialog.is_armed = False
         await t.press("enter")
         assert (t.returned, t.app.said) == ([], [EARLY])
-        t.form.arm_soon()
+        t.dialog.arm_soon()
         await t.pilot.pause(2 * ARMED_AFTER_S)
         for typed, said in (
             ("resume", "Capital letters needed. Type RESUME"), ("RESUM", "Wrong word. Type RESUME"),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kit.console.dialogs import opened
+from kit.console.opened import opened
 from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
 from service_tui.console.forms.confirm_many import ConfirmMany
@@ -33,20 +33,20 @@ def many(*monitors: MonitorView) -> MonitorMany:
 async def test_only_monitors_that_change_are_counted_and_set_once_confirmed() -> None:
     three = (HELD, replace(OTHER, stop_pct=0.3), CLOSED)
     async with opened(many(*three), having(*three)) as form:
-        assert form.text("#form-question") == "3 monitors"
-        assert form.text("#form-preview") == "no change yet, 1 closed or exiting left out"
+        assert form.told("form-question") == "3 monitors"
+        assert form.told("form-preview") == "no change yet, 1 closed or exiting left out"
         assert form.problem.startswith("Enter a stop or a target")
-        await form.write(STOP.name, "30")
-        assert form.text("#form-preview") == "1 change, 1 unchanged, 1 closed or exiting left out"
+        await form.type(STOP.name, "30")
+        assert form.told("form-preview") == "1 change, 1 unchanged, 1 closed or exiting left out"
         await form.press("enter")
         assert isinstance(form.app.screen, ConfirmMany)
-        assert "1 of 3 monitors changes and become manual." in form.screen
+        assert "1 of 3 monitors changes and become manual." in form.text
         await form.press("escape")
-        assert form.left == []
+        assert form.returned == []
         await form.press("enter")
         await form.armed()
         await form.press("y")
-        ((change,),) = form.left
+        ((change,),) = form.returned
         assert change.monitor == HELD
         assert (change.thresholds.stop_pct, change.thresholds.target_pct) == (0.3, 0.5)
 
@@ -55,33 +55,33 @@ async def test_what_would_be_sold_at_once_is_said_before_and_in_the_confirmation
     # Bought at 0.5 and now at 0.45: a stop of a twentieth is passed already.
     two = (HELD, replace(OTHER, mark=0.5))
     async with opened(many(*two), having(*two)) as form:
-        await form.write(TARGET.name, "60")
-        assert form.text("#form-preview") == "2 change, 0 unchanged"
+        await form.type(TARGET.name, "60")
+        assert form.told("form-preview") == "2 change, 0 unchanged"
         await form.press("enter")
-        assert "2 of 2 monitors change and become manual." in form.screen
-        assert "sold at once" not in form.screen
+        assert "2 of 2 monitors change and become manual." in form.text
+        assert "sold at once" not in form.text
         await form.press("escape")
-        await form.write(STOP.name, "5")
-        assert form.text("#form-preview").splitlines()[1:] == ["1 sold at once"]
+        await form.type(STOP.name, "5")
+        assert form.told("form-preview").splitlines()[1:] == ["1 sold at once"]
         await form.press("enter")
-        assert "1 already past the new threshold: sold at once." in form.screen
+        assert "1 already past the new threshold: sold at once." in form.text
 
 
 async def test_monitors_that_are_gone_meanwhile_are_left_out_and_counted() -> None:
     async with opened(many(HELD, OTHER), having(HELD, OTHER)) as form:
-        await form.write(STOP.name, "30")
+        await form.type(STOP.name, "30")
         changed = replace(OTHER, stop_pct=0.3)
         await form.bring(having(changed))
-        assert form.text("#form-question") == "1 monitor, 1 removed meanwhile"
+        assert form.told("form-question") == "1 monitor, 1 removed meanwhile"
         assert form.problem == "No change: all have these thresholds already"
         # One that was left out stays out, also when it comes back.
         await form.bring(having(changed, HELD))
-        assert form.text("#form-question") == "1 monitor, 1 removed meanwhile"
+        assert form.told("form-question") == "1 monitor, 1 removed meanwhile"
         await form.bring(having())
-        assert form.text("#form-question") == "0 monitors, 2 removed meanwhile"
+        assert form.told("form-question") == "0 monitors, 2 removed meanwhile"
         await form.press("enter")
         assert form.app.screen is form.dialog
-        assert form.left == []
+        assert form.returned == []
 
 
 def test_a_line_tells_each_threshold_before_and_after() -> None:

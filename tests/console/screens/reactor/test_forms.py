@@ -2,10 +2,11 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from kit.console.dialogs import OpenDialog, opened
+from kit.console.opened import Opened, opened
 from kit.samples.desk import NOW
 from kit.samples.reactor import WALLETS, reactor_state
 from service_tui.console import formats
@@ -187,11 +188,11 @@ def test_a_known_wallet_is_told_by_its_record_or_masked() -> None:
 async def test_an_untouched_line_keeps_its_figure_to_the_last_digit() -> None:
     async with opened(ReactorForm(STATE, NOW, BEFORE), STATE) as form:
         assert form.problem == "no change yet"
-        await form.write(CAP.name, "x")
-        assert form.text("#form-preview") == formats.NOT_KNOWN
-        await form.write(CAP.name, "50")
+        await form.type(CAP.name, "x")
+        assert form.told("form-preview") == formats.NOT_KNOWN
+        await form.type(CAP.name, "50")
         await form.press("enter")
-        assert form.left == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
+        assert form.returned == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
 
 
 async def test_looser_caps_of_wallets_on_auto_need_a_second_enter() -> None:
@@ -201,25 +202,25 @@ async def test_looser_caps_of_wallets_on_auto_need_a_second_enter() -> None:
     }
     state = replace(STATE, reactor=replace(STATE.reactor, choices=choices))
     async with opened(ReactorForm(state, NOW, BEFORE), state) as form:
-        await form.write(CAP.name, "500")
+        await form.type(CAP.name, "500")
         await form.press("enter", "enter")
         assert form.problem.startswith("2 wallets are on auto")
-        assert form.left == [], "an enter that is held down is no second one"
+        assert form.returned == [], "an enter that is held down is no second one"
         await asyncio.sleep(SECOND_THOUGHT_S)
         await form.press("enter")
-        assert form.left == [SetReactorConfig(daily_cap=Micros(500 * ONE))]
+        assert form.returned == [SetReactorConfig(daily_cap=Micros(500 * ONE))]
 
 
-def selected(form: OpenDialog) -> str:
+def selected(form: Opened[Any]) -> str:
     """The marked wallet of the list."""
-    (line,) = [line for line in form.text("#form-preview").splitlines() if line.startswith("▸")]
+    (line,) = [line for line in form.told("form-preview").splitlines() if line.startswith("▸")]
     return line
 
 
 async def test_known_wallets_are_listed_best_first_and_chosen_by_arrows_or_words() -> None:
     labels = [one.label for one in NOT_FOLLOWED]
     async with opened(FollowForm(STATE, NOW), STATE) as form:
-        lines = form.text("#form-preview").splitlines()[1:]
+        lines = form.told("form-preview").splitlines()[1:]
         assert [line[2:22].strip() for line in lines] == labels
         assert labels[0] in selected(form)
         for label in (*labels[1:], labels[0]):
@@ -228,20 +229,20 @@ async def test_known_wallets_are_listed_best_first_and_chosen_by_arrows_or_words
         await form.press("up")
         assert labels[-1] in selected(form)
         # A name is no search, and keeps the choice; an address that is typed is one.
-        await form.write("follow-label", " Mine ")
+        await form.type("follow-label", " Mine ")
         assert labels[-1] in selected(form)
-        await form.write("follow-address", labels[1].upper()[:6])
+        await form.type("follow-address", labels[1].upper()[:6])
         assert labels[1] in selected(form)
         await form.press("enter")
-        assert form.left == [NamedWallet(NOT_FOLLOWED[1].address, "Mine")]
+        assert form.returned == [NamedWallet(NOT_FOLLOWED[1].address, "Mine")]
         await form.again(FollowForm(STATE, NOW, NOT_FOLLOWED[2].address))
         assert labels[2] in selected(form)
-        await form.write("follow-address", "nobody of this name")
-        assert form.text("#form-preview") == "no matching wallet"
-        await form.write("follow-address", STRANGER.lower())
-        assert form.text("#form-preview") == f"checksummed  {STRANGER}"
+        await form.type("follow-address", "nobody of this name")
+        assert form.told("form-preview") == "no matching wallet"
+        await form.type("follow-address", STRANGER.lower())
+        assert form.told("form-preview") == f"checksummed  {STRANGER}"
         await form.press("down", "enter")
-        assert form.left == [NamedWallet(STRANGER, "")]
+        assert form.returned == [NamedWallet(STRANGER, "")]
 
 
 async def test_a_long_list_shows_the_marked_wallet_and_counts_the_rest() -> None:
@@ -255,12 +256,12 @@ async def test_a_long_list_shows_the_marked_wallet_and_counts_the_rest() -> None
     state = replace(STATE, reactor=replace(STATE.reactor, known=many))
     async with opened(FollowForm(state, NOW), state) as form:
         for _ in many:
-            lines = form.text("#form-preview").splitlines()[1:]
+            lines = form.told("form-preview").splitlines()[1:]
             assert (len(lines), lines[-1]) == (LISTED_MAX + 1, "  4 more: type part of a name")
             assert selected(form) in lines
             await form.press("down")
         await form.press("up")
-        lines = form.text("#form-preview").splitlines()[1:-1]
+        lines = form.told("form-preview").splitlines()[1:-1]
         assert [line[2:11] for line in lines] == [f"Number {place:02}" for place in range(4, 12)]
 
 
@@ -270,10 +271,10 @@ async def test_a_wallet_gets_a_name_or_loses_it_and_is_masked() -> None:
     named = replace(STATE, reactor=replace(STATE.reactor, choices=choices))
     private = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
     async with opened(LabelForm(named, NOW, wallet), named) as form:
-        assert (form.value(NEW_LABEL.name), form.problem) == ("Old", "no change yet")
-        assert form.text("#form-question") == wallet.address
-        await form.write(NEW_LABEL.name, "")
+        assert (form.line(NEW_LABEL.name).value, form.problem) == ("Old", "no change yet")
+        assert form.told("form-question") == wallet.address
+        await form.type(NEW_LABEL.name, "")
         await form.press("enter")
-        assert form.left == [NamedWallet(wallet.address, "")]
+        assert form.returned == [NamedWallet(wallet.address, "")]
         await form.again(LabelForm(private, NOW, wallet))
-        assert form.text("#form-question") == formats.MASK
+        assert form.told("form-question") == formats.MASK

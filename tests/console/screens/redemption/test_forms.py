@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from kit.console.dialogs import opened
+from kit.console.opened import opened
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
 from service_tui.console import formats
@@ -55,33 +55,33 @@ async def test_exactly_the_shown_transaction_is_confirmed_and_never_ahead_of_it(
     async with opened(dialog(with_run(old)), with_run(old)) as form:
         # A run that was there before is not the requested one, also as the desk tells it again.
         await form.bring(with_run(prepared(call=call_of(digest="d0"))))
-        assert form.is_off("#redeem-yes")
-        assert "loading the transaction" in form.text("#redeem-text")
+        assert form.is_off("redeem-yes")
+        assert "loading the transaction" in form.told("redeem-text")
         await form.bring(with_run(prepared()))
         await form.press("y")
-        assert (form.left, form.toasts) == ([], [EARLY])
+        assert (form.returned, form.said) == ([], [EARLY])
         await form.armed()
         await form.bring(with_run(prepared(call=call_of(nonce=42, digest="d2"))))
         await form.press("y")
-        assert form.left == [], "another transaction than the one that was seen"
+        assert form.returned == [], "another transaction than the one that was seen"
         await form.armed()
         await form.press("y", "y", "escape")
-        assert form.left == ["d2"]
+        assert form.returned == ["d2"]
 
 
 async def test_a_managed_one_has_no_digest_and_leaving_signs_nothing() -> None:
     async with opened(dialog(), BARE) as form:
         managed = prepared(managed=True, call=None)
         await form.bring(with_run(managed, key_state=KeyState.LOCKED))
-        assert "The service holds the key" in form.text("#redeem-text")
+        assert "The service holds the key" in form.told("redeem-text")
         await form.armed()
         await form.pilot.click("#redeem-yes")
-        assert form.left == [""]
+        assert form.returned == [""]
         await form.again(dialog())
         await form.bring(with_run(prepared()))
         await form.armed()
         await form.pilot.click("#redeem-no")
-        assert form.left == [None]
+        assert form.returned == [None]
 
 
 GAP = prepared(call=call_of(gap=3))
@@ -106,25 +106,25 @@ async def test_a_gap_of_nonces_wants_its_word_for_the_same_transaction(
         await form.armed()
         await form.press("y")
         assert form.app.screen is not form.dialog
-        assert form.left == []
+        assert form.returned == []
         form.dialog.take(newer, NOW)
         await form.press(*word, "enter")
-        assert form.left == left
+        assert form.returned == left
 
 
 async def test_the_text_tells_what_is_paid_to_whom_and_what_it_costs() -> None:
     address = formats.address(ADDRESS, masked=False).plain
     async with opened(dialog(), BARE) as form:
         # Before the run has an amount of its own, the row's stands there.
-        assert "50.00" in form.text("#redeem-text")
-        assert "costs" not in form.text("#redeem-text")
+        assert "50.00" in form.told("redeem-text")
+        assert "costs" not in form.told("redeem-text")
         await form.bring(with_run(prepared(amount=Micros(120 * ONE))))
-        text = form.text("#redeem-text")
+        text = form.told("redeem-text")
         for words in (ROW.side.value.upper(), "120.00", f"{ROW.venue.value}, simulated", address):
             assert words in text
         assert text.index("pays") < text.index("costs") < text.index("venue")
         await form.bring(with_run(None, address=""))
-        assert f"to {formats.NOT_KNOWN}" in form.text("#redeem-text")
+        assert f"to {formats.NOT_KNOWN}" in form.told("redeem-text")
         await form.bring(replace(BARE, preferences={**BARE.preferences, "privacy": "on"}))
-        assert ADDRESS[:6] not in form.text("#redeem-text")
-        assert "50.00" not in form.text("#redeem-text")
+        assert ADDRESS[:6] not in form.told("redeem-text")
+        assert "50.00" not in form.told("redeem-text")

@@ -1,4 +1,4 @@
-from kit.console.dialogs import opened
+from kit.console.opened import opened
 from kit.samples.desk import NOW, sample_state
 from kit.samples.research import session_of
 from service_tui.console.screens.research.forms import (
@@ -26,7 +26,7 @@ LIKE = session_of(metric_unit="points", direction=Direction.LOWER)
 async def test_a_backtest_is_sent_as_it_was_typed_or_refused() -> None:
     venues = f"venue: {Venue.SIM.value} or {Venue.EVM.value}"
     async with opened(BacktestForm(STATE, NOW, "weather-edge", 7), STATE) as form:
-        assert form.text("#form-preview") == f"{STEPS} combinations"
+        assert form.told("form-preview") == f"{STEPS} combinations"
         for field, typed, problem in (
             (SKILL, "", "enter the skill's slug"),
             (SKILL, "No Slug", "enter the skill's slug"),
@@ -40,23 +40,23 @@ async def test_a_backtest_is_sent_as_it_was_typed_or_refused() -> None:
             (KEEP, "min_edge=0.3..0.3", "min_edge=0.3..0.3: the first number"),
             (KEEP, "min_a=0..1 min_b=0..1 min_c=0..1", "sweep at most two"),
         ):
-            before = form.value(field.name)
-            await form.write(field.name, typed)
+            before = form.line(field.name).value
+            await form.type(field.name, typed)
             await form.press("enter")
             assert form.problem.startswith(problem), typed
-            assert form.left == []
-            await form.write(field.name, before)
-        await form.write(KEEP.name, "min_edge=0..0.3, max_price=0.5..0.9 min_size=1")
-        assert form.text("#form-preview") == f"{STEPS * STEPS} combinations"
-        assert form.value(DAYS.name) == str(DAYS_DEFAULT)
+            assert form.returned == []
+            await form.type(field.name, before)
+        await form.type(KEEP.name, "min_edge=0..0.3, max_price=0.5..0.9 min_size=1")
+        assert form.told("form-preview") == f"{STEPS * STEPS} combinations"
+        assert form.line(DAYS.name).value == str(DAYS_DEFAULT)
         for field, text in (
             (SKILL, " other-skill "), (KEEP, "min_edge=0.05"), (DAYS, str(DAYS_MAX)),
             (VENUE, f" {Venue.EVM.value} "),
         ):  # fmt: skip
-            await form.write(field.name, text)
-        assert form.text("#form-preview") == "one set of thresholds"
+            await form.type(field.name, text)
+        assert form.told("form-preview") == "one set of thresholds"
         await form.press("enter")
-        assert form.left == [
+        assert form.returned == [
             RunBacktest(7, "other-skill", (("min_edge", 0.05),), DAYS_MAX, Venue.EVM, ())
         ]
 
@@ -71,24 +71,24 @@ def test_a_range_is_swept_from_its_first_number_to_its_last() -> None:
 async def test_a_new_session_is_like_the_one_in_front_with_a_name_of_its_own() -> None:
     async with opened(SessionForm(STATE, NOW, LIKE), STATE) as form:
         assert form.problem == "enter a session name and its metric"
-        await form.write(NAME.name, LIKE.name)
+        await form.type(NAME.name, LIKE.name)
         assert form.problem == "enter a new session name"
-        await form.write(NAME.name, " another ")
-        assert form.text("#form-preview") == f"experiments run on branch autoresearch/{LIKE.skill}"
+        await form.type(NAME.name, " another ")
+        assert form.told("form-preview") == f"experiments run on branch autoresearch/{LIKE.skill}"
         for field, typed, problem in (
             (BETTER, "more", "enter higher or lower"),
             (METRIC, " ", "enter a session name and its metric"),
             (SESSION_SKILL, "?", "enter the skill's slug"),
             (FOLDER, "  ", "enter the folder"),
         ):
-            before = form.value(field.name)
-            await form.write(field.name, typed)
+            before = form.line(field.name).value
+            await form.type(field.name, typed)
             await form.press("enter")
             assert form.problem.startswith(problem)
-            assert form.left == []
-            await form.write(field.name, before)
+            assert form.returned == []
+            await form.type(field.name, before)
         await form.press("enter")
-        assert form.left == [
+        assert form.returned == [
             StartSession("another", LIKE.skill, "pnl", "points", Direction.LOWER, LIKE.repository)
         ]
 
@@ -99,6 +99,8 @@ async def test_a_first_session_is_typed_whole() -> None:
         for field, text in (
             (FOLDER, " /skills "), (SESSION_SKILL, "slug"), (NAME, "first"), (BETTER, " lower "),
         ):  # fmt: skip
-            await form.write(field.name, text)
+            await form.type(field.name, text)
         await form.press("enter")
-        assert form.left == [StartSession("first", "slug", "pnl", "$", Direction.LOWER, "/skills")]
+        assert form.returned == [
+            StartSession("first", "slug", "pnl", "$", Direction.LOWER, "/skills")
+        ]

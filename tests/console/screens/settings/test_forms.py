@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kit.console.dialogs import opened
+from kit.console.opened import opened
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats
 from service_tui.console.notifications import KINDS, Channel, quiet_of
@@ -64,59 +64,59 @@ async def test_a_changed_figure_of_a_limit_is_returned_with_its_effect(
     view: BuyLimitView, typed: tuple[str, str], command: SetBuyLimit, hint: str
 ) -> None:
     async with opened(BuyLimitForm(STATE, NOW, view), STATE) as form:
-        assert "then" not in form.text("#form-preview")
-        await form.write(*typed)
-        before, after = form.text("#form-preview").splitlines()[:2]
+        assert "then" not in form.told("form-preview")
+        await form.type(*typed)
+        before, after = form.told("form-preview").splitlines()[:2]
         assert (before[:8], after[:4]) == ("in force", "then")
-        assert form.text("#form-hint").startswith(hint)
+        assert form.told("form-hint").startswith(hint)
         await form.press("enter")
-        assert form.left[0].commands == (command,)
+        assert form.returned[0].commands == (command,)
 
 
 async def test_a_limit_follows_the_plan_its_use_and_what_the_desk_knows() -> None:
     assert STATE.buy_limits is not None
     few = replace(STATE, buy_limits=replace(STATE.buy_limits, day_buys_ceiling=60))
     async with opened(BuyLimitForm(few, NOW, BUYS), few) as form:
-        shown = form.text("#form-preview")
+        shown = form.told("form-preview")
         assert "7" in shown.partition("used")[2].splitlines()[0]
         assert "1h" in shown.partition("resets")[2]
-        await form.write(SERVICE, "61")
+        await form.type(SERVICE, "61")
         assert form.problem == "Above the plan's limit of 60"
-        await form.write(SERVICE, "60")
+        await form.type(SERVICE, "60")
         assert form.problem == ""
         await form.again(BuyLimitForm(few, NOW, TRADE))
-        await form.write(OWN, "61")
+        await form.type(OWN, "61")
         assert form.problem == "", "money has no plan"
         unknown = replace(STATE, buy_limits=None)
         await form.again(BuyLimitForm(unknown, NOW, TRADE))
-        await form.write(OWN, "30")
+        await form.type(OWN, "30")
         await form.press("enter")
-        assert (form.problem, form.left) == ("limits not loaded yet", [])
+        assert (form.problem, form.returned) == ("limits not loaded yet", [])
         await form.again(BuyLimitForm(STATE, NOW, replace(TRADE, is_broken=True)))
-        assert "desk limit unreadable: buys blocked" in form.text("#form-preview")
+        assert "desk limit unreadable: buys blocked" in form.told("form-preview")
 
 
 async def test_the_figures_of_a_limit_are_masked() -> None:
     private = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
     view = BuyLimitView(BuyLimit.DAY_SPEND, 432 * ONE, None, used=123 * ONE)
     async with opened(BuyLimitForm(STATE, NOW, view), STATE) as form:
-        assert "432" in form.text("#form-preview")
-        assert "123" in form.text("#form-preview")
+        assert "432" in form.told("form-preview")
+        assert "123" in form.told("form-preview")
         await form.again(BuyLimitForm(private, NOW, view))
-        await form.write(SERVICE, "400")
-        assert not any(one in form.text("#form-preview") for one in ("432", "123", "400"))
+        await form.type(SERVICE, "400")
+        assert not any(one in form.told("form-preview") for one in ("432", "123", "400"))
 
 
 async def test_the_defaults_are_typed_in_percent_and_shown_as_prices() -> None:
     async with opened(DefaultsForm(STATE, NOW, DEFAULTS), STATE) as form:
-        assert (form.value(STOP.name), form.value(TARGET.name)) == ("20", "")
+        assert (form.line(STOP.name).value, form.line(TARGET.name).value) == ("20", "")
         assert form.problem == "No change yet"
-        assert f"at 0.400 or below, at {formats.NOT_KNOWN}" in form.text("#form-preview")
-        await form.write(STOP.name, "10")
-        await form.write(TARGET.name, "30")
-        assert "sold at 0.450 or below, at 0.650 or above" in form.text("#form-preview")
+        assert f"at 0.400 or below, at {formats.NOT_KNOWN}" in form.told("form-preview")
+        await form.type(STOP.name, "10")
+        await form.type(TARGET.name, "30")
+        assert "sold at 0.450 or below, at 0.650 or above" in form.told("form-preview")
         await form.press("enter")
-        assert form.left == [RiskDefaults(0.1, 0.3, auto_monitor=True)]
+        assert form.returned == [RiskDefaults(0.1, 0.3, auto_monitor=True)]
 
 
 @pytest.mark.parametrize("is_on", [True, False])
@@ -125,37 +125,37 @@ async def test_automatic_monitors_are_switched_with_a_warning(*, is_on: bool) ->
     async with opened(DefaultsForm(STATE, NOW, before), STATE) as form:
         form.app.screen.query_one(f"#{AUTO.name}").focus()
         await form.press("right" if is_on else "left")
-        assert ("New buys get no monitor" in form.text("#form-hint")) is is_on
+        assert ("New buys get no monitor" in form.told("form-hint")) is is_on
         await form.press("ctrl+j")
-        assert form.left == [replace(DEFAULTS, auto_monitor=not is_on)]
+        assert form.returned == [replace(DEFAULTS, auto_monitor=not is_on)]
 
 
 async def test_digits_switch_the_channels_of_a_notice() -> None:
     kind = next(iter(KINDS))
     state: Any = frozenset({Channel.TOAST})
     async with opened(ChannelsForm(STATE, NOW, kind, state), STATE) as form:
-        lines = form.text("#form-preview").splitlines()
+        lines = form.told("form-preview").splitlines()
         assert [line[:3] for line in lines] == ["1 ●", "2 ○", "3 ○", "4 ○"]
         assert [line.split()[2] for line in lines] == [channel.value for channel in Channel]
         await form.press("3", "1")
-        assert [line[2] for line in form.text("#form-preview").splitlines()] == [*"○○●○"]
+        assert [line[2] for line in form.told("form-preview").splitlines()] == [*"○○●○"]
         await form.press("enter")
-        assert form.left == [frozenset({tuple(Channel)[2]})]
+        assert form.returned == [frozenset({tuple(Channel)[2]})]
 
 
 async def test_quiet_hours_are_told_as_of_now_and_what_is_none_is_refused() -> None:
     hour = int(formats.clock_time(NOW).plain[:2])
     later = f"{(hour + 2) % 24:02}:00-{(hour + 3) % 24:02}:00"
     async with opened(QuietForm(STATE, NOW, quiet_of("22:00-07:00")), STATE) as form:
-        assert form.value(HOURS.name) == "22:00-07:00"
+        assert form.line(HOURS.name).value == "22:00-07:00"
         for typed, words in (
             (later, "not quiet now"), ("off", "no quiet hours"), ("00:00-23:59", "quiet now"),
         ):  # fmt: skip
-            await form.write(HOURS.name, typed)
-            assert form.text("#form-preview") == words
-        await form.write(HOURS.name, "22")
+            await form.type(HOURS.name, typed)
+            assert form.told("form-preview") == words
+        await form.type(HOURS.name, "22")
         await form.press("enter")
-        assert form.left == []
-        await form.write(HOURS.name, "00:00-23:59")
+        assert form.returned == []
+        await form.type(HOURS.name, "00:00-23:59")
         await form.press("enter")
-        assert form.left == [Hours(quiet_of("00:00-23:59"))]
+        assert form.returned == [Hours(quiet_of("00:00-23:59"))]

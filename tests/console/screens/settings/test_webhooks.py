@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from textual.widgets import Static
 
-from kit.console.dialogs import opened
 from kit.console.doors import running, seen_before
 from kit.console.host import Host
+from kit.console.opened import opened
 from kit.console.snapshot import assert_snapshot
 from kit.console.ticket import STATE
 from kit.samples.desk import NOW
@@ -89,19 +89,19 @@ def test_a_row_tells_its_address_and_how_it_goes(other: dict[str, Any], health: 
 
 async def test_an_address_that_is_none_is_refused_and_keys_go_round_its_events() -> None:
     async with opened(WebhookForm(STATE, NOW), STATE) as form:
-        await form.write(URL.name, "ftp://a.example")
+        await form.type(URL.name, "ftp://a.example")
         await form.press("enter")
         assert form.problem.startswith("start with https://")
-        assert form.left == []
-        await form.write(URL.name, " https://my.example/in ")
+        assert form.returned == []
+        await form.type(URL.name, " https://my.example/in ")
         shown: list[str] = []
         for _ in range(3):
             await form.press("f5")
-            shown.append(form.text("#form-preview"))
+            shown.append(form.told("form-preview"))
         assert len(set(shown)) == 3
         assert shown[1] == "price moves, price alerts"
         await form.press("enter")
-        assert form.left == [SetWebhook("https://my.example/in", tuple(WebhookEvent))]
+        assert form.returned == [SetWebhook("https://my.example/in", tuple(WebhookEvent))]
 
 
 async def test_the_secret_of_an_agent_and_keys_of_an_empty_list_are_not_for_it() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kit.console.dialogs import opened
+from kit.console.opened import opened
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, wallet_of
 from service_tui.console import formats
@@ -46,21 +46,21 @@ def listed(state: DeskState) -> str:
 async def test_the_key_under_the_cursor_is_unlocked_or_removed_by_its_address() -> None:
     async with opened(StoredKeys(STATE, NOW), STATE) as form:
         await form.press("enter")
-        assert form.left == [StoredKeyRequest(ADDRESS, removes=False)]
+        assert form.returned == [StoredKeyRequest(ADDRESS, removes=False)]
         await form.again(StoredKeys(STATE, NOW))
         await form.press("j", "d")
-        assert form.left == [StoredKeyRequest(OTHER, removes=True)]
+        assert form.returned == [StoredKeyRequest(OTHER, removes=True)]
         await form.bring(PRIVATE)
         await form.again(StoredKeys(PRIVATE, NOW))
         await form.press("d")
-        assert form.left == [], "a masked address cannot be read before it is removed"
+        assert form.returned == [], "a masked address cannot be read before it is removed"
         await form.press("enter")
-        assert form.left == [StoredKeyRequest(ADDRESS, removes=False)]
+        assert form.returned == [StoredKeyRequest(ADDRESS, removes=False)]
         none = on(stored=())
         await form.again(StoredKeys(none, NOW))
         await form.press("d", "enter")
-        assert form.left == []
-        assert "No key stored." in form.text(".list-rows")
+        assert form.returned == []
+        assert "No key stored." in form.text
 
 
 def test_the_keys_are_listed_with_what_they_are() -> None:
@@ -118,23 +118,23 @@ def test_a_new_passphrase_is_long_enough_and_the_same_twice(
 
 async def test_a_passphrase_is_returned_once_and_shown_nowhere() -> None:
     async with opened(unlock_dialog(ADDRESS), STATE) as form:
-        assert ADDRESS in form.text("#secret-body")
+        assert ADDRESS in form.told("secret-body")
         await form.press(*"sesame", "ctrl+a", "ctrl+c", "ctrl+x")
-        assert "sesame" not in form.screen
+        assert "sesame" not in form.text
         assert form.app.clipboard == ""
         await form.press("enter", "enter", "escape")
-        assert form.left == [Secrets("sesame")]
-        assert "sesame" not in repr(form.left)
+        assert form.returned == [Secrets("sesame")]
+        assert "sesame" not in repr(form.returned)
         await form.again(NewKeyDialog())
         await form.press(*"key", "tab", *"12345678", "tab", *"1234567", "enter")
-        assert form.text("#secret-problem") == "The passphrases differ"
+        assert form.told("secret-problem") == "The passphrases differ"
         await form.press("8")
         await form.pilot.click("#secret-set")
-        assert form.left == [Secrets("12345678", "key")]
+        assert form.returned == [Secrets("12345678", "key")]
         await form.again(unlock_dialog(ADDRESS))
         await form.press(*"sesame")
         await form.pilot.click("#secret-cancel")
-        assert form.left == [None]
+        assert form.returned == [None]
 
 
 async def test_the_address_stands_below_its_code_and_is_copied() -> None:
@@ -149,20 +149,20 @@ async def test_the_address_stands_below_its_code_and_is_copied() -> None:
 async def test_a_cap_for_paid_calls_is_confirmed_unless_it_turns_them_off() -> None:
     async with opened(PayForm(STATE, NOW), STATE) as form:
         for typed in ("0", "100.01", "-1", "x", "1e2"):
-            await form.write(CAP.name, typed)
-            assert form.is_off("#form-set"), typed
-            assert form.text("#form-preview") == ""
-        await form.write(CAP.name, "100")
-        assert not form.is_off("#form-set")
-        await form.write(CAP.name, "0.05")
-        assert form.text("#form-preview") == SetPay(Micros(50_000)).describe()
+            await form.type(CAP.name, typed)
+            assert form.is_off("form-set"), typed
+            assert form.told("form-preview") == ""
+        await form.type(CAP.name, "100")
+        assert not form.is_off("form-set")
+        await form.type(CAP.name, "0.05")
+        assert form.told("form-preview") == SetPay(Micros(50_000)).describe()
         await form.press("enter")
         assert form.problem.startswith("Allows payments")
-        assert form.left == []
+        assert form.returned == []
         await form.pilot.pause(SECOND_THOUGHT_S)
         await form.press("enter")
-        assert form.left == [SetPay(Micros(50_000))]
+        assert form.returned == [SetPay(Micros(50_000))]
         await form.again(PayForm(STATE, NOW))
-        await form.write(CAP.name, "  ")
+        await form.type(CAP.name, "  ")
         await form.press("enter")
-        assert form.left == [SetPay(None)]
+        assert form.returned == [SetPay(None)]

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from kit.console.dialogs import opened
+from kit.console.opened import opened
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, wallet_of
 from service_tui.console.chain_text import key_text
@@ -32,23 +32,23 @@ def on(**wallet: Any) -> DeskState:
 
 async def test_the_panel_shows_the_wallet_and_the_code_of_a_linked_address_alone() -> None:
     async with opened(WalletPanel(STATE, NOW), STATE, (BESIDE_FROM, 40)) as form:
-        code = form.text("#wallet-code")
-        assert ADDRESS[:6] in form.text("#wallet-text")
-        assert form.text("#wallet-checks")
-        assert form.text("#wallet-approvals")
+        code = form.told("wallet-code")
+        assert ADDRESS[:6] in form.told("wallet-text")
+        assert form.told("wallet-checks")
+        assert form.told("wallet-approvals")
         assert code
-        assert form.text("#wallet-keys").replace("\n", "   ") == keys_in_lines(10_000)
+        assert form.told("wallet-keys").replace("\n", "   ") == keys_in_lines(10_000)
         await form.bring(on(address="0x" + "9a" * 20))
-        assert form.text("#wallet-code") not in {"", code}
+        assert form.told("wallet-code") not in {"", code}
         await form.bring(on(address=""))
-        assert (form.text("#wallet-code"), form.text("#wallet-approvals")) == ("", "")
+        assert (form.told("wallet-code"), form.told("wallet-approvals")) == ("", "")
         await form.bring(replace(STATE, preferences={"privacy": "on"}))
-        assert form.text("#wallet-code") == ""
-        assert ADDRESS[:6] not in form.text("#wallet-text")
+        assert form.told("wallet-code") == ""
+        assert ADDRESS[:6] not in form.told("wallet-text")
         await form.bring(STATE)
         await form.pilot.resize_terminal(BESIDE_FROM - 1, 40)
         await form.pilot.pause()
-        assert form.text("#wallet-code") == ""
+        assert form.told("wallet-code") == ""
 
 
 async def test_a_key_runs_its_own_action_or_says_why_not() -> None:
@@ -59,9 +59,9 @@ async def test_a_key_runs_its_own_action_or_says_why_not() -> None:
         await form.again(WalletPanel(none, NOW))
         await form.press("o")
         assert form.app.screen is form.dialog
-        assert len(form.toasts) == 1
+        assert len(form.said) == 1
         await form.press("escape")
-        assert form.left == [None]
+        assert form.returned == [None]
 
 
 async def test_approvals_that_were_requested_are_confirmed_once_they_have_come() -> None:
