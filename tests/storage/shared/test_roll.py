@@ -27,6 +27,12 @@ class Line(RowsLine):
     asked: list[tuple[str, Any]] = field(default_factory=list)
     purposes: list[str] = field(default_factory=list)
     heard: Event = field(default_factory=Event)
+    backend_pid: int = 0
+    """The session that a driver was told of when it connected: the one that answers."""
+
+    @property
+    def info(self) -> "Line":
+        return self
 
     def connect(self, place: WorldPlace, purpose: str) -> Raw:
         assert place is PLACE
@@ -140,9 +146,10 @@ def test_a_new_world_gets_every_table_and_its_version(monkeypatch: pytest.Monkey
     assert schema.ensure(PLACE) is True
 
     statements = [text for text, _ in line.asked]
-    assert statements[0] == "SELECT pg_advisory_lock(%s)"
-    assert line.asked[2] == ("SELECT to_regclass(%s)", ["world_north.world"])
-    assert statements[3] == 'CREATE SCHEMA IF NOT EXISTS "world_north"'
+    # A lock that a pooler leaves in another session would stay there.
+    assert statements[:2] == ["SELECT pg_backend_pid()", "SELECT pg_advisory_lock(%s)"]
+    assert line.asked[3] == ("SELECT to_regclass(%s)", ["world_north.world"])
+    assert statements[4] == 'CREATE SCHEMA IF NOT EXISTS "world_north"'
     made = {text.split()[2] for text in statements if text.strip().startswith("CREATE TABLE")}
     assert made == {
         "journal", "snapshots", "idempotency", "entries", "entriesread", "endedmarkets",
