@@ -323,11 +323,12 @@ class Desk:
         except Exception as error:  # noqa: BLE001  (an answer from outside must not end the desk)
             problem = fault_text(error)
             log.error("%s: %s", ticket.view.what, problem)  # noqa: TRY400  (no value of a traceback)
-            after = state_after_fault(ticket.command, ticket.view.state)
-            if after is TicketState.FAILED is not ticket.view.state:
+            before = ticket.view.state
+            after = state_after_fault(ticket.command, before)
+            if after is not before and after is TicketState.FAILED:
                 self._fail(ticket, problem)
                 return
-            if after is not ticket.view.state:
+            if after is not before:
                 self._emit(Changed(replace(ticket.view, state=after, outcome=problem)))
             self._emit(Noticed("bad", f"{ticket.view.what}: {problem}"))
 
