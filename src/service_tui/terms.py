@@ -363,15 +363,13 @@ class ThresholdUnit(StrEnum):
 
 
 class ThresholdKind(NamedTuple):
-    """One kind of threshold of a monitor: its field on each floor, and its bounds.
+    """One kind of threshold of a monitor: its field on every floor, and its bounds.
 
     It is above 0 and at most `most`, or below it if `is_open`; `bounds` is that as text, empty if
     only the service checks it. `label` is its name in plain English.
     """
 
-    wire: str
-    engine: str
-    desk: str
+    name: str
     label: str
     unit: ThresholdUnit
     most: float
@@ -381,24 +379,24 @@ class ThresholdKind(NamedTuple):
 
 THRESHOLDS: Final = (
     ThresholdKind(
-        "stop_loss_pct", "stop_loss_pct", "stop_pct", "stop", ThresholdUnit.FRACTION,
+        "stop_loss_pct", "stop", ThresholdUnit.FRACTION,
         STOP_MAX, f"above 0 %, at most {100 * STOP_MAX} %",
     ),
     ThresholdKind(
-        "take_profit_pct", "take_profit_pct", "target_pct", "target", ThresholdUnit.FRACTION,
+        "take_profit_pct", "target", ThresholdUnit.FRACTION,
         TARGET_MAX, f"above 0 %, at most {100 * TARGET_MAX:,} %",
     ),
     # ours: a trailing stop, of one of two kinds, and a time stop; the spec has neither.
     ThresholdKind(
-        "trailing_stop_pct", "trail_pct", "trail_pct", "trailing stop", ThresholdUnit.FRACTION,
+        "trailing_stop_pct", "trailing stop", ThresholdUnit.FRACTION,
         TRAIL_MAX, f"above 0, below {100 * TRAIL_MAX} %", is_open=True,
     ),
     ThresholdKind(
-        "trailing_stop_points", "trail_points", "trail_points", "trailing stop",
+        "trailing_stop_points", "trailing stop",
         ThresholdUnit.POINTS, TRAIL_MAX, f"above 0, below {100 * TRAIL_MAX} %", is_open=True,
     ),
     ThresholdKind(
-        "exit_at", "exit_at", "exit_at", "time stop", ThresholdUnit.MOMENT, float("inf"), ""
+        "exit_at", "time stop", ThresholdUnit.MOMENT, float("inf"), ""
     ),
 )  # fmt: skip
 """What a monitor may watch: wire, service and desk read their lists from here.

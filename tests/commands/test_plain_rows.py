@@ -130,13 +130,15 @@ async def test_thresholds_of_a_monitor_are_changed_one_at_a_time() -> None:
     stop, target = desk.given
     assert isinstance(stop, SetMonitor)
     assert isinstance(target, SetMonitor)
-    assert stop.thresholds == replace(one.thresholds, stop_pct=0.15)
-    assert target.thresholds == replace(one.thresholds, target_pct=0.5)
+    assert stop.thresholds == replace(one.thresholds, stop_loss_pct=0.15)
+    assert target.thresholds == replace(one.thresholds, take_profit_pct=0.5)
     for line in ("stop 1", "stop 1 -5", "stop 1 200", "stop 1 much", "stop x 5", "stop 99 5"):
         said_of = await said(desk, rows, line)
         assert len(desk.given) == 2, line
         assert said_of, line
-    bare = replace(one, target_pct=None, trail_pct=None, trail_points=None, exit_at=None)
+    bare = replace(
+        one, take_profit_pct=None, trailing_stop_pct=None, trailing_stop_points=None, exit_at=None
+    )
     desk.state = replace(desk.state, risk=replace(desk.state.risk, monitors=(bare,)))
     await said(desk, rows, "stop 1 off")
     assert isinstance(desk.given[-1], RemoveMonitor)

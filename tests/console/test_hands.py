@@ -251,7 +251,7 @@ async def test_a_stop(journey: Journey, size: tuple[int, int]) -> None:
         (order,) = given(seen, SetMonitor)
         assert isinstance(order, SetMonitor)
         assert (order.market_id, order.side) == (BARE.market_id, BARE.side)
-        assert order.thresholds.stop_pct == (0.3 if journey is stop_by_keys else 0.2)
+        assert order.thresholds.stop_loss_pct == (0.3 if journey is stop_by_keys else 0.2)
 
 
 @pytest.mark.slow

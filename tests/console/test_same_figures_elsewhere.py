@@ -84,9 +84,9 @@ def test_the_best_of_a_session_is_one_figure_in_head_list_and_export() -> None:
 GUARDED = guarded_state()
 TRAILING = replace(
     GUARDED.risk.monitors[1],
-    stop_pct=0.2,
-    target_pct=0.5,
-    trail_points=0.03,
+    stop_loss_pct=0.2,
+    take_profit_pct=0.5,
+    trailing_stop_points=0.03,
     peak=0.15,
     trail_price=0.12,
     exit_at=Timestamp(NOW + 7_260),

@@ -43,7 +43,7 @@ def test_each_step_waits_for_what_the_person_does() -> None:
     arrived = replace(first, market_id="m-other")
     enrolled = replace(state, risk=replace(state.risk, monitors=(arrived, first, *others)))
     assert tour.advanced(enrolled, NOW, "monitors") == tour
-    moved = replace(first, stop_pct=0.11)
+    moved = replace(first, stop_loss_pct=0.11)
     state = replace(state, risk=replace(state.risk, monitors=(moved, *others)))
     tour = tour.advanced(state, NOW, "monitors")
     assert tour.place == 4

@@ -64,7 +64,7 @@ def test_a_monitor_is_known_by_market_side_and_venue() -> None:
     rows = (first, no, real, other)
     risk = reduce_risk(RiskView(), Loaded(MonitorView, rows))
     assert risk.monitors == rows
-    tighter = replace(no, stop_pct=0.05)
+    tighter = replace(no, stop_loss_pct=0.05)
     assert reduce_risk(risk, Changed(tighter)).monitors == (first, tighter, real, other)
     assert reduce_risk(risk, Removed(MonitorView, real.key)).monitors == (first, no, other)
     third = monitor_of("m3")
@@ -399,7 +399,7 @@ def guard(**other: object) -> MonitorView:
 
 
 def test_a_monitor_takes_its_figures_from_the_position_it_guards() -> None:
-    known = guard(question="as set", stop_pct=0.2, target_pct=0.3, automatic=True)
+    known = guard(question="as set", stop_loss_pct=0.2, take_profit_pct=0.3, automatic=True)
     (monitor,) = marked(RiskView((known,)), (HELD,), MARKETS).monitors
     assert monitor == replace(
         known,
@@ -468,8 +468,8 @@ def test_a_monitor_that_breached_stays_until_its_alert_has_ended(
         entry=0.5,
         mark=0.39,
         exit_value=None,
-        stop_pct=stop,
-        target_pct=target,
+        stop_loss_pct=stop,
+        take_profit_pct=target,
         state=MonitorState.BREACHED,
         is_spent=True,
     )
@@ -485,7 +485,7 @@ def test_a_breach_without_its_entry_or_its_shares_has_cost_nothing_that_is_known
 
 def test_a_monitor_that_watches_again_stands_for_its_breach() -> None:
     alert = alert_of(entry=0.5)
-    anew = monitor_of(stop_pct=0.1)
+    anew = monitor_of(stop_loss_pct=0.1)
     (monitor,) = marked(RiskView((anew,), (alert,)), (), {}).monitors
     assert monitor == replace(anew, state=MonitorState.BREACHED)
     older = alert_of("a0", breached_at=at(-50), state=AlertState.EXITING)

@@ -286,7 +286,7 @@ def test_an_alert_ends_with_its_market() -> None:
 @pytest.mark.parametrize(("mark", "rises"), [(0.4, False), (0.41, True), (0.39, False)])
 def test_a_peak_rises_with_a_higher_mark_only(*, mark: float, rises: bool) -> None:
     ladder = Ladder()
-    one = monitor(trail_pct=0.1, peak=0.4)
+    one = monitor(trailing_stop_pct=0.1, peak=0.4)
     ladder.followers[one.watched] = one
     found = list(raised(ladder, {YES: mark, NO: 0.99}, AT))
     expected = [PeakRaised("ada", AT, SIM, MARKET, YES, mark)]
@@ -304,7 +304,7 @@ def armed(world: World, **fields: Any) -> Monitor:
 def test_a_tick_raises_the_peak_first_and_measures_the_trailing_stop_by_it() -> None:
     world = holding(SIM)
     price = world.markets[MARKET].price()
-    one = armed(world, trail_points=0.05, peak=price - 0.01)
+    one = armed(world, trailing_stop_points=0.05, peak=price - 0.01)
     assert watch(world, TIMES) == [PeakRaised("ada", AT, SIM, MARKET, YES, price)]
     assert one.peak == price
     assert watch(world, TIMES) == []
@@ -312,7 +312,7 @@ def test_a_tick_raises_the_peak_first_and_measures_the_trailing_stop_by_it() -> 
 
 @pytest.mark.parametrize(
     ("fields", "in_points", "threshold"),
-    [({"trail_points": 0.05}, True, 0.05), ({"trail_pct": 0.06}, False, 0.06)],
+    [({"trailing_stop_points": 0.05}, True, 0.05), ({"trailing_stop_pct": 0.06}, False, 0.06)],
 )
 def test_a_trailing_stop_is_breached_as_it_was_set(
     *, fields: dict[str, float], in_points: bool, threshold: float
@@ -374,5 +374,5 @@ def test_the_service_sells_on_sim_for_any_wallet() -> None:
 def test_nothing_is_watched_in_a_market_that_is_closed() -> None:
     world = holding(SIM)
     closed = Timestamp(AT + HOUR)
-    armed(world, stop_loss_pct=0.01, entry=0.9, exit_at=AT, trail_pct=0.1)
+    armed(world, stop_loss_pct=0.01, entry=0.9, exit_at=AT, trailing_stop_pct=0.1)
     assert watch(world, (AT, closed)) == []

@@ -89,39 +89,39 @@ def test_a_monitor_without_a_threshold_is_none(terms: dict[str, Any]) -> None:
 
 def test_there_is_one_trailing_stop_of_either_kind() -> None:
     world = holding(SIM)
-    first = setting(world, trail_pct=0.1)
-    assert (first.trail_pct, first.trail_points) == (0.1, None)
-    second = setting(world, trail_points=0.05)
-    assert (second.trail_pct, second.trail_points) == (None, 0.05)
-    third = setting(world, trail_pct=0.2, trail_points=0.3)
-    assert (third.trail_pct, third.trail_points) == (0.2, None)
+    first = setting(world, trailing_stop_pct=0.1)
+    assert (first.trailing_stop_pct, first.trailing_stop_points) == (0.1, None)
+    second = setting(world, trailing_stop_points=0.05)
+    assert (second.trailing_stop_pct, second.trailing_stop_points) == (None, 0.05)
+    third = setting(world, trailing_stop_pct=0.2, trailing_stop_points=0.3)
+    assert (third.trailing_stop_pct, third.trailing_stop_points) == (0.2, None)
     # To remove the one that is not there changes nothing.
-    kept = setting(world, trail_points=None)
-    assert (kept.trail_pct, kept.trail_points) == (0.2, None)
+    kept = setting(world, trailing_stop_points=None)
+    assert (kept.trailing_stop_pct, kept.trailing_stop_points) == (0.2, None)
 
 
 def test_a_trailing_stop_starts_from_the_highest_mark_of_its_side() -> None:
     world = holding(SIM)
     mark = 1.0 - world.markets[MARKET].price()
-    assert setting(world, trail_pct=0.1).peak == mark
+    assert setting(world, trailing_stop_pct=0.1).peak == mark
     monitor = world.risk.monitors.get(MonitoredSide("ada", SIM, MARKET, NO))
     assert monitor is not None
     monitor.peak = 0.9
-    assert setting(world, trail_pct=0.2).peak == 0.9
+    assert setting(world, trailing_stop_pct=0.2).peak == 0.9
     monitor = world.risk.monitors.get(MonitoredSide("ada", SIM, MARKET, NO))
     assert monitor is not None
     monitor.peak = 0.1
-    assert setting(world, trail_pct=0.3).peak == mark
-    assert setting(world, trail_pct=None).peak == 0.0
+    assert setting(world, trailing_stop_pct=0.3).peak == mark
+    assert setting(world, trailing_stop_pct=None).peak == 0.0
 
 
 def test_points_reach_from_the_peak_to_above_nothing() -> None:
     world = holding(SIM)
     mark = 1.0 - world.markets[MARKET].price()
     with pytest.raises(TrailingStopTooWide, match="reaches below 0"):
-        setting(world, trail_points=mark)
+        setting(world, trailing_stop_points=mark)
     assert world.risk.monitors_of("ada") == []
-    assert setting(world, trail_points=mark - 1e-6).trail_points == mark - 1e-6
+    assert setting(world, trailing_stop_points=mark - 1e-6).trailing_stop_points == mark - 1e-6
 
 
 @pytest.mark.parametrize("after_s", [-1.0, 0.0])

@@ -130,9 +130,9 @@ def test_a_short_gap_and_one_without_a_breach_are_crossed_at_once(
 @pytest.mark.parametrize(
     ("side", "by_s", "fields", "halt_s"),
     [
-        (YES, 0.0001, {"trail_points": 0.05, "peak": 0.4}, 540),
-        (YES, -0.0001, {"trail_points": 0.05}, None),
-        (NO, -0.0001, {"trail_points": 0.05, "peak": 0.6}, 540),
+        (YES, 0.0001, {"trailing_stop_points": 0.05, "peak": 0.4}, 540),
+        (YES, -0.0001, {"trailing_stop_points": 0.05}, None),
+        (NO, -0.0001, {"trailing_stop_points": 0.05, "peak": 0.6}, 540),
         (YES, -0.0001, {"take_profit_pct": 0.1}, 420),
         (NO, -0.0001, {"stop_loss_pct": 0.1}, None),
     ],
@@ -152,7 +152,7 @@ def test_a_trailing_stop_is_measured_from_the_peak_on_the_way(
 ) -> None:
     # Up to 0.46 at 600 seconds, then down: 0.05 below that after 1 100.
     monkeypatch.setattr(room, "belief", lambda _, at: 0.46 - 0.0001 * abs(at - AT - 600))
-    one = monitored(world, trail_points=0.05, peak=0.35)
+    one = monitored(world, trailing_stop_points=0.05, peak=0.35)
     assert next_stop(world, end()) == (later(1_140), later(1_140))
     assert one.peak == 0.35
 
@@ -348,8 +348,8 @@ def test_a_peak_inside_a_gap_is_kept_although_the_price_falls_again(
     taped: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room, "belief", lambda _, at: 0.46 - 0.0001 * abs(at - AT - 600))
-    up = monitored(taped, trail_points=0.3, peak=0.35)
-    down = monitored(taped, side=NO, trail_points=0.3, peak=0.55)
+    up = monitored(taped, trailing_stop_points=0.3, peak=0.35)
+    down = monitored(taped, side=NO, trailing_stop_points=0.3, peak=0.55)
     events = of(advance(taped, later(GAP_S)), PeakRaised)
     raised = [(one.at, round(one.peak, 6)) for one in events if one.side is YES]
     assert raised == [(later(GAP_S), 0.46)]
@@ -561,7 +561,7 @@ def test_a_sale_that_is_not_yet_seen_moves_its_stop_before_a_gap_is_crossed(
 def test_the_peak_of_each_side_on_the_way_is_the_best_of_its_own_price(
     taped: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monitored(taped, side=NO, trail_points=0.3, peak=0.5)
+    monitored(taped, side=NO, trailing_stop_points=0.3, peak=0.5)
     asked: list[object] = []
     told: list[object] = []
 

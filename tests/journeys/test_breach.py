@@ -94,7 +94,7 @@ async def test_a_breach_is_seen_exited_once_and_leaves_a_row(tmp_path: Path) -> 
         guarded = await guarded_position(walk)
         state, desk = walk.state, walk.desk
         market = state.markets[guarded.market_id]
-        assert (guarded.automatic, guarded.stop_pct) == (True, 0.2)
+        assert (guarded.automatic, guarded.stop_loss_pct) == (True, 0.2)
         found = exit_at(guarded, guarded.mark, market)
         assert found is not None
         assert guarded.exit_value is not None
@@ -105,7 +105,7 @@ async def test_a_breach_is_seen_exited_once_and_leaves_a_row(tmp_path: Path) -> 
         await walk.press("e")
         walk.app.screen.query_one("#stop-percent", Input).value = "4"
         await walk.press("enter")
-        state = await walk.until(lambda s: s.risk.monitors[0].stop_pct == 0.04)
+        state = await walk.until(lambda s: s.risk.monitors[0].stop_loss_pct == 0.04)
         assert not state.risk.monitors[0].automatic
 
         # The price falls through the stop: somebody, here the person, buys the other side.

@@ -20,7 +20,7 @@ from service_tui.wire.endpoints.public import LEADERS, SDK_LEADERS, VENUE_LEADER
 pytestmark = pytest.mark.slow
 
 NEWER = (
-    *(kind.wire for kind in THRESHOLDS[PUBLISHED_THRESHOLDS:]),
+    *(kind.name for kind in THRESHOLDS[PUBLISHED_THRESHOLDS:]),
     "trailing_stop_price",
     "peak_price",
 )

@@ -214,7 +214,11 @@ def _threshold(name: str, state: DeskState, key: str, words: Sequence[str]) -> C
     except FieldError as error:
         raise PlainError(str(error)) from error
     known = one.thresholds
-    wanted = replace(known, stop_pct=value) if name == "stop" else replace(known, target_pct=value)
+    wanted = (
+        replace(known, stop_loss_pct=value)
+        if name == "stop"
+        else replace(known, take_profit_pct=value)
+    )
     if wanted.is_empty:
         return RemoveMonitor(one.market_id, one.side, one.venue, one.question)
     return SetMonitor(one.market_id, one.side, one.venue, wanted, one.question)

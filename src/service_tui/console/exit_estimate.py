@@ -33,8 +33,8 @@ def unguarded(position: PositionView) -> MonitorView:
         entry=position.average,
         mark=position.mark_price,
         exit_value=position.exit_value,
-        stop_pct=None,
-        target_pct=None,
+        stop_loss_pct=None,
+        take_profit_pct=None,
         state=MonitorState.WATCHING if is_open else MonitorState.CLOSED,
     )
 

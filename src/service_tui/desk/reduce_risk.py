@@ -112,8 +112,8 @@ def _spent(alert: AlertView) -> MonitorView:
         entry=alert.entry,
         mark=alert.trigger_price,
         exit_value=None,
-        stop_pct=alert.threshold_pct if by_stop else None,
-        target_pct=alert.threshold_pct if by_target else None,
+        stop_loss_pct=alert.threshold_pct if by_stop else None,
+        take_profit_pct=alert.threshold_pct if by_target else None,
         is_spent=True,
     )
 

@@ -30,8 +30,9 @@ class MonitorSet(NamedTuple):
     """Somebody put thresholds on a side that an agent holds; an earlier monitor there is replaced.
 
     Those that come with a buy have no event of their own: they follow from the buy and the
-    settings. A trailing stop is `trail_pct` of the `peak` below it, or `trail_points` of price; the
-    peak is the highest mark seen so far. `exit_at` is the wall time of a time stop.
+    settings. A trailing stop is `trailing_stop_pct` of the `peak` below it, or
+    `trailing_stop_points` of price; the peak is the highest mark seen so far. `exit_at` is the wall
+    time of a time stop.
     """
 
     agent_id: str
@@ -41,8 +42,8 @@ class MonitorSet(NamedTuple):
     side: Side
     stop_loss_pct: float | None
     take_profit_pct: float | None
-    trail_pct: float | None = None
-    trail_points: float | None = None
+    trailing_stop_pct: float | None = None
+    trailing_stop_points: float | None = None
     exit_at: Timestamp | None = None
     peak: float = 0.0
 

@@ -160,7 +160,7 @@ def _breach(world: World, crossed: Crossed, shares: Micros, times: Times) -> Bre
         monitor.entry,
         crossed.price,
         shares,
-        in_points=crossed.reason is ExitReason.TRAILING_STOP and monitor.trail_pct is None,
+        in_points=crossed.reason is ExitReason.TRAILING_STOP and monitor.trailing_stop_pct is None,
     )
 
 

@@ -103,7 +103,7 @@ def _peak(world: World, event: MonitorSet, known: Monitor | None) -> float:
 
     0 without a trailing stop.
     """
-    if event.trail_pct is None and event.trail_points is None:
+    if event.trailing_stop_pct is None and event.trailing_stop_points is None:
         return 0.0
     times = (event.at, world.world_at)
     mark = mark_of(world, event.venue, event.market_id, times)
@@ -114,7 +114,7 @@ def _peak(world: World, event: MonitorSet, known: Monitor | None) -> float:
 def _check_trail(request: ThresholdRequest, peak: float) -> None:
     """Refuse points of price that reach from the peak to 0 or below."""
     # ours: the wire bounds the points by 1 alone; such a stop would never sell at this price.
-    points = request.terms.get("trail_points")
+    points = request.terms.get("trailing_stop_points")
     if points is not None and not points < peak:
         raise TrailingStopTooWide(
             f"the trailing stop of {points:g} reaches below 0: the highest price is {peak:.4f}"
@@ -125,14 +125,14 @@ def _terms(
     request: ThresholdRequest, known: Monitor | None, default_stop: float | None
 ) -> dict[str, Any]:
     """The thresholds that a monitor has from now on, by name."""
-    first = {kind.engine: None for kind in THRESHOLDS} | {"stop_loss_pct": default_stop}
+    first = {kind.name: None for kind in THRESHOLDS} | {"stop_loss_pct": default_stop}
     before: dict[str, Any] = first if known is None else known.terms()
     terms = {**before, **request.terms}
     # There is one trailing stop: a distance of the one kind replaces one of the other.
-    if request.terms.get("trail_pct") is not None:
-        terms["trail_points"] = None
-    elif request.terms.get("trail_points") is not None:
-        terms["trail_pct"] = None
+    if request.terms.get("trailing_stop_pct") is not None:
+        terms["trailing_stop_points"] = None
+    elif request.terms.get("trailing_stop_points") is not None:
+        terms["trailing_stop_pct"] = None
     if all(term is None for term in terms.values()):
         spot = request.spot
         removes = f"DELETE /api/sdk/positions/{spot.market_id}/monitor?side={spot.side.value}"

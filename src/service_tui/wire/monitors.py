@@ -40,7 +40,7 @@ TrailDistance = Annotated[float, Field(gt=0, lt=TRAIL_MAX)]
 ExitMoment = Annotated[float, Field(gt=0, le=EXPIRATION_MAX)]
 """Unix seconds."""
 
-_NAMES: Final = tuple(kind.wire for kind in THRESHOLDS)
+_NAMES: Final = tuple(kind.name for kind in THRESHOLDS)
 """What a monitor watches; it has one of these at least."""
 
 _PUBLISHED: Final = _NAMES[:PUBLISHED_THRESHOLDS]

@@ -108,7 +108,7 @@ def test_an_order_that_replaces_another_names_that_one() -> None:
 
 
 def test_what_is_signed_is_shown_by_its_ends() -> None:
-    order = replace(ORDER, token="1234567890" * 7, fee_rate_bps=25, stop_pct=0.1)
+    order = replace(ORDER, token="1234567890" * 7, fee_rate_bps=25, stop_loss_pct=0.1)
     lines = figures(order)
     assert (lines["token"], lines["fee rate"]) == ("1234567890…1234567890", "at most 25 bps")
     assert lines["when filled"].startswith("sets")

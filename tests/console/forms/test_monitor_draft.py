@@ -39,7 +39,7 @@ from service_tui.units import ONE, Micros, Timestamp
 STATE = guarded_state()
 MONITOR = STATE.risk.monitors[1]
 ENTRY = 0.4
-OTHER = replace(MONITOR, market_id="m-x", stop_pct=None, target_pct=0.5)
+OTHER = replace(MONITOR, market_id="m-x", stop_loss_pct=None, take_profit_pct=0.5)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_both_missing_is_refused() -> None:
         read_change(MONITOR, TypedThreshold(""), TypedThreshold("off"))
     with pytest.raises(FieldError, match=r"esc, then d removes the monitor"):
         read_change(MONITOR, TypedThreshold(""), TypedThreshold("off"))
-    unset = replace(MONITOR, stop_pct=None, target_pct=None)
+    unset = replace(MONITOR, stop_loss_pct=None, take_profit_pct=None)
     with pytest.raises(FieldError, match=r"or a time$"):
         read_change(unset, TypedThreshold(""), TypedThreshold("off"))
 
@@ -164,12 +164,13 @@ def test_what_cannot_be_guarded_is_refused(state: MonitorState) -> None:
 
 
 def test_many_keep_what_is_not_typed_and_only_the_changed_are_returned() -> None:
-    same = replace(OTHER, market_id="m-y", stop_pct=0.1)
+    same = replace(OTHER, market_id="m-y", stop_loss_pct=0.1)
     changes = read_changes((MONITOR, OTHER, same), "10", "")
     assert [
-        (c.monitor.market_id, c.thresholds.stop_pct, c.thresholds.target_pct) for c in changes
+        (c.monitor.market_id, c.thresholds.stop_loss_pct, c.thresholds.take_profit_pct)
+        for c in changes
     ] == [
-        (MONITOR.market_id, 0.1, MONITOR.target_pct),
+        (MONITOR.market_id, 0.1, MONITOR.take_profit_pct),
         ("m-x", 0.1, 0.5),
     ]
 
@@ -229,7 +230,7 @@ def test_a_position_without_a_monitor_begins_without_thresholds() -> None:
     bare = STATE.positions[6]
     found = guarded(STATE, bare.key)
     assert found == unguarded(bare)
-    assert (found.stop_pct, found.target_pct) == (None, None)
+    assert (found.stop_loss_pct, found.take_profit_pct) == (None, None)
     assert guarded(STATE, "nobody:yes") is None
     assert target_price(found.entry, None) is None
 
@@ -267,7 +268,7 @@ def change_with(trail: str = "", exit_at: str = "", *, kept: Thresholds = NO_THR
 
 def test_a_time_stop_alone_is_a_monitor_and_nothing_is_none() -> None:
     assert change_with(exit_at="45m").command.thresholds.exit_at == NOW + 2_700
-    assert change_with(trail="5%").thresholds == Thresholds(trail_pct=0.05)
+    assert change_with(trail="5%").thresholds == Thresholds(trailing_stop_pct=0.05)
     with pytest.raises(FieldError, match="Enter a stop"):
         change_with()
     with pytest.raises(FieldError, match="17:30"):
@@ -295,26 +296,26 @@ def test_points_that_reach_from_the_peak_down_to_nothing_are_refused(
 
 
 def test_an_untouched_text_keeps_its_threshold_to_the_digit() -> None:
-    kept = Thresholds(trail_pct=0.0512345, exit_at=Timestamp(NOW + 7_199))
+    kept = Thresholds(trailing_stop_pct=0.0512345, exit_at=Timestamp(NOW + 7_199))
     assert change_with(trail_text(kept), "2h", kept=kept).thresholds == kept
-    assert change_with("", "2h", kept=kept).thresholds == replace(kept, trail_pct=None)
-    assert change_with("3pt", "", kept=kept).thresholds == Thresholds(trail_points=0.03)
+    assert change_with("", "2h", kept=kept).thresholds == replace(kept, trailing_stop_pct=None)
+    assert change_with("3pt", "", kept=kept).thresholds == Thresholds(trailing_stop_points=0.03)
 
 
 def test_a_monitor_that_trails_keeps_its_peak_so_that_a_closer_stop_may_sell_at_once() -> None:
-    trails = replace(MONITOR, mark=0.6, peak=0.7, trail_pct=0.2, trail_price=0.56)
-    closer = Change(trails, Thresholds(trail_pct=0.1))
+    trails = replace(MONITOR, mark=0.6, peak=0.7, trailing_stop_pct=0.2, trail_price=0.56)
+    closer = Change(trails, Thresholds(trailing_stop_pct=0.1))
     assert closer.exits_at_once == "trailing stop"
-    assert not replace(closer, thresholds=Thresholds(trail_pct=0.15)).exits_at_once
+    assert not replace(closer, thresholds=Thresholds(trailing_stop_pct=0.15)).exits_at_once
     assert not replace(closer, monitor=replace(trails, peak=None)).exits_at_once
 
 
 def test_many_keep_their_trailing_and_time_stops() -> None:
-    trails = replace(OTHER, trail_points=0.02, exit_at=Timestamp(NOW + 60))
+    trails = replace(OTHER, trailing_stop_points=0.02, exit_at=Timestamp(NOW + 60))
     (change,) = read_changes([trails], "15", "")
     assert change.thresholds == Thresholds(0.15, 0.5, None, 0.02, Timestamp(NOW + 60))
     # What is left watches something: a target may go.
-    assert read_changes([trails], "", "off")[0].thresholds.target_pct is None
+    assert read_changes([trails], "", "off")[0].thresholds.take_profit_pct is None
     with pytest.raises(FieldError, match="no threshold left"):
         read_changes([OTHER], "", "off")
 

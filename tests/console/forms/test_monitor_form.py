@@ -21,7 +21,7 @@ from service_tui.units import ONE, Micros, Timestamp
 pytestmark = pytest.mark.slow
 
 BARE = replace(sample_state(), positions=(), risk=RiskView())
-MONITOR = monitor_of(shares=Micros(50 * ONE), entry=0.5, mark=0.45, stop_pct=0.2)
+MONITOR = monitor_of(shares=Micros(50 * ONE), entry=0.5, mark=0.45, stop_loss_pct=0.2)
 LINES = ("stop-percent", "stop-price", "target-percent", "target-price")
 
 
@@ -45,12 +45,14 @@ def rows(t: Opened[MonitorForm]) -> dict[str, list[str]]:
 
 
 async def test_what_is_set_comes_back_untouched_and_a_bare_position_begins_with_a_stop() -> None:
-    async with form(target_pct=0.5, trail_pct=0.05, exit_at=Timestamp(NOW + 7_200)) as t:
+    async with form(
+        take_profit_pct=0.5, trailing_stop_pct=0.05, exit_at=Timestamp(NOW + 7_200)
+    ) as t:
         assert t.lines(*LINES, "trail", "exit-at") == ["20", "0.4", "50", "0.75", "5%", "2h"]
         assert t.told("form-about") == "YES on sim   50.00 shares, entry 0.500   auto (on buy)"
         await t.press("enter")
         assert t.returned[0].is_same_as(t.returned[0].monitor)
-    async with form(stop_pct=None) as t:
+    async with form(stop_loss_pct=None) as t:
         assert t.lines(*LINES) == ["20", "0.4", "", ""]
         assert t.told("form-about").endswith("not protected yet")
         assert t.told("form-hint").startswith("A breach sells all shares")
@@ -76,8 +78,14 @@ async def test_percent_and_price_follow_each_other_and_the_last_typed_is_set() -
             assert t.lines(*LINES) == now
         await t.press("enter")
         wanted = t.returned[0].thresholds
-        assert (wanted.stop_pct, wanted.target_pct) == (pytest.approx(0.3), pytest.approx(0.5))
-        assert (wanted.trail_pct, wanted.trail_points) == (None, pytest.approx(0.03))
+        assert (wanted.stop_loss_pct, wanted.take_profit_pct) == (
+            pytest.approx(0.3),
+            pytest.approx(0.5),
+        )
+        assert (wanted.trailing_stop_pct, wanted.trailing_stop_points) == (
+            None,
+            pytest.approx(0.03),
+        )
         assert wanted.exit_at == NOW + 7_200
     async with form(entry=None) as t:
         assert (t.is_off("stop-price"), t.is_off("target-price")) == (True, True)
@@ -114,7 +122,7 @@ async def test_a_threshold_that_the_mark_has_passed_needs_a_second_enter() -> No
 
 
 async def test_the_preview_has_what_an_exit_brings_now_and_at_each_threshold() -> None:
-    async with form(size=(50, 30), target_pct=0.5) as t:
+    async with form(size=(50, 30), take_profit_pct=0.5) as t:
         # 50 shares at 0.45 bring 22 of 22.50 now: 44 of 45 parts of the mark.
         assert rows(t) == {
             "": ["price", "proceeds", "$", "P&L", "$"],
@@ -161,4 +169,4 @@ async def test_the_hint_says_what_matters_most_and_nothing_to_watch_is_refused()
         assert "removes the monitor" in t.told("form-problem")
         await t.type("target-percent", "30")
         await t.press("enter")
-        assert t.returned[0].thresholds == Thresholds(target_pct=pytest.approx(0.3))
+        assert t.returned[0].thresholds == Thresholds(take_profit_pct=pytest.approx(0.3))

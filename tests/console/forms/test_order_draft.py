@@ -312,13 +312,13 @@ def draft_with(stop: str = "", target: str = "", **other: Any) -> Draft:
 
 def test_a_buy_takes_a_stop_and_a_target_in_percent() -> None:
     order = read_order(STATE, draft_with("20", "50%"), NOW)
-    assert (order.stop_pct, order.target_pct) == (0.2, 0.5)
+    assert (order.stop_loss_pct, order.take_profit_pct) == (0.2, 0.5)
     assert order.describe().endswith("for 25.00, stop 20.0% down, target 50.0% up")
     assert order_text(order).endswith("for 25.00 $SIM")
     real = replace(order, venue=Venue.EVM).describe()
     assert real.endswith("for 25.00 USDC.e on evm_venue, stop 20.0% down, target 50.0% up")
     plain = read_order(STATE, draft_with("", " "), NOW)
-    assert (plain.stop_pct, plain.target_pct, plain.exits_text) == (None, None, "")
+    assert (plain.stop_loss_pct, plain.take_profit_pct, plain.exits_text) == (None, None, "")
     with pytest.raises(FieldError, match="at most 100 % down"):
         read_order(STATE, draft_with("101"), NOW)
     with pytest.raises(FieldError, match="target"):
@@ -331,14 +331,14 @@ def test_a_buy_takes_a_stop_and_a_target_in_percent() -> None:
 def test_a_buy_with_one_threshold_names_the_other_as_it_stands() -> None:
     def exits(state: DeskState, stop: str, target: str) -> tuple[float | None, float | None]:
         order = read_order(state, draft_with(stop, target), NOW)
-        return order.stop_pct, order.target_pct
+        return order.stop_loss_pct, order.take_profit_pct
 
     defaults = RiskDefaults(0.3, 0.9, auto_monitor=True)
     bare = replace(STATE, risk=RiskView(), buy_limits=replace(STATE.buy_limits, defaults=defaults))
     assert exits(bare, "10", "") == (0.1, 0.9)
     assert exits(bare, "", "50") == (0.3, 0.5)
     assert exits(bare, "", "") == (None, None)
-    present = monitor_of(MARKET.market_id, side=HELD.side, stop_pct=0.15, target_pct=None)
+    present = monitor_of(MARKET.market_id, side=HELD.side, stop_loss_pct=0.15, take_profit_pct=None)
     guarded = replace(bare, risk=RiskView(monitors=(present,)))
     assert exits(guarded, "", "50") == (0.15, 0.5)
     assert exits(guarded, "10", "") == (0.1, None)
@@ -350,12 +350,12 @@ def test_a_buy_with_one_threshold_names_the_other_as_it_stands() -> None:
 def test_a_sale_sets_no_stop_and_another_service_is_offered_none() -> None:
     sale = draft_with("20", "50", action=Action.SELL, amount="1")
     order = read_order(STATE, sale, NOW)
-    assert (order.stop_pct, order.target_pct) == (None, None)
+    assert (order.stop_loss_pct, order.take_profit_pct) == (None, None)
     assert takes_exits(STATE, draft_with())
     assert not takes_exits(STATE, sale)
     elsewhere = replace(STATE, service=replace(STATE.service, embedded=False))
     assert not takes_exits(elsewhere, draft_with())
-    assert read_order(elsewhere, draft_with("20"), NOW).stop_pct is None
+    assert read_order(elsewhere, draft_with("20"), NOW).stop_loss_pct is None
 
 
 def test_the_ticket_says_what_stop_and_target_mean() -> None:
@@ -396,7 +396,7 @@ def test_the_target_of_a_limit_order_is_that_of_its_limit() -> None:
     book = replace(MARKET, venues=(Venue.SIM, Venue.EVM), bid=0.55, ask=0.6, tick=Micros(10_000))
     state = replace(STATE, markets={**STATE.markets, book.market_id: book}, risk=RiskView())
     order = PlaceTrade(
-        book.market_id, Side.YES, Action.BUY, Venue.EVM, Micros(25 * ONE), target_pct=1.0
+        book.market_id, Side.YES, Action.BUY, Venue.EVM, Micros(25 * ONE), take_profit_pct=1.0
     )
     draft = replace(draft_with("", "100"), market=book, side=Side.YES, venue=Venue.EVM)
     never = "target never reached: above 1; no stop"

@@ -58,7 +58,7 @@ def answered(order: PlaceTrade = ORDER, **changes: Any) -> Quoting:
     return quoting
 
 
-SAME = [{"reasoning": "a"}, {"stop_pct": 0.1}, {"target_pct": 0.1}]
+SAME = [{"reasoning": "a"}, {"stop_loss_pct": 0.1}, {"take_profit_pct": 0.1}]
 """What changes no quote."""
 OTHER: list[dict[str, Any]] = [
     {"amount": Micros(26 * ONE)}, {"side": Side.NO}, {"venue": Venue.EVM}, {"price": 0.5},

@@ -190,16 +190,16 @@ def test_the_loss_at_the_default_stop_is_shown_in_money(
 
 def test_a_stop_says_what_it_costs_and_what_it_replaces() -> None:
     loss = "loss at the stop 5.00 $SIM, slippage and fees extra"
-    assert exits_text(STATE, draft(), order(stop_pct=0.25)).plain == loss
-    assert exits_text(STATE, draft(), order(target_pct=0.5)).plain == "no stop"
+    assert exits_text(STATE, draft(), order(stop_loss_pct=0.25)).plain == loss
+    assert exits_text(STATE, draft(), order(take_profit_pct=0.5)).plain == "no stop"
     # A share that costs 0.4 never brings more than 1.
-    assert exits_text(STATE, draft(), order(target_pct=1.5)).plain == "no stop"
+    assert exits_text(STATE, draft(), order(take_profit_pct=1.5)).plain == "no stop"
     never = "target never reached: above 1"
-    assert exits_text(STATE, draft(), order(target_pct=1.51)).plain == f"{never}; no stop"
+    assert exits_text(STATE, draft(), order(take_profit_pct=1.51)).plain == f"{never}; no stop"
     monitor = monitor_of(MARKET.market_id)
     guarded = replace(STATE, risk=replace(STATE.risk, monitors=(monitor,)))
     assert (
-        exits_text(guarded, draft(), order(stop_pct=0.25)).plain
+        exits_text(guarded, draft(), order(stop_loss_pct=0.25)).plain
         == f"{loss}; replaces the present one"
     )
     assert exits_text(guarded, draft(), None).plain == "empty: the present monitor stays"
@@ -223,7 +223,7 @@ def test_a_target_is_out_of_reach_above_one_by_the_price_that_is_paid(
     changes: dict[str, Any], placed: dict[str, Any], target: float
 ) -> None:
     for more, is_never in ((-1e-6, False), (1e-6, True)):
-        whole = order(**placed, venue=changes["venue"], target_pct=target + more)
+        whole = order(**placed, venue=changes["venue"], take_profit_pct=target + more)
         text = exits_text(STATE, draft(**changes), whole).plain
         assert text.startswith("target never reached") is is_never
 

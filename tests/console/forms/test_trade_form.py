@@ -545,7 +545,7 @@ AMENDING = "Amending changes price and size only"
 async def test_an_open_order_is_changed_in_its_price_and_its_size_alone() -> None:
     order = open_order(
         action=Action.BUY, shares=Micros(33_330_000), money=Micros(19_998_000),
-        stop_pct=0.1, target_pct=0.25,
+        stop_loss_pct=0.1, take_profit_pct=0.25,
     )  # fmt: skip
     state = replace(REAL, orders=(order,))
     async with ticket(state, size=(100, 30), amends=order) as t:

@@ -112,7 +112,7 @@ def test_a_changed_monitor_is_given_without_anything_more_to_do() -> None:
     same = Change(MONITOR, MONITOR.thresholds)
     screen.answer(same)
     assert not screen.given
-    other = Change(MONITOR, replace(MONITOR.thresholds, stop_pct=0.4))
+    other = Change(MONITOR, replace(MONITOR.thresholds, stop_loss_pct=0.4))
     screen.answer(other)
     assert screen.given == [other.command]
 
@@ -218,7 +218,7 @@ def test_a_monitor_that_does_not_change_says_so() -> None:
 def test_a_changed_monitor_may_go_elsewhere() -> None:
     screen, taken = StubScreen(STATE), []
     shared.open_monitor(screen, MONITOR, taken.append)
-    other = Change(MONITOR, replace(MONITOR.thresholds, stop_pct=0.4))
+    other = Change(MONITOR, replace(MONITOR.thresholds, stop_loss_pct=0.4))
     screen.answer(other)
     assert (taken, screen.given) == ([other], [])
 

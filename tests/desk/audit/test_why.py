@@ -420,7 +420,9 @@ def test_a_monitor_is_told_with_its_thresholds_and_its_alert() -> None:
     assert values[0] == "manual"
     assert [round(float(value), 6) for value in values[1:4]] == [0.30, 0.60, 0.44]
     assert values[4:] == ["watching", "stop loss: pending"]
-    bare = replace(STATE.risk, monitors=(monitor_of(stop_pct=None, target_pct=None, mark=None),))
+    bare = replace(
+        STATE.risk, monitors=(monitor_of(stop_loss_pct=None, take_profit_pct=None, mark=None),)
+    )
     one = link(why_position(replace(with_trades(BUY), risk=bare), HELD), "monitor")
     assert (one.at, texts(one)) == (
         None,

@@ -125,7 +125,7 @@ SAID: list[tuple[Command, str, str]] = [
     (real(), "trade", "LIVE buy NO for 20.00 USDC.e on evm_venue"),
     (real(rests=True), "trade", "LIVE buy NO at 0.40 for 20.00 USDC.e on evm_venue"),
     (real(whole=True), "trade", "LIVE buy NO fill-or-kill for 20.00 USDC.e on evm_venue"),
-    (real(rests=True, expires_at=UNTIL, stop_pct=0.2, target_pct=0.35), "trade",
+    (real(rests=True, expires_at=UNTIL, stop_loss_pct=0.2, take_profit_pct=0.35), "trade",
         ("LIVE buy NO at 0.40 until 15 Jan 08:00 UTC for 20.00 USDC.e on evm_venue, "
         "stop 20.0% down, target 35.0% up")),
     (of_trading.RequestQuote(1, BUY), "quote", "quote: buy NO for 1,234.50"),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
+from kit.samples.guarded import guarded_state
 from service_tui.desk.reasons import Fix
 from service_tui.desk.recording.trees import TreeError, tree_of, value_of
 from service_tui.desk.slices.agents import FleetView
@@ -63,6 +64,23 @@ def test_a_fix_stays_a_fix_and_a_sentence_a_sentence() -> None:
         assert isinstance(read, Notice)
         assert read.fix == fix
         assert type(read.fix) is type(fix)
+
+
+def test_thresholds_of_a_monitor_are_read_by_their_former_names_too() -> None:
+    risk = guarded_state().risk
+    tree = tree_of(risk)
+    former = {
+        "stop_loss_pct": "stop_pct",
+        "take_profit_pct": "target_pct",
+        "trailing_stop_pct": "trail_pct",
+        "trailing_stop_points": "trail_points",
+    }
+    tree["monitors"] = [
+        {former.get(name, name): value for name, value in monitor.items()}
+        for monitor in tree["monitors"]
+    ]
+    assert value_of(RiskView, tree) == risk
+    assert any(monitor.stop_loss_pct for monitor in risk.monitors)
 
 
 def test_an_older_record_has_the_default_of_a_new_field_and_loses_an_unknown_one() -> None:

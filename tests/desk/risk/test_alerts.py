@@ -154,7 +154,7 @@ async def test_a_breach_is_exited_once_and_leaves_nothing_behind(tmp_path: Path)
             (monitor,) = state.risk.monitors
             assert (monitor.market_id, monitor.automatic) == (market_id, True)
             assert monitor.state is MonitorState.WATCHING
-            assert monitor.stop_pct == pytest.approx(0.2)
+            assert monitor.stop_loss_pct == pytest.approx(0.2)
             assert monitor.to_stop == pytest.approx(1.0, abs=0.3)
             held = world_holds(stage)
             await breach(stage, market_id)
@@ -313,7 +313,7 @@ async def test_a_refused_exit_is_shown_and_tried_again_after_ever_longer_pauses(
             assert "the book is empty" in state.risk.alerts[0].detail
             assert state.risk.monitors[0].state is MonitorState.BREACHED
             assert state.risk.monitors[0].is_spent
-            assert state.risk.monitors[0].stop_pct == pytest.approx(HAIR)
+            assert state.risk.monitors[0].stop_loss_pct == pytest.approx(HAIR)
             await leap(stage.clock, 90)
             tries = len(sold(line))
             assert 3 <= tries <= 4

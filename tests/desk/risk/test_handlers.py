@@ -45,7 +45,7 @@ SILENT = UnreachableError("no line", CALLED)
 NO = RefusedError(RefusalReason("too tight", "widen it"), CALLED, status=400)
 PLAIN = RefusedError(RefusalReason("no"), CALLED, status=400)
 GONE = NotFoundError(RefusalReason("no such monitor"), CALLED, status=404)
-STOP = Thresholds(stop_pct=0.2)
+STOP = Thresholds(stop_loss_pct=0.2)
 LATER = moment_text(Timestamp(NOW + 3_600))
 
 
@@ -77,14 +77,17 @@ def test_a_monitor_of_a_position_is_accepted() -> None:
     ("thresholds", "why"),
     [
         (Thresholds(), "set at least one threshold"),
-        (Thresholds(stop_pct=0.0), "stop: above 0 %, at most 100 %"),
-        (Thresholds(stop_pct=1.01), "stop: above 0 %, at most 100 %"),
-        (Thresholds(stop_pct=float("nan")), "stop: above 0 %, at most 100 %"),
-        (Thresholds(stop_pct=0.2, target_pct=-0.1), "target: above 0 %, at most 100,000 %"),
-        (Thresholds(trail_pct=1.0), "trailing stop: above 0, below 100 %"),
-        (Thresholds(trail_points=1.0), "trailing stop: above 0, below 100 %"),
-        (Thresholds(stop_pct=1.0), ""),
-        (Thresholds(trail_pct=0.99), ""),
+        (Thresholds(stop_loss_pct=0.0), "stop: above 0 %, at most 100 %"),
+        (Thresholds(stop_loss_pct=1.01), "stop: above 0 %, at most 100 %"),
+        (Thresholds(stop_loss_pct=float("nan")), "stop: above 0 %, at most 100 %"),
+        (
+            Thresholds(stop_loss_pct=0.2, take_profit_pct=-0.1),
+            "target: above 0 %, at most 100,000 %",
+        ),
+        (Thresholds(trailing_stop_pct=1.0), "trailing stop: above 0, below 100 %"),
+        (Thresholds(trailing_stop_points=1.0), "trailing stop: above 0, below 100 %"),
+        (Thresholds(stop_loss_pct=1.0), ""),
+        (Thresholds(trailing_stop_pct=0.99), ""),
         (Thresholds(exit_at=Timestamp(-5.0)), ""),
     ],
 )
@@ -133,9 +136,9 @@ TRAIL = {"trailing_stop_pct", "trailing_stop_points"}
     [
         (STOP, None, False, FIRST),
         (STOP, None, True, ALL),
-        (STOP, Thresholds(stop_pct=0.1), False, FIRST),
-        (STOP, Thresholds(trail_points=0.1), False, FIRST | TRAIL),
-        (Thresholds(trail_pct=0.1), None, False, FIRST | TRAIL),
+        (STOP, Thresholds(stop_loss_pct=0.1), False, FIRST),
+        (STOP, Thresholds(trailing_stop_points=0.1), False, FIRST | TRAIL),
+        (Thresholds(trailing_stop_pct=0.1), None, False, FIRST | TRAIL),
         (STOP, Thresholds(exit_at=Timestamp(NOW)), False, FIRST | {"exit_at"}),
         (Thresholds(exit_at=Timestamp(NOW)), None, False, FIRST | {"exit_at"}),
     ],
@@ -143,15 +146,21 @@ TRAIL = {"trailing_stop_pct", "trailing_stop_points"}
 def test_a_threshold_is_sent_where_the_service_knows_it(
     wanted: Thresholds, known: Thresholds | None, sent: set[str], *, has_all: bool
 ) -> None:
-    fields = ("stop_pct", "target_pct", "trail_pct", "trail_points", "exit_at")
+    fields = (
+        "stop_loss_pct",
+        "take_profit_pct",
+        "trailing_stop_pct",
+        "trailing_stop_points",
+        "exit_at",
+    )
     view = None
     if known is not None:
         view = monitor_of(**{name: getattr(known, name) for name in fields})
     body = monitor_request(order(wanted), view, has_all=has_all)
     assert body.model_fields_set == {"side", "venue", *sent}
     assert (body.side, body.venue) == (HELD.side, HELD.venue)
-    assert body.stop_loss_pct == wanted.stop_pct
-    assert body.trailing_stop_pct == wanted.trail_pct
+    assert body.stop_loss_pct == wanted.stop_loss_pct
+    assert body.trailing_stop_pct == wanted.trailing_stop_pct
     assert body.exit_at == wanted.exit_at
 
 
@@ -244,8 +253,8 @@ async def test_an_answer_without_a_venue_is_about_the_one_asked() -> None:
     [
         (STOP, {}, False, ""),
         (STOP, {"take_profit_pct": 0.5}, False, "target 50% (requested none)"),
-        (Thresholds(target_pct=0.3), {"stop_loss_pct": None}, False, ""),
-        (Thresholds(target_pct=0.3), {"take_profit_pct": 0.3}, True, ""),
+        (Thresholds(take_profit_pct=0.3), {"stop_loss_pct": None}, False, ""),
+        (Thresholds(take_profit_pct=0.3), {"take_profit_pct": 0.3}, True, ""),
         (
             STOP,
             {"stop_loss_pct": 0.25, "take_profit_pct": 0.5},
@@ -254,13 +263,13 @@ async def test_an_answer_without_a_venue_is_about_the_one_asked() -> None:
         ),
         (STOP, {"stop_loss_pct": None}, True, "no stop (requested 20%)"),
         (
-            Thresholds(trail_points=0.05),
+            Thresholds(trailing_stop_points=0.05),
             {"stop_loss_pct": None, "trailing_stop_points": 0.12345},
             True,
             "trailing stop 12.35 pt (requested 5 pt)",
         ),
         (
-            Thresholds(stop_pct=0.2, exit_at=Timestamp(NOW)),
+            Thresholds(stop_loss_pct=0.2, exit_at=Timestamp(NOW)),
             {"stop_loss_pct": 0.2, "exit_at": datetime.fromtimestamp(NOW + 3_600, UTC)},
             True,
             f"time stop {LATER} (requested {moment_text(Timestamp(NOW))})",
@@ -284,7 +293,7 @@ async def test_another_threshold_than_the_one_asked_is_told(
 
 
 def three() -> SetMonitors:
-    return SetMonitors((order(), order(Thresholds(stop_pct=0.3)), order()))
+    return SetMonitors((order(), order(Thresholds(stop_loss_pct=0.3)), order()))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def warned(state: DeskState) -> str:
 
 
 def test_distances_go_from_the_entry_to_each_end() -> None:
-    monitor = monitor_of(entry=0.5, mark=0.45, stop_pct=0.2, target_pct=0.5)
+    monitor = monitor_of(entry=0.5, mark=0.45, stop_loss_pct=0.2, take_profit_pct=0.5)
     assert monitor.stop_price == pytest.approx(0.4)
     assert monitor.target_price == pytest.approx(0.75)
     assert monitor.to_stop == pytest.approx(0.5)
@@ -54,13 +54,13 @@ def test_distances_go_from_the_entry_to_each_end() -> None:
     assert monitor_of(mark=0.9).to_stop == 1.0
     assert monitor_of(mark=0.1).to_stop == 0.0
     # A target is measured by what an exit brings a share, not by the mark.
-    hundred = {"shares": Micros(100 * ONE), "target_pct": 0.5, "mark": 0.9}
+    hundred = {"shares": Micros(100 * ONE), "take_profit_pct": 0.5, "mark": 0.9}
     assert monitor_of(**hundred, exit_value=Micros(60 * ONE)).to_target == pytest.approx(0.6)
     assert monitor_of(**hundred, exit_value=Micros(40 * ONE)).to_target == 1.0
     assert monitor_of(**hundred, exit_value=Micros(75 * ONE)).to_target == 0.0
     assert monitor_of(**hundred, exit_value=None).to_target is None
     assert monitor_of(mark=None).to_stop is None
-    assert monitor_of(stop_pct=None).stop_price is None
+    assert monitor_of(stop_loss_pct=None).stop_price is None
     assert monitor_of(entry=0.0, mark=0.0).to_stop == 0.0
     assert monitor_of(exit_value=None).exit_pnl is None
     assert monitor_of().exit_pnl == -3 * ONE
@@ -197,7 +197,7 @@ def test_a_monitor_of_a_service_that_says_the_least_has_its_entry() -> None:
     view = monitor_view(body)
     assert (view.entry, view.mark, view.exit_value) == (0.5, None, None)
     assert view.stop_price == pytest.approx(0.45)
-    assert (view.target_pct, view.key) == (None, "m:no")
+    assert (view.take_profit_pct, view.key) == (None, "m:no")
     # What was sold may still have a cost: nothing is divided by no shares.
     sold = monitor_view(body.model_copy(update={"shares": 0.0}))
     assert (sold.entry, sold.shares, sold.cost) == (None, 0, 2 * ONE)
@@ -231,12 +231,12 @@ async def test_thresholds_are_set_and_removed(tmp_path: Path) -> None:
         desk.submit(wish(market_id, 0.3, 0.5))
         state = await until(desk, lambda s: not s.risk.monitors[0].automatic, stage, step_s=0.05)
         (monitor,) = state.risk.monitors
-        assert (monitor.stop_pct, monitor.target_pct) == (0.3, 0.5)
+        assert (monitor.stop_loss_pct, monitor.take_profit_pct) == (0.3, 0.5)
         assert monitor.exit_value is not None
         assert monitor.mark == pytest.approx(state.markets[market_id].price)
         desk.submit(SetMonitors((wish(market_id, None, 0.9), wish("nowhere"))))
         state = await until(desk, lambda s: "1 of 2" in warned(s), stage)
-        assert state.risk.monitors[0].stop_pct is None
+        assert state.risk.monitors[0].stop_loss_pct is None
         desk.submit(RemoveMonitor(market_id, Side.YES, Venue.SIM))
         await until(desk, lambda s: not s.risk.monitors, stage, step_s=0.05)
         await stage.clock.advance(20)
@@ -325,24 +325,24 @@ def test_the_order_for_a_monitor_says_its_limits_to_a_tenth_of_a_percent() -> No
 
 def test_the_higher_floor_counts_and_the_distance_to_a_trailing_stop_begins_at_the_peak() -> None:
     trailing = monitor_of(
-        entry=0.5, mark=0.66, stop_pct=0.2, trail_pct=0.1, peak=0.7, trail_price=0.63
+        entry=0.5, mark=0.66, stop_loss_pct=0.2, trailing_stop_pct=0.1, peak=0.7, trail_price=0.63
     )
     assert (trailing.floor_price, trailing.is_trailing) == (0.63, True)
     assert trailing.to_stop == pytest.approx(3 / 7)
     deep = replace(trailing, trail_price=0.35)
     assert (deep.floor_price, deep.is_trailing) == (deep.stop_price, False)
-    assert monitor_of(stop_pct=None).floor_price is None
-    assert not monitor_of(stop_pct=None).is_trailing
+    assert monitor_of(stop_loss_pct=None).floor_price is None
+    assert not monitor_of(stop_loss_pct=None).is_trailing
 
 
 def test_the_command_says_trailing_and_time_stop() -> None:
     at = Timestamp(1_800_003_600.0)
-    given = SetMonitor("m", Side.YES, Venue.SIM, Thresholds(trail_pct=0.05, exit_at=at))
+    given = SetMonitor("m", Side.YES, Venue.SIM, Thresholds(trailing_stop_pct=0.05, exit_at=at))
     assert given.describe() == (
         "monitor YES: no stop, no target, trailing stop 5.0% below the peak, "
         "time stop 15 Jan 09:00 UTC wall time"
     )
-    points = replace(given, thresholds=Thresholds(trail_points=0.03))
+    points = replace(given, thresholds=Thresholds(trailing_stop_points=0.03))
     assert points.describe().endswith("trailing stop 3.0 pt below the peak")
 
 
@@ -351,17 +351,19 @@ async def test_trailing_and_time_stop_are_set_changed_and_removed(tmp_path: Path
     async with at_work(tmp_path) as (desk, stage, _):
         market_id = await held(desk, stage)
         at = Timestamp(float(int(stage.clock.now()) + 7_200))
-        wanted = wish(market_id, 0.3, None, trail_pct=0.05, exit_at=at)
+        wanted = wish(market_id, 0.3, None, trailing_stop_pct=0.05, exit_at=at)
         desk.submit(wanted)
         state = await until(desk, lambda s: s.risk.monitors[0].exit_at, stage, step_s=0.05)
         (monitor,) = state.risk.monitors
         assert monitor.thresholds == wanted.thresholds
         assert monitor.peak == pytest.approx(state.markets[market_id].price, abs=1e-4)
         assert monitor.trail_price == pytest.approx(monitor.peak * 0.95, abs=1e-4)
-        desk.submit(wish(market_id, 0.3, None, trail_points=0.02))
-        state = await until(desk, lambda s: s.risk.monitors[0].trail_points, stage, step_s=0.05)
+        desk.submit(wish(market_id, 0.3, None, trailing_stop_points=0.02))
+        state = await until(
+            desk, lambda s: s.risk.monitors[0].trailing_stop_points, stage, step_s=0.05
+        )
         thresholds = state.risk.monitors[0].thresholds
-        assert (thresholds.trail_pct, thresholds.exit_at) == (None, None)
+        assert (thresholds.trailing_stop_pct, thresholds.exit_at) == (None, None)
         desk.submit(wish(market_id, 0.3, None))
         state = await until(desk, lambda s: not s.risk.monitors[0].thresholds.trails, stage)
         assert state.risk.monitors[0].thresholds == wish(market_id, 0.3, None).thresholds
@@ -396,7 +398,7 @@ def test_a_service_with_stop_and_target_alone_is_sent_no_other_name() -> None:
     names = {"side", "venue", "stop_loss_pct", "take_profit_pct"}
     assert monitor_request(plain, None, has_all=False).model_fields_set == names
     assert monitor_request(plain, monitor_of(), has_all=False).model_fields_set == names
-    trails, timed = monitor_of(trail_pct=0.1), monitor_of(exit_at=AT)
+    trails, timed = monitor_of(trailing_stop_pct=0.1), monitor_of(exit_at=AT)
     trail = {"trailing_stop_pct", "trailing_stop_points"}
     sent = monitor_request(plain, trails, has_all=False)
     assert sent.model_fields_set == names | trail
@@ -404,7 +406,7 @@ def test_a_service_with_stop_and_target_alone_is_sent_no_other_name() -> None:
     assert monitor_request(plain, timed, has_all=False).model_fields_set == names | {"exit_at"}
     # What another console has set meanwhile goes, too.
     every = monitor_request(plain, None, has_all=True)
-    assert every.model_fields_set == {"side", "venue", *(kind.wire for kind in THRESHOLDS)}
+    assert every.model_fields_set == {"side", "venue", *(kind.name for kind in THRESHOLDS)}
 
 
 @pytest.mark.slow
@@ -426,7 +428,7 @@ async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(tmp_pat
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
         told = [
-            (trail, await newly_warned(desk, stage, wish(market_id, trail_pct=trail)))
+            (trail, await newly_warned(desk, stage, wish(market_id, trailing_stop_pct=trail)))
             for trail in (0.0, -0.1, 1.0, math.nan, math.inf)
         ]
         assert [case for case in told if "trailing stop: above 0" not in case[1]] == []
@@ -437,7 +439,7 @@ async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(tmp_pat
 async def test_a_buy_sets_its_stop_and_target_when_it_fills(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         await until(desk, lambda s: s.markets and "positions" in s.seen, stage)
-        order = replace(buy(stage.open_markets()[0]), stop_pct=0.1, target_pct=0.4)
+        order = replace(buy(stage.open_markets()[0]), stop_loss_pct=0.1, take_profit_pct=0.4)
         desk.submit(order)
         state = await until(desk, lambda s: s.risk.monitors, stage, step_s=0.05)
         (monitor,) = state.risk.monitors
@@ -477,7 +479,7 @@ async def test_a_monitor_that_differs_from_the_requested_one_is_reported(tmp_pat
     async with at_work(tmp_path) as (desk, stage, line):
         market_id = await held(desk, stage)
         at = Timestamp(1_800_003_600.0)
-        order = wish(market_id, 0.3, 0.5, trail_pct=0.05, exit_at=at)
+        order = wish(market_id, 0.3, 0.5, trailing_stop_pct=0.05, exit_at=at)
         same = {
             "market_id": market_id, "stop_loss_pct": 0.3, "take_profit_pct": 0.5,
             "trailing_stop_pct": 0.05, "exit_at": "2027-01-15T09:00:00Z",
@@ -505,8 +507,8 @@ async def test_an_answer_that_leaves_out_stop_and_target_proves_nothing(tmp_path
         answering(line, market_id=market_id, message="watched")
         desk.submit(wish(market_id, 0.3))
         await until(desk, lambda s: any(n.tone == "good" for n in s.notices), stage, step_s=0.01)
-        assert desk.state.risk.monitors[0].stop_pct == before[0].stop_pct
-        desk.submit(wish(market_id, 0.3, trail_points=0.02))
+        assert desk.state.risk.monitors[0].stop_loss_pct == before[0].stop_loss_pct
+        desk.submit(wish(market_id, 0.3, trailing_stop_points=0.02))
         text = "the service set no trailing stop (requested 2 pt)"
         await until(desk, lambda s: text in warned(s), stage, step_s=0.05)
 

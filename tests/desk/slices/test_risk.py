@@ -30,11 +30,11 @@ def test_a_stop_lies_below_the_entry_and_a_target_above_it() -> None:
 @pytest.mark.parametrize(
     ("thresholds", "peak", "price"),
     [
-        (Thresholds(trail_pct=0.25), 0.8, 0.6),
-        (Thresholds(trail_points=0.25), 0.8, 0.55),
-        (Thresholds(trail_pct=0.1, trail_points=0.25), 0.8, 0.55),
-        (Thresholds(trail_pct=0.25), None, None),
-        (Thresholds(stop_pct=0.25), 0.8, None),
+        (Thresholds(trailing_stop_pct=0.25), 0.8, 0.6),
+        (Thresholds(trailing_stop_points=0.25), 0.8, 0.55),
+        (Thresholds(trailing_stop_pct=0.1, trailing_stop_points=0.25), 0.8, 0.55),
+        (Thresholds(trailing_stop_pct=0.25), None, None),
+        (Thresholds(stop_loss_pct=0.25), 0.8, None),
     ],
 )
 def test_a_trailing_stop_follows_the_peak(
@@ -42,7 +42,7 @@ def test_a_trailing_stop_follows_the_peak(
 ) -> None:
     found = thresholds.trail_price(peak)
     assert found == (None if price is None else pytest.approx(price))
-    assert thresholds.trails is (thresholds != Thresholds(stop_pct=0.25))
+    assert thresholds.trails is (thresholds != Thresholds(stop_loss_pct=0.25))
 
 
 def test_thresholds_are_said_with_all_that_they_watch() -> None:
@@ -54,16 +54,16 @@ def test_thresholds_are_said_with_all_that_they_watch() -> None:
         "no stop, no target, trailing stop 20.0% below the peak, "
         "time stop 15 Jan 08:00 UTC wall time"
     )
-    points = Thresholds(trail_points=0.025).describe()
+    points = Thresholds(trailing_stop_points=0.025).describe()
     assert points.endswith("trailing stop 2.5 pt below the peak")
 
 
 def test_a_monitor_sells_at_the_higher_of_its_floors() -> None:
-    both = monitor_of(entry=0.5, stop_pct=0.2, trail_price=0.45, peak=0.6)
+    both = monitor_of(entry=0.5, stop_loss_pct=0.2, trail_price=0.45, peak=0.6)
     assert (both.floor_price, both.is_trailing) == (0.45, True)
     lower = replace(both, trail_price=0.3)
     assert (lower.floor_price, lower.is_trailing) == (pytest.approx(0.4), False)
-    neither = monitor_of(stop_pct=None)
+    neither = monitor_of(stop_loss_pct=None)
     assert (neither.floor_price, neither.is_trailing) == (None, False)
     shares = Micros(40 * ONE)
     whole = monitor_of(exit_value=Micros(22 * ONE), shares=shares)

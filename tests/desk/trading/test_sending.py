@@ -59,7 +59,7 @@ FILLED = body(side=Side.NO, shares_bought=40.0, cost=20.0)
 def test_a_request_says_all_of_an_order_on_a_real_venue() -> None:
     order = replace(
         ORDER, venue=Venue.EVM, price=0.4, rests=True, expires_at=Timestamp(1_800_009_000),
-        reasoning="because", stop_pct=0.2, target_pct=0.5, shares=Micros(0),
+        reasoning="because", stop_loss_pct=0.2, take_profit_pct=0.5, shares=Micros(0),
     )  # fmt: skip
     whole = request_of(order, dry_run=False, client_ref="ref-1")
     assert whole.model_dump(exclude_none=True) == TradeRequest(

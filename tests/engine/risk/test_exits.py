@@ -645,7 +645,7 @@ def _trailing(world: World, market: Market, **terms: float) -> Event:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("terms", [{"trail_pct": 0.05}, {"trail_points": 0.03}])
+@pytest.mark.parametrize("terms", [{"trailing_stop_pct": 0.05}, {"trailing_stop_points": 0.03}])
 def test_a_trailing_stop_never_moves_down_and_sells_at_the_first_mark_at_or_below_it(
     seed: int, terms: dict[str, float]
 ) -> None:
@@ -660,12 +660,12 @@ def test_a_trailing_stop_never_moves_down_and_sells_at_the_first_mark_at_or_belo
         mark, before = market.price(), monitor.trail_price() or 0.0
         did = tick(world)
         peak = max(peak, mark)
-        level = peak * 0.95 if "trail_pct" in terms else peak - 0.03
+        level = peak * 0.95 if "trailing_stop_pct" in terms else peak - 0.03
         if mark <= level:
             (breach,) = of(did, Breached)
             assert (breach.reason, breach.price) == (ExitReason.TRAILING_STOP, mark)
             assert math.isclose(breach.level, level)
-            distance = "5.0%" if "trail_pct" in terms else "3 pt"
+            distance = "5.0%" if "trailing_stop_pct" in terms else "3 pt"
             assert reason_of(breach).startswith(f"trailing stop {distance}: YES fell to ")
             assert of(did, Fill)[0].note.source == "risk:trailing_stop"
             break
@@ -685,7 +685,7 @@ def test_the_higher_one_of_stop_and_trailing_stop_sells_and_is_named() -> None:
     market = open_markets(world)[0]
     buy(world, "ada", market)
     request = ThresholdRequest(
-        Spot(market.market_id, YES), stop_and_target(0.02, None) | {"trail_pct": 0.5}
+        Spot(market.market_id, YES), stop_and_target(0.02, None) | {"trailing_stop_pct": 0.5}
     )
     set_monitor(world, world.agents["ada"], request, world.at)
     push(world, market, NO, 300)
@@ -696,16 +696,20 @@ def test_the_higher_one_of_stop_and_trailing_stop_sells_and_is_named() -> None:
 def test_a_monitor_that_trails_already_keeps_its_peak_when_it_is_changed() -> None:
     world = new_world("ada", speed=0, **OFF)
     market = open_markets(world)[0]
-    _trailing(world, market, trail_pct=0.5)
+    _trailing(world, market, trailing_stop_pct=0.5)
     push(world, market, YES, 300)
     high = market.price()
     assert [one.peak for one in of(tick(world), PeakRaised)] == [high]
     push(world, market, NO, 100)
     assert market.price() < high
     spot, agent = Spot(market.market_id, YES), world.agents["ada"]
-    set_monitor(world, agent, ThresholdRequest(spot, {"trail_points": 0.4}), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, {"trailing_stop_points": 0.4}), world.at)
     (monitor,) = world.risk.monitors_of("ada")
-    assert (monitor.peak, monitor.trail_pct, monitor.trail_points) == (high, None, 0.4)
+    assert (monitor.peak, monitor.trailing_stop_pct, monitor.trailing_stop_points) == (
+        high,
+        None,
+        0.4,
+    )
     assert monitor.stop_loss_pct is None
 
 
@@ -743,14 +747,16 @@ def test_a_trailing_stop_below_zero_is_refused_and_changes_nothing() -> None:
     buy(world, "ada", market)
     agent, spot, mark = world.agents["ada"], Spot(market.market_id, YES), market.price()
     for points in (mark, 0.99):
-        request = ThresholdRequest(spot, stop_and_target(None, None) | {"trail_points": points})
+        request = ThresholdRequest(
+            spot, stop_and_target(None, None) | {"trailing_stop_points": points}
+        )
         with pytest.raises(TrailingStopTooWide, match="below 0"):
             set_monitor(world, agent, request, world.at)
     assert not world.risk.monitors_of("ada")
-    _trailing(world, market, trail_points=mark / 2)
+    _trailing(world, market, trailing_stop_points=mark / 2)
     # What the monitor has already is not judged again.
     set_monitor(world, agent, ThresholdRequest(spot, stop_and_target(0.5, None)), world.at)
-    assert world.risk.monitors_of("ada")[0].trail_points == mark / 2
+    assert world.risk.monitors_of("ada")[0].trailing_stop_points == mark / 2
 
 
 @pytest.mark.slow
@@ -760,7 +766,7 @@ def test_a_trailing_stop_follows_the_prices_of_a_night() -> None:
     for number in range(12):
         world = new_world("ada", **OFF)
         market = open_markets(world, life_s=8 * HOUR)[number % 6]
-        _trailing(world, market, trail_points=0.02)
+        _trailing(world, market, trailing_stop_points=0.02)
         start, text = world.risk.monitors_of("ada")[0].peak, text_of(world)
         events = tick(world, 7 * HOUR)
         peaks = [one.peak for one in of(events, PeakRaised)]
@@ -811,13 +817,17 @@ def test_a_buy_sets_the_monitor_that_it_names_and_keeps_a_trailing_stop() -> Non
     assert (monitor.stop_loss_pct, monitor.take_profit_pct) == (0.1, 0.4)
     assert not monitor.automatic
     spot = Spot(market.market_id, YES)
-    set_monitor(world, agent, ThresholdRequest(spot, {"trail_pct": 0.3}), world.at)
+    set_monitor(world, agent, ThresholdRequest(spot, {"trailing_stop_pct": 0.3}), world.at)
     note = Note(stop_loss_pct=0.25)
     world.place(
         Order(agent, market.market_id, YES, Action.BUY, Micros(5 * ONE), note=note), world.at
     )
     (monitor,) = world.risk.monitors_of("ada")
-    assert (monitor.stop_loss_pct, monitor.take_profit_pct, monitor.trail_pct) == (0.25, 0.4, 0.3)
+    assert (monitor.stop_loss_pct, monitor.take_profit_pct, monitor.trailing_stop_pct) == (
+        0.25,
+        0.4,
+        0.3,
+    )
     # One without leaves it as it is.
     buy(world, "ada", market)
     assert world.risk.monitors_of("ada")[0].stop_loss_pct == 0.25

@@ -85,15 +85,20 @@ def test_a_mark_is_that_of_the_book_and_not_the_best_price() -> None:
         (NO, {"take_profit_pct": 0.25}, 0.375, (TAKE, 0.625, 0.625)),
         (NO, {"take_profit_pct": 0.25}, 0.376, None),
         (NO, {"take_profit_pct": 0.25}, 0.25, (TAKE, 0.625, 0.75)),
-        (YES, {"trail_points": 0.25, "peak": 0.75}, 0.5, (TRAIL, 0.5, 0.5)),
-        (YES, {"trail_points": 0.25, "peak": 0.75}, 0.501, None),
-        (NO, {"trail_pct": 0.5, "peak": 0.75}, 0.625, (TRAIL, 0.375, 0.375)),
-        (NO, {"trail_pct": 0.5, "peak": 0.75}, 0.624, None),
+        (YES, {"trailing_stop_points": 0.25, "peak": 0.75}, 0.5, (TRAIL, 0.5, 0.5)),
+        (YES, {"trailing_stop_points": 0.25, "peak": 0.75}, 0.501, None),
+        (NO, {"trailing_stop_pct": 0.5, "peak": 0.75}, 0.625, (TRAIL, 0.375, 0.375)),
+        (NO, {"trailing_stop_pct": 0.5, "peak": 0.75}, 0.624, None),
         # The higher one of both is reached first, and named.
-        (YES, {"stop_loss_pct": 0.5, "trail_points": 0.25, "peak": 0.75}, 0.5, (TRAIL, 0.5, 0.5)),
         (
             YES,
-            {"stop_loss_pct": 0.25, "trail_points": 0.25, "peak": 0.5},
+            {"stop_loss_pct": 0.5, "trailing_stop_points": 0.25, "peak": 0.75},
+            0.5,
+            (TRAIL, 0.5, 0.5),
+        ),
+        (
+            YES,
+            {"stop_loss_pct": 0.25, "trailing_stop_points": 0.25, "peak": 0.5},
             0.375,
             (STOP, 0.375, 0.375),
         ),
@@ -244,8 +249,8 @@ def all_ids(monitors: Monitors) -> list[str]:
 def test_a_monitor_is_found_by_its_side_its_holder_and_its_market() -> None:
     monitors = Monitors()
     late = monitor(set_at=Timestamp(AT + 9), exit_at=AT)
-    early = monitor(market_id="m2", trail_pct=0.5)
-    other = monitor("bea", venue=EVM, trail_points=0.25)
+    early = monitor(market_id="m2", trailing_stop_pct=0.5)
+    other = monitor("bea", venue=EVM, trailing_stop_points=0.25)
     for one in (late, early, other):
         monitors.add(one)
     assert monitors.get(late.watched) is late
@@ -270,7 +275,7 @@ def test_a_monitor_is_found_by_its_side_its_holder_and_its_market() -> None:
 
 def test_one_that_replaces_another_leaves_nothing_of_it() -> None:
     monitors = Monitors()
-    first = monitor(trail_pct=0.5, exit_at=AT)
+    first = monitor(trailing_stop_pct=0.5, exit_at=AT)
     monitors.add(first)
     put(monitors.ladder_of(first.watched), first)
     second = monitor(stop_loss_pct=0.25)
@@ -285,7 +290,7 @@ def test_one_that_replaces_another_leaves_nothing_of_it() -> None:
 
 def test_a_market_whose_last_monitor_goes_has_no_ladder() -> None:
     monitors = Monitors()
-    both = [monitor(stop_loss_pct=0.25, trail_pct=0.5), monitor("bea", exit_at=AT)]
+    both = [monitor(stop_loss_pct=0.25, trailing_stop_pct=0.5), monitor("bea", exit_at=AT)]
     for one in both:
         monitors.add(one)
     assert monitors.drop(both[0].watched) is both[0]
@@ -319,11 +324,11 @@ def test_levels_are_measured_from_the_average_cost_and_the_peak() -> None:
     assert (one.stop_price(), one.target_price(), one.trail_price()) == (0.375, 0.75, None)
     assert one.floor() == (0.375, STOP)
     assert [one.distance(reason) for reason in (STOP, TAKE, TRAIL)] == [0.25, 0.5, 0.0]
-    points = monitor(trail_points=0.25, peak=0.75)
+    points = monitor(trailing_stop_points=0.25, peak=0.75)
     assert (points.trail_price(), points.trail_price(0.5)) == (0.5, 0.25)
     assert (points.floor(), points.floor(0.5)) == ((0.5, TRAIL), (0.25, TRAIL))
     assert (points.stop_price(), points.target_price()) == (None, None)
-    share = monitor(trail_pct=0.25, peak=0.5)
+    share = monitor(trailing_stop_pct=0.25, peak=0.5)
     assert (share.trail_price(), share.trail_distance) == (0.375, 0.25)
     assert [points.distance(reason) for reason in ExitReason] == [
         0.25 if reason is TRAIL else 0.0 for reason in ExitReason

@@ -134,7 +134,7 @@ def test_what_is_not_held_is_not_watched_whatever_the_journal_says(terms: dict[s
 def test_a_peak_moves_the_trailing_stop_that_it_is_of() -> None:
     world = trading(auto_risk_monitor_enabled=False)
     bought(world)
-    world.apply(monitor_set(trail_points=0.1, peak=0.45))
+    world.apply(monitor_set(trailing_stop_points=0.1, peak=0.45))
     world.apply(PeakRaised("ada", AT, SIM, "m1", NO, 0.9))
     assert only(world.risk).trail_price() == pytest.approx(0.35)
     world.apply(PeakRaised("ada", AT, SIM, "m1", YES, 0.6))
@@ -206,11 +206,15 @@ def test_a_buy_is_watched_by_the_defaults_of_its_agent(
 def test_a_buy_that_names_a_threshold_changes_that_one_alone() -> None:
     world = trading(stop_loss_pct=0.2)
     bought(world)
-    world.apply(monitor_set(stop_loss_pct=0.3, trail_points=0.1, peak=0.5))
+    world.apply(monitor_set(stop_loss_pct=0.3, trailing_stop_points=0.1, peak=0.5))
     order = Order(world.agents["ada"], "m1", YES, BUY, Micros(ONE), note=Note(take_profit_pct=0.6))
     world.place(order, Timestamp(AT + 4))
     found = only(world.risk)
-    assert (found.stop_loss_pct, found.take_profit_pct, found.trail_points) == (0.3, 0.6, 0.1)
+    assert (found.stop_loss_pct, found.take_profit_pct, found.trailing_stop_points) == (
+        0.3,
+        0.6,
+        0.1,
+    )
     assert (found.automatic, found.set_at, found.peak) == (False, AT + 4, 0.5)
 
 
@@ -379,7 +383,9 @@ def test_a_closed_market_does_not_hide_an_open_one() -> None:
     assert found == ["m2"]
 
 
-@pytest.mark.parametrize("terms", [{"stop_loss_pct": 0.1}, {"trail_points": 0.05, "peak": 0.9}])
+@pytest.mark.parametrize(
+    "terms", [{"stop_loss_pct": 0.1}, {"trailing_stop_points": 0.05, "peak": 0.9}]
+)
 def test_all_monitors_of_a_market_that_are_reached_are_breached_in_one_look(
     terms: dict[str, Any],
 ) -> None:

@@ -34,8 +34,8 @@ def monitor_of(held: PositionView, place: int) -> MonitorView:
         entry=held.average,
         mark=held.mark_price,
         exit_value=held.exit_value,
-        stop_pct=STOPS[place % 6],
-        target_pct=TARGETS[place % 6],
+        stop_loss_pct=STOPS[place % 6],
+        take_profit_pct=TARGETS[place % 6],
         automatic=place % 2 == 0,
         state=MonitorState.WATCHING if is_open else MonitorState.CLOSED,
     )

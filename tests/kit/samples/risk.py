@@ -14,7 +14,7 @@ def monitor_of(market_id: str = "m", **other: Any) -> MonitorView:
     given = {
         "question": "Rain?", "side": Side.YES, "venue": Venue.SIM, "shares": SHARES,
         "cost": Micros(25 * ONE), "entry": 0.5, "mark": 0.45, "exit_value": Micros(22 * ONE),
-        "stop_pct": 0.2, "target_pct": None, "automatic": True,
+        "stop_loss_pct": 0.2, "take_profit_pct": None, "automatic": True,
     }  # fmt: skip
     return MonitorView(market_id=market_id, **{**given, **other})
 

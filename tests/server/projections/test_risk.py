@@ -60,7 +60,7 @@ def test_a_monitor_is_told_with_the_figures_of_its_side() -> None:
     world.agents["ada"].change({"name": "Ada"})
     price = 1.0 - world.markets[MARKET].price()
     told = monitor_body(
-        world, monitor(SIM, trail_pct=0.1, exit_at=Timestamp(AT + 99)), TIMES
+        world, monitor(SIM, trailing_stop_pct=0.1, exit_at=Timestamp(AT + 99)), TIMES
     ).model_dump()
     assert told == {
         "market_id": MARKET,
@@ -100,7 +100,7 @@ def test_a_monitor_without_a_trailing_stop_has_no_peak() -> None:
 
 
 def test_a_trailing_stop_in_points_is_told_as_such() -> None:
-    body = monitor_body(holding(SIM), monitor(SIM, trail_points=0.05), TIMES)
+    body = monitor_body(holding(SIM), monitor(SIM, trailing_stop_points=0.05), TIMES)
     assert (body.trailing_stop_pct, body.trailing_stop_points) == (None, 0.05)
     assert (body.trailing_stop_price, body.peak_price) == (0.4, 0.45)
 

@@ -112,8 +112,8 @@ class Change:
     def exits_at_once(self) -> str:
         """The threshold that the mark has passed already; empty if none."""
         about = self.monitor
-        stop = stop_price(about.stop_from, self.thresholds.stop_pct)
-        target = target_price(about.entry, self.thresholds.target_pct)
+        stop = stop_price(about.stop_from, self.thresholds.stop_loss_pct)
+        target = target_price(about.entry, self.thresholds.take_profit_pct)
         if about.mark is not None and stop is not None and about.mark <= stop:
             return "stop"
         if about.mark is not None and target is not None and about.mark >= target:
@@ -195,9 +195,9 @@ def read_trail(text: str) -> tuple[float | None, float | None]:
 
 def trail_text(known: Thresholds) -> str:
     """A trailing stop as a person types it; empty without one."""
-    if known.trail_points is not None:
-        return f"{percent_text(known.trail_points)}{_POINT}"
-    return "" if known.trail_pct is None else f"{percent_text(known.trail_pct)}%"
+    if known.trailing_stop_points is not None:
+        return f"{percent_text(known.trailing_stop_points)}{_POINT}"
+    return "" if known.trailing_stop_pct is None else f"{percent_text(known.trailing_stop_pct)}%"
 
 
 def exit_terms(known: Thresholds) -> tuple[str, ...]:
@@ -212,13 +212,13 @@ def exit_terms(known: Thresholds) -> tuple[str, ...]:
 def _exits(typed: TypedExits, now: Timestamp) -> Thresholds:
     """The typed trailing stop and time stop."""
     kept = typed.kept
-    trail = kept.trail_pct, kept.trail_points
+    trail = kept.trailing_stop_pct, kept.trailing_stop_points
     if typed.trail.strip() != typed.kept_trail:
         trail = read_trail(typed.trail)
     exit_at = kept.exit_at
     if typed.exit_at.strip() != typed.kept_exit_at:
         exit_at = None if is_off(typed.exit_at) else read_moment(typed.exit_at, now)
-    return replace(kept, trail_pct=trail[0], trail_points=trail[1], exit_at=exit_at)
+    return replace(kept, trailing_stop_pct=trail[0], trailing_stop_points=trail[1], exit_at=exit_at)
 
 
 def read_change(
@@ -249,8 +249,8 @@ def read_change(
         raise FieldError(why)
     thresholds = replace(
         _exits(exits, now),
-        stop_pct=read_stop(stop, monitor.stop_from),
-        target_pct=read_target(target, monitor.entry),
+        stop_loss_pct=read_stop(stop, monitor.stop_from),
+        take_profit_pct=read_target(target, monitor.entry),
     )
     change = Change(monitor, thresholds)
     if change.thresholds.is_empty:
@@ -288,8 +288,8 @@ def read_changes(monitors: Sequence[MonitorView], stop: str, target: str) -> tup
             monitor,
             replace(
                 monitor.thresholds,
-                stop_pct=new_stop if stop.strip() else monitor.stop_pct,
-                target_pct=new_target if target.strip() else monitor.target_pct,
+                stop_loss_pct=new_stop if stop.strip() else monitor.stop_loss_pct,
+                take_profit_pct=new_target if target.strip() else monitor.take_profit_pct,
             ),
         )
         for monitor in monitors

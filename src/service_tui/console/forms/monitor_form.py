@@ -59,14 +59,14 @@ class MonitorForm(Form[Change]):
         known = monitor.thresholds
         self._is_set = not known.is_empty
         self._is_gone = False
-        stop = monitor.stop_pct if self._is_set else USUAL_STOP
-        self._kept = {"stop": stop, "target": monitor.target_pct}
+        stop = monitor.stop_loss_pct if self._is_set else USUAL_STOP
+        self._kept = {"stop": stop, "target": monitor.take_profit_pct}
         self._exits = TypedExits(
             kept=known, kept_trail=trail_text(known), kept_exit_at=_exit_text(known, now)
         )
         self.first = {
             STOP.name: percent_text(stop),
-            TARGET.name: percent_text(monitor.target_pct),
+            TARGET.name: percent_text(monitor.take_profit_pct),
             TRAIL.name: self._exits.kept_trail,
             EXIT_AT.name: self._exits.kept_exit_at,
         }
@@ -194,7 +194,7 @@ class MonitorForm(Form[Change]):
         target = (
             None
             if result is None
-            else target_price(self._monitor.entry, result.thresholds.target_pct)
+            else target_price(self._monitor.entry, result.thresholds.take_profit_pct)
         )
         if target is not None and target >= 1:
             return Text("Target above 1: never reached.", "warn")
@@ -213,7 +213,7 @@ def _floor(change: Change) -> float | None:
     """The higher one of the stop and of where the trailing stop begins."""
     about = change.monitor
     floors = (
-        stop_price(about.stop_from, change.thresholds.stop_pct),
+        stop_price(about.stop_from, change.thresholds.stop_loss_pct),
         change.thresholds.trail_price(peak_of(about)),
     )
     return max((price for price in floors if price is not None), default=None)

@@ -174,12 +174,12 @@ def _with_exits(state: DeskState, order: PlaceTrade, draft: Draft) -> PlaceTrade
     if any(is_off(typed) for typed in (draft.stop, draft.target) if typed.strip()):
         raise FieldError("off: not for one order; Settings has the stop and target of every buy")
     amends = draft.amends
-    stop = read_stop(_exit_of(draft.stop, amends and amends.stop_pct), None)
-    target = read_target(_exit_of(draft.target, amends and amends.target_pct), None)
+    stop = read_stop(_exit_of(draft.stop, amends and amends.stop_loss_pct), None)
+    target = read_target(_exit_of(draft.target, amends and amends.take_profit_pct), None)
     if (stop, target) != (None, None):
         kept = _attached(state, order)
         stop, target = (typed or left for typed, left in zip((stop, target), kept, strict=True))
-    return replace(order, stop_pct=stop, target_pct=target)
+    return replace(order, stop_loss_pct=stop, take_profit_pct=target)
 
 
 def _exit_of(text: str, kept: float | None) -> TypedThreshold:
@@ -191,7 +191,7 @@ def _attached(state: DeskState, order: PlaceTrade) -> tuple[float | None, float 
     """Stop and target that the position has, or gets automatically, without any typed."""
     known = state.risk.monitor(order.holding)
     if known is not None and not known.is_spent:
-        return known.stop_pct, known.target_pct
+        return known.stop_loss_pct, known.take_profit_pct
     defaults = None if state.buy_limits is None else state.buy_limits.defaults
     if defaults is None or not defaults.auto_monitor:
         return None, None

@@ -120,7 +120,7 @@ def as_quoted(order: PlaceTrade) -> PlaceTrade:
     """The order without what changes no quote: reasoning, stop, target, an expiry from now."""
     # One that expires still differs from one that does not: the service may refuse it.
     expiry = None if order.expires_at is None else Timestamp(0.0)
-    return replace(order, reasoning="", expires_at=expiry, stop_pct=None, target_pct=None)
+    return replace(order, reasoning="", expires_at=expiry, stop_loss_pct=None, take_profit_pct=None)
 
 
 def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:

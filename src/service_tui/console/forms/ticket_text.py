@@ -117,29 +117,32 @@ def expiry_text(draft: Draft, now: Timestamp) -> Text:
 def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text:
     """What stop and target mean for this buy, or what protects the position without them."""
     known = state.risk.monitor(position_key(draft.market.market_id, draft.side, draft.venue))
-    if order is None or (order.stop_pct is None and order.target_pct is None):
+    if order is None or (order.stop_loss_pct is None and order.take_profit_pct is None):
         return (
             Text("empty: the present monitor stays")
             if known
             else _default_exits(state, draft, order)
         )
     parts: list[Text] = []
-    if order.target_pct is not None and _cost(draft, order) * (1.0 + order.target_pct) > 1.0:
+    if (
+        order.take_profit_pct is not None
+        and _cost(draft, order) * (1.0 + order.take_profit_pct) > 1.0
+    ):
         parts.append(Text("target never reached: above 1", "warn"))
-    if order.stop_pct is None:
+    if order.stop_loss_pct is None:
         parts.append(Text("no stop", "warn"))
     else:
-        loss = formats.money(_loss_at(draft, order, order.stop_pct), masked=is_private(state))
+        loss = formats.money(_loss_at(draft, order, order.stop_loss_pct), masked=is_private(state))
         unit = MONEY_OF[draft.venue]
         parts.append(Text.assemble("loss at the stop ", loss, f" {unit}, slippage and fees extra"))
     if known:
         parts.append(Text("replaces the present one"))
-    if order.stop_pct is not None and _is_low(draft, order):
+    if order.stop_loss_pct is not None and _is_low(draft, order):
         parts.append(Text(f"below {LOW_PRICE:.2f} a small move reaches the stop", "warn"))
     return Text("; ").join(parts)
 
 
-def _loss_at(draft: Draft, order: PlaceTrade, stop_pct: float) -> Micros:
+def _loss_at(draft: Draft, order: PlaceTrade, stop_loss_pct: float) -> Micros:
     """What a sale at the stop's price loses.
 
     The stop is measured from the mark where that is below the price paid (`SidePosition.reference`
@@ -147,7 +150,7 @@ def _loss_at(draft: Draft, order: PlaceTrade, stop_pct: float) -> Micros:
     """
     cost = _cost(draft, order)
     start = cost if order.rests else min(cost, draft.market.price_of(draft.side))
-    return Micros(round(order.amount * (1.0 - start * (1.0 - stop_pct) / cost)))
+    return Micros(round(order.amount * (1.0 - start * (1.0 - stop_loss_pct) / cost)))
 
 
 def _is_low(draft: Draft, order: PlaceTrade) -> bool:

@@ -195,9 +195,11 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self.query_one("#ticket-until").display = False
         if self._amends is not None:
             limit.value = limit_text(self._amends.price)
-            self.query_one("#ticket-stop", PlainInput).value = percent_text(self._amends.stop_pct)
+            self.query_one("#ticket-stop", PlainInput).value = percent_text(
+                self._amends.stop_loss_pct
+            )
             self.query_one("#ticket-target", PlainInput).value = percent_text(
-                self._amends.target_pct
+                self._amends.take_profit_pct
             )
             self.typed_before = first_amount(self._amends)
             limit.focus()

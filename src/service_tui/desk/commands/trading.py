@@ -20,10 +20,10 @@ class PlaceTrade(Command):
     `price` until it is cancelled. `token` and `fee_rate_bps` are the outcome token and the highest
     fee that were shown with it; nothing else is signed then. `replaces` is the open order that is
     cancelled first, with `filled_before` traded of it: without that, nothing is placed.
-    `stop_pct` and `target_pct` are the monitor that a buy sets when it fills, in fractions of the
-    average cost; the embedded service alone sets one.
-    `whole`: a market order fills all of its size at once, or nothing. `expires_at` is the whole
-    second at which an open limit order is cancelled; None leaves it until it is cancelled.
+    `stop_loss_pct` and `take_profit_pct` are the monitor that a buy sets when it fills, in
+    fractions of the average cost; the embedded service alone sets one. `whole`: a market order
+    fills all of its size at once, or nothing. `expires_at` is the whole second at which an open
+    limit order is cancelled; None leaves it until it is cancelled.
     """
 
     kind: ClassVar[str] = "trade"
@@ -47,8 +47,8 @@ class PlaceTrade(Command):
     filled_before: Micros = Micros(0)
     whole: bool = False
     expires_at: Timestamp | None = None
-    stop_pct: float | None = None
-    target_pct: float | None = None
+    stop_loss_pct: float | None = None
+    take_profit_pct: float | None = None
 
     @property
     def order_type(self) -> OrderType:
@@ -60,8 +60,10 @@ class PlaceTrade(Command):
     @property
     def exits_text(self) -> str:
         """The stop and the target that the buy sets, to follow its size; empty without both."""
-        stop = "" if self.stop_pct is None else f", stop {self.stop_pct:.1%} down"
-        return stop + ("" if self.target_pct is None else f", target {self.target_pct:.1%} up")
+        stop = "" if self.stop_loss_pct is None else f", stop {self.stop_loss_pct:.1%} down"
+        return stop + (
+            "" if self.take_profit_pct is None else f", target {self.take_profit_pct:.1%} up"
+        )
 
     @property
     def holding(self) -> str:

@@ -27,6 +27,14 @@ NODES_MAX: Final = 2_000_000
 WHOLE_MAX: Final = 2**63
 """Whole numbers beyond it are none that the desk counts with."""
 
+FORMER: Final = {
+    "stop_loss_pct": "stop_pct",
+    "take_profit_pct": "target_pct",
+    "trailing_stop_pct": "trail_pct",
+    "trailing_stop_points": "trail_points",
+}
+"""Fields by the names that recordings of an older program gave them."""
+
 _SCALARS: Final = (bool, int, float, str)
 
 
@@ -214,8 +222,9 @@ def _record(kind: type[object], readers: Iterable[_FieldReader], tree: Tree) -> 
     found = cast("dict[str, Tree]", tree)
     values: dict[str, object] = {}
     for reader in readers:
-        if reader.name in found:
-            values[reader.name] = reader.read(found[reader.name])
+        name = reader.name if reader.name in found else FORMER.get(reader.name, reader.name)
+        if name in found:
+            values[reader.name] = reader.read(found[name])
         elif reader.needed:
             raise TreeError(f"no {reader.name} in {kind.__name__}")
     return kind(**values)

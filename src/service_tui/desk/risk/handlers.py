@@ -39,7 +39,7 @@ def _objections(state: DeskState, order: SetMonitor) -> Iterator[str]:
     if order.thresholds.is_empty:
         yield "set at least one threshold"
     for kind in THRESHOLDS:
-        value = getattr(order.thresholds, kind.desk)
+        value = getattr(order.thresholds, kind.name)
         if kind.bounds and value is not None and not _is_within(kind, value):
             yield f"{kind.label}: {kind.bounds}"
     market = state.markets.get(order.market_id)
@@ -132,8 +132,8 @@ def _taken(order: SetMonitor, answer: MonitorSetBody, ports: Ports) -> str:
         return "set, answer unreadable; reloading the monitors"
     requested = order.thresholds
     # Published services may leave stop and target out of the answer: the list then shows them.
-    left_out = [kind for kind in _PUBLISHED if kind.wire not in answer.model_fields_set]
-    if not any(getattr(requested, kind.desk) is not None for kind in left_out):
+    left_out = [kind for kind in _PUBLISHED if kind.name not in answer.model_fields_set]
+    if not any(getattr(requested, kind.name) is not None for kind in left_out):
         ports.emit(Changed(monitor))
     kinds = (kind for kind in THRESHOLDS if kind not in left_out)
     parts = (_difference(kind, requested, monitor.thresholds) for kind in kinds)
@@ -143,7 +143,7 @@ def _taken(order: SetMonitor, answer: MonitorSetBody, ports: Ports) -> str:
 
 def _difference(kind: ThresholdKind, requested: Thresholds, reported: Thresholds) -> str:
     """One threshold as the service reports it, and as requested; empty if both are the same."""
-    wanted, found = getattr(requested, kind.desk), getattr(reported, kind.desk)
+    wanted, found = getattr(requested, kind.name), getattr(reported, kind.name)
     if is_same(wanted, found):
         return ""
     text = _FIGURES[kind.unit]
@@ -173,12 +173,12 @@ def monitor_request(
     labels = {kind.label for kind in _PUBLISHED}
     for kind in THRESHOLDS:
         if has_all or any(
-            getattr(known_set, kind.desk) is not None for known_set in (wanted, before)
+            getattr(known_set, kind.name) is not None for known_set in (wanted, before)
         ):
             labels.add(kind.label)
     # Two kinds share a label, such as those of a trailing stop: both are sent, as one replaces the
     # other.
-    sent = {kind.wire: getattr(wanted, kind.desk) for kind in THRESHOLDS if kind.label in labels}
+    sent = {kind.name: getattr(wanted, kind.name) for kind in THRESHOLDS if kind.label in labels}
     return SentMonitorRequest.model_validate({"side": order.side, "venue": order.venue, **sent})
 
 

@@ -57,7 +57,7 @@ def monitor_view(body: MonitorBody) -> MonitorView:
         trail_price=body.trailing_stop_price,
         peak=body.peak_price,
         reference=body.reference_price,
-        **{kind.desk: _threshold(getattr(body, kind.wire)) for kind in THRESHOLDS},
+        **{kind.name: _threshold(getattr(body, kind.name)) for kind in THRESHOLDS},
     )
 
 

@@ -23,8 +23,8 @@ class OpenOrderView:
 
     `price` is its limit, of its own side. `money` is what the rest of a buy still keeps, or what
     the rest of a sale asks for. `expires_at` is None where it rests until it is cancelled.
-    `stop_pct` and `target_pct` are the monitor that a buy sets when it fills, as fractions of the
-    average cost.
+    `stop_loss_pct` and `take_profit_pct` are the monitor that a buy sets when it fills, as
+    fractions of the average cost.
     """
 
     order_id: str
@@ -41,8 +41,8 @@ class OpenOrderView:
     created_at: Timestamp
     order_type: OrderType = OrderType.GTC
     expires_at: Timestamp | None = None
-    stop_pct: float | None = None
-    target_pct: float | None = None
+    stop_loss_pct: float | None = None
+    take_profit_pct: float | None = None
 
     @property
     def key(self) -> str:

@@ -115,15 +115,16 @@ class Condition(StrEnum):
 class Thresholds:
     """What a monitor watches; None is off.
 
-    `stop_pct` is a fraction down of the entry, in (0, 1], `target_pct` a fraction up, above 0. A
-    trailing stop is `trail_pct`, a fraction of the highest mark, or `trail_points` of price below
-    it: one of the two. `exit_at` is the wall time of a time stop.
+    `stop_loss_pct` is a fraction down of the entry, in (0, 1], `take_profit_pct` a fraction up,
+    above 0. A trailing stop is `trailing_stop_pct`, a fraction of the highest mark, or
+    `trailing_stop_points` of price below it: one of the two. `exit_at` is the wall time of a time
+    stop.
     """
 
-    stop_pct: float | None = None
-    target_pct: float | None = None
-    trail_pct: float | None = None
-    trail_points: float | None = None
+    stop_loss_pct: float | None = None
+    take_profit_pct: float | None = None
+    trailing_stop_pct: float | None = None
+    trailing_stop_points: float | None = None
     exit_at: Timestamp | None = None
 
     @property
@@ -134,26 +135,30 @@ class Thresholds:
     @property
     def trails(self) -> bool:
         """True with a trailing stop."""
-        return self.trail_pct is not None or self.trail_points is not None
+        return self.trailing_stop_pct is not None or self.trailing_stop_points is not None
 
     def trail_price(self, peak: float | None) -> float | None:
         """The price at or below which the trailing stop sells; None without one."""
         if peak is None or not self.trails:
             return None
-        if self.trail_points is not None:
-            return peak - self.trail_points
-        return peak * (1.0 - (self.trail_pct or 0.0))
+        if self.trailing_stop_points is not None:
+            return peak - self.trailing_stop_points
+        return peak * (1.0 - (self.trailing_stop_pct or 0.0))
 
     def describe(self) -> str:
         """The thresholds in plain English."""
         parts = [
-            "no stop" if self.stop_pct is None else f"stop {self.stop_pct:.1%} down",
-            "no target" if self.target_pct is None else f"target {self.target_pct:.1%} up",
+            "no stop" if self.stop_loss_pct is None else f"stop {self.stop_loss_pct:.1%} down",
+            "no target"
+            if self.take_profit_pct is None
+            else f"target {self.take_profit_pct:.1%} up",
         ]
-        if self.trail_points is not None:
-            parts.append(f"trailing stop {self.trail_points * POINTS:.1f} pt below the peak")
-        elif self.trail_pct is not None:
-            parts.append(f"trailing stop {self.trail_pct:.1%} below the peak")
+        if self.trailing_stop_points is not None:
+            parts.append(
+                f"trailing stop {self.trailing_stop_points * POINTS:.1f} pt below the peak"
+            )
+        elif self.trailing_stop_pct is not None:
+            parts.append(f"trailing stop {self.trailing_stop_pct:.1%} below the peak")
         if self.exit_at is not None:
             parts.append(f"time stop {moment_text(self.exit_at)} wall time")
         return ", ".join(parts)
@@ -166,14 +171,14 @@ NO_THRESHOLDS: Final = Thresholds()
 class MonitorView:
     """Thresholds of one position, with its mark and exit price between them.
 
-    `stop_pct` is a fraction down in (0, 1], `target_pct` a fraction up above 0; None is off.
-    `entry` is the average price paid, None where it is not known; `reference` the price that its
-    stop is measured from, None where that is the entry; `mark` the price now.
-    `exit_value` is what selling all of it would bring now. `automatic`: a buy enrolled it, else it
-    was set by hand. A trailing stop is `trail_pct` of the `peak`, the highest mark seen since it
-    was set, or `trail_points`, below it: at `trail_price` now. `exit_at` is the wall time of a time
-    stop. `is_spent`: it has breached and watches no more; the row stays until the alert
-    has come to its end, with the one threshold that was crossed.
+    `stop_loss_pct` is a fraction down in (0, 1], `take_profit_pct` a fraction up above 0; None is
+    off. `entry` is the average price paid, None where it is not known; `reference` the price that
+    its stop is measured from, None where that is the entry; `mark` the price now. `exit_value` is
+    what selling all of it would bring now. `automatic`: a buy enrolled it, else it was set by hand.
+    A trailing stop is `trailing_stop_pct` of the `peak`, the highest mark seen since it was set, or
+    `trailing_stop_points`, below it: at `trail_price` now. `exit_at` is the wall time of a time
+    stop. `is_spent`: it has breached and watches no more; the row stays until the alert has come to
+    its end, with the one threshold that was crossed.
     """
 
     market_id: str
@@ -185,13 +190,13 @@ class MonitorView:
     entry: float | None
     mark: float | None
     exit_value: Micros | None
-    stop_pct: float | None
-    target_pct: float | None
+    stop_loss_pct: float | None
+    take_profit_pct: float | None
     automatic: bool = False
     state: MonitorState = MonitorState.WATCHING
     is_spent: bool = False
-    trail_pct: float | None = None
-    trail_points: float | None = None
+    trailing_stop_pct: float | None = None
+    trailing_stop_points: float | None = None
     trail_price: float | None = None
     peak: float | None = None
     exit_at: Timestamp | None = None
@@ -205,12 +210,12 @@ class MonitorView:
     @property
     def thresholds(self) -> Thresholds:
         """What it watches."""
-        return Thresholds(**{kind.desk: getattr(self, kind.desk) for kind in THRESHOLDS})
+        return Thresholds(**{kind.name: getattr(self, kind.name) for kind in THRESHOLDS})
 
     @property
     def stop_price(self) -> float | None:
         """Price of the side at or below which its stop breaches; None without a stop."""
-        return stop_price(self.stop_from, self.stop_pct)
+        return stop_price(self.stop_from, self.stop_loss_pct)
 
     @property
     def stop_from(self) -> float | None:
@@ -231,7 +236,7 @@ class MonitorView:
     @property
     def target_price(self) -> float | None:
         """Exit value a share at or above which it breaches; at 1 or more it is never reached."""
-        return target_price(self.entry, self.target_pct)
+        return target_price(self.entry, self.take_profit_pct)
 
     @property
     def to_stop(self) -> float | None:
@@ -261,14 +266,14 @@ class MonitorView:
         return None if self.exit_value is None else Micros(self.exit_value - self.cost)
 
 
-def stop_price(entry: float | None, stop_pct: float | None) -> float | None:
+def stop_price(entry: float | None, stop_loss_pct: float | None) -> float | None:
     """The price at which a stop of this fraction breaches, >= 0."""
-    return None if entry is None or stop_pct is None else entry * (1.0 - stop_pct)
+    return None if entry is None or stop_loss_pct is None else entry * (1.0 - stop_loss_pct)
 
 
-def target_price(entry: float | None, target_pct: float | None) -> float | None:
+def target_price(entry: float | None, take_profit_pct: float | None) -> float | None:
     """The price at which a target of this fraction breaches; above 1 it is out of reach."""
-    return None if entry is None or target_pct is None else entry * (1.0 + target_pct)
+    return None if entry is None or take_profit_pct is None else entry * (1.0 + take_profit_pct)
 
 
 def _distance(price: float | None, entry: float | None, end: float | None) -> float | None:

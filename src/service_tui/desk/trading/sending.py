@@ -61,8 +61,8 @@ def request_of(
         reasoning=order.reasoning or None,
         source=None if dry_run else source or SOURCE,
         signal_data={CLIENT_REF: client_ref} if client_ref else None,
-        stop_loss_pct=None if dry_run else order.stop_pct,
-        take_profit_pct=None if dry_run else order.target_pct,
+        stop_loss_pct=None if dry_run else order.stop_loss_pct,
+        take_profit_pct=None if dry_run else order.take_profit_pct,
     )
 
 

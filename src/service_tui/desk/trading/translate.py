@@ -33,8 +33,8 @@ def open_order_view(body: OrderBody) -> OpenOrderView:
         created_at=timestamp(body.created_at),
         order_type=body.order_type,
         expires_at=None if body.expires_at is None else timestamp(body.expires_at),
-        stop_pct=body.stop_loss_pct,
-        target_pct=body.take_profit_pct,
+        stop_loss_pct=body.stop_loss_pct,
+        take_profit_pct=body.take_profit_pct,
     )
 
 

@@ -45,9 +45,9 @@ class Monitor:
 
     `reference` is the price that its stop is measured from (`SidePosition.reference`), `reach` the
     price at which its target may be met: where the ladder has it. `turn` counts how often it was
-    put there: older rungs are void. A trailing stop is `trail_pct` of the `peak` below it, or
-    `trail_points`; the peak is the highest mark seen since it was set. `exit_at` is the wall time
-    of a time stop.
+    put there: older rungs are void. A trailing stop is `trailing_stop_pct` of the `peak` below it,
+    or `trailing_stop_points`; the peak is the highest mark seen since it was set. `exit_at` is the
+    wall time of a time stop.
     """
 
     watched: MonitoredSide
@@ -59,26 +59,28 @@ class Monitor:
     reference: float = 0.0
     turn: int = 0
     reach: float | None = None
-    trail_pct: float | None = None
-    trail_points: float | None = None
+    trailing_stop_pct: float | None = None
+    trailing_stop_points: float | None = None
     exit_at: Timestamp | None = None
     peak: float = 0.0
 
     def terms(self) -> dict[str, Any]:
         """Its thresholds by name; None is off."""
-        return {kind.engine: getattr(self, kind.engine) for kind in THRESHOLDS}
+        return {kind.name: getattr(self, kind.name) for kind in THRESHOLDS}
 
     @property
     def trail_distance(self) -> float | None:
         """How far its trailing stop is below the peak, as it was set; None without one."""
-        return self.trail_points if self.trail_pct is None else self.trail_pct
+        return (
+            self.trailing_stop_points if self.trailing_stop_pct is None else self.trailing_stop_pct
+        )
 
     def trail_price(self, peak: float | None = None) -> float | None:
         """The price at or below which its trailing stop closes; of `peak`, or of its own."""
         peak = self.peak if peak is None else peak
-        if self.trail_pct is not None:
-            return peak * (1.0 - self.trail_pct)
-        return None if self.trail_points is None else peak - self.trail_points
+        if self.trailing_stop_pct is not None:
+            return peak * (1.0 - self.trailing_stop_pct)
+        return None if self.trailing_stop_points is None else peak - self.trailing_stop_points
 
     def floor(self, peak: float | None = None) -> tuple[float, ExitReason] | None:
         """The higher one of its stop and its trailing stop; None where it has neither."""

@@ -251,7 +251,7 @@ class Risk:
             case MonitorSet():
                 watched = MonitoredSide(event.agent_id, event.venue, event.market_id, event.side)
                 terms: dict[str, Any] = {
-                    kind.engine: getattr(event, kind.engine) for kind in THRESHOLDS
+                    kind.name: getattr(event, kind.name) for kind in THRESHOLDS
                 }
                 self.monitors.add(
                     Monitor(watched, **terms, automatic=False, set_at=event.at, peak=event.peak)

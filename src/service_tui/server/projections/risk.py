@@ -65,7 +65,7 @@ def monitor_body(world: World, monitor: Monitor, times: Times) -> MonitorBody:
         simulated=watched.venue is not Venue.SIM,
         trailing_stop_price=_price(monitor.trail_price()),
         peak_price=None if monitor.trail_distance is None else _price(monitor.peak),
-        **{kind.wire: _threshold(kind, getattr(monitor, kind.engine)) for kind in THRESHOLDS},
+        **{kind.name: _threshold(kind, getattr(monitor, kind.name)) for kind in THRESHOLDS},
     )
 
 

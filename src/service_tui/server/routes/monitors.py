@@ -48,9 +48,9 @@ async def write(request: RequestContext) -> MonitorSetBody:
     thresholds = ThresholdRequest(
         Spot(request.path["market_id"], sent.side, sent.venue),
         {
-            kind.engine: getattr(sent, kind.wire)
+            kind.name: getattr(sent, kind.name)
             for kind in THRESHOLDS
-            if kind.wire in sent.model_fields_set
+            if kind.name in sent.model_fields_set
         },
     )
     event, monitor = set_monitor(request.world, request.agent, thresholds, request.now)

@@ -13,11 +13,12 @@ from service_tui.desk.state import DeskState
 
 STATE = guarded_state()
 HELD = replace(
-    STATE.risk.monitors[0], state=MonitorState.WATCHING, stop_pct=0.2, target_pct=0.5, entry=0.5,
-    mark=0.45, trail_pct=None,
+    STATE.risk.monitors[0], state=MonitorState.WATCHING, stop_loss_pct=0.2, take_profit_pct=0.5,
+    entry=0.5, mark=0.45, trailing_stop_pct=None,
 )  # fmt: skip
 OTHER = replace(STATE.risk.monitors[1], **{
-    name: getattr(HELD, name) for name in ("state", "stop_pct", "target_pct", "entry", "mark")
+    name: getattr(HELD, name)
+    for name in ("state", "stop_loss_pct", "take_profit_pct", "entry", "mark")
 })  # fmt: skip
 CLOSED = replace(STATE.risk.monitors[2], state=MonitorState.CLOSED)
 
@@ -31,7 +32,7 @@ def many(*monitors: MonitorView) -> MonitorMany:
 
 
 async def test_only_monitors_that_change_are_counted_and_set_once_confirmed() -> None:
-    three = (HELD, replace(OTHER, stop_pct=0.3), CLOSED)
+    three = (HELD, replace(OTHER, stop_loss_pct=0.3), CLOSED)
     async with opened(many(*three), having(*three)) as form:
         assert form.told("form-question") == "3 monitors"
         assert form.told("form-preview") == "no change yet, 1 closed or exiting left out"
@@ -48,7 +49,7 @@ async def test_only_monitors_that_change_are_counted_and_set_once_confirmed() ->
         await form.press("y")
         ((change,),) = form.returned
         assert change.monitor == HELD
-        assert (change.thresholds.stop_pct, change.thresholds.target_pct) == (0.3, 0.5)
+        assert (change.thresholds.stop_loss_pct, change.thresholds.take_profit_pct) == (0.3, 0.5)
 
 
 async def test_what_would_be_sold_at_once_is_said_before_and_in_the_confirmation() -> None:
@@ -70,7 +71,7 @@ async def test_what_would_be_sold_at_once_is_said_before_and_in_the_confirmation
 async def test_monitors_that_are_gone_meanwhile_are_left_out_and_counted() -> None:
     async with opened(many(HELD, OTHER), having(HELD, OTHER)) as form:
         await form.type(STOP.name, "30")
-        changed = replace(OTHER, stop_pct=0.3)
+        changed = replace(OTHER, stop_loss_pct=0.3)
         await form.bring(having(changed))
         assert form.told("form-question") == "1 monitor, 1 removed meanwhile"
         assert form.problem == "No change: all have these thresholds already"
@@ -85,9 +86,9 @@ async def test_monitors_that_are_gone_meanwhile_are_left_out_and_counted() -> No
 
 
 def test_a_line_tells_each_threshold_before_and_after() -> None:
-    thresholds = replace(HELD.thresholds, stop_pct=None, target_pct=0.5)
+    thresholds = replace(HELD.thresholds, stop_loss_pct=None, take_profit_pct=0.5)
     lines = change_line(Change(HELD, thresholds)).plain.splitlines()
     assert lines[0].startswith(HELD.side.value.upper())
     assert lines[1].strip() == "stop 20 % → off, target 50 %"
-    sold = change_line(Change(HELD, replace(HELD.thresholds, stop_pct=0.05))).plain
+    sold = change_line(Change(HELD, replace(HELD.thresholds, stop_loss_pct=0.05))).plain
     assert sold.endswith("stop 20 % → 5 %, target 50 %, past its stop: sold at once")

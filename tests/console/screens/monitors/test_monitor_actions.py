@@ -123,7 +123,7 @@ def test_a_monitor_is_changed_and_the_change_is_undone() -> None:
     (form,) = screen.opened
     assert isinstance(form, MonitorForm)
     assert form._monitor == SECOND
-    change = Change(SECOND, replace(SECOND.thresholds, stop_pct=0.5))
+    change = Change(SECOND, replace(SECOND.thresholds, stop_loss_pct=0.5))
     screen.answer(change)
     assert screen.given == [change.command]
     press(screen, "undo")
@@ -140,10 +140,10 @@ def test_a_change_that_changes_nothing_is_not_sent() -> None:
 
 
 def test_what_had_no_monitor_has_none_again_after_undo() -> None:
-    bare = replace(FIRST, stop_pct=None, target_pct=None)
+    bare = replace(FIRST, stop_loss_pct=None, take_profit_pct=None)
     screen = on(bare)
     press(screen, "edit")
-    screen.answer(Change(bare, replace(bare.thresholds, stop_pct=0.5)))
+    screen.answer(Change(bare, replace(bare.thresholds, stop_loss_pct=0.5)))
     press(screen, "undo")
     assert screen.given[1:] == [removal(bare)]
 
@@ -155,7 +155,7 @@ def test_a_closed_market_takes_no_monitor() -> None:
     assert screen.toasts == [("Market closed. Nothing to protect", "warn")]
 
 
-CHANGES = tuple(Change(row, replace(row.thresholds, stop_pct=0.4)) for row in (FIRST, THIRD))
+CHANGES = tuple(Change(row, replace(row.thresholds, stop_loss_pct=0.4)) for row in (FIRST, THIRD))
 
 
 def test_marked_monitors_are_changed_together() -> None:

@@ -201,7 +201,7 @@ def trailing_state() -> DeskState:
     peak = (first.mark or 0.0) * 1.02
     first = replace(
         first,
-        trail_pct=0.05,
+        trailing_stop_pct=0.05,
         peak=peak,
         trail_price=peak * 0.95,
         exit_at=Timestamp(NOW + 7_260),
@@ -235,7 +235,7 @@ async def test_a_trailing_and_a_time_stop_are_shown_edited_and_undone() -> None:
         await view.write("trail", "2pt")
         await view.press("enter")
         (given,) = view.orders
-        kept = replace(row.thresholds, trail_pct=None, trail_points=0.02)
+        kept = replace(row.thresholds, trailing_stop_pct=None, trailing_stop_points=0.02)
         assert given.thresholds == kept
         await view.press("u")
         assert view.orders[-1].thresholds == row.thresholds
@@ -305,8 +305,8 @@ async def test_typing_a_percentage_shows_the_price_and_typing_a_price_the_percen
         await view.press("enter")
         order = view.orders[-1]
         assert isinstance(order, SetMonitor)
-        assert order.thresholds.stop_pct == pytest.approx(1 - 0.1 / view.here.entry)
-        assert order.thresholds.target_pct is None
+        assert order.thresholds.stop_loss_pct == pytest.approx(1 - 0.1 / view.here.entry)
+        assert order.thresholds.take_profit_pct is None
 
 
 @pytest.mark.slow
@@ -470,14 +470,14 @@ async def test_marked_rows_are_set_together_after_saying_exactly_what_changes() 
         given = view.orders[0]
         assert isinstance(given, SetMonitors)
         assert [(each.market_id, each.thresholds) for each in given.monitors] == [
-            (first.market_id, Thresholds(0.3, first.target_pct)),
-            (second.market_id, Thresholds(0.3, second.target_pct)),
+            (first.market_id, Thresholds(0.3, first.take_profit_pct)),
+            (second.market_id, Thresholds(0.3, second.take_profit_pct)),
         ]
         assert not view.screen.table.order.marked
         await view.press("u")
         undone = view.orders[1]
         assert isinstance(undone, SetMonitors)
-        assert [each.thresholds.stop_pct for each in undone.monitors] == [0.2, 0.2]
+        assert [each.thresholds.stop_loss_pct for each in undone.monitors] == [0.2, 0.2]
 
 
 @pytest.mark.slow
@@ -494,7 +494,7 @@ async def test_all_that_are_shown_are_set_and_no_other() -> None:
         assert isinstance(given, SetMonitors)
         wanted = {row.market_id for row in SETTABLE if row.automatic}
         assert {each.market_id for each in given.monitors} == wanted
-        assert {each.thresholds.target_pct for each in given.monitors} == {0.6}
+        assert {each.thresholds.take_profit_pct for each in given.monitors} == {0.6}
 
 
 @pytest.mark.slow
@@ -999,7 +999,7 @@ async def test_texts_from_outside_are_never_markup() -> None:
 
 
 def test_the_bar_shows_where_the_mark_is() -> None:
-    row = replace(STATE.risk.monitors[1], entry=0.5, stop_pct=0.2, target_pct=0.2)
+    row = replace(STATE.risk.monitors[1], entry=0.5, stop_loss_pct=0.2, take_profit_pct=0.2)
     # A target is measured by what an exit brings: here as much as the mark says.
     places = {
         mark: track(replace(row, mark=mark, exit_value=Micros(int(row.shares * mark) + 1))).plain
@@ -1011,7 +1011,7 @@ def test_the_bar_shows_where_the_mark_is() -> None:
     assert places[0.599] == "├───┼──●┤"
     assert places[0.6] == "├───┼───●"
     assert track(replace(row, mark=None)).plain == "├───┼───┤"
-    assert track(replace(row, mark=0.45, stop_pct=None)).plain == "    ●───┤"
+    assert track(replace(row, mark=0.45, stop_loss_pct=None)).plain == "    ●───┤"
     assert [percent_short(pct) for pct in (0.2, 0.125, 1.0, 4.0, 123.0)] == [
         "20%",
         "12.5%",
@@ -1056,7 +1056,7 @@ def test_what_guards_one_venue_is_not_told_of_the_other() -> None:
     assert guarded(state, REAL.key) == real
     found = guarded(state, PLAY.key)
     assert found is not None
-    assert (found.venue, found.stop_pct) == (Venue.SIM, None)
+    assert (found.venue, found.stop_loss_pct) == (Venue.SIM, None)
     assert guarded_text(state).plain.startswith("! 1/8 protected")
     both = replace(state, risk=replace(state.risk, monitors=(own, real)))
     assert guarded(both, REAL.key) == real

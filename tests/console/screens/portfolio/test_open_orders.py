@@ -145,19 +145,19 @@ async def test_an_order_is_amended_in_its_ticket_which_changes_price_and_size_al
 
 @pytest.mark.slow
 async def test_an_amended_buy_keeps_its_stop_and_target() -> None:
-    resting = replace(TWO[1], stop_pct=0.123456, target_pct=0.5)
+    resting = replace(TWO[1], stop_loss_pct=0.123456, take_profit_pct=0.5)
     async with running(state_of(resting), first="portfolio", size=(120, 40)) as seen:
         await seen.press("O", "e")
         form = seen.app.screen
         assert isinstance(form, TradeForm)
         order = form._order()
         assert isinstance(order, PlaceTrade)
-        assert (order.stop_pct, order.target_pct) == (0.123456, 0.5)
+        assert (order.stop_loss_pct, order.take_profit_pct) == (0.123456, 0.5)
         form.query_one("#ticket-stop", PlainInput).value = "20"
         await seen.pilot.pause()
         order = form._order()
         assert isinstance(order, PlaceTrade)
-        assert (order.stop_pct, order.target_pct) == (0.2, 0.5)
+        assert (order.stop_loss_pct, order.take_profit_pct) == (0.2, 0.5)
 
 
 def test_an_amended_order_keeps_its_money_to_the_cent_and_its_question_names_the_old_one() -> None:

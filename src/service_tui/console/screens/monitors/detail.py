@@ -285,8 +285,14 @@ def _describe_price_alert(row: PriceAlertView, view: ViewContext) -> Detail:
 
 def removed_text(row: MonitorView) -> str:
     """A monitor to be removed, in a line: its thresholds until now."""
-    stop = "no stop" if row.stop_pct is None else f"stop {percent_short(row.stop_pct)} down"
-    target = "no target" if row.target_pct is None else f"target {percent_short(row.target_pct)} up"
+    stop = (
+        "no stop" if row.stop_loss_pct is None else f"stop {percent_short(row.stop_loss_pct)} down"
+    )
+    target = (
+        "no target"
+        if row.take_profit_pct is None
+        else f"target {percent_short(row.take_profit_pct)} up"
+    )
     return ", ".join((stop, target, *exit_terms(row.thresholds)))
 
 
@@ -308,7 +314,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             (
                 entry,
                 ("reference", formats.price(row.stop_from)),
-                ("stop", formats.percent(row.stop_pct, 2)),
+                ("stop", formats.percent(row.stop_loss_pct, 2)),
             ),
             "computed here from service data (monitors)",
             age,
@@ -336,7 +342,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             "target price",
             formats.price(row.target_price),
             "entry x (1 + target); sells all once the exit price reaches it",
-            (entry, ("target", formats.percent(row.target_pct, 2))),
+            (entry, ("target", formats.percent(row.take_profit_pct, 2))),
             "computed here from service data (monitors)",
             age,
         ),

@@ -102,9 +102,9 @@ def change_line(change: Change) -> Text:
         (f"{about.side.value.upper():<4}", about.side.value),
         (formats.plain(short_question(about.question), 66).plain, "bold"),
         "\n    ",
-        _turn("stop", about.stop_pct, change.thresholds.stop_pct),
+        _turn("stop", about.stop_loss_pct, change.thresholds.stop_loss_pct),
         (", ", "muted"),
-        _turn("target", about.target_pct, change.thresholds.target_pct),
+        _turn("target", about.take_profit_pct, change.thresholds.take_profit_pct),
     )
     for term in exit_terms(change.thresholds):
         line.append(f", {term}", "muted")

@@ -97,7 +97,7 @@ def kind_word(monitor: MonitorView) -> str:
 def stop_text(monitor: MonitorView) -> Text:
     """The stop that would sell first; `~` before the distance of a trailing one."""
     if not monitor.is_trailing:
-        return threshold_text(monitor.stop_price, monitor.stop_pct, "-")
+        return threshold_text(monitor.stop_price, monitor.stop_loss_pct, "-")
     distance = f"~{trail_text(monitor.thresholds)}"
     return Text.assemble(
         formats.price(monitor.trail_price, aligned=True), (f"{distance:>6}", "muted")
@@ -107,7 +107,7 @@ def stop_text(monitor: MonitorView) -> Text:
 def _below_entry(monitor: MonitorView) -> float | None:
     """How far the stop that sells first is below the entry, as a fraction; below 0: above it."""
     if not monitor.is_trailing or monitor.trail_price is None or not monitor.entry:
-        return monitor.stop_pct
+        return monitor.stop_loss_pct
     return 1.0 - monitor.trail_price / monitor.entry
 
 
@@ -151,7 +151,7 @@ def track(monitor: MonitorView, width: int = TRACK) -> Text:
     """
     half = (width - 1) // 2
     left = "├" + "─" * (half - 1) if monitor.floor_price is not None else " " * half
-    right = "─" * (half - 1) + "┤" if monitor.target_pct is not None else " " * half
+    right = "─" * (half - 1) + "┤" if monitor.take_profit_pct is not None else " " * half
     line = list(f"{left}┼{right}")
     place, ink = _mark_place(monitor, half)
     if place is None:
@@ -324,8 +324,8 @@ MONITORS: Final = TableSpec[MonitorView](
             "target",
             "target",
             12,
-            lambda row, _: threshold_text(row.target_price, row.target_pct, "+"),
-            sort_key=lambda row, _: row.target_pct,
+            lambda row, _: threshold_text(row.target_price, row.take_profit_pct, "+"),
+            sort_key=lambda row, _: row.take_profit_pct,
             numeric=True,
         ),
         Column(
