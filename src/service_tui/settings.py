@@ -24,6 +24,7 @@ CONFIG_FILE: Final = "config.toml"
 KEY_FILE: Final = "keys.toml"
 LOG_LEVELS: Final = ("error", "warning", "info", "debug")
 CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
+NO_DEMO_VARIABLE: Final = "SERVICE_TUI_NO_DEMO"
 LEVEL_VARIABLE: Final = "SERVICE_TUI_LOG_LEVEL"
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
@@ -93,6 +94,8 @@ SETTINGS: Final = (
             "--listen", high=PORT_MAX, metavar="N"),
     Setting("plain", bool, "lines of text in place of screens: for screen readers and slow links",
             "false", "--plain"),
+    Setting("no_demo", bool, "begin a new offline world without its three demo agents", "false",
+            "--no-demo", NO_DEMO_VARIABLE),
     Setting("recording", str, "keep what the screens knew for 30 days, for 'replay'", "on",
             "--recording", values=("on", "off")),
     Setting("log_level", str, "from what on the log keeps a line", "info", "--log-level",

@@ -1,6 +1,7 @@
-"""A question in a table: shorter where a column has the rest, and whole at both ends."""
+"""What lists call a market: shorter where a column has the rest, and whole at both ends."""
 
 from datetime import UTC, datetime
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,12 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from service_tui.console.questions import short_question
+from service_tui.app.topics import load_topics
+from service_tui.console.questions import names_of, short_question, side_question
 from service_tui.console.widgets.columns import fitted
+from service_tui.engine.tape.questions import word
+from service_tui.engine.tape.slots import SLOTS, times_of
+from service_tui.terms import Side
 from service_tui.units import Timestamp
 
 
@@ -23,29 +28,41 @@ END = at(2026, 1, 15, 18, 5)
 @pytest.mark.parametrize(
     ("question", "ends_at", "shown"),
     [
-        ("Will the Kestrels win the second leg?", None, "The Kestrels win the second leg"),
-        ("Will Vesta dock with the station by 18:05 UTC?", END, "Vesta dock with the station"),
-        ("Will Vesta dock by 18:05 UTC?", None, "Vesta dock by 18:05 UTC"),
+        ("Will Vesta dock with the station by 18:05 UTC?", END, "Vesta docks with the station"),
+        ("Will Curlew 3 lift off by 18:05 UTC?", None, "Curlew 3 lifts off by 18:05"),
         # Another time than the column's is part of the question.
-        ("Will Vesta dock by 18:15 UTC?", END, "Vesta dock by 18:15 UTC"),
-        ("Will Lumen trade above $40 at 18:05 UTC on 15 Jan?", END, "Lumen trade above $40"),
+        ("Will Curlew 3 lift off by 18:15 UTC?", END, "Curlew 3 lifts off by 18:15"),
+        ("Will Lumen trade above $40 at 18:05 UTC on 15 Jan?", END, "Lumen trades above $40"),
         (
             "Will Lumen trade above $40 at 18:05 UTC on 25 Jan?",
             END,
-            "Lumen trade above $40 at 18:05 UTC on 25 Jan",
+            "Lumen trades above $40 at 18:05 on 25 Jan",
         ),
-        ("Will the bridge open by 15 January?", END, "The bridge open"),
-        ("Will the bridge open by 3 March?", END, "The bridge open by 3 March"),
-        ("Will rates be cut by January 15, 2026?", END, "Rates be cut"),
-        ("Will rates be cut by January 15, 2027?", END, "Rates be cut by January 15, 2027"),
-        ("Will rates be cut on 31 December 2025?", at(2026, 1, 1), "Rates be cut"),
-        ("Will it rain on 30 February?", END, "Will it rain on 30 February"),
-        ("Will there be a strike by 18:05 UTC?", END, "Will there be a strike"),
-        ("Will any poll put them ahead?", None, "Will any poll put them ahead"),
-        ("Will Italy win?", None, "Italy win"),
-        ("Will I. Castel draw?", None, "I. Castel draw"),
-        ("Who wins the cup?", END, "Who wins the cup"),
-        ("Will by 18:05 UTC?", END, "By 18:05 UTC"),
+        (
+            "Will storm Isolde strengthen to 181 km/h by 15 January?",
+            END,
+            "Storm Isolde strengthens to 181 km/h",
+        ),
+        (
+            "Will storm Isolde strengthen to 181 km/h by 3 March?",
+            END,
+            "Storm Isolde strengthens to 181 km/h by 3 March",
+        ),
+        (
+            "Will Tavland pass the rent bill by 31 December?",
+            at(2026, 1, 1),
+            "Tavland passes the rent bill",
+        ),
+        (
+            "Will Orlowens' captain return from knee trouble by 3 March?",
+            None,
+            "Orlowens' captain returns from knee trouble by 3 March",
+        ),
+        ("Will it be raining in Vessby at 18:05 UTC?", END, "It is raining in Vessby"),
+        # Whoever else asks says it in his own words.
+        ("Will the Kestrels win the second leg?", None, "Will the Kestrels win the second leg?"),
+        ("Will rates be cut by January 15, 2026?", END, "Will rates be cut by January 15, 2026?"),
+        ("Who wins the cup?", END, "Who wins the cup?"),
         ("Will ?", None, "Will ?"),
         ("", None, ""),
     ],
@@ -54,6 +71,52 @@ def test_a_table_leaves_out_what_every_row_or_a_column_has(
     question: str, ends_at: Timestamp | None, shown: str
 ) -> None:
     assert short_question(question, ends_at) == shown
+
+
+def test_every_question_of_the_offline_world_has_a_short_form() -> None:
+    """Each wording of each topic, beside its end and alone."""
+    topics = load_topics()
+    for seed in range(6):
+        for slot in SLOTS:
+            for number in range(4):
+                closes = times_of(seed, slot, number).resolves_at
+                wording = word(topics, slot, number, seed=seed, closes=closes)
+                short = short_question(wording.question)
+                beside = short_question(wording.question, closes)
+                assert not short.startswith("Will "), wording.question
+                assert not {"?", "{"} & set(short), wording.question
+                assert short.startswith(beside), wording.question
+                subject = wording.gaps["subject"].removesuffix("s")
+                assert subject in beside, wording.question
+
+
+def test_a_topic_and_its_short_forms_go_together() -> None:
+    asked = {
+        question
+        for topics in load_topics().table.values()
+        for topic in topics
+        for question in topic.questions
+    }
+    text = files("service_tui").joinpath("data/topics/short_forms.txt").read_text("utf-8")
+    lines = [line.split(" | ") for line in text.splitlines() if not line.startswith("#")]
+    assert {question for question, _ in lines} == asked
+    assert len(lines) == len(asked)
+
+
+def test_two_names_that_would_be_equal_keep_their_deadlines() -> None:
+    first, second = "Will Vessby pass 18 °C by 18:05 UTC?", "Will Vessby pass 18 °C by 19:05 UTC?"
+    other = "Will Vessby pass 19 °C by 18:05 UTC?"
+    later = at(2026, 1, 15, 19, 5)
+    assert names_of([(first, END), (second, later), (other, END)]) == {
+        first: "Vessby passes 18 °C by 18:05",
+        second: "Vessby passes 18 °C by 19:05",
+        other: "Vessby passes 19 °C",
+    }
+
+
+def test_a_side_stands_before_the_name() -> None:
+    asked = "Will Curlew 3 lift off by 12:55 UTC?"
+    assert side_question(Side.NO, asked) == "NO: Curlew 3 lifts off by 12:55"
 
 
 @given(question=st.text(max_size=80), ends_at=st.none() | st.floats(0, 4e9))

@@ -236,7 +236,7 @@ def test_what_other_agents_wait_for_stands_in_the_same_list(kind: AgentNeedKind,
     left = None if kind is AgentNeedKind.REDEEMABLE else 1_200.0
     (found,) = needs(with_needs(of_agent(kind, left)), NOW)
     assert (found.word, found.row, found.screen) == (word, "a-2", "agents")
-    assert found.what == "heron: YES Will it rain"
+    assert found.what == "heron: YES: Will it rain?"
     assert found.left_s == left
     assert found.is_dismissable is (left is None)
 

@@ -70,7 +70,6 @@ def test_a_question_has_its_real_venue_before_it() -> None:
     ("column", "width"),
     [
         (market_column(), 14), (market_column("m", "M", 30), 30), (venue_market_column(20), 20),
-        (ending_market_column("m", "M", 22), 22),
     ],
 )  # fmt: skip
 def test_a_question_takes_the_room_that_is_left_and_keeps_its_end(column: Any, width: int) -> None:
@@ -81,6 +80,7 @@ def test_a_question_takes_the_room_that_is_left_and_keeps_its_end(column: Any, w
 
 def test_a_question_beside_its_end_is_without_that_time() -> None:
     column = ending_market_column("m", "M", 22)
+    assert (column.width, column.flex, column.keeps_end) == (22, True, True)
     end = "Will it rain by 15 Jan 08:00 UTC?"
     assert len(shown(column, question=end)) <= len(shown(market_column(), question=end))
 

@@ -18,6 +18,7 @@ import httpx
 from service_tui.app import attached, attached_desk
 from service_tui.app.closing_transport import ClosingTransport
 from service_tui.app.data import Data, open_data, open_data_of
+from service_tui.app.demo_agents import demo_agents
 from service_tui.app.exits_desk import desk_context, listen_to
 from service_tui.app.halts import databases, kept_halts
 from service_tui.app.options import Options
@@ -132,6 +133,9 @@ async def embedded_parts(
                 ),
             ) as desk,
             _served(options, sim, data, desk),
+            demo_agents(sim, desk, keys, (clock, rng))
+            if options.demo and not options.read_only
+            else nullcontext(),
         ):
             if keys.is_renewed:
                 desk.ports.emit(Noticed("warn", RENEWED))

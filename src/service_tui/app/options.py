@@ -33,6 +33,7 @@ class Options:
     `host` is the address on which `serve` answers, `public_names` what callers may name it;
     `tls_cert` and `tls_key` encrypt, or `trusted_proxy` has done so before. `invitations` says
     whether agents need one, None: on a network they do.
+    `demo`: a new offline world begins with demo agents.
     `worlds` are several of them, by commas or `all`, in the place of the one.
     """
 
@@ -65,6 +66,7 @@ class Options:
     trusted_proxy: str = ""
     public_names: tuple[str, ...] = ()
     invitations: bool | None = None
+    demo: bool = False
 
     @property
     def is_on_network(self) -> bool:

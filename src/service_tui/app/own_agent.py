@@ -72,7 +72,8 @@ async def keys_of_own_agent(sim: Sim, database: Database, keys: DeskKeys, clock:
         own = agents.get(kept_id) or named or _first_of_its_name(agents.values())
         async with client as operator:
             if own is None:
-                keys = await _registered(operator, keys)
+                is_first = not agents
+                keys = replace(await _registered(operator, keys), is_first=is_first)
             else:
                 keys = await _renewed(operator, keys, own)
         keep_desk_keys(data_dir, keys)

@@ -170,6 +170,7 @@ def open_console(options: Options, *, drills: Drills = tuple, has_tour: bool = F
         own_keys=read_own_keys(options.config_dir / KEY_FILE),
         drills=drills,
         has_tour=has_tour,
+        has_demo=options.demo and options.url is None,
         player=(lambda: None) if recorded is None else recorded.player,
     )
     app.ending = Ending(note=note_stacks)

@@ -284,6 +284,7 @@ def _options(arguments: argparse.Namespace, environment: Environment) -> Options
         exchange=_exchange(environment.exchange),
         loopback_webhooks=arguments.loopback_webhooks,
         recording=arguments.recording != "off",
+        demo=arguments.command in {"console", "tour"} and not arguments.no_demo,
         ops_port=arguments.ops_port if arguments.command == "serve" else None,
         database=_of_shared(arguments, "database"),
         world=_of_shared(arguments, "world") or "main",

@@ -249,7 +249,7 @@ def parser_of(environment: Environment) -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"service-tui {VERSION}")
     _add_common(parser)
-    for of_console in ("listen", "plain", "recording"):
+    for of_console in ("listen", "plain", "no_demo", "recording"):
         _add_setting(parser, of_console)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     parser.set_defaults(command="console")

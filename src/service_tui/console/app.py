@@ -39,7 +39,7 @@ from service_tui.console.messages import (
     ResumeRequested,
     TourRequested,
 )
-from service_tui.console.needs import absence_of, needs, unloaded_topics
+from service_tui.console.needs import absence_of, needs, unloaded_topics, waiting_counts
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.reasons import without_amounts
 from service_tui.console.replay_text import no_moment_condition, replay_condition
@@ -105,10 +105,15 @@ def breath(late_s: float) -> float:
     return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
-def first_screen(state: DeskState) -> str:
-    """The screen of the last end; at the first start the portfolio if there are positions."""
+def first_screen(state: DeskState, *, has_demo: bool = False) -> str:
+    """The screen of the last end.
+
+    At the first start the portfolio if there are positions, the agents if a new world has some.
+    """
     kept = state.preferences.get(LAST_SCREEN, "")
-    return kept if kept in SCREENS else "portfolio" if state.positions else "markets"
+    if kept in SCREENS:
+        return kept
+    return "portfolio" if state.positions else "agents" if has_demo else "markets"
 
 
 class FirstPage(Enum):
@@ -207,6 +212,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         own_keys: the person's own keys; problems of their file are reported at the start.
         drills: lists the drills that can be played, name and title of each.
         has_tour: begins with the tour.
+        has_demo: a new world of this service begins with demo agents.
         player: the recording of the open desk; None without one.
         replay_at: without a desk: only the replay is shown, from the record of this time.
     """
@@ -226,6 +232,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         own_keys: OwnKeys | None = None,
         drills: Callable[[], tuple[tuple[str, str], ...]] = tuple,
         has_tour: bool = False,
+        has_demo: bool = False,
         player: "Callable[[], Player | None]" = lambda: None,
         replay_at: Timestamp | None = None,
     ) -> None:
@@ -237,8 +244,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             initial,
             now(),
             themes=themes,
-            program=ProgramInfo(log_path, data_path, names, drills=drills),
-            first=first or first_screen(initial),
+            program=ProgramInfo(log_path, data_path, names, drills=drills, has_demo=has_demo),
+            first=first or first_screen(initial, has_demo=has_demo),
         )
         self.halting = HaltPages(self)
         self.approving = ApprovalPages(self)
@@ -415,7 +422,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         self._show_conditions()
         front.take(state, now)
         self.guide.lead()
-        base.query_one(KeyBar).show(front, needing)
+        base.query_one(KeyBar).show(front, waiting_counts(state, needing))
         self._show_in_dialogs(state, now)
 
     def _show_in_dialogs(self, state: DeskState, now: Timestamp) -> None:
@@ -660,8 +667,11 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         """Show the first page; it does not open automatically again."""
         from service_tui.console.forms.welcome import Welcome  # noqa: PLC0415 - not at first
 
-        own = self.desk_state.service.embedded
-        self.push_screen(Welcome(is_embedded=own), self._welcomed)
+        state = self.desk_state
+        # Before the world has begun its demo agents are only to come.
+        has_demo = self._program.has_demo if state.fleet is None else bool(state.living_demos)
+        page = Welcome(is_embedded=state.service.embedded, has_demo=has_demo)
+        self.push_screen(page, self._welcomed)
 
     def _welcomed(self, _: None) -> None:
         if "welcome" not in self.desk_state.preferences:

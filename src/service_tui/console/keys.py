@@ -309,7 +309,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("reactor.mirror_all", ("F",), "mirror all", "All signals of this wallet"),
     _performed("reactor.dismiss", ("d",), "dismiss", "Dismiss, or unfollow", footer=True),
     _performed("reactor.list", ("o",), "next list", "Wallets", footer=True),
-    _performed("reactor.follow", ("n",), "follow", "Follow a wallet"),
+    _performed("reactor.follow", ("n",), "follow a wallet", "Its buys are shown as signals"),
     _performed("reactor.edit", ("e",), "name", "Name the wallet"),
     _performed("reactor.policy", ("l",), "policy", "Ask, auto, off", footer=True),
     _performed(
@@ -402,6 +402,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("agents.key", ("K",), "new key", "Revokes the old key"),
     _performed("agents.suspend", ("B",), "suspend", "Suspend or readmit agent"),
     _performed("agents.retire", ("delete",), "retire", "Free its slot for good"),
+    _performed("agents.retire_demos", ("D",), "retire demos", "Retire all demo agents for good"),
     _performed("agents.start", ("n",), "run a skill", "Run a skill as an agent", footer=True),
     _performed("agents.install", ("I",), "install", "From a folder or archive"),
     _performed("agents.stop", ("ctrl+x",), "stop", "Stop its skills"),

@@ -54,6 +54,16 @@ def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
     )
 
 
+def waiting_counts(state: DeskState, needing: int) -> dict[str, int]:
+    """How much waits on each screen, by the id of its key; `needing` are the rows of the first."""
+    return {
+        "app.attention": needing,
+        "app.reactor": len(state.reactor.waiting),
+        "app.redemption": len(state.redemption.ready),
+        "app.agents": len(state.supervision.held),
+    }
+
+
 def unloaded_topics(state: DeskState) -> tuple[str, ...]:
     """The topics not loaded since the start, as text; empty once all are."""
     if state.from_cache or not state.seen:

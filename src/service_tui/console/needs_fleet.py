@@ -1,13 +1,14 @@
 """Needs of agents: approvals, skills, budgets, claims, experiments. Pure."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import is_private
-from service_tui.console.questions import short_question
+from service_tui.console.questions import short_question, side_question
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.reasons import without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
@@ -90,8 +91,8 @@ def _of_agent(need: AgentNeedView, now: Timestamp) -> Need:
     """The row of an alert of an agent other than the person's own."""
     tone, glyph, word, otherwise = _LOOK_OF[need.kind]
     left, last = need.left_s(now), is_last(need, now)
-    side = "" if need.side is None else f"{need.side.value.upper()} "
-    about = f"{side}{short_question(need.question)}" or "reactor paused"
+    known = short_question if need.side is None else partial(side_question, need.side)
+    about = known(need.question) if need.question else "reactor paused"
     until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
     return Need(
         key=f"agent {need.key}",

@@ -6,7 +6,7 @@ from typing import Final
 from service_tui.console import formats
 from service_tui.console.freshness import is_private, of_world, world_now
 from service_tui.console.keys import cap
-from service_tui.console.questions import short_question
+from service_tui.console.questions import short_question, side_question
 from service_tui.console.ranking import Need
 from service_tui.console.reasons import fix_text
 from service_tui.desk.slices.markets import MarketView
@@ -192,4 +192,4 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 
 def _position_text(position: PositionView) -> str:
-    return f"{position.side.value.upper()}  {short_question(position.question)}"
+    return side_question(position.side, position.question)

@@ -8,7 +8,7 @@ from rich.text import Text
 from service_tui.console import formats, needs_fleet
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap
-from service_tui.console.questions import short_question
+from service_tui.console.questions import short_question, side_question
 from service_tui.console.ranking import LAST_S, Need
 from service_tui.console.reasons import without_amounts
 from service_tui.desk.freshness import age_s
@@ -136,7 +136,7 @@ def _unsold(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 def _about(alert: AlertView) -> str:
     price = formats.price(alert.trigger_price).plain
-    return f"{alert.side.value.upper()} {alert.reason} at {price}: {short_question(alert.question)}"
+    return f"{alert.reason} at {price}, {side_question(alert.side, alert.question)}"
 
 
 def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
@@ -166,7 +166,7 @@ def _signal(signal: SignalView, now: Timestamp) -> Need:
         tone="warn",
         glyph="○",
         word="signal",
-        what=f"{signal.side.value.upper()} {short_question(signal.question)}",
+        what=side_question(signal.side, signal.question),
         figure=Text(formats.duration(signal.left_s(now)), "warn"),
         otherwise="expires",
         screen="reactor",

@@ -1,12 +1,22 @@
-"""A market's question as a table shows it: without what every row has, or a column says."""
+"""What lists call a market: the short form of its question.
+
+The questions of the offline world have short forms of their own (data/topics/short_forms.txt). Any
+other question is its own short form: a sentence that a machine shortened may say something else.
+"""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import lru_cache
-from typing import Final
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final, NamedTuple
 
 from service_tui.console.formats import TEXT_MAX, plain
+from service_tui.terms import Side
 from service_tui.units import Timestamp
+
+FORMS: Final = "data/topics/short_forms.txt"
 
 _MONTHS: Final = (
     "jan",
@@ -24,28 +34,29 @@ _MONTHS: Final = (
 )
 _MONTH: Final = r"(?P<{0}>(?:" + "|".join(month.capitalize() for month in _MONTHS) + r")[a-z]*)"
 _DEADLINE: Final = re.compile(
-    r"\s+(?:by|at|on|before)\s+"
-    r"(?:(?P<clock>[0-2]?\d:[0-5]\d) UTC(?: on (?P<clock_day>\d{1,2}) "
+    r"\s+(?:by|at|on)\s+(?:(?P<clock>[0-2]\d:[0-5]\d)(?: on (?P<clock_day>\d{1,2}) "
     + _MONTH.format("clock_month")
     + r")?|(?P<day>\d{1,2}) "
     + _MONTH.format("month")
-    + r"(?:,? (?P<year>\d{4}))?|"
-    + _MONTH.format("us_month")
-    + r" (?P<us_day>\d{1,2})(?:,? (?P<us_year>\d{4}))?)$"
+    + ")$"
 )
-_WILL: Final = re.compile(
-    r"^Will (?!(?:it|there|they|he|she|we|you|this|that|these|those|one|any\w*|some\w*)\b)",
-    re.IGNORECASE,
-)
-"""A "Will" that a headline does without; before a pronoun it stays: "it rain" is no English."""
-
 _NEAR_S: Final = 36 * 3_600
 """How far the end may be from the day named: a venue closes a market in another zone's night."""
+
+_GAP: Final = re.compile(r"\{(\w+)\}")
+_UTC: Final = re.compile(r"(?<=\d) UTC\b")
+
+
+class _Form(NamedTuple):
+    """A question of the offline world and its short form, with the same gaps in braces."""
+
+    question: str
+    short: str
 
 
 @lru_cache(maxsize=8_192)
 def short_question(question: str, ends_at: Timestamp | None = None) -> str:
-    """The question without "Will" and the question mark, and without a deadline of a column.
+    """What lists call a market.
 
     Args:
         question: as the service has it; cleaned here.
@@ -53,15 +64,84 @@ def short_question(question: str, ends_at: Timestamp | None = None) -> str:
             the deadline stays.
 
     Returns:
-        One line that begins with a capital; the deadline goes only where it is that end.
+        One line. The short form of a question of the offline world, without a deadline that is
+        that end, else with it; any other question as it is.
     """
     text = plain(question, TEXT_MAX).plain
-    shorter = _WILL.sub("", text).removesuffix("?").rstrip()
+    short = _short_form(text)
+    if short is None:
+        return text
     if ends_at is not None:
-        found = _DEADLINE.search(shorter)
+        found = _DEADLINE.search(short)
         if found is not None and _is_at(found, datetime.fromtimestamp(ends_at, UTC)):
-            shorter = shorter[: found.start()]
-    return shorter[:1].upper() + shorter[1:] if shorter else text
+            return short[: found.start()]
+    return short
+
+
+def side_question(side: Side, question: str) -> str:
+    """A side of a market in a line: the side, then what the market is called."""
+    return f"{side.value.upper()}: {short_question(question)}"
+
+
+def names_of(ends: Iterable[tuple[str, Timestamp | None]]) -> dict[str, str]:
+    """Names of the markets of one list, beside a column with their ends.
+
+    Args:
+        ends: each market's question and end.
+
+    Returns:
+        By question, its name without the deadline, or with it where two would be equal else.
+    """
+    known = dict(ends)
+    short = {question: short_question(question, end) for question, end in known.items()}
+    count = Counter(short.values())
+    return {
+        question: name if count[name] == 1 else short_question(question)
+        for question, name in short.items()
+    }
+
+
+def _short_form(text: str) -> str | None:
+    """The short form of a question of the offline world; None for any other."""
+    forms = _forms()
+    # A form is looked up by its longest word: of a hundred and more, one or two are tried.
+    for form in (form for word in _words(text) for form in forms.get(word, ())):
+        found = _pattern(form.question).fullmatch(text)
+        if found is not None:
+            filled = form.short.format_map(found.groupdict()).replace("s's ", "s' ")
+            shorter = _UTC.sub("", filled)
+            return shorter[:1].upper() + shorter[1:]
+    return None
+
+
+@cache
+def _forms() -> dict[str, tuple[_Form, ...]]:
+    """The forms of all questions by their longest word."""
+    text = files("service_tui").joinpath(FORMS).read_text("utf-8")
+    found: dict[str, tuple[_Form, ...]] = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        question, short = line.split(" | ")
+        key = max(_words(_GAP.sub(" ", question)), key=lambda word: (len(word), word))
+        found[key] = (*found.get(key, ()), _Form(question, short))
+    return found
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[A-Za-z]{2,}", text)
+
+
+@cache
+def _pattern(question: str) -> re.Pattern[str]:
+    """What a question reads like with any words in its gaps; compiled when it is first met."""
+    literal = _GAP.split(question)
+    # A name in s has the short possessive.
+    parts = [
+        f"(?P<{part}>.+?)" if place % 2 else re.escape(part).replace("'s\\ ", "'s?\\ ")
+        for place, part in enumerate(literal)
+    ]
+    return re.compile("".join(parts))
 
 
 def _is_at(deadline: re.Match[str], end: datetime) -> bool:
@@ -72,16 +152,14 @@ def _is_at(deadline: re.Match[str], end: datetime) -> bool:
         if (hour, minute) != (end.hour, end.minute):
             return False
         return named["clock_day"] is None or _is_near(named["clock_day"], named["clock_month"], end)
-    day, month = named["day"] or named["us_day"], named["month"] or named["us_month"]
-    return _is_near(day, month, end, year=named["year"] or named["us_year"])
+    return _is_near(named["day"], named["month"], end)
 
 
-def _is_near(day: str, month: str, end: datetime, *, year: str | None = None) -> bool:
+def _is_near(day: str, month: str, end: datetime) -> bool:
     number = _MONTHS.index(month[:3].lower()) + 1
-    years = (end.year - 1, end.year, end.year + 1) if year is None else (int(year),)
-    for each in years:
+    for year in (end.year - 1, end.year, end.year + 1):
         try:
-            start = datetime(each, number, int(day), tzinfo=UTC)
+            start = datetime(year, number, int(day), tzinfo=UTC)
         except ValueError:
             continue
         # The day named, or the moment at which it begins or ends.

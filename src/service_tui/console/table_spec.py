@@ -5,15 +5,16 @@ Below, the columns that many tables have: the market, a side, prices, amounts an
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import counted
-from service_tui.console.questions import short_question
+from service_tui.console.questions import names_of, short_question
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -41,6 +42,8 @@ class TableSpec(Generic[Row]):
         falling: whether that order begins with the largest.
         compared: the numbers that a search compares (`entry:>0.5`), each by its name; mostly the
         id of a column.
+        first_step: id of the key that brings its first row; offered before all others while the
+        table is empty.
         is_loaded: whether its rows have come from the service; before, their number is unknown.
     """
 
@@ -56,6 +59,7 @@ class TableSpec(Generic[Row]):
         default_factory=dict[str, Callable[[Row, ViewContext], float | None]]
     )
     is_loaded: Callable[[DeskState], bool] = _always
+    first_step: str = ""
 
     def label(self, state: DeskState) -> str:
         """The label of its tab: the name, and the number of rows."""
@@ -148,17 +152,42 @@ def venue_market_column(width: int = 14) -> Column[OnVenue]:
     )
 
 
+class _Names:
+    """The names of the newest state's markets; made once for each."""
+
+    def __init__(self) -> None:
+        self._markets: Mapping[str, MarketView] = {}
+        self._names: Mapping[str, str] = {}
+
+    def of(self, markets: Mapping[str, MarketView]) -> Mapping[str, str]:
+        if markets is not self._markets:
+            self._markets = markets
+            self._names = names_of((one.question, one.resolves_at) for one in markets.values())
+        return self._names
+
+
+_names: Final = _Names()
+
+
+def market_name(row: HasEnd, state: DeskState) -> str:
+    """What a row's market is called beside a column that shows when it ends.
+
+    Without that time, except where another market of the state would be called the same.
+    """
+    known = _names.of(state.markets).get(row.question)
+    return short_question(row.question, row.resolves_at) if known is None else known
+
+
 def ending_market_column(name: str, title: str, width: int) -> Column[HasEnd]:
-    """The question beside a column that shows when the market ends: without that time."""
+    """The market beside a column that shows when it ends: without that time."""
     return Column(
         name,
         title,
         width,
-        lambda row, _: short_question(row.question, row.resolves_at),
+        lambda row, view: market_name(row, view.state),
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,
-        of_row=True,
     )
 
 

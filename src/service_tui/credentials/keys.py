@@ -38,13 +38,15 @@ class Profile:
 class DeskKeys:
     """Keys of the embedded service: the operator's, and the desk's own agent's once registered.
 
-    `is_renewed`: the agent's is new since this start; not stored.
+    `is_renewed`: the agent's is new since this start; `is_first`: the agent is, the first of its
+    world. Neither is stored.
     """
 
     operator: str = field(repr=False)
     agent: str | None = field(default=None, repr=False)
     agent_id: str | None = None
     is_renewed: bool = False
+    is_first: bool = False
 
 
 def desk_keys(data_dir: Path) -> DeskKeys:

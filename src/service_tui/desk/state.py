@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from service_tui.desk.slices.account import AccountView, EquityPoint, LimitsView
-from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
+from service_tui.desk.slices.agents import DEMO_AGENTS, AgentView, FillView, FleetView, RevealedView
 from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.drill import DrillView
@@ -108,6 +108,18 @@ class DeskState:
         if self.halt is not None:
             return self.halt.since
         return None if self.world is None else self.world.halted_at
+
+    @property
+    def demo_agents(self) -> tuple[str, ...]:
+        """Ids of the demo agents of the offline world; empty where there are none."""
+        kept = self.preferences.get(DEMO_AGENTS, "")
+        return tuple(kept.split(",")) if kept else ()
+
+    @property
+    def living_demos(self) -> tuple[AgentView, ...]:
+        """The demo agents that are not retired."""
+        every = () if self.fleet is None else self.fleet.agents
+        return tuple(one for one in every if one.agent_id in self.demo_agents and not one.retired)
 
     @property
     def in_flight(self) -> int:

@@ -7,12 +7,15 @@ import pytest
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of
+from kit.samples.reactor import reactor_state
 from service_tui.console.forms.help import Help
 from service_tui.console.keys import keys_of, shown_key
 from service_tui.console.widgets.key_bar import IN_REPLAY, keys_here, needing_text, screen_keys
 from service_tui.desk.slices.risk import RiskView
 
 STATE = seen_before(sample_state())
+REACTOR = seen_before(reactor_state())
 
 
 @pytest.mark.parametrize(
@@ -40,23 +43,24 @@ async def test_keys_are_offered_where_they_do_something() -> None:
         assert not set(IN_REPLAY) & full
 
 
-def place_of(seen: Running, key: str) -> int:
-    """Where a key stands in the bottom line."""
-    found = re.search(rf"(?<= ){re.escape(key)}(?=[ !])", seen.lines[-1])
+def place_of(seen: Running, key: str, *, back: int = 1) -> int:
+    """Where a key stands in the bottom line, or the one above it."""
+    found = re.search(rf"(?<= ){re.escape(key)}(?=[ !])", seen.lines[-back])
     assert found is not None
     return found.start()
 
 
-async def clicked(seen: Running, key: str) -> None:
-    """Click on a key in the bottom line."""
-    await seen.pilot.click(offset=(place_of(seen, key), len(seen.lines) - 1))
+async def clicked(seen: Running, key: str, *, back: int = 1) -> None:
+    """Click on a key of the bottom lines."""
+    place = place_of(seen, key, back=back)
+    await seen.pilot.click(offset=(place, len(seen.lines) - back))
     await seen.pilot.pause()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [80, 150, 200])
-async def test_a_click_on_a_key_does_what_the_key_does(width: int) -> None:
-    async with running(STATE, first="markets", size=(width, 30)) as seen:
+@pytest.mark.parametrize(("width", "height"), [(80, 30), (150, 30), (200, 30), (130, 20)])
+async def test_a_click_on_a_key_does_what_the_key_does(width: int, height: int) -> None:
+    async with running(STATE, first="markets", size=(width, height)) as seen:
         places: list[int] = []
         for key in screen_keys():
             places.append(place_of(seen, shown_key(key)))
@@ -70,23 +74,45 @@ async def test_a_click_on_a_key_does_what_the_key_does(width: int) -> None:
                 await seen.press("escape")
         # Each screen has its place whatever is in front.
         assert places == [place_of(seen, shown_key(key)) for key in screen_keys()]
-        await clicked(seen, "?")
+        await clicked(seen, "?", back=2 if height >= 24 else 1)
         assert isinstance(seen.app.screen, Help)
 
 
 @pytest.mark.slow
-async def test_a_screen_has_its_name_where_there_is_room_or_no_digit_shows_it() -> None:
-    async with running(STATE, first="markets", size=(141, 30)) as seen:
-        label = next(key.label for key in screen_keys() if key.ident == "app.portfolio")
-        for width, front, short, full in (
-            (141, True, False, False), (142, False, True, False), (191, False, True, False),
-            (192, True, True, True),
-        ):  # fmt: skip
-            await seen.pilot.resize_terminal(width, 30)
+async def test_every_screen_has_its_name_from_80_cells_on() -> None:
+    line_80 = "0 need 1 port 2 mkts 3 stop 4 react 5 redm 6 lab 7 agnt 8 set 9 ord"
+    line_104 = "portfolio markets stops reactor redeem research agents settings orders"
+    shortest, short = re.split(" ", line_80), re.split(" ", line_104)
+    full = [key.label for key in screen_keys()]
+    async with running(STATE, first="markets", size=(80, 24)) as seen:
+        for width, names in ((80, shortest), (104, short), (160, full), (250, full)):
+            await seen.pilot.resize_terminal(width, 24)
             await seen.until(lambda width=width: len(seen.lines[-1]) == width)
             line = seen.lines[-1]
-            assert (" markets " in line) is front
-            assert ("port" in line, label in line) == (short, full)
+            assert [name for name in names if name not in line] == []
+        # Narrower there are the numbers alone, and the name of the screen in front.
+        await seen.pilot.resize_terminal(70, 20)
+        await seen.until(lambda: len(seen.lines[-1]) == 70)
+        assert re.search(r" 0\S* +1  2  3  4  5  6  7  8  9  markets ", seen.lines[-1])
         await seen.app.run_action("go('log')")
         await seen.pilot.pause()
         assert " log " in seen.lines[-1]
+
+
+@pytest.mark.slow
+async def test_a_count_stands_beside_the_name_of_its_screen() -> None:
+    async with running(STATE, first="markets", size=(160, 40)) as seen:
+        waiting = len(STATE.supervision.held)
+        assert ("7 agents  " in seen.lines[-1]) is (not waiting)
+        two = replace(STATE.supervision, held=(held_of("h1"), held_of("h2")))
+        await seen.bring(replace(STATE, supervision=two))
+        assert "7 agents 2  " in seen.lines[-1]
+
+
+@pytest.mark.slow
+async def test_what_brings_the_first_row_comes_first_on_an_empty_list() -> None:
+    empty = replace(REACTOR, reactor=replace(REACTOR.reactor, signals=()))
+    async with running(empty, first="reactor", size=(120, 40)) as seen:
+        assert seen.lines[-2].lstrip().startswith("n follow a wallet")
+    async with running(REACTOR, first="reactor", size=(120, 40)) as seen:
+        assert "n follow a wallet" not in seen.lines[-2]

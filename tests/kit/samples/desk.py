@@ -43,11 +43,11 @@ from service_tui.units import Micros, Probability, Timestamp
 
 NOW = Timestamp(1_800_000_000.0)
 QUESTIONS = (
-    "Will the harbour at Port Ellery log gusts above 92 km/h by Friday 18:00 UTC?",
-    "Will the Marlow Vale council pass the night-bus budget before the recess?",
+    "Will the harbour at Port Ellery log gusts above 92 km/h by 18:00 UTC on 16 Jan?",
+    "Will Marlow Vale council pass the night-bus budget by 09:00 UTC on 17 Jan?",
     "Will the Kestrels win the second leg by two goals or more?",
-    "Will the ninth probe relay close its first data gap within the window?",
-    "Will the price of one Lumen stay above 410 at the noon fixing?",
+    "Will the Windrose 9 probe be launched by 12:00 UTC on 15 Jan?",
+    "Will Lumen trade above $410 at 12:00 UTC on 16 Jan?",
     "Will the festival's closing film run longer than 140 minutes?",
     "Will the river gauge at Anselm Bridge read above 3.2 m at dawn?",
 )

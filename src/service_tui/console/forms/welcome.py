@@ -1,4 +1,4 @@
-"""The first page: what this is, that the money is virtual, and five keys to start."""
+"""The first page: what this is, in three sentences, and the keys to start with."""
 
 from typing import ClassVar, Final
 
@@ -12,15 +12,19 @@ from service_tui.console.key_queue import KeyQueue
 from service_tui.console.keys import cap, key_named, with_keys
 
 _FIRST_KEYS: Final = (
-    ("app.markets", "browse markets; j and k move, {rows.filter} filters"),
-    ("markets.buy", "buy in the selected market"),
-    ("app.portfolio", "your positions; {portfolio.sell} sells"),
+    ("app.agents", "watch the agents: what they hold, and why"),
+    ("app.approvals", "answer a request: allow, resize or refuse it"),
+    ("app.markets", "trade yourself: choose a market, {markets.buy} buys"),
+    ("app.halt", "stop every agent at once"),
     ("app.attention", "what needs you now"),
     ("app.help", "all keys of the screen"),
 )
 
 
-_ACTING: Final = (*(ident for ident, _ in _FIRST_KEYS), "app.palette", "app.command")
+_ACTING: Final = (
+    *(ident for ident, _ in _FIRST_KEYS),
+    *("markets.buy", "app.portfolio", "app.palette", "app.command"),
+)
 """Actions that the page names, whose keys close it and then work."""
 
 _PACE: Final = ("app.pause", "app.slower", "app.faster")
@@ -32,9 +36,10 @@ class Welcome(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "close", "begin", show=False)]
 
-    def __init__(self, *, is_embedded: bool) -> None:
+    def __init__(self, *, is_embedded: bool, has_demo: bool) -> None:
         super().__init__("Welcome", "enter begins")
         self._is_embedded = is_embedded
+        self._has_demo = has_demo
 
     def on_key(self, event: events.Key) -> None:
         """Close for a key that the page names, which then performs its action."""
@@ -49,38 +54,44 @@ class Welcome(Page):
 
     def text(self) -> Text:
         """What this is, and how to begin."""
-        return _page(is_embedded=self._is_embedded)
+        return _page(is_embedded=self._is_embedded, has_demo=self._has_demo)
 
 
-_OWN: Final = (
-    ("All money here is simulated.", "bold sim"),
-    (
-        " You start with 10,000 $SIM in a simulated world on this machine: "
-        "no account, no network, no real money. "
-        "The world continues while you are away; {app.attention} shows a summary.\n\n"
-    ),
+_AT_WORK: Final = (
+    "Three demo agents are at work in an invented world on this machine, with play money and small "
+    "budgets; one of them asks you before each buy. "
 )
-_REMOTE: Final = (
-    "Markets, balances and rules come from the connected service. ",
-    ("SIM", "bold sim"),
-    " at the top means play money; real-money orders are marked ",
-    ("LIVE", "bold live"),
-    " and need a separate confirmation.\n\n",
+_NO_AGENT: Final = (
+    "This is an invented world on this machine with play money, and it has no agent yet: "
+    "{agents.start} on {app.agents} runs a skill as one. "
+)
+_REMOTE: Final = "Agents, markets and rules are those of the connected service. "
+_MEANING: Final = (
+    "The price of a question is its probability: a share that wins pays 1, one that loses 0."
 )
 
 
-def _page(*, is_embedded: bool) -> Text:
+def _page(*, is_embedded: bool, has_demo: bool) -> Text:
+    own = _AT_WORK if has_demo else _NO_AGENT
     page = Text.assemble(
-        "A desk for prediction markets: questions that resolve ",
-        ("YES", "bold yes"),
-        " or ",
-        ("NO", "bold no"),
-        ". A winning share pays 1, a losing share 0; the price is the market's probability.\n\n",
-        *((_OWN[0], with_keys(_OWN[1])) if is_embedded else _REMOTE),
+        ("Agents trade prediction markets; you watch, allow and stop them. ", "bold"),
+        with_keys(own) if is_embedded else _REMOTE,
+        _MEANING,
+        "\n\n",
     )
     for ident, does in _FIRST_KEYS:
         line = Text.assemble("   ", (cap(ident), "bold accent"), f"   {with_keys(does)}\n")
         page.append_text(line)
+    if not is_embedded:
+        page.append_text(
+            Text.assemble(
+                "\n",
+                ("SIM", "bold sim"),
+                " at the top means play money; real-money orders are marked ",
+                ("LIVE", "bold live"),
+                " and need a separate confirmation.\n",
+            )
+        )
     pace = (
         (cap("app.pause"), "accent"),
         " pauses the world, ",

@@ -348,6 +348,10 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """Why the table in front has no rows, and what to do."""
         return self.spec.empty_text(self.state)
 
+    def first_step(self) -> str:
+        """Id of the key that brings the first row of the table in front, while it has none."""
+        return "" if self.spec.rows(self.state) else self.spec.first_step
+
     def bring_forward(self, place: int) -> None:
         """Bring a table to the front, with the terms of the typed search whose columns it has.
 

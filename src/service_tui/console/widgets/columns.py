@@ -28,7 +28,7 @@ _MIDDLE_MIN: Final = 20
 """Cells from which a text can be cut in the middle and both of its ends are still readable."""
 
 _WORD_MAX: Final = 8
-"""Cells that the end of a cut text gives up so that it begins with a whole word."""
+"""Cells that each part of a cut text gives up so that it has whole words."""
 
 Ink: TypeAlias = str | Style
 """A name of a meaning, such as `profit`; empty is plain text."""
@@ -239,9 +239,18 @@ def _cut_middle(pieces: list[Piece], width: int) -> tuple[Piece, ...]:
         if room < 0:
             break
         kept.append((letter, ink))
+    kept = _whole_words(kept, letters)
+    return _joined([*kept, ("…", kept[-1][1] if kept else ""), *end])
+
+
+def _whole_words(kept: list[Piece], letters: list[Piece]) -> list[Piece]:
+    """The first letters, without a word that was cut if its beginning is near."""
+    if letters[len(kept)][0] != " ":
+        near = range(len(kept) - 1, max(0, len(kept) - 1 - _WORD_MAX), -1)
+        kept = kept[: next((place for place in near if kept[place][0] == " "), len(kept))]
     while kept and kept[-1][0] == " ":
         kept.pop()
-    return _joined([*kept, ("…", kept[-1][1] if kept else ""), *end])
+    return kept
 
 
 def _end(letters: list[Piece], width: int) -> list[Piece]:

@@ -1,6 +1,10 @@
-"""The bottom line: the screens by number, and the few keys that matter here; all clickable."""
+"""The bottom lines: the screens by number and name, and the keys that matter here; all clickable.
 
-from typing import Final
+On low terminals both share one line.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 
 from rich.text import Text
 from textual import events, on
@@ -8,7 +12,7 @@ from textual import events, on
 from service_tui.console.keys import KeyBinding, key_named, keys_of, shown_key
 from service_tui.console.messages import KeyChosen
 from service_tui.console.widgets.bar import Bar
-from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined
+from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined, spare
 from service_tui.console.widgets.numbered_view import NumberedView
 
 NOT_NUMBERED: Final = frozenset({"app.log", "app.timeline"})
@@ -21,6 +25,9 @@ MENU: Final = "app.palette"
 """The action of a click on the screen in front: a list of every action that works there, also
 those for which the line has no room."""
 
+NEEDS: Final = "app.attention"
+"""The screen whose count is an alarm."""
+
 _KEY_RANK: Final = 4
 """The order in which keys are cut: the last first; screens, help (which lists everything else) and
 the halt are never cut."""
@@ -28,68 +35,135 @@ the halt are never cut."""
 _NAME_RANK: Final = 2
 _LAST_RANKS: Final = {"app.help": 3, "app.halt": 1}
 
-_NAMES_FROM: Final = 190
-_SHORT_FROM: Final = 140
-"""Widths from which each screen has its name, or a short one; below, its digit alone."""
-
 _SHORT: Final = {
     "app.attention": "needs",
-    "app.portfolio": "port",
-    "app.markets": "mkts",
-    "app.monitors": "mon",
-    "app.reactor": "react",
+    "app.monitors": "stops",
     "app.redemption": "redeem",
     "app.research": "research",
-    "app.agents": "agents",
+}
+"""Names of screens where the whole ones do not fit; the others keep theirs."""
+
+_SHORTEST: Final = {
+    "app.attention": "need",
+    "app.portfolio": "port",
+    "app.markets": "mkts",
+    "app.monitors": "stop",
+    "app.reactor": "react",
+    "app.redemption": "redm",
+    "app.research": "lab",
+    "app.agents": "agnt",
     "app.settings": "set",
-    "app.blotter": "orders",
+    "app.blotter": "ord",
 }
 
 _COUNT_MAX: Final = 99
+_COUNT_CELLS: Final = 4
+_KEYS_LEAST: Final = 7
+"""Cells that are kept for help and the halt where the keys have no line of their own."""
+
+Counts = Mapping[str, int]
+"""How much waits on a screen, by the id of its key."""
+
+
+class _Line(NamedTuple):
+    """One line: its pieces, the key of each, and the blank cells between two."""
+
+    bits: tuple[Bit, ...]
+    keys: tuple[KeyBinding, ...]
+    gap: int
 
 
 class KeyBar(Bar):
-    """The screens on the left, the keys on the right."""
+    """The keys of the screen in front, and below them all screens."""
 
     def __init__(self) -> None:
         super().__init__(id="key-bar")
         self._front = ""
         self._shown: tuple[object, ...] = ()
-        self._needing = 0
+        self._counts: Counts = {}
         self._here: tuple[KeyBinding, ...] = ()
 
-    def show(self, front: NumberedView, needing: int) -> None:
-        """Show the keys of the screen in front; `needing` counts the rows of the first screen."""
-        self._front, self._needing, self._here = front.name_in_keys, needing, keys_here(front)
-        shown = (self._front, needing, self._here, screen_keys())
+    def show(self, front: NumberedView, counts: Counts) -> None:
+        """Show the keys of the screen in front, and the counts beside the screens."""
+        self._front, self._counts, self._here = front.name_in_keys, counts, keys_here(front)
+        shown = (self._front, counts, self._here, screen_keys())
         if shown != self._shown:
             self._shown = shown
             self.refresh()
 
     def drawn(self, width: int, height: int) -> Text:
         """The screens, each at the same place whatever is in front, and the keys that fit."""
-        del height
-        return joined(fitted_bits(self._bits(width), width), width)
+        lines = self._lines(width, height)
+        return Text("\n").join(
+            joined(fitted_bits(line.bits, width, line.gap), width) for line in lines
+        )
 
-    def _bits(self, width: int) -> tuple[Bit, ...]:
-        screens = screen_keys()
-        bits = [_screen_bit(key, self._front, self._needing, width) for key in screens]
-        if self._has_name(width):
-            labels = (key.label for key in screens if key.action == f"go('{self._front}')")
-            name = next(labels, self._front)
-            bits.append(Bit(Text(name, "bold accent"), _NAME_RANK))
-        bits += [_key_bit(key, place) for place, key in enumerate(self._here, start=1)]
-        return tuple(bits)
+    def _lines(self, width: int, height: int) -> tuple[_Line, ...]:
+        is_alone = height > 1
+        own = tuple(
+            _key_bit(key, place, right=not is_alone or key.group == "app")
+            for place, key in enumerate(self._here, start=1)
+        )
+        front = tuple(key for key in screen_keys() if self._is_front(key))
+        if is_alone:
+            keys = _Line((*self._front_name(is_shown=not front), *own), self._with_menu(front), 2)
+            return keys, self._screens(width)
+        screens = self._screens(width - _KEYS_LEAST)
+        has_names = screens.bits[1].text.cell_len > 1
+        name = self._front_name(is_shown=not (front and has_names))
+        keys = (*screens.keys, *((key_named(MENU),) if name else ()), *self._here)
+        return (_Line((*screens.bits, *name, *own), keys, screens.gap),)
 
-    def _has_name(self, width: int) -> bool:
-        """True if the name of the screen in front stands behind the digits: no digit shows it."""
-        numbered = any(key.action == f"go('{self._front}')" for key in screen_keys())
-        return width < _SHORT_FROM or not numbered
+    def _with_menu(self, front: tuple[KeyBinding, ...]) -> tuple[KeyBinding, ...]:
+        return self._here if front else (key_named(MENU), *self._here)
 
-    def _keys(self, width: int) -> tuple[KeyBinding, ...]:
-        """The key of each bit."""
-        name = (key_named(MENU),) if self._has_name(width) else ()
-        return (*screen_keys(), *name, *self._here)
+    def _front_name(self, *, is_shown: bool) -> tuple[Bit, ...]:
+        """The name of the screen in front, where no other piece shows it."""
+        label = next((key.label for key in screen_keys() if self._is_front(key)), self._front)
+        return (Bit(Text(label, "bold accent"), _NAME_RANK),) if is_shown else ()
+
+    def _screens(self, width: int) -> _Line:
+        """The screens, with the longest names that fit."""
+        keys = screen_keys()
+        line = _Line(self._bits({}, names=False), keys, 2)
+        for line in self._forms():
+            if spare(line.bits, width, line.gap) >= -line.gap:
+                return line
+        return line
+
+    def _forms(self) -> Iterator[_Line]:
+        """The screens from the longest form to digits alone."""
+        keys = screen_keys()
+        for gap in (2, 1):
+            yield _Line(self._bits({}), keys, gap)
+        for gap in (2, 1):
+            yield _Line(self._bits(_SHORT), keys, gap)
+        for counted in (True, False):
+            yield _Line(self._bits(_SHORTEST, counted=counted), keys, 1)
+        yield _Line(self._bits({}, names=False, counted=False), keys, 2)
+
+    def _bits(
+        self, short: Mapping[str, str], *, names: bool = True, counted: bool = True
+    ) -> tuple[Bit, ...]:
+        return tuple(
+            self._screen_bit(key, short.get(key.ident, key.label) if names else "", counted=counted)
+            for key in screen_keys()
+        )
+
+    def _screen_bit(self, key: KeyBinding, name: str, *, counted: bool) -> Bit:
+        """A screen with its count, in as many cells whatever screen is in front."""
+        number = shown_key(key)
+        text = Text(f"{number} {name}".rstrip(), "muted")
+        text.stylize("accent", 0, len(number))
+        if key.ident == NEEDS:
+            count = needing_text(self._counts.get(NEEDS, 0))
+            text.append(f"{count:<{_COUNT_CELLS}}", "bold warn")
+        elif counted and key.ident in self._counts:
+            text.append(_waiting_text(self._counts[key.ident]), "warn")
+        return Bit(Text(text.plain, "bold reverse accent") if self._is_front(key) else text)
+
+    def _is_front(self, key: KeyBinding) -> bool:
+        return key.action == f"go('{self._front}')"
 
     @on(events.Click)
     def _clicked(self, event: events.Click) -> None:
@@ -97,13 +171,13 @@ class KeyBar(Bar):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        width = self.size.width
-        index = bit_at(self._bits(width), width, offset.x)
+        width, height = self.size
+        line = self._lines(width, height)[offset.y]
+        index = bit_at(line.bits, width, offset.x, line.gap)
         if index is not None:
-            selected = self._keys(width)[index]
+            selected = line.keys[index]
             # A click on the screen in front opens the list of its actions.
-            is_front = selected.action == f"go('{self._front}')"
-            self.post_message(KeyChosen(key_named(MENU) if is_front else selected))
+            self.post_message(KeyChosen(key_named(MENU) if self._is_front(selected) else selected))
 
 
 def screen_keys() -> tuple[KeyBinding, ...]:
@@ -116,14 +190,19 @@ def screen_keys() -> tuple[KeyBinding, ...]:
 
 
 def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
-    """The keys for the footer, those of the screen first; disabled ones are left out."""
+    """The keys for the footer, those of the screen first; disabled ones are left out.
+
+    On an empty list the key that brings its first row comes before all others.
+    """
     groups = (front.name_in_keys, "rows")
+    first = front.first_step()
     own = [
         front.as_offered(key)
         for group in groups
         for key in keys_of(group)
-        if key.footer and not front.disabled_reason(key)
+        if (key.footer or key.ident == first) and not front.disabled_reason(key)
     ]
+    own.sort(key=lambda key: key.ident != first)
     replay = IN_REPLAY if front.state.rewound_to is not None else ()
     rest = (key for key in keys_of("app") if key.footer)
     return (*own, *map(key_named, replay), *rest)
@@ -136,26 +215,14 @@ def needing_text(needing: int) -> str:
     return f"!{_COUNT_MAX}+" if needing > _COUNT_MAX else f"!{needing}"
 
 
-def _screen_bit(key: KeyBinding, front: str, needing: int, width: int) -> Bit:
-    """A screen in as many cells as for any count and any screen in front."""
-    number = shown_key(key)
-    name = key.label if width >= _NAMES_FROM else _SHORT[key.ident]
-    text = Text(number if width < _SHORT_FROM else f"{number} {name}", "muted")
-    text.stylize("accent", 0, len(number))
-    if _is_first(key):
-        text.append(f"{needing_text(needing):<4}", "bold warn")
-    if key.action == f"go('{front}')":
-        return Bit(Text(text.plain, "bold reverse accent"))
-    return Bit(text)
+def _waiting_text(count: int) -> str:
+    """How much waits on another screen, in three cells at most; empty for none."""
+    return f" {min(count, _COUNT_MAX)}" if count else ""
 
 
-def _is_first(key: KeyBinding) -> bool:
-    return key.ident == "app.attention"
-
-
-def _key_bit(key: KeyBinding, place: int) -> Bit:
+def _key_bit(key: KeyBinding, place: int, *, right: bool) -> Bit:
     text = Text.assemble((shown_key(key), "accent"), (f" {key.label}", "muted"))
     last = _LAST_RANKS.get(key.ident)
     if last is None:
-        return Bit(text, _KEY_RANK + place, right=True)
-    return Bit(text, last, Text(shown_key(key), "accent"), right=True)
+        return Bit(text, _KEY_RANK + place, right=right)
+    return Bit(text, last, Text(shown_key(key), "accent"), right=right)

@@ -31,14 +31,16 @@ class Bit:
     key: str = ""
 
 
-def fitted_bits(bits: Sequence[Bit], width: int) -> tuple[tuple[int, int, Text], ...]:
-    """The displayed pieces and their places.
+def fitted_bits(
+    bits: Sequence[Bit], width: int, gap: int = GAP
+) -> tuple[tuple[int, int, Text], ...]:
+    """The displayed pieces and their places, with `gap` blank cells between two of them.
 
     Returns:
         Index of the piece, its first cell, its text; in the order of the line.
     """
     kept = dict(enumerate(bits))
-    while _needed(kept) > width:
+    while _needed(kept, gap) > width:
         index = max(kept, key=lambda i: (kept[i].rank, i))
         bit = kept[index]
         if bit.rank == 0:
@@ -52,26 +54,26 @@ def fitted_bits(bits: Sequence[Bit], width: int) -> tuple[tuple[int, int, Text],
     for index, bit in kept.items():
         if not bit.right:
             placed.append((index, left, bit.text))
-            left += bit.text.cell_len + GAP
+            left += bit.text.cell_len + gap
     right = {index: bit for index, bit in kept.items() if bit.right}
-    left = max(left, width - _needed(right))
+    left = max(left, width - _needed(right, gap))
     for index, bit in right.items():
         placed.append((index, left, bit.text))
-        left += bit.text.cell_len + GAP
+        left += bit.text.cell_len + gap
     return tuple(placed)
 
 
-def bit_at(bits: Sequence[Bit], width: int, x: int) -> int | None:
+def bit_at(bits: Sequence[Bit], width: int, x: int, gap: int = GAP) -> int | None:
     """The index of the piece displayed at a cell; None between pieces."""
-    for index, left, text in fitted_bits(bits, width):
+    for index, left, text in fitted_bits(bits, width, gap):
         if left <= x < left + text.cell_len:
             return index
     return None
 
 
-def spare(bits: Sequence[Bit], width: int) -> int:
+def spare(bits: Sequence[Bit], width: int, gap: int = GAP) -> int:
     """Cells left beside all full pieces and a gap; below 0: they do not fit."""
-    return width - _needed(dict(enumerate(bits))) - GAP
+    return width - _needed(dict(enumerate(bits)), gap) - gap
 
 
 def joined(placed: Sequence[tuple[int, int, Text]], width: int) -> Text:
@@ -108,5 +110,5 @@ WARN_FROM: Final = 0.8
 """Part of a limit from which it is shown."""
 
 
-def _needed(bits: dict[int, Bit]) -> int:
-    return sum(bit.text.cell_len for bit in bits.values()) + GAP * max(0, len(bits) - 1)
+def _needed(bits: dict[int, Bit], gap: int) -> int:
+    return sum(bit.text.cell_len for bit in bits.values()) + gap * max(0, len(bits) - 1)

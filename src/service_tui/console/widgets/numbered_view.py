@@ -33,7 +33,8 @@ class ProgramInfo:
     """Places of the running program, for screens that list them. Paths are texts, not opened.
 
     `idle_time` holds since when nothing has needed the person; the app updates it. `drills` lists
-    the drills that can be played, name and title of each.
+    the drills that can be played, name and title of each. `has_demo`: a new world begins with demo
+    agents.
     """
 
     log_path: str = ""
@@ -41,6 +42,7 @@ class ProgramInfo:
     theme_names: tuple[str, ...] = ()
     idle_time: IdleTime = field(default_factory=IdleTime)
     drills: Callable[[], tuple[tuple[str, str], ...]] = tuple
+    has_demo: bool = False
 
 
 @runtime_checkable
@@ -128,6 +130,10 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
     def disabled_reason(self, key: KeyBinding) -> str:
         """Why a key of this screen or of its tables is disabled; empty if it works."""
         return self.list_reason(action_name(key.action))
+
+    def first_step(self) -> str:
+        """Id of the key that brings the first row of an empty list; empty where there are rows."""
+        return ""
 
     def as_offered(self, key: KeyBinding) -> KeyBinding:
         """A key of this screen as the footer offers it on the row under the cursor."""

@@ -59,6 +59,10 @@ class AgentLimitsView:
     buys_resting: int = 0
 
 
+DEMO_AGENTS: Final = "demo.agents"
+"""Preference: ids of the demo agents of a new offline world, by commas."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentView:
     """One agent as its operator sees it. Money in micros; today begins at midnight UTC.

@@ -232,7 +232,7 @@ def test_the_open_positions_of_an_agent_stand_above_its_results() -> None:
     pnl = formats.pnl(held.pnl).plain
     prices = f"at {held.average:.3f}, now {held.mark_price:.3f}  P&L {pnl} $SIM"
     text = text_of((held,))
-    assert f"it rain\n  {held.side.value.upper()} 12.00 {prices}" in text
+    assert f"it rain?\n  {held.side.value.upper()} 12.00 {prices}" in text
     assert text.index("it rain") < text.index("realized")
     assert "and 3 more" in text_of(many)
     assert "No open positions." in text_of(())

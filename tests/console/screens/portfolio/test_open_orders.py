@@ -61,11 +61,11 @@ def test_an_order_shows_what_is_open_filled_and_reserved() -> None:
 async def test_the_footer_has_the_verbs_of_the_list_in_front() -> None:
     async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
         for is_orders in (False, True, False):
-            last = seen.text.splitlines()[-1]
+            last = seen.lines[-2]
             assert ("e amend" in last, "d cancel" in last) == (is_orders, is_orders)
             assert ("x sell" in last) is not is_orders
             await seen.press("O")
-            await seen.until(lambda was=last: seen.text.splitlines()[-1] != was)
+            await seen.until(lambda was=last: seen.lines[-2] != was)
 
 
 @pytest.mark.slow

@@ -73,6 +73,11 @@ def is_retirable(screen: Agents) -> UnmetReason:
     return "already retired" if agent.retired else ""
 
 
+def has_demos(screen: Agents) -> UnmetReason:
+    """A demo agent is at work."""
+    return "" if screen.state.living_demos else "no demo agents here"
+
+
 def are_agents_loaded(screen: Agents) -> UnmetReason:
     """The service's agents have loaded."""
     return "agents not loaded yet" if screen.state.fleet is None else ""
@@ -163,6 +168,23 @@ def retire(screen: Agents) -> None:
             "and positions stay. Readmit restores it while a slot is free.",
         )
         _confirm(screen, Question("Retire this agent?", body, "retire"), AgentAct.RETIRE, agent)
+
+
+def retire_demos(screen: Agents) -> None:
+    """Retire all demo agents, after a confirmation."""
+    chosen = screen.state.living_demos
+    names = ", ".join(formats.plain(agent.name, 30).plain for agent in chosen)
+    body = Text(
+        f"{names} stop for good. Their trades stay in the lists, their positions end with "
+        "the markets."
+    )
+    orders = tuple(Govern(AgentAct.RETIRE, one.agent_id, one.name) for one in chosen)
+
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        for order in orders if confirmed else ():
+            screen.give(order)
+
+    screen.open_dialog(Confirm(Question("Retire the demo agents?", body, "retire")), answered)
 
 
 def replace_key(screen: Agents) -> None:
@@ -329,6 +351,9 @@ ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
     ScreenAction("agents.key", replace_key, requires=_GOVERNED),
     ScreenAction("agents.suspend", suspend, requires=_GOVERNED),
     ScreenAction("agents.retire", retire, requires=(*_GOVERNED, is_retirable)),
+    ScreenAction(
+        "agents.retire_demos", retire_demos, requires=(is_governed, can_change, has_demos)
+    ),
     ScreenAction("agents.start", start_skill, requires=(can_run_skills, are_skills_loaded)),
     ScreenAction("agents.install", install_skill, requires=(can_run_skills,)),
     ScreenAction("agents.stop", stop_skills, requires=(can_change, has_row)),

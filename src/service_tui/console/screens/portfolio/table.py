@@ -8,13 +8,13 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
-from service_tui.console.questions import short_question
 from service_tui.console.screens.portfolio.orders import ORDERS
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
     figure_column,
     marked_question,
+    market_name,
     price_column,
     side_column,
 )
@@ -90,7 +90,7 @@ _QUESTION: Final = Column[PositionView](
     "question",
     "market",
     20,
-    lambda row, _: marked_question(short_question(row.question, row.resolves_at), row.venue),
+    lambda row, view: marked_question(market_name(row, view.state), row.venue),
     sort_key=lambda row, _: row.question,
     flex=True,
     keeps_end=True,

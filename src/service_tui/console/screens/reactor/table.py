@@ -314,6 +314,7 @@ FEED: Final = TableSpec[SignalView](
     ),
     search_text=_signal_text,
     empty_text=_no_signals,
+    first_step="reactor.follow",
     compared=_COMPARED_SIGNALS,
     is_loaded=_is_loaded,
 )
@@ -414,6 +415,7 @@ WALLETS: Final = TableSpec[SourceWalletView](
     ),
     search_text=_wallet_text,
     empty_text=_no_wallets,
+    first_step="reactor.follow",
     compared=_COMPARED_WALLETS,
     is_loaded=_is_loaded,
 )
