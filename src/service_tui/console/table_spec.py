@@ -42,6 +42,7 @@ class TableSpec(Generic[Row]):
         falling: whether that order begins with the largest.
         compared: the numbers that a search compares (`entry:>0.5`), each by its name; mostly the
         id of a column.
+        is_journal: its newest row is on top; a cursor that is there stays at the top.
         first_step: id of the key that brings its first row; offered before all others while the
         table is empty.
         is_loaded: whether its rows have come from the service; before, their number is unknown.
@@ -60,6 +61,7 @@ class TableSpec(Generic[Row]):
     )
     is_loaded: Callable[[DeskState], bool] = _always
     first_step: str = ""
+    is_journal: bool = False
 
     def label(self, state: DeskState) -> str:
         """The label of its tab: the name, and the number of rows."""

@@ -853,3 +853,23 @@ async def test_the_last_line_is_the_whole_title_of_the_row_in_focus_if_there_is_
         await pilot.resize_terminal(80, 5)
         await pilot.pause()
         assert "title of" not in "\n".join(screen_lines(app))
+
+
+@pytest.mark.slow
+async def test_a_journal_opens_at_its_newest_row_and_stays_there() -> None:
+    app = Bare(rows(3))
+    app.table.is_journal = True
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.restore(TableState(cursor="k2", place=2))
+        assert app.table.highlighted() == rows(3)[0]
+        newer = Row("newer", "just now", 0.5)
+        app.table.show((newer, *rows(3)))
+        assert app.table.highlighted() == newer
+        # Nobody has seen it yet: no key works on it at first.
+        assert app.table.selected() is None
+        await pilot.press("g")
+        assert app.table.selected() == newer
+        # Whoever has left the top keeps the row that he reads.
+        await pilot.press("j")
+        app.table.show((Row("newest", "now", 0.5), newer, *rows(3)))
+        assert app.table.selected() == rows(3)[0]

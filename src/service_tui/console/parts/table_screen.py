@@ -151,6 +151,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             )
             for place, spec in enumerate(self.tables)
         )
+        for table, spec in zip(self.lists, self.tables, strict=True):
+            table.is_journal = spec.is_journal
         self.tabs = SegmentedControl(id=f"{name}-which")
         self.line = FilterLine(typed)
         self.pane = None if self.pane_type is None else self.pane_type(id=f"{name}-detail")

@@ -54,6 +54,9 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     _scroll_target: int | None = None
 
+    is_journal: bool = False
+    """Whether the newest row comes on top: a cursor that is there stays at the top."""
+
     awaits_cursor: bool = False
     """Whether the row of a restored cursor has not come yet: nothing is highlighted until then."""
 
@@ -109,7 +112,12 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """
         before, was_empty = self._order.index, not self._order.total
         is_restored = self.awaits_cursor
+        is_at_newest = self.is_journal and before == 0 and self._sort is None
         super().show(rows)
+        if is_at_newest and self._order.index and not self._order.marked:
+            # Newer rows came on top: keys do nothing until the person has seen them.
+            self._fall_to(0)
+            return
         if before is None and not is_restored:
             # A restored layout has its own place; a cursor that was put on a row shows that row.
             self._follow()
@@ -174,6 +182,9 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     def restore(self, state: TableState) -> None:
         """Apply a stored layout; parts that no longer exist are ignored."""
         self.sort_by(state.sort, falling=state.falling)
+        if self.is_journal:
+            # It opens at its newest row, wherever the person was when it was closed.
+            return
         if state.cursor is not None:
             self._order.put(state.cursor, state.place)
             self.awaits_cursor = self._order.index is None

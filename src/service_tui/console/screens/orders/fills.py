@@ -160,6 +160,7 @@ FILLS: Final = TableSpec[FillView](
         Column("state", "state", 9, _state_text, tier=157),
     ),
     search_text=_search_text,
+    is_journal=True,
     empty_text=_empty_text,
     sort="time",
     falling=True,

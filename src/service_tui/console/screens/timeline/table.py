@@ -128,6 +128,7 @@ def timeline_table(wall: str) -> TableSpec[MomentView]:
             ),
         ),
         search_text=search_text,
+        is_journal=True,
         empty_text=_empty_text,
         sort="time",
         falling=True,
