@@ -209,6 +209,10 @@ async def test_beside_another_console_what_agents_do_is_its_matter(tmp_path: Pat
     log = Log(tmp_path, beside=True)
     log.actions.on_fact(STATE, FillsReceived((trade(901),)))
     log.actions.on_fact(STATE, HeldSeen((held_of("h1"),), ()))
+    # A shell order sees each skill that runs in the console beside it.
+    log.actions.on_fact(STATE, Changed(run_of("r1")))
+    known = replace(STATE, supervision=replace(STATE.supervision, runs=(run_of("r1"),)))
+    log.actions.on_fact(known, Changed(run_of("r1", state=SkillRunState.RESTING)))
     log.actions.on_fact(STATE, Acted("tide", LogEvent.RISK, "alert", f"({MARKET.market_id})"))
     more = {"market": MARKET.market_id, "question": MARKET.question}
     assert await log.rows() == [row("tide", "risk", "alert", f"({MARKET.market_id})", **more)]

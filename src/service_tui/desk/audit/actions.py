@@ -25,7 +25,7 @@ from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.log import ActionView, LogEvent, LogView
-from service_tui.desk.slices.supervision import HeldSeen, SkillRunView
+from service_tui.desk.slices.supervision import HeldSeen, SkillRunState, SkillRunView
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import (
@@ -76,6 +76,7 @@ class Actions:
         self, data_dir: Path, clock: Clock, emit: Callable[[Fact], None], *, beside: bool = False
     ) -> None:
         self._beside = beside
+        self._foreign_runs = set[str]()
         self._path = data_dir / FILE
         self._log = ActionLog(self._path)
         self._clock = clock
@@ -98,10 +99,21 @@ class Actions:
 
     def on_fact(self, before: DeskState, fact: Fact) -> None:
         """Something became known; `before` is the state that does not know it yet."""
-        if self._beside and isinstance(fact, FillsReceived | HeldSeen):
+        if self._beside and self._is_of_holder(before, fact):
             return
         for actor, event, kind, text in _rows_of(before, fact):
             self._take(actor, event, kind, text, market=_market_in(text, before))
+
+    def _is_of_holder(self, before: DeskState, fact: Fact) -> bool:
+        """True for what the process that holds the directory writes down itself."""
+        if isinstance(fact, Changed) and isinstance(fact.row, SkillRunView):
+            run = fact.row
+            is_new = all(one.run_id != run.run_id for one in before.supervision.runs)
+            if is_new and run.state is not SkillRunState.STARTING:
+                # It ran before this desk knew it: another process has started it.
+                self._foreign_runs.add(run.run_id)
+            return run.run_id in self._foreign_runs
+        return isinstance(fact, FillsReceived | HeldSeen)
 
     def _take(
         self,
