@@ -418,7 +418,9 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         needing = len(needs(state, now))
         if self.replay.moment is None:
             self._follow_present(state, now, needing)
-        base.query_one(TopBar).take(state, now, self._notifier.unseen)
+        # Unseen notices are of the present: a recorded moment has none.
+        unseen = self._notifier.unseen if self.replay.moment is None else 0
+        base.query_one(TopBar).take(state, now, unseen)
         self._show_conditions()
         front.take(state, now)
         self.guide.lead()

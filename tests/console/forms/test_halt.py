@@ -205,7 +205,7 @@ async def test_banner_and_top_bar_say_it_at_once_on_every_screen() -> None:
             assert top_bar(seen).has_class("-halted")
         await seen.bring(DONE)
         banner = next(row for row in seen.lines[:4] if "all sources halted" in row)
-        assert "F9 sells everything, R resumes" in banner
+        assert "F9 shows details and sells all, R resumes" in banner
         await seen.bring(replace(STATE, tickets=()))
         assert not any("HALTED" in row for row in seen.lines)
         assert not top_bar(seen).has_class("-halted")

@@ -102,12 +102,24 @@ async def test_every_action_is_offered_with_its_key_and_only_what_works_is_liste
         for key, one in by_key.items():
             why = f" ({seen.app.front.disabled_reason(key)})" if key in off else ""
             assert (one.name, one.tail.plain) == (key.label, f"{key.tooltip}{why}")
-        (export,) = (one for one in candidates if not isinstance(one.message, KeyChosen))
+        (export,) = (one for one in candidates if isinstance(one.message, CommandGiven))
         assert export.name == key_named("agents.export").label
         assert isinstance(export.message, CommandGiven)
         assert export.message.command == ExportData()
         hits = [hit async for hit in ActionsProvider(seen.app.screen).discover()]
         assert [hit.text for hit in hits] == [key.label for key in keys if key not in off]
+
+
+async def test_actions_of_other_screens_are_found_and_lead_there() -> None:
+    async with running(STATE, first="portfolio") as seen:
+        await seen.press("ctrl+p")
+        await seen.press(*"follow a wallet")
+        await seen.until(lambda: "on reactor" in seen.text)
+        await seen.press("down", "enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "reactor")
+        await seen.press("ctrl+p")
+        await seen.press(*"zzqqzz")
+        await seen.until(lambda: "No matches found" in seen.text)
 
 
 async def test_markets_positions_agents_and_settings_lead_to_their_rows() -> None:

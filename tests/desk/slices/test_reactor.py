@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from kit.samples.desk import NOW
+from kit.samples.desk import NOW, sample_state
 from service_tui.desk.changes import Changed, Loaded
 from service_tui.desk.slices import reactor as room
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.reactor import (
     EXPIRED,
@@ -39,8 +40,8 @@ from service_tui.desk.slices.reactor import (
 )
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.trades import TradeView
-from service_tui.terms import Side, TradeStatus, Venue
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.terms import MarketStatus, Side, TradeStatus, Venue
+from service_tui.units import ONE, Micros, Probability, Timestamp
 
 ADA, BEN, CEE = ("0x" + letter * 40 for letter in "abc")
 PENDING, SKIPPED, MIRRORED = SignalState.PENDING, SignalState.SKIPPED, SignalState.MIRRORED
@@ -315,14 +316,18 @@ def test_of_many_signals_the_oldest_that_ended_are_counted_alone(
 # -- marks --------------------------------------------------------------------------------------
 
 
-def market(price: float, outcome: bool | None = None) -> Any:  # noqa: FBT001  (a record's field)
-    return SimpleNamespace(outcome=outcome, price_of=lambda side: (side, price), question="Asked?")
+def market(price: float, outcome: bool | None = None) -> MarketView:  # noqa: FBT001  (a record's field)
+    known = next(iter(sample_state().markets.values()))
+    status = MarketStatus.ACTIVE if outcome is None else MarketStatus.RESOLVED
+    return replace(
+        known, price=Probability(price), outcome=outcome, status=status, question="Asked?"
+    )
 
 
 def test_signals_are_at_the_price_of_now_and_at_one_or_nothing_once_it_is_final() -> None:
     reactor = ReactorView(signals=(signal(question=""),))
     (one,) = marked(reactor, {"m1": market(0.3)}, ()).signals
-    assert (one.price_now, one.question) == ((Side.NO, 0.3), "Asked?")
+    assert (one.price_now, one.question) == (pytest.approx(0.7), "Asked?")
     assert marked(ReactorView(signals=(one,)), {"m1": market(0.3)}, ()).signals[0] is one
     unlisted = ReactorView(signals=(signal(price_now=0.4),))
     assert marked(unlisted, {}, ()) is unlisted
@@ -332,6 +337,10 @@ def test_signals_are_at_the_price_of_now_and_at_one_or_nothing_once_it_is_final(
         assert marked(unlisted, {}, (other, over)).signals[0].price_now == price
         final = marked(unlisted, {"m1": market(0.3, outcome)}, ()).signals[0]
         assert final.price_now == price
+        # Nobody can mirror it any more.
+        assert (final.state, final.detail) == (SignalState.SKIPPED, "the market has ended")
+    closed = replace(market(0.3), status=MarketStatus.CLOSED)
+    assert not marked(unlisted, {"m1": closed}, ()).waiting
     empty = ReactorView()
     assert marked(empty, {"m1": market(0.3)}, ()) is empty
 

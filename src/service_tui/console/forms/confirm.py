@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Button, Static
 
 from service_tui.console.keys import bindings_of, cap
-from service_tui.console.messages import ConfirmGiven
+from service_tui.console.messages import ConfirmGiven, ToastMessage
 from service_tui.console.theme import content
 from service_tui.console.widgets.dialog import Dialog
 from service_tui.console.widgets.room import make_room
@@ -102,6 +102,8 @@ class Confirm(Dialog[bool]):
         if event.button.id == "confirm-yes":
             self.action_confirm()
         else:
+            # Enter is pressed for a yes as often as for a no.
+            self.post_message(ToastMessage(f"{self._question.title} No: nothing changed", "info"))
             self.action_close()
 
     def _make_room(self) -> None:

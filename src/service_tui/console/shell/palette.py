@@ -1,7 +1,7 @@
 """Results of `:` by text: actions, markets, positions, agents, settings, sessions, themes."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import nlargest
@@ -27,6 +27,7 @@ from service_tui.console.messages import (
 from service_tui.console.screens.settings.table import THEME, settings
 from service_tui.console.theme import content
 from service_tui.console.widgets.deck import Deck
+from service_tui.console.widgets.key_bar import screen_keys
 from service_tui.console.widgets.numbered_view import NumberedView
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.research import EndSession, ResetSession
@@ -114,7 +115,19 @@ class ActionsProvider(DeskProvider):
             given = CommandGiven(ExportData())
             shown = Text(f"{shown_key(key_named('app.agents'))} {shown_key(export)}", "accent")
             candidates.append(Candidate(export.label, shown, given, Text(export.tooltip, "muted")))
-        return candidates
+        return [*candidates, *self._elsewhere()]
+
+    def _elsewhere(self) -> Iterator[Candidate]:
+        """The actions of the other screens; a choice shows the screen, where the key works."""
+        for screen in screen_keys():
+            # The action is `go('NAME')`.
+            name = screen.action.split("'")[1]
+            if name == self.front.name_in_keys:
+                continue
+            for key in keys_of(name):
+                keys = Text(f"{shown_key(screen)} {shown_key(key)}", "accent")
+                tail = Text(f"on {screen.label}; {key.tooltip or key.label}", "muted")
+                yield Candidate(key.label, keys, GoTo(name), tail, key.tooltip)
 
     async def discover(self) -> Hits:
         """The actions that work here, before anything is typed.

@@ -167,7 +167,7 @@ def _halt(state: DeskState) -> Iterator[LastingCondition]:
         message = f"buys blocked on this desk; {missing} missing, {cap('app.halt')} shows which"
     else:
         message = (
-            f"all sources halted, no buys possible; {cap('app.halt')} sells everything, "
+            f"all sources halted, no buys; {cap('app.halt')} shows details and sells all, "
             f"{cap('app.resume')} resumes"
         )
     yield LastingCondition("loss", HALTED, message)

@@ -18,7 +18,7 @@ from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.rows import in_place
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.trades import Deal, TradeView
-from service_tui.terms import FAILURES_MAX, Side, Venue, win_rate
+from service_tui.terms import FAILURES_MAX, MarketStatus, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp, decimal, sum_of
 
 MIRROR: Final = "mirror"
@@ -586,6 +586,10 @@ def marked(
     return replace(reactor, signals=signals)
 
 
+_OVER: Final = frozenset({MarketStatus.CLOSED, MarketStatus.RESOLVED})
+_MARKET_OVER: Final = "the market has ended"
+
+
 def _marked(
     signal: SignalView, markets: Mapping[str, MarketView], outcomes: Mapping[str, bool]
 ) -> SignalView:
@@ -597,6 +601,9 @@ def _marked(
         # A market that is listed no more leaves its last price.
         price = signal.price_now if market is None else market.price_of(signal.side)
     question = signal.question or ("" if market is None else market.question)
+    is_over = outcome is not None or (market is not None and market.status in _OVER)
+    if is_over and signal.state is SignalState.PENDING:
+        signal = replace(signal, state=SignalState.SKIPPED, detail=_MARKET_OVER)
     if price == signal.price_now and question == signal.question:
         return signal
     return replace(signal, price_now=price, question=question)
