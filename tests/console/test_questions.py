@@ -1,7 +1,6 @@
 """What lists call a market: shorter where a column has the rest, and whole at both ends."""
 
 from datetime import UTC, datetime
-from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -10,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from service_tui.app.topics import load_topics
-from service_tui.console.questions import names_of, short_question, side_question
+from service_tui.console.questions import FORMS, names_of, short_question, side_question
 from service_tui.console.widgets.columns import fitted
 from service_tui.engine.tape.questions import word
 from service_tui.engine.tape.slots import SLOTS, times_of
@@ -97,7 +96,7 @@ def test_a_topic_and_its_short_forms_go_together() -> None:
         for topic in topics
         for question in topic.questions
     }
-    text = files("service_tui").joinpath("data/topics/short_forms.txt").read_text("utf-8")
+    text = FORMS.read_text("utf-8")
     lines = [line.split(" | ") for line in text.splitlines() if not line.startswith("#")]
     assert {question for question, _ in lines} == asked
     assert len(lines) == len(asked)

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from service_tui.console.formats import TEXT_MAX, plain
 from service_tui.terms import Side
 from service_tui.units import Timestamp
 
-FORMS: Final = "data/topics/short_forms.txt"
+FORMS: Final = Path(__file__).parents[1] / "data" / "topics" / "short_forms.txt"
 
 _MONTHS: Final = (
     "jan",
@@ -117,7 +117,7 @@ def _short_form(text: str) -> str | None:
 @cache
 def _forms() -> dict[str, tuple[_Form, ...]]:
     """The forms of all questions by their longest word."""
-    text = files("service_tui").joinpath(FORMS).read_text("utf-8")
+    text = FORMS.read_text("utf-8")
     found: dict[str, tuple[_Form, ...]] = {}
     for line in text.splitlines():
         if line.startswith("#"):
