@@ -291,7 +291,7 @@ async def test_a_handler_sees_the_agent_of_the_world_that_was_read_back(tmp_path
     async with open_stage(tmp_path, speed=0) as stage:
         old = stage.agent
         world_store = stage.sim.service.world_store
-        world_store._failed = StorageError("the disk refused")
+        world_store.distrust()
         body = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5}
         raw = json.dumps(body).encode()
 
