@@ -1,7 +1,6 @@
 import asyncio
 import json
 import random
-import resource
 import shutil
 import sqlite3
 import threading
@@ -13,6 +12,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.desk.faults import broken_disk
 from kit.engine.topics import TOPICS
 from kit.service.stage import OPERATOR, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
@@ -208,17 +208,6 @@ async def test_the_tape_stands_still_on_a_full_disk_and_moves_on_after(tmp_path:
         assert stage.world.world_at > at
         assert stage.world.ledger.total() == 0
         assert (await buy(stage, client, 50)).json()["success"] is True
-
-
-@contextmanager
-def broken_disk() -> Generator[None]:
-    """The system refuses every write of this process, at the COMMIT and at the opening too."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import resource
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
@@ -309,6 +310,17 @@ def refuse_writes(connection: sqlite3.Connection) -> None:
 
 def room_again(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA max_page_count=1000000").fetchone()
+
+
+@contextmanager
+def broken_disk() -> Generator[None]:
+    """The system refuses every write of this process, at the COMMIT and at the opening too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def killed_while_sending(stage: Stage, line: Line) -> None:
