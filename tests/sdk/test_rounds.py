@@ -23,7 +23,6 @@ from service_tui.sdk.rounds import (
     STANDING,
     USED_UP,
     WAITS,
-    Idea,
     RoundReport,
     one_round,
     reserved_on,
