@@ -186,7 +186,7 @@ def warned(discipline: DisciplineBody = CALM, *, halted: bool = False, **changes
     if halted:
         world.decide(HaltSet(AT, halted=True))
     request = request_to(bare_service(world), "ada")
-    return list(context._warnings(request, market, discipline))
+    return list(context.warnings_of(request, market, discipline))
 
 
 @pytest.mark.parametrize(
@@ -250,5 +250,5 @@ def test_a_price_near_its_end_is_warned_of_from_three_cents_on(
     world = bare_world("ada")
     market = listed(world, resolves_at=Timestamp(AT + 9 * HOUR), start_price=Probability(price))
     request = request_to(bare_service(world), "ada")
-    found = context._warnings(request, market, context.discipline_part([], AT))
+    found = context.warnings_of(request, market, context.discipline_part([], AT))
     assert ("the price is almost certain" in found) is is_told
