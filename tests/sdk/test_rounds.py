@@ -36,6 +36,7 @@ from service_tui.wire.trades import TradeRow, TradesBody
 SLUG = "rain-maker"
 BUDGET = "SERVICE_RAIN_MAKER_DAILY_BUDGET_USD"
 PAUSE_S = 30.0
+WORDS = ("run.py", "--live", "--once")
 
 
 async def off(script: Callable[..., Any], *arguments: Any) -> Any:
@@ -167,7 +168,6 @@ async def test_what_waits_for_the_operator_is_asked_for_and_not_bought(tmp_path:
 def test_a_budget_that_is_no_amount_starts_nothing(
     monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["run.py", "--live", "--once"])
     monkeypatch.setenv("SERVICE_API_KEY", "sk_test_0123456789")
     monkeypatch.setenv("SERVICE_API_URL", "http://127.0.0.1:9")
     monkeypatch.setenv(BUDGET, given)
@@ -178,7 +178,7 @@ def test_a_budget_that_is_no_amount_starts_nothing(
         return []
 
     with pytest.raises(SystemExit, match=f"^{SLUG}: {BUDGET} is "):
-        run_skill(SLUG, ideas, pause_s=PAUSE_S)
+        run_skill(SLUG, ideas, pause_s=PAUSE_S, words=WORDS)
     assert asked == []
 
 
@@ -359,12 +359,11 @@ async def test_without_live_a_skill_trades_on_paper_and_once_is_once(
 def test_what_the_environment_sets_wrongly_ends_a_skill_with_one_sentence(
     monkeypatch: pytest.MonkeyPatch, variable: str, told: str
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["run.py", "--live", "--once"])
     monkeypatch.setenv("SERVICE_API_KEY", "sk_test_0123456789")
     monkeypatch.setenv("SERVICE_API_URL", "http://127.0.0.1:9")
     monkeypatch.setenv(variable, "a b")
     with pytest.raises(SystemExit, match=f"^{SLUG}: ") as ended:
-        run_skill(SLUG, lambda _: [], pause_s=PAUSE_S)
+        run_skill(SLUG, lambda _: [], pause_s=PAUSE_S, words=WORDS)
     assert told in str(ended.value)
     assert "\n" not in str(ended.value)
 
