@@ -237,13 +237,13 @@ def test_an_order_that_was_cancelled_here_is_gone_and_known_to_be() -> None:
     object.__setattr__(order, "order_id", "o1")
     other = OpenOrderView.__new__(OpenOrderView)
     object.__setattr__(other, "order_id", "o2")
-    state = reducing._without_order(
+    state = reducing.without_order(
         replace(STATE, orders=(order, other), gone_orders=frozenset({"o0"})),
         Removed(OpenOrderView, "o1"),
     )
     assert ([one.order_id for one in state.orders], state.gone_orders) == (["o2"], {"o0", "o1"})
     with pytest.raises(TypeError):
-        reducing._without_order(STATE, Loaded(OpenOrderView, ()))
+        reducing.without_order(STATE, Loaded(OpenOrderView, ()))
 
 
 def test_the_curve_grows_point_by_point_and_is_thinned_in_its_older_half(
