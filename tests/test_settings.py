@@ -2,6 +2,7 @@ import argparse
 import json
 import os
 import re
+from collections.abc import Generator, MutableMapping
 from pathlib import Path
 
 import pytest
@@ -327,16 +328,20 @@ def test_what_has_no_flag_or_no_variable_is_not_found_by_its_name() -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def home(tmp_path: Path) -> Generator[MutableMapping[str, str]]:
     """A home with a configuration folder of its own; no variable of ours is set."""
     environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "c")}
     environ["XDG_DATA_HOME"] = str(tmp_path / "d")
-    monkeypatch.setattr(os, "environ", environ)
     (tmp_path / "c" / "service-tui").mkdir(parents=True)
-    return environ
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(environ)
+    yield os.environ
+    os.environ.clear()
+    os.environ.update(before)
 
 
-def write(home: dict[str, str], text: str) -> None:
+def write(home: MutableMapping[str, str], text: str) -> None:
     path = Path(home["XDG_CONFIG_HOME"], "service-tui", "config.toml")
     path.write_text(text)
     path.chmod(0o600)
@@ -353,7 +358,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, *words: str) -> Options:
 
 @pytest.mark.slow
 def test_the_file_settles_what_nothing_else_says(
-    home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    home: MutableMapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(home, 'seed = 7\ndata_dir = "~/here"\nread_only = true\n[serve]\nport = 8400\n')
     options = opened(monkeypatch)
@@ -368,7 +373,7 @@ def test_the_file_settles_what_nothing_else_says(
 
 @pytest.mark.slow
 def test_the_key_of_the_file_goes_to_its_own_address_only(
-    home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    home: MutableMapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(home, f'url = "https://file"\napi_key = "{SECRET}"\n')
     options = opened(monkeypatch)
@@ -381,7 +386,7 @@ def test_the_key_of_the_file_goes_to_its_own_address_only(
 
 
 def test_a_wrong_file_is_one_line_and_status_2(
-    home: dict[str, str], capsys: pytest.CaptureFixture[str]
+    home: MutableMapping[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(home, "\nsed = 7\n")
     with pytest.raises(SystemExit) as caught:
@@ -395,7 +400,7 @@ def test_a_wrong_file_is_one_line_and_status_2(
 
 
 def test_a_wrong_variable_is_one_line_and_status_2(
-    home: dict[str, str], capsys: pytest.CaptureFixture[str]
+    home: MutableMapping[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     home["SERVICE_TUI_LOG_LEVEL"] = "loud"
     with pytest.raises(SystemExit) as caught:
@@ -406,7 +411,7 @@ def test_a_wrong_variable_is_one_line_and_status_2(
 
 
 def test_config_show_names_values_and_sources_and_no_secret(
-    home: dict[str, str], capsys: pytest.CaptureFixture[str]
+    home: MutableMapping[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(home, f'url = "https://file"\napi_key = "{SECRET}"\nspeed = 10\n')
     home["SERVICE_TUI_LOG_LEVEL"] = "debug"

@@ -1,34 +1,33 @@
 """The owner of a data directory: whether it is one, and who gets what is sent to it."""
 
-import random
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import pytest
 
-from service_tui.app import attached
+from kit.service.stage import OPERATOR, open_stage
 from service_tui.app.attached import (
     HOLDER_URL,
     STARTING_S,
     HolderTransport,
     address_of,
-    client_of_holder,
     is_served,
     loopback_address,
-    loopback_transport,
     may_still_serve,
 )
 from service_tui.app.attached_desk import _unused
-from service_tui.app.renewal import client_keys
-from service_tui.client.errors import Called, UnreachableError
+from service_tui.app.options import Options
 from service_tui.clock import ManualClock
-from service_tui.credentials.keys import DeskKeys, KeysError
+from service_tui.credentials.keys import DESK_FILE, DeskKeys, keep_desk_keys
 from service_tui.desk.facts import Fact, Served
-from service_tui.storage.errors import Holder, StorageError
-
-KEYS = DeskKeys("operator-key", "agent-key", "ada")
+from service_tui.server.http.loopback import listen
+from service_tui.storage.db.lock import DataDirLock
+from service_tui.storage.errors import Holder
+from service_tui.terms import Plan
 
 
 @pytest.mark.parametrize(
@@ -50,36 +49,23 @@ KEYS = DeskKeys("operator-key", "agent-key", "ada")
     ],
 )
 def test_an_owner_is_reached_on_this_machine_alone(
-    monkeypatch: pytest.MonkeyPatch, address: str | None, *, is_taken: bool
+    tmp_path: Path, address: str | None, *, is_taken: bool
 ) -> None:
     holder = Holder(7, 1.0, address)
     wanted = address if is_taken else None
     assert loopback_address(holder) == wanted
-    monkeypatch.setattr(attached, "holder_of", lambda folder: holder if folder == Path("d") else 0)
-    assert address_of(Path("d")) == wanted
+    with held(tmp_path, address):
+        assert address_of(tmp_path) == wanted
+    assert address_of(tmp_path) is None
 
 
-def test_without_an_owner_or_a_readable_file_there_is_no_address(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def broken(_: Path) -> Holder:
-        raise StorageError("the lock file cannot be read")
-
-    monkeypatch.setattr(attached, "holder_of", lambda _: None)
-    assert address_of(Path("d")) is None
-    monkeypatch.setattr(attached, "holder_of", broken)
-    assert address_of(Path("d")) is None
-
-
-def test_a_line_of_this_machine_trusts_no_certificate_and_tries_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    given: dict[str, Any] = {}
-    monkeypatch.setattr(attached, "ClosingTransport", lambda **more: given.update(more))
-    loopback_transport()
-    assert given["retries"] == 0
-    assert given["limits"].keepalive_expiry == 4.0
-    assert given["verify"].get_ca_certs() == []
+@contextmanager
+def held(folder: Path, address: str | None) -> Generator[DataDirLock]:
+    """A directory whose owner has published an address."""
+    lock = DataDirLock.acquire(folder, pid=7, now=1.0)
+    lock.publish(address)
+    yield lock
+    lock.release()
 
 
 class Line:
@@ -97,22 +83,15 @@ class Line:
         self.is_closed = True
 
 
-@pytest.fixture
-def line(monkeypatch: pytest.MonkeyPatch) -> Line:
-    made = Line()
-    monkeypatch.setattr(attached, "loopback_transport", lambda: made)
-    return made
-
-
-async def test_each_request_goes_to_whoever_owns_the_directory_now(
-    line: Line, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    addresses = ["http://127.0.0.1:8001", "http://127.0.0.1:8002"]
-    monkeypatch.setattr(attached, "address_of", lambda _: addresses.pop(0) if addresses else None)
-    transport = HolderTransport(Path("d"))
+async def test_each_request_goes_to_whoever_owns_the_directory_now(tmp_path: Path) -> None:
+    line: Any = Line()
+    transport = HolderTransport(tmp_path, line)
     async with httpx.AsyncClient(transport=transport, base_url=HOLDER_URL) as client:
-        for _ in range(2):
-            answer = await client.post("/api/x?y=1", json={"a": 1}, headers={"Authorization": "k"})
+        for port in (8001, 8002):
+            with held(tmp_path, f"http://127.0.0.1:{port}"):
+                answer = await client.post(
+                    "/api/x?y=1", json={"a": 1}, headers={"Authorization": "k"}
+                )
             assert answer.text == "hello"
         with pytest.raises(httpx.ConnectError, match="no program serves this data directory"):
             await client.get("/api/x")
@@ -124,19 +103,18 @@ async def test_each_request_goes_to_whoever_owns_the_directory_now(
     assert line.is_closed
 
 
-async def test_an_owner_is_reported_once_and_again_when_it_is_another(
-    line: Line, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = ["http://127.0.0.1:8001"]
-    monkeypatch.setattr(attached, "address_of", lambda _: now[0])
-    transport, told, own = HolderTransport(Path("d")), list[Fact](), [""]
+async def test_an_owner_is_reported_once_and_again_when_it_is_another(tmp_path: Path) -> None:
+    line: Any = Line()
+    transport, told, own = HolderTransport(tmp_path, line), list[Fact](), [""]
     request = httpx.Request("GET", f"{HOLDER_URL}/x")
-    await transport.handle_async_request(request)
-    transport.report_to(told.append, own=lambda: own[0])
-    for _ in range(2):
+    with held(tmp_path, "http://127.0.0.1:8001") as lock:
         await transport.handle_async_request(request)
-    now[0] = own[0] = "http://127.0.0.1:8002"
-    await transport.handle_async_request(request)
+        transport.report_to(told.append, own=lambda: own[0])
+        for _ in range(2):
+            await transport.handle_async_request(request)
+        own[0] = "http://127.0.0.1:8002"
+        lock.publish(own[0])
+        await transport.handle_async_request(request)
     assert told == [
         Served("http://127.0.0.1:8001", attached=True),
         Served("http://127.0.0.1:8002", attached=False),
@@ -144,71 +122,30 @@ async def test_an_owner_is_reported_once_and_again_when_it_is_another(
     assert len(line.sent) == 4
 
 
-class Client:
-    """Of an owner that answers, or not."""
-
-    def __init__(self, failing: str = "") -> None:
-        self.called: list[Any] = []
-        self._failing = failing
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None: ...
-
-    async def health(self) -> None:
-        self._note("health")
-
-    async def call(self, _endpoint: Any, *, deadline_s: float) -> None:
-        self._note("world")
-        assert deadline_s == 2.0
-
-    def _note(self, name: str) -> None:
-        self.called.append(name)
-        if name == self._failing:
-            raise UnreachableError("away", Called("GET", "/x"))
-
-
-@pytest.mark.parametrize(
-    ("keys", "address", "failing", "called"),
-    [
-        (KEYS, "a", "", ["health", "world"]),
-        (KEYS, "a", "world", ["health", "world"]),
-        (KEYS, "a", "health", ["health"]),
-        (KEYS, None, "", []),
-        (DeskKeys("operator-key"), "a", "", []),
-        (None, "a", "", []),
-        (KeysError("broken"), "a", "", []),
-    ],
-)
-async def test_a_directory_is_served_where_its_owner_answers_and_takes_its_key(  # noqa: PLR0917 - a table
-    monkeypatch: pytest.MonkeyPatch,
-    line: Line,
-    keys: DeskKeys | KeysError | None,
-    address: str | None,
-    failing: str,
-    called: list[str],
+@pytest.mark.slow
+async def test_a_directory_is_served_where_its_owner_answers_and_takes_its_key(
+    tmp_path: Path,
 ) -> None:
-    client = Client(failing)
-    opened: list[Any] = []
+    folder = tmp_path / "d"
 
-    def stored(_: Path) -> DeskKeys | None:
-        if isinstance(keys, KeysError):
-            raise keys
-        return keys
+    async def served(keys: DeskKeys | None, address: str | None) -> bool:
+        with held(folder, address):
+            if keys is not None:
+                keep_desk_keys(folder, keys)
+            return await is_served(folder, ManualClock())
 
-    def client_of(*given: Any, read_only: bool) -> Client:
-        opened.append((given[1], read_only))
-        return client
-
-    monkeypatch.setattr(attached, "stored_desk_keys", stored)
-    monkeypatch.setattr(attached, "address_of", lambda _: address)
-    monkeypatch.setattr(attached, "client_of_holder", client_of)
-    found = await is_served(Path("d"), ManualClock())
-    assert found is (called == ["health", "world"] and not failing)
-    assert client.called == called
-    assert opened == ([(KEYS, True)] if called else [])
-    assert line.sent == []
+    async with open_stage(tmp_path / "world", speed=0) as stage:
+        right = DeskKeys(OPERATOR, stage.key, stage.agent_id)
+        async with listen(stage.sim.app) as url:
+            assert not await served(None, url)
+            assert await served(right, url)
+            assert not await served(right, None)
+            assert not await served(replace(right, operator="op_" + "x" * 40), url)
+            assert not await served(replace(right, agent=None), url)
+        # Nobody answers there any more.
+        assert not await served(right, url)
+        (folder / DESK_FILE).write_text("[")
+        assert not await served(None, url)
 
 
 @pytest.mark.parametrize(
@@ -218,31 +155,18 @@ def test_an_owner_that_has_just_started_may_still_serve(since: float | None, *, 
     assert may_still_serve(Holder(7, since, None), 100.0) is may
 
 
-def test_both_keys_are_for_the_owner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Any] = []
-    monkeypatch.setattr(attached, "Client", lambda *given, **more: made.append((given, more)))
-    transport, clock, rng = HolderTransport(Path("d")), ManualClock(), random.Random(1)
-    client_of_holder(transport, KEYS, clock, rng, read_only=True)
-    (((sent_by, url, keys), more),) = made
-    assert (sent_by, url) == (transport, HOLDER_URL)
-    assert keys == client_keys(KEYS, HOLDER_URL)
-    assert more == {"clock": clock, "rng": rng, "read_only": True}
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({}, ""),
         ({"seed": 0}, "--seed"),
         ({"speed": 0}, "--speed"),
-        ({"plan": "pro"}, "--plan"),
+        ({"plan": Plan.PRO}, "--plan"),
         ({"listen": 0}, ""),
         ({"listen": 8000}, "--listen"),
         ({"seed": 1, "listen": 8000}, "--seed, --listen"),
     ],
 )
 def test_what_only_an_owner_can_follow_is_named(given: dict[str, Any], said: str) -> None:
-    options: Any = SimpleNamespace(
-        **({"seed": None, "speed": None, "plan": None, "listen": None} | given)
-    )
+    options = Options(Path("d"), Path("c"), Path("l"), **given)
     assert _unused(options) == said

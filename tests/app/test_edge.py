@@ -2,14 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from types import SimpleNamespace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import httpx
 import pytest
 
+from kit.engine.bare import AT, bare_world
+from kit.engine.topics import TOPICS
 from service_tui.app.edge import (
     ANSWER_S,
     CONNECT_S,
@@ -20,14 +24,20 @@ from service_tui.app.edge import (
     TOO_LARGE,
     WRITE_BROKE,
     Edge,
-    Forwarder,
     Sentence,
-    _without_body,
     is_copied,
 )
 from service_tui.app.network import LeaderTls
-from service_tui.server.following import FRESH_S
-from service_tui.server.http.access import BODY_MAX
+from service_tui.clock import ManualClock
+from service_tui.engine.events import AgentRegistered, ClientSeen
+from service_tui.server.following import FRESH_S, FollowingCopy, FollowingStore
+from service_tui.server.http.access import BODY_MAX, Access, hash_of
+from service_tui.server.startup import SimSettings, service_on
+from service_tui.storage.db.database import Database
+from service_tui.storage.journal import JournalRow
+from service_tui.storage.shared.feed import JournalFeed
+from service_tui.terms import Plan
+from service_tui.units import Micros
 from service_tui.wire.endpoints.desk import DESK_AGENTS
 from service_tui.wire.endpoints.people import DESK_ME, INVITATIONS, PEOPLE
 from service_tui.wire.endpoints.public import AGENT, HEALTH, MARKET, MARKETS, PLACE_TRADE, SETTINGS
@@ -49,9 +59,15 @@ class Got:
 
 
 async def called(
-    app: Any, method: str, path: str, *, headers: Pairs = (), body: tuple[bytes, ...] = (b"",)
+    app: Any,
+    method: str,
+    path: str,
+    *,
+    headers: Pairs = (),
+    body: tuple[bytes | None, ...] = (b"",),
+    gone: asyncio.Event | None = None,
 ) -> Got:
-    """One call of an app, whose caller stays until it is answered."""
+    """One call of an app, whose caller stays until it is answered or `gone`; a None hangs up."""
     got, parts = Got(), list(body)
     name, _, query = path.partition("?")
     sent = [("host", "127.0.0.1:8400"), *headers]
@@ -68,9 +84,11 @@ async def called(
     async def receive() -> dict[str, object]:
         if parts:
             part = parts.pop(0)
+            if part is None:
+                return {"type": "http.disconnect"}
             return {"type": "http.request", "body": part, "more_body": bool(parts)}
-        await asyncio.Event().wait()
-        raise AssertionError
+        await (gone or asyncio.Event()).wait()
+        return {"type": "http.disconnect"}
 
     async def send(message: dict[str, Any]) -> None:
         if message["type"] == "http.response.start":
@@ -142,34 +160,49 @@ def edge(
     tls: LeaderTls | None = None,
     at: str | None = LEADER,
 ) -> tuple[Edge, Wire]:
-    made, wire = Edge(lambda: at), Wire(answer or ok())
-    made._forwarder._transport = wire  # type: ignore[assignment]
-    if tls is not None:
-        made._forwarder._name = tls.name
-    return made, wire
+    wire = Wire(answer or ok())
+    return Edge(lambda: at, tls, wire), wire
 
 
-def copy(text: str = "from the copy", **other: Any) -> Any:
-    """A copy of the world that has the row 10, and knows the keys of one agent and operator."""
-    given = {"is_fresh": True, "status": 200, "seq": 10, "seen": None, **other}
-    agent = SimpleNamespace(sdk_version="1.2")
+class QuietError(Exception):
+    """All rows are read."""
 
-    async def reaches(seq: int) -> bool:
-        return seq <= given["seq"]
 
-    def known(_: object, headers: Any) -> object:
-        return agent if headers.get("authorization") == "Bearer agent" else None
+class Feed:
+    """A journal without further rows."""
 
-    def operator(_: object, headers: Any) -> object:
-        return agent if headers.get("authorization") == "Bearer operator" else None
+    def rows_after(self, _: int) -> list[JournalRow]:
+        return []
 
-    return SimpleNamespace(
-        app=answering(text, given["status"], given["seen"]),
-        access=SimpleNamespace(known=known, operator=operator),
-        service=object(),
-        is_fresh=given["is_fresh"],
-        reaches=reaches,
-    )
+    async def changed(self, _: float) -> None:
+        raise QuietError
+
+
+@asynccontextmanager
+async def copied(*, seq: int = 10) -> AsyncGenerator[tuple[FollowingCopy, ManualClock]]:
+    """A copy of a world as of a row, which knows the keys of one agent and of its operator."""
+    world, clock = bare_world(), ManualClock(AT)
+    born = AgentRegistered("a1", AT, "a1", "", hash_of("agent"), "c", Plan.ELITE, Micros(1))
+    world.register(born)
+    world.apply(ClientSeen("a1", AT, "1.2"))
+    database = Database(Path("none/none"), port=None, with_wal=False, timeout_s=0.1)
+    store = FollowingStore(database, (world, seq))
+    service = service_on(store, database, clock, SimSettings(seed=7, topics=TOPICS, limits=False))
+    service.follows = True
+    access = Access(hash_of("operator"))
+
+    async def renew() -> None:
+        """Nobody else operates it."""
+
+    copy = FollowingCopy(store, cast("JournalFeed", Feed()), service, access, renew=renew)
+    async with copy.app.router.lifespan_context(copy.app):
+        with suppress(QuietError):
+            await copy.follow()
+        yield copy, clock
+
+
+def is_copys(got: Got) -> bool:
+    return got.body != b"from the leader"
 
 
 def sentence(got: Got, expected: Sentence) -> bool:
@@ -197,10 +230,10 @@ async def test_an_answer_of_the_port_says_what_is_wrong_and_what_to_do(
 
 async def test_the_leader_answers_everything_by_itself() -> None:
     made, wire = edge()
-    made.copy = copy()
-    made.lead(answering("own"), lambda: 7)
-    for method in ("GET", "POST"):
-        assert (await called(made, method, MARKETS.path)).body == b"own"
+    async with copied() as (made.copy, _):
+        made.lead(answering("own"), lambda: 7)
+        for method in ("GET", "POST"):
+            assert (await called(made, method, MARKETS.path)).body == b"own"
     assert wire.sent == []
 
 
@@ -261,7 +294,7 @@ AGENT_KEY = ("authorization", "Bearer agent")
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "headers", "is_copys"),
+    ("method", "path", "headers", "answers"),
     [
         ("GET", MARKETS.path, [], True),
         ("GET", AGENT.path, [AGENT_KEY], True),
@@ -285,52 +318,50 @@ AGENT_KEY = ("authorization", "Bearer agent")
     ],
 )
 async def test_a_copy_answers_what_it_has_every_row_for(
-    method: str, path: str, headers: Pairs, *, is_copys: bool
+    method: str, path: str, headers: Pairs, *, answers: bool
 ) -> None:
     made, wire = edge()
-    made.copy = copy()
-    got = await called(made, method, path, headers=headers)
-    assert got.body == (b"from the copy" if is_copys else b"from the leader")
-    assert len(wire.sent) == (not is_copys)
+    async with copied() as (made.copy, _):
+        got = await called(made, method, path, headers=headers)
+    assert is_copys(got) is answers
+    assert len(wire.sent) == (not answers)
 
 
 async def test_a_copy_that_is_old_answers_nothing() -> None:
     made, _ = edge()
-    made.copy = copy(is_fresh=False)
-    assert (await called(made, "GET", MARKETS.path)).body == b"from the leader"
+    async with copied() as (made.copy, clock):
+        clock.set(clock.now() + FRESH_S + 0.1)
+        assert not is_copys(await called(made, "GET", MARKETS.path))
 
 
 async def test_what_a_copy_cannot_answer_goes_to_the_leader_and_nothing_of_it_is_seen() -> None:
     made, wire = edge()
-    seen: Pairs = []
-    made.copy = copy("over", status=503, seen=seen)
-    got = await called(made, "GET", MARKETS.path)
-    assert (got.status, got.body, got.ends) == (200, b"from the leader", 1)
-    assert (seen, len(wire.sent)) == ([(f"GET {MARKETS.path}", "")], 1)
-    made.copy = copy("none", status=404)
-    got = await called(made, "GET", MARKETS.path)
-    assert (got.status, got.body, len(wire.sent)) == (404, b"none", 1)
+    async with copied() as (copy, _):
+        made.copy = copy
+        got = await called(made, "GET", f"{MARKETS.path}?limit=x", headers=[AGENT_KEY])
+        assert (got.status, wire.sent) == (422, [])
+        copy.store.hand_over()
+        got = await called(made, "GET", MARKETS.path, headers=[AGENT_KEY])
+        assert (got.status, got.body, got.ends) == (200, b"from the leader", 1)
+    assert len(wire.sent) == 1
 
 
 async def test_who_wrote_through_this_port_reads_what_it_wrote() -> None:
-    written = [(WORLD_SEQ, "12")]
-    made, wire = edge(ok(headers=written))
+    made, wire = edge(ok(headers=[(WORLD_SEQ, "12")]))
     await called(made, "POST", PLACE_TRADE.path)
-    made.copy = copy()
-    for older in ([], [(WORLD_SEQ.lower(), "5")]):
-        got = await called(made, "GET", MARKETS.path, headers=older)
-        assert got.body == b"from the leader"
-    made.copy = copy(seq=12)
-    assert (await called(made, "GET", MARKETS.path)).body == b"from the copy"
     # A later write of a row before it, or of none that is named, takes nothing back.
     for headers in ([(WORLD_SEQ, "5")], []):
         wire.answer = ok(headers=headers)
         await called(made, "POST", PLACE_TRADE.path)
-        assert made._forwarder.written_seq == 12
     # And a read has written nothing.
     wire.answer = ok(headers=[(WORLD_SEQ, "99")])
     await called(made, "GET", HEALTH.path)
-    assert made._forwarder.written_seq == 12
+    wire.answer = ok()
+    for seq in (11, 12):
+        async with copied(seq=seq) as (made.copy, _):
+            for older in ([], [(WORLD_SEQ.lower(), "5")]):
+                got = await called(made, "GET", MARKETS.path, headers=older)
+                assert is_copys(got) is (seq == 12)
 
 
 # -- what is forwarded --------------------------------------------------------------------------
@@ -368,23 +399,9 @@ async def test_a_call_without_a_query_has_none_at_the_leader() -> None:
 
 
 async def test_the_leader_is_known_by_the_name_of_its_certificate() -> None:
-    made, wire = edge(tls=SimpleNamespace(name="desk.example", context=None))  # type: ignore[arg-type]
+    made, wire = edge(tls=LeaderTls(ssl.create_default_context(), "desk.example"))
     await called(made, "GET", HEALTH.path)
     assert wire.sent[0].extensions["sni_hostname"] == "desk.example"
-
-
-@pytest.mark.parametrize("is_named", [True, False])
-async def test_a_leader_is_trusted_by_what_was_named_and_each_call_is_sent_once(
-    monkeypatch: pytest.MonkeyPatch, *, is_named: bool
-) -> None:
-    given: list[dict[str, Any]] = []
-    monkeypatch.setattr(httpx, "AsyncHTTPTransport", lambda **asked: given.append(asked))
-    context: Any = object()
-    Forwarder(lambda: None, LeaderTls(context, "leader") if is_named else None)
-    (asked,) = given
-    assert asked["verify"] is (context if is_named else True)
-    # What was sent may have been carried out: a try of its own would trade twice.
-    assert asked["retries"] == 0
 
 
 async def test_without_a_leader_nothing_is_sent() -> None:
@@ -442,15 +459,11 @@ async def test_a_leader_without_an_answer_leaves_a_doubt_about_a_write_alone(
     made, _ = edge(error)
     for method in ("GET", "HEAD"):
         assert sentence(await called(made, method, HEALTH.path), read)
-    assert not made._forwarder.is_in_doubt
     assert sentence(await called(made, "POST", PLACE_TRADE.path), write)
-    assert made._forwarder.is_in_doubt is (write is WRITE_BROKE)
-    left_s = made._forwarder._doubt_ends - asyncio.get_running_loop().time()
-    assert (0 < left_s <= FRESH_S) is (write is WRITE_BROKE)
-    # While that is so a copy may not have the write yet.
-    made.copy = copy()
-    got = await called(made, "GET", MARKETS.path)
-    assert (got.body == b"from the copy") is (write is not WRITE_BROKE)
+    # While that is in doubt a copy may not have the write yet.
+    async with copied() as (made.copy, _):
+        got = await called(made, "GET", MARKETS.path)
+        assert (got.status == 401) is (write is not WRITE_BROKE)
 
 
 async def test_half_an_answer_is_no_whole_one() -> None:
@@ -476,27 +489,16 @@ async def test_another_leader_ends_what_the_former_one_was_to_answer() -> None:
         await is_asked.wait()
         made.leader_changed()
     assert sentence(call.result(), WRITE_BROKE)
-    assert made._forwarder._waiting == set()
 
 
 async def test_what_breaks_off_on_its_way_here_is_never_sent_on() -> None:
     made, wire = edge()
-    messages: list[dict[str, object]] = [
-        {"type": "http.request", "body": b"half", "more_body": True},
-        {"type": "http.disconnect"},
-    ]
-
-    async def receive() -> dict[str, object]:
-        return messages.pop(0)
-
-    scope = {"method": "POST", "path": "/x", "headers": []}
-    await made._forwarder.forward(scope, receive, receive)  # type: ignore[arg-type]
-    assert wire.sent == []
+    got = await called(made, "POST", PLACE_TRADE.path, body=(b"half", None))
+    assert (wire.sent, got.ends) == ([], 0)
 
 
 async def test_a_stream_ends_with_its_listener() -> None:
-    made, _ = edge()
-    gone, sent = asyncio.Event(), list[bytes]()
+    gone = asyncio.Event()
 
     class Endless(httpx.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -504,31 +506,12 @@ async def test_a_stream_ends_with_its_listener() -> None:
             gone.set()
             await asyncio.Event().wait()
 
-    response = httpx.Response(200, stream=Endless())
-
-    async def receive() -> dict[str, object]:
-        await gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message.get("body", b""))
-
-    with pytest.raises(TimeoutError):
-        await made._forwarder._pass_back(response, receive, send)
-    assert sent == [b"", b"one"]
+    made, _ = edge(lambda _: httpx.Response(200, stream=Endless()))
+    got = await asyncio.wait_for(called(made, "GET", HEALTH.path, gone=gone), 60)
+    assert (got.body, got.ends) == (b"one", 0)
 
 
 async def test_the_connections_end_with_the_port() -> None:
     made, wire = edge()
     await made.aclose()
     assert wire.is_closed
-
-
-async def test_an_empty_body_that_was_taken_is_given_once_more_and_then_the_rest() -> None:
-    async def receive() -> Any:
-        return {"type": "http.disconnect"}
-
-    received = _without_body(receive)
-    assert [(await received())["type"] for _ in range(3)] == [
-        "http.request", "http.disconnect", "http.disconnect"
-    ]  # fmt: skip

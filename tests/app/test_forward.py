@@ -5,11 +5,9 @@ import json
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 import pytest
 
-from service_tui.app import forward
 from service_tui.app.forward import forwarding
 from service_tui.server.http.loopback import address_of, bind
 
@@ -18,12 +16,12 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def leading(serve: Serve) -> AsyncGenerator[socket.socket]:
+async def leading(serve: Serve, connections: int | None = None) -> AsyncGenerator[socket.socket]:
     """A far side, and the socket of the port that leads there."""
     far = await asyncio.start_server(serve, "127.0.0.1", 0)
     where = address_of(far.sockets[0])
     with bind() as listener:
-        async with forwarding(listener, lambda: where):
+        async with forwarding(listener, lambda: where, connections):
             yield listener
     far.close()
 
@@ -88,15 +86,13 @@ async def test_a_caller_that_breaks_off_ends_the_far_line() -> None:
         await asyncio.wait_for(ended.wait(), WAIT_S)
 
 
-async def test_of_too_many_callers_the_last_is_not_led(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward, "connections_max", lambda: 4)
-
+async def test_of_too_many_callers_the_last_is_not_led() -> None:
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"hi")
         await heard(reader)
         writer.close()
 
-    async with leading(greet) as listener:
+    async with leading(greet, 4) as listener:
         led = [await caller(listener) for _ in range(2)]
         for reader, _ in led:
             assert await reader.readexactly(2) == b"hi"
@@ -123,26 +119,3 @@ async def test_where_nobody_serves_the_caller_is_told_so(target: str | None) -> 
     assert f"content-length: {len(body)}".encode() in head
     said = json.loads(body)
     assert (said["retryable"], "nothing was sent" in said["error"]) == (True, True)
-
-
-async def test_the_far_line_is_closed_with_the_copying(monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[str] = []
-
-    async def pump(source: object, _: object) -> None:
-        if source == "near":
-            await asyncio.Event().wait()
-
-    class Line:
-        """A line that notes its closing."""
-
-        def __init__(self, name: str) -> None:
-            self.name = name
-
-        def close(self) -> None:
-            closed.append(self.name)
-
-    monkeypatch.setattr(forward, "_pump", pump)
-    near: Any = ("near", Line("near"))
-    far: Any = ("far", Line("far"))
-    await forward._copy_both(near, far)
-    assert closed == ["far"]

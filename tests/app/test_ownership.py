@@ -4,25 +4,27 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from kit.desk.faults import broken_disk
 from service_tui.app import ownership
+from service_tui.app.data import open_data
 from service_tui.app.options import Options
 from service_tui.app.ownership import DirectoryOwner, sim_settings
 from service_tui.app.shared_desk import SharedProcess
 from service_tui.clock import ManualClock
 from service_tui.commands import worlds
 from service_tui.commands.worlds import CALL_S, Share, places_of
+from service_tui.credentials.keys import DeskKeys
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.roll import Roll
 from service_tui.terms import SIGNAL_TTL_S, Plan
 
-KEYS = cast("Any", SimpleNamespace(operator="the operator's key"))
+KEYS = DeskKeys("the operator's key")
 
 
 def options(folder: Path, **other: Any) -> Options:
@@ -68,19 +70,15 @@ def test_a_world_without_a_seed_gets_one_of_its_own_and_zero_is_a_seed(tmp_path:
     assert sim_settings(options(tmp_path, seed=0), KEYS).seed == 0
 
 
-async def test_a_daily_copy_that_fails_ends_no_desk() -> None:
-    asked: list[float] = []
-    clock = ManualClock()
-
-    async def back_up(now: float) -> None:
-        asked.append(now)
-        raise StorageError("the disk is full")
-
-    owner = DirectoryOwner(
-        cast("Any", None), "", cast("Any", SimpleNamespace(back_up=back_up)), clock
-    )
-    await owner.back_up()
-    assert asked == [clock.now()]
+async def test_a_daily_copy_that_fails_ends_no_desk(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_data(tmp_path, ManualClock(77.0)) as data:
+        nobody: Any = None
+        owner = DirectoryOwner(nobody, "", data.database, ManualClock(77.0))
+        with broken_disk():
+            await owner.back_up()
+    assert caplog.records
 
 
 # -- several worlds in one process -----------------------------------------------------------------

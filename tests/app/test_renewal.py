@@ -1,18 +1,25 @@
 """Keys of a directory that another program has changed, and what an action log says of itself."""
 
+import random
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 
-from service_tui.app import renewal
 from service_tui.app.renewal import client_keys, renewing
+from service_tui.client.client import Client
+from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key, Keys
+from service_tui.clock import ManualClock
 from service_tui.commands import log as log_command
 from service_tui.commands.log import LogCommandError, verify_log
-from service_tui.credentials.keys import DeskKeys, KeysError
+from service_tui.credentials.keys import DESK_FILE, DeskKeys, keep_desk_keys
 from service_tui.storage.action_log import FILE
+from service_tui.wire.endpoints.public import AGENT
 
 URL = "http://127.0.0.1:9"
 OLD = DeskKeys("sk_operator", agent="sk_live_old", agent_id="own")
@@ -24,31 +31,37 @@ def test_keys_of_a_directory_are_for_its_own_service() -> None:
     assert client_keys(DeskKeys("sk_operator"), URL) == Keys(None, Key("sk_operator", URL))
 
 
-def test_keys_are_renewed_once_they_are_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    stored: list[Any] = [None, OLD, NEW, NEW, KeysError("unreadable"), ValueError("x"), OLD]
-    given: list[Keys] = []
+async def test_keys_are_renewed_once_they_are_others(tmp_path: Path) -> None:
+    sent: list[str] = []
 
-    def read(folder: Path) -> Any:
-        assert folder == Path("/d")
-        found = stored.pop(0)
-        if isinstance(found, Exception):
-            raise found
-        return found
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers["Authorization"])
+        return httpx.Response(404, stream=httpx.ByteStream(b"{}"))
 
-    monkeypatch.setattr(renewal, "stored_desk_keys", read)
-    client: Any = SimpleNamespace(renew=given.append)
-    renew = renewing(Path("/d"), client, OLD, URL)
-    assert [renew() for _ in range(7)] == [False, False, True, False, False, False, True]
-    assert given == [client_keys(NEW, URL), client_keys(OLD, URL)]
+    line = httpx.MockTransport(answer)
+    keys = client_keys(OLD, URL)
+    async with Client(line, URL, keys, clock=ManualClock(), rng=random.Random(1)) as client:
 
+        async def key() -> str:
+            with suppress(ServiceError):
+                await client.call(AGENT)
+            return sent[-1].removeprefix("Bearer ")
 
-def test_an_operators_key_that_was_renewed_counts_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = DeskKeys("sk_other", agent="sk_live_old", agent_id="own")
-    monkeypatch.setattr(renewal, "stored_desk_keys", lambda _: other)
-    given: list[Keys] = []
-    client: Any = SimpleNamespace(renew=given.append)
-    assert renewing(Path("/d"), client, OLD, URL)()
-    assert given == [client_keys(other, URL)]
+        renew = renewing(tmp_path, client, OLD, URL)
+        # Nothing is stored, or the same as before.
+        assert not renew()
+        keep_desk_keys(tmp_path, OLD)
+        assert not renew()
+        assert await key() == OLD.agent
+        keep_desk_keys(tmp_path, NEW)
+        assert [renew(), renew()] == [True, False]
+        assert await key() == NEW.agent
+        (tmp_path / DESK_FILE).write_text("[")
+        assert not renew()
+        assert await key() == NEW.agent
+        # An operator's key that was renewed counts as well.
+        keep_desk_keys(tmp_path, replace(NEW, operator="sk_other"))
+        assert renew()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,16 +13,9 @@ from kit import markers, near
 ORDERS = "tests/desk/trading/test_lookup.py"
 
 
-def changing(*paths: str) -> Callable[..., list[str]]:
-    return lambda *words: [f" M {path}" for path in paths] if words[0] == "status" else []
-
-
 @pytest.mark.slow
-def test_near_a_module_lie_the_tests_that_import_it_and_those_of_its_room(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(near, "git", changing("src/service_tui/engine/amm/lmsr.py"))
-    found = near.near_change()
+def test_near_a_module_lie_the_tests_that_import_it_and_those_of_its_room() -> None:
+    found = near.near_change(["src/service_tui/engine/amm/lmsr.py"])
     importing = [path for path in found if "amm" in (near.ROOT / path).read_text()]
     assert found[: len(importing)] == importing
     assert {path for path in found if path.startswith("tests/engine/amm/")} == {
@@ -33,17 +25,14 @@ def test_near_a_module_lie_the_tests_that_import_it_and_those_of_its_room(
 
 
 @pytest.mark.slow
-def test_the_tests_of_a_modules_own_name_come_before_others_that_import_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(near, "git", changing("src/service_tui/server/routes/settings.py"))
-    assert near.near_change()[0] == "tests/server/routes/test_settings.py"
+def test_the_tests_of_a_modules_own_name_come_before_others_that_import_it() -> None:
+    found = near.near_change(["src/service_tui/server/routes/settings.py"])
+    assert found[0] == "tests/server/routes/test_settings.py"
 
 
 @pytest.mark.slow
-def test_a_changed_test_is_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(near, "git", changing("src/service_tui/units.py", ORDERS))
-    assert near.near_change()[0] == ORDERS
+def test_a_changed_test_is_the_nearest() -> None:
+    assert near.near_change(["src/service_tui/units.py", ORDERS])[0] == ORDERS
 
 
 @pytest.mark.slow

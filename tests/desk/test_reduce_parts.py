@@ -32,7 +32,6 @@ from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.team import TeamView
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.wallet import PayView, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, PersonRole, Side, Venue
@@ -229,35 +228,8 @@ def test_rows_that_could_not_be_read_are_counted_only_where_that_changes() -> No
     assert reduce(state, MarketsSeen((), dropped=2)).service is state.service
 
 
-def test_trades_are_loaded_whole_and_the_rest_learns_from_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[object] = []
-    monkeypatch.setattr(reducing, "with_trades", lambda risk, trades: seen.append(trades) or risk)
-    trades: tuple[TradeView, ...] = STATE.trades[:1]
-    state = reduce(replace(STATE, trades=()), Loaded(TradeView, trades, 2))
-    assert (state.trades, state.service.dropped[Topic.TRADES]) == (trades, 2)
-    assert seen == [trades]
-    with pytest.raises(TypeError):
-        reduce(STATE, Removed(TradeView, "t"))
-
-
 def ticket(name: str, state: TicketState = TicketState.DONE) -> TicketView:
     return TicketView(name, "trade", MARKET, "buy", state, NOW, NOW)
-
-
-def test_a_ticket_is_told_to_exits_and_to_mirrors(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[object] = []
-    monkeypatch.setattr(reducing, "with_ticket", lambda risk, one: seen.append(one) or risk)
-    monkeypatch.setattr(
-        reducing.reactors, "with_ticket", lambda view, one: seen.append(one) or view
-    )
-    one = ticket("new")
-    state = reduce(replace(STATE, tickets=(ticket("old"),)), Changed(one))
-    assert [each.ticket_id for each in state.tickets] == ["new", "old"]
-    assert seen == [one, one]
-    with pytest.raises(TypeError):
-        reduce(STATE, Loaded(TicketView, ()))
 
 
 def test_an_order_that_was_cancelled_here_is_gone_and_known_to_be() -> None:
@@ -265,13 +237,13 @@ def test_an_order_that_was_cancelled_here_is_gone_and_known_to_be() -> None:
     object.__setattr__(order, "order_id", "o1")
     other = OpenOrderView.__new__(OpenOrderView)
     object.__setattr__(other, "order_id", "o2")
-    state = reducing._without_order(
+    state = reducing.without_order(
         replace(STATE, orders=(order, other), gone_orders=frozenset({"o0"})),
         Removed(OpenOrderView, "o1"),
     )
     assert ([one.order_id for one in state.orders], state.gone_orders) == (["o2"], {"o0", "o1"})
     with pytest.raises(TypeError):
-        reducing._without_order(STATE, Loaded(OpenOrderView, ()))
+        reducing.without_order(STATE, Loaded(OpenOrderView, ()))
 
 
 def test_the_curve_grows_point_by_point_and_is_thinned_in_its_older_half(

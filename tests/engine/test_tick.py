@@ -5,7 +5,6 @@ from typing import Any, Final
 import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
-from service_tui.engine import tick as room
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.venues import VenueAccount, VenuePosition
 from service_tui.engine.events import (
@@ -20,13 +19,15 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
 )
+from service_tui.engine.exit_values import book_prices
 from service_tui.engine.position import Position, SidePosition
-from service_tui.engine.risk.monitors import Monitor, MonitoredSide, Prices
+from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.tick import (
     AWAY_MIN_S,
     CROWD_NAME,
     STEP_MAX_S,
     STEP_S,
+    Author,
     advance,
     change_speed,
     next_stop,
@@ -71,60 +72,67 @@ def world() -> World:
     return world
 
 
-def falling(monkeypatch: pytest.MonkeyPatch, *, by_s: float = 0.0001, start: float = 0.4) -> None:
-    """What the crowd believes of each question: less from second to second."""
-    monkeypatch.setattr(room, "belief", lambda _, at: start - (at - AT) * by_s)
+def no_wallets(*_: object) -> tuple[Settlement, ...]:
+    return ()
+
+
+def no_crowd(*_: object) -> tuple[CrowdTrade, ...]:
+    return ()
+
+
+QUIET: Final = Author(crowd=no_crowd, wallets=no_wallets)
+
+
+def falling(by_s: float = 0.0001) -> Author:
+    """The crowd believes of each question less from second to second."""
+    return QUIET._replace(belief=lambda _, at: 0.4 - (at - AT) * by_s)
+
+
+# Up to 0.46 at 600 seconds, then down.
+RISING: Final = QUIET._replace(belief=lambda _, at: 0.46 - 0.0001 * abs(at - AT - 600))
 
 
 # -- where a gap halts ---------------------------------------------------------------------
 
 
-def test_a_gap_halts_at_the_first_step_that_reaches_a_stop(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    falling(monkeypatch)
+def test_a_gap_halts_at_the_first_step_that_reaches_a_stop(world: World) -> None:
+    author = falling()
     listed(world, OTHER)
     # At 0.4 on average: a tenth below that is reached after 400 seconds, a fifth after 800.
     monitored(world, MARKET, stop_loss_pct=0.2)
-    assert next_stop(world, end()) == (later(840), later(840))
+    assert next_stop(world, end(), author) == (later(840), later(840))
     monitored(world, OTHER, stop_loss_pct=0.1)
-    assert next_stop(world, end()) == (later(420), later(420))
+    assert next_stop(world, end(), author) == (later(420), later(420))
     # Of the wall clock's time as much has passed as of the tape's.
-    assert next_stop(world, end(pace=0.5)) == (later(840), later(420))
+    assert next_stop(world, end(pace=0.5), author) == (later(840), later(420))
 
 
 @pytest.mark.parametrize("state", ["decided", "closed"])
-def test_a_market_that_is_not_open_halts_no_gap(
-    world: World, monkeypatch: pytest.MonkeyPatch, state: str
-) -> None:
-    falling(monkeypatch)
+def test_a_market_that_is_not_open_halts_no_gap(world: World, state: str) -> None:
+    author = falling()
     ends = later(-1) if state == "closed" else later(HOUR)
     market = listed(world, MARKET, resolves_at=ends)
     market.resolved_at = AT if state == "decided" else None
     monitored(world, stop_loss_pct=0.1)
-    assert next_stop(world, end()) == end()
+    assert next_stop(world, end(), author) == end()
 
 
-def test_no_price_is_looked_at_after_the_end_of_a_market(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    falling(monkeypatch)
+def test_no_price_is_looked_at_after_the_end_of_a_market(world: World) -> None:
+    author = falling()
     listed(world, MARKET, resolves_at=later(420))
     monitored(world, stop_loss_pct=0.1)
-    assert next_stop(world, end()) == end()
+    assert next_stop(world, end(), author) == end()
     listed(world, MARKET, resolves_at=later(421))
-    assert next_stop(world, end()) == (later(420), later(420))
+    assert next_stop(world, end(), author) == (later(420), later(420))
 
 
-def test_a_short_gap_and_one_without_a_breach_are_crossed_at_once(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    falling(monkeypatch, by_s=0.01)
+def test_a_short_gap_and_one_without_a_breach_are_crossed_at_once(world: World) -> None:
+    author = falling(by_s=0.01)
     monitored(world, stop_loss_pct=0.5)
-    assert next_stop(world, end(STEP_S)) == end(STEP_S)
-    assert next_stop(world, end(STEP_S + 1)) == end(STEP_S)
-    falling(monkeypatch, by_s=0)
-    assert next_stop(world, end()) == end()
+    assert next_stop(world, end(STEP_S), author) == end(STEP_S)
+    assert next_stop(world, end(STEP_S + 1), author) == end(STEP_S)
+    author = falling(by_s=0)
+    assert next_stop(world, end(), author) == end()
 
 
 @pytest.mark.parametrize(
@@ -138,22 +146,19 @@ def test_a_short_gap_and_one_without_a_breach_are_crossed_at_once(
     ],
 )
 def test_each_kind_of_level_halts_a_gap(
-    world: World, monkeypatch: pytest.MonkeyPatch, *, side: Side, by_s: float,
+    world: World, *, side: Side, by_s: float,
     fields: dict[str, Any], halt_s: float | None,
 ) -> None:  # fmt: skip
-    falling(monkeypatch, by_s=by_s)
+    author = falling(by_s=by_s)
     monitored(world, side=side, **fields)
-    found = next_stop(world, end())
+    found = next_stop(world, end(), author)
     assert found == (end() if halt_s is None else (later(halt_s), later(halt_s)))
 
 
-def test_a_trailing_stop_is_measured_from_the_peak_on_the_way(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Up to 0.46 at 600 seconds, then down: 0.05 below that after 1 100.
-    monkeypatch.setattr(room, "belief", lambda _, at: 0.46 - 0.0001 * abs(at - AT - 600))
+def test_a_trailing_stop_is_measured_from_the_peak_on_the_way(world: World) -> None:
     one = monitored(world, trailing_stop_points=0.05, peak=0.35)
-    assert next_stop(world, end()) == (later(1_140), later(1_140))
+    # 0.05 below the peak after 1 100 seconds.
+    assert next_stop(world, end(), RISING) == (later(1_140), later(1_140))
     assert one.peak == 0.35
 
 
@@ -253,10 +258,8 @@ def kinds(events: list[Event]) -> list[str]:
 
 
 @pytest.fixture
-def taped(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr(world, "tape", Tape())
-    monkeypatch.setattr(room, "trades_of_wallets", lambda *_: ())
-    monkeypatch.setattr(room, "crowd_trades", lambda *_: [])
+def taped(world: World) -> World:
+    world.tape = Tape()  # type: ignore[assignment]
     return world
 
 
@@ -278,7 +281,7 @@ def test_the_tape_runs_at_its_speed_and_over_a_gap_at_most_at_one(
     taped: World, *, gap_s: float, speed: int, moved_s: float, closed: bool
 ) -> None:
     taped.speed = speed
-    (ticked,) = of(advance(taped, later(gap_s)), Ticked)
+    (ticked,) = of(advance(taped, later(gap_s), QUIET), Ticked)
     assert (ticked.at, ticked.world_at) == (later(gap_s), later(moved_s))
     assert ticked.closed is closed
     assert (taped.at, taped.world_at) == (later(gap_s), later(moved_s))
@@ -286,14 +289,14 @@ def test_the_tape_runs_at_its_speed_and_over_a_gap_at_most_at_one(
 
 @pytest.mark.parametrize("gap_s", [0.0, -1.0])
 def test_time_that_does_not_pass_brings_nothing(taped: World, gap_s: float) -> None:
-    assert advance(taped, later(gap_s)) == []
+    assert advance(taped, later(gap_s), QUIET) == []
     assert taped.at == AT
 
 
 @pytest.mark.parametrize("gap_s", [1.0, 600.0])
 def test_while_the_tape_stands_still_the_wall_clock_goes_on(taped: World, gap_s: float) -> None:
     taped.speed = 0
-    assert of(advance(taped, later(gap_s)), Ticked) == []
+    assert of(advance(taped, later(gap_s), QUIET), Ticked) == []
     assert (taped.at, taped.world_at) == (later(gap_s), AT)
 
 
@@ -303,12 +306,12 @@ def test_a_time_stop_sells_also_while_the_tape_stands_still(taped: World) -> Non
     taped.ledger.transfer("agent:ada", market.account, Micros(10 * ONE))
     monitored(taped, exit_at=later(1))
     taped.speed = 0
-    assert kinds(advance(taped, later(1))) == ["Breached", "Fill"]
+    assert kinds(advance(taped, later(1), QUIET)) == ["Breached", "Fill"]
 
 
 @pytest.mark.parametrize(("gap_s", "is_told"), [(AWAY_MIN_S, False), (AWAY_MIN_S + 1, True)])
 def test_who_was_away_is_told_of_it(taped: World, gap_s: float, *, is_told: bool) -> None:
-    advance(taped, later(gap_s))
+    advance(taped, later(gap_s), QUIET)
     meanwhile = taped.meanwhile
     assert (meanwhile is not None) is is_told
     if meanwhile is not None:
@@ -338,19 +341,16 @@ def test_what_is_due_resolves_in_order_and_what_is_new_is_listed(taped: World) -
     taped.tape = Tape(*news)  # type: ignore[assignment]
     taped.at = later(-1)
     taped.world_at = later(-1)
-    events = advance(taped, later(3))
+    events = advance(taped, later(3), QUIET)
     assert [one.market_id for one in of(events, MarketResolved)] == [NEW[2], NEW[3], NEW[1]]
     found = [(one.at, one.world_at, one.listing.market_id) for one in of(events, MarketListed)]
     assert found == [(later(3), later(3), MARKET), (later(3), later(3), NEW[7])]
 
 
-def test_a_peak_inside_a_gap_is_kept_although_the_price_falls_again(
-    taped: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(room, "belief", lambda _, at: 0.46 - 0.0001 * abs(at - AT - 600))
+def test_a_peak_inside_a_gap_is_kept_although_the_price_falls_again(taped: World) -> None:
     up = monitored(taped, trailing_stop_points=0.3, peak=0.35)
     down = monitored(taped, side=NO, trailing_stop_points=0.3, peak=0.55)
-    events = of(advance(taped, later(GAP_S)), PeakRaised)
+    events = of(advance(taped, later(GAP_S), RISING), PeakRaised)
     raised = [(one.at, round(one.peak, 6)) for one in events if one.side is YES]
     assert raised == [(later(GAP_S), 0.46)]
     assert up.peak == pytest.approx(0.46)
@@ -388,98 +388,32 @@ def test_a_scripted_move_brings_the_trades_of_wallets(taped: World) -> None:
 
 # -- what else a move brings ---------------------------------------------------------------
 
-BROUGHT: Final = {
-    "end_due": "ended", "redeem_managed": "redeemed", "produce_blocks": "blocks",
-    "match_due": "matched", "watch": "watched",
-}  # fmt: skip
 
+@pytest.mark.parametrize(("gap_s", "trades"), [(3.0, True), (30.0, False)])
+def test_crowd_and_wallets_trade_in_a_step_and_not_over_a_gap(
+    taped: World, gap_s: float, *, trades: bool
+) -> None:
+    asked: list[Any] = []
+    trade = CrowdTrade(MARKET, YES, Micros(ONE), Micros(ONE), "pippin")
 
-@pytest.fixture
-def asked(taped: World, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What each part of a move was asked, in order; each brings one event."""
-    found: list[tuple[Any, ...]] = []
+    def crowd(seed: int, _: object, span: object) -> tuple[CrowdTrade, ...]:
+        asked.append((seed, span))
+        return (trade,)
 
-    def part(name: str, brings: Any) -> Any:
-        def ask(*given: Any) -> Any:
-            found.append((name, *given))
-            return brings
+    def wallets(_: object, span: object, crowd: Any) -> tuple[Settlement, ...]:
+        asked.append((*crowd, span))
+        return ()
 
-        return ask
-
-    for name, event in BROUGHT.items():
-        monkeypatch.setattr(room, name, part(name, [event]))
-    monkeypatch.setattr(room, "crowd_trades", part("crowd_trades", []))
-    monkeypatch.setattr(room, "corrections", part("corrections", []))
-    monkeypatch.setattr(room, "trades_of_wallets", part("trades_of_wallets", ()))
-    monkeypatch.setattr(type(taped.pending_trades), "due", part("pending", ["pending"]))
-    monkeypatch.setattr(type(taped.price_alerts), "due", part("alerts", []))
     taped.tick_count, taped.speed = 12, 2
-    return found
+    (ticked,) = of(advance(taped, later(gap_s), Author(crowd=crowd, wallets=wallets)), Ticked)
+    span = (12, AT, later(6))
+    assert asked == ([(7, span), (trade, span)] if trades else [])
+    assert (trade in ticked.trades) is trades
 
 
-def after_a_move(world: World, times: tuple[Timestamp, Timestamp]) -> list[tuple[Any, ...]]:
-    return [
-        ("match_due", world.venues, times),
-        ("redeem_managed", world.venues, times),
-        ("produce_blocks", world.chain, world.venues, times),
-        ("alerts", world.price_alerts, world.markets, times[0]),
-        ("watch", world, times),
-    ]
-
-
-def test_each_part_of_a_step_gets_its_own_of_both_times(
-    taped: World, asked: list[tuple[Any, ...]]
-) -> None:
-    times, span = (later(3), later(6)), (12, AT, later(6))
-    events = advance(taped, later(3))
-    assert asked == [
-        ("end_due", taped.venues, times),
-        ("pending", taped.pending_trades, later(3)),
-        ("crowd_trades", 7, taped.markets, span),
-        ("trades_of_wallets", taped.wallet_context, span, []),
-        *after_a_move(taped, times),
-    ]
-    told = [one if isinstance(one, str) else type(one).__name__ for one in events]
-    assert told == ["ended", "pending", "Ticked", "matched", "redeemed", "blocks", "watched"]
-
-
-def test_over_a_gap_the_crowd_corrects_and_no_wallet_trades(
-    taped: World, asked: list[tuple[Any, ...]]
-) -> None:
-    advance(taped, later(30))
-    times = (later(30), later(30))
-    assert [name for name, *_ in asked][:3] == ["end_due", "pending", "corrections"]
-    assert asked[2][2] == later(30)
-    assert asked[3:] == after_a_move(taped, times)
-
-
-def test_while_the_tape_stands_still_orders_end_and_the_chain_goes_on(
-    taped: World, asked: list[tuple[Any, ...]]
-) -> None:
-    taped.speed, taped.world_at = 0, later(100)
-    assert advance(taped, later(3)) == ["ended", "pending", "redeemed", "blocks", "watched"]
-    times = (later(3), later(100))
-    assert asked == [
-        ("end_due", taped.venues, times),
-        ("redeem_managed", taped.venues, times),
-        ("produce_blocks", taped.chain, taped.venues, times),
-        ("watch", taped, times),
-        ("pending", taped.pending_trades, later(3)),
-    ]
-
-
-def test_a_scripted_move_brings_all_that_a_step_brings(
-    taped: World, asked: list[tuple[Any, ...]]
-) -> None:
-    times = (later(3), later(6))
+def test_a_scripted_move_resolves_what_is_due(taped: World) -> None:
     listed(taped, OTHER, resolves_at=later(5), resolved_at=later(6))
-    events = play(taped, times, {})
-    assert asked == [
-        ("end_due", taped.venues, times),
-        ("pending", taped.pending_trades, later(3)),
-        *after_a_move(taped, times),
-    ]
-    (resolved,) = of(events, MarketResolved)
+    (resolved,) = of(play(taped, (later(3), later(6)), {}), MarketResolved)
     assert (resolved.market_id, resolved.at, resolved.world_at) == (OTHER, later(3), later(6))
 
 
@@ -487,7 +421,7 @@ def test_the_first_move_of_a_world_lists_although_no_time_has_passed(taped: Worl
     taped.markets.clear()
     taped.tape = Tape(listed(bare_world(), NEW[1]).listing)  # type: ignore[assignment]
     taped.speed = 0
-    (found, ticked) = advance(taped, AT)
+    (found, ticked) = advance(taped, AT, QUIET)
     assert isinstance(found, MarketListed)
     assert isinstance(ticked, Ticked)
     assert ticked.closed
@@ -496,47 +430,41 @@ def test_the_first_move_of_a_world_lists_although_no_time_has_passed(taped: Worl
 # -- books, and a tape that is not at the wall clock's time --------------------------------
 
 
-def on_book(world: World, **fields: Any) -> None:
+def on_book(world: World, cost: int, **fields: Any) -> Monitor:
     watched = MonitoredSide("ada", EVM, MARKET, YES)
     known: dict[str, Any] = {"stop_loss_pct": None, "take_profit_pct": None}
     one = Monitor(watched, automatic=False, set_at=AT, **(known | fields))
-    held = Position("ada", MARKET, side_of(10, 4, 0, -9))
-    holding = VenuePosition(held, "Q?", "politics", later(HOUR))
+    sides = SidePosition(Micros(10 * ONE), Micros(cost), opened_at=later(-9))
+    holding = VenuePosition(Position("ada", MARKET, sides), "Q?", "politics", later(HOUR))
     world.venues.accounts["ada", EVM] = VenueAccount("ada", EVM, holdings={MARKET: holding})
     world.risk.monitors.add(one)
-    world.risk.monitors.ladder_of(watched).put(one, 0.4, 0.44 if one.take_profit_pct else None)
+    world.risk.put_back(one)
+    return one
 
 
 @pytest.mark.parametrize(
-    ("fields", "met_s", "halt_s"),
+    ("fields", "halt_s"),
     [
-        ({"stop_loss_pct": 0.1}, None, 420),
-        ({"take_profit_pct": 0.1}, None, None),
-        # Its best price reaches the target at once, what a sale brings only later.
-        ({"take_profit_pct": 0.1}, 300, 300),
-        ({"take_profit_pct": 0.1, "stop_loss_pct": 0.1}, None, 420),
+        ({"stop_loss_pct": 0.02}, 240),
+        # The best price reaches the target at once, what a sale brings only later.
+        ({"take_profit_pct": 0.02}, 360),
+        ({"stop_loss_pct": 0.9}, GAP_S),
     ],
 )
 def test_a_book_halts_a_gap_at_a_stop_or_when_a_sale_brings_the_target(
-    monkeypatch: pytest.MonkeyPatch, *, fields: Any, met_s: float | None, halt_s: float | None
+    fields: dict[str, Any], halt_s: float
 ) -> None:
     world = bare_world(auto_risk_monitor_enabled=False)
     listed(world, MARKET, home=EVM)
     world.at = later(-50)
-
-    def prices(_: World, market_id: str, times: tuple[Timestamp, Timestamp]) -> Prices:
-        assert (market_id, times[0]) == (MARKET, later(-50))
-        return Prices(0.4 - (times[1] - AT) * 0.0001, 0.5, 0.5)
-
-    def met(_: World, __: Monitor, times: tuple[Timestamp, Timestamp]) -> float | None:
-        return 0.5 if met_s is not None and times[1] >= later(met_s) else None
-
-    monkeypatch.setattr(room, "book_prices", prices)
-    monkeypatch.setattr(room, "met_at", met)
-    on_book(world, **fields)
+    cost = 4_000_000 if "stop_loss_pct" in fields else 3_800_000
+    monitor = on_book(world, cost, **fields)
     at, world_at = next_stop(world, (later(GAP_S - 50), later(GAP_S)))
-    expected = GAP_S if halt_s is None else halt_s
-    assert (at, world_at) == (later(expected - 50), later(expected))
+    assert (at, world_at) == (later(halt_s - 50), later(halt_s))
+    prices = book_prices(world, MARKET, (later(-50), later(halt_s)))
+    floor = monitor.floor()
+    if floor is not None:
+        assert (prices.mark <= floor[0]) is (halt_s < GAP_S)
 
 
 def test_the_earliest_time_stop_halts_a_gap_by_the_tapes_own_time(world: World) -> None:
@@ -547,34 +475,3 @@ def test_the_earliest_time_stop_halts_a_gap_by_the_tapes_own_time(world: World) 
     at, world_at = next_stop(world, (later(GAP_S), later(GAP_S - 500)))
     assert world_at == pytest.approx(later(100.001), abs=1e-5)
     assert later(600) < at < later(600.01)
-
-
-def test_a_sale_that_is_not_yet_seen_moves_its_stop_before_a_gap_is_crossed(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settled: list[str] = []
-    monkeypatch.setattr(type(world.risk), "settle", lambda _: settled.append("settled"))
-    next_stop(world, end())
-    assert settled == ["settled"]
-
-
-def test_the_peak_of_each_side_on_the_way_is_the_best_of_its_own_price(
-    taped: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monitored(taped, side=NO, trailing_stop_points=0.3, peak=0.5)
-    asked: list[object] = []
-    told: list[object] = []
-
-    def path(_: World, where: tuple[Venue, Market], span: object) -> Any:
-        asked.append((where[0], where[1].market_id, span))
-        return [(later(1), Prices(mark, mark, 1 - mark)) for mark in (0.4, 0.7, 0.25)]
-
-    def raised(_: object, highest: object, at: Timestamp) -> list[Event]:
-        told.append((highest, at))
-        return []
-
-    monkeypatch.setattr(room, "_path", path)
-    monkeypatch.setattr(room, "raised", raised)
-    assert room._peaks_on_the_way(taped, (later(7), later(70))) == []
-    assert asked == [(SIM, MARKET, (taped.world_at, later(70)))]
-    assert told == [({YES: 0.7, NO: 0.75}, later(7))]

@@ -10,7 +10,7 @@ from kit.engine.topics import TOPICS
 from kit.engine.whole import whole
 from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition
 from service_tui.engine.amm.exchange import Order
-from service_tui.engine.books.venues import GRANT
+from service_tui.engine.books.venues import GRANT, VenueAccount, VenuePosition
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.errors import AgentNotFound, MakerBoundError, MarketNotFound
 from service_tui.engine.events import (
@@ -378,11 +378,18 @@ def test_a_mirror_on_sim_counts_however_it_comes(*, by_journal: bool) -> None:
     assert world.reactor.mirrors.done == {"ada": {"0x1": 20 * ONE}}
 
 
+def held_on_venue(world: World, market_id: str) -> tuple[VenueAccount, VenuePosition]:
+    ends = world.markets[market_id].listing.resolves_at
+    holding = VenuePosition(Position("ada", market_id), "Q?", "politics", ends)
+    account = VenueAccount("ada", Venue.EVM, holdings={market_id: holding})
+    world.venues.accounts["ada", Venue.EVM] = account
+    return account, holding
+
+
 def test_ticks_are_counted_and_end_the_windows_of_what_is_held_on_venues() -> None:
     world = bare_world()
     market = listed(world, home=Venue.EVM, resolves_at=Timestamp(AT + 3))
-    account = world.venues._kept("ada", Venue.EVM)
-    holding = world.venues._holding(account, market.market_id)
+    _, holding = held_on_venue(world, market.market_id)
     move(world)
     assert (world.tick_count, holding.state) == (1, PositionState.ACTIVE)
     move(world)
@@ -392,8 +399,7 @@ def test_ticks_are_counted_and_end_the_windows_of_what_is_held_on_venues() -> No
 def test_an_outcome_reaches_venues_wallets_and_alerts() -> None:
     world = bare_world()
     market = listed(world, home=Venue.EVM)
-    account = world.venues._kept("ada", Venue.EVM)
-    holding = world.venues._holding(account, "m1")
+    account, holding = held_on_venue(world, "m1")
     holding.position.yes.shares = Micros(4 * ONE)
     record = world.reactor.records.by_address["0xAb"] = WalletRecord()
     record.held["m1"] = WalletPosition(yes=Micros(4 * ONE), yes_cost=Micros(ONE))

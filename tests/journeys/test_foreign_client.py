@@ -17,6 +17,7 @@ from journeys.foreign_client import (
     is_signed,
 )
 from kit.service.scene import Scene
+from kit.service.stage import WebhookParts
 from kit.service.threaded import Threaded
 from service_tui.server.webhooks.post import Parcel, signature
 from service_tui.units import decimal
@@ -25,10 +26,26 @@ SECRET = "the webhook's secret"  # noqa: S105
 DAY_S = 86_400.0
 
 
+class Mail:
+    """What the service posts to webhooks, for whoever listens now."""
+
+    def __init__(self) -> None:
+        self.to: list[tuple[dict[str, str], bytes]] = []
+
+    async def post(self, url: str, parcel: Parcel, secret: str, *, allows_loopback: bool) -> str:
+        del url, allows_loopback
+        headers = {
+            "x-service-signature": signature(secret, parcel.body),
+            "x-service-delivery": parcel.delivery_id,
+        }
+        self.to.append((headers, parcel.body))
+        return ""
+
+
 class Program:
     """The program on the served port, and what the server does for it."""
 
-    def __init__(self, service: Threaded) -> None:
+    def __init__(self, service: Threaded, mail: Mail) -> None:
         self.scene = Scene(service)
         self.world = World(
             claim=lambda agent_id: self._desk("POST", f"agents/{agent_id}/claim"),
@@ -38,16 +55,7 @@ class Program:
             ),
         )
         self.api = Api(service.url)
-        service.stage.sim.service.courier._post = self._post
-
-    async def _post(self, url: str, parcel: Parcel, secret: str, *, allows_loopback: bool) -> str:
-        del url, allows_loopback
-        headers = {
-            "x-service-signature": signature(secret, parcel.body),
-            "x-service-delivery": parcel.delivery_id,
-        }
-        self.world.mail.append((headers, parcel.body))
-        return ""
+        mail.to = self.world.mail
 
     def _desk(self, method: str, path: str) -> None:
         self.scene.desk(method, path)
@@ -85,16 +93,21 @@ class Program:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Generator[Threaded]:
+def mail() -> Mail:
+    return Mail()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, mail: Mail) -> Generator[Threaded]:
     made = Threaded()
-    made.open(tmp_path_factory.mktemp("foreign"))
+    made.open(tmp_path_factory.mktemp("foreign"), webhooks=WebhookParts(mail.post))
     yield made
     made.close()
 
 
 @pytest.fixture
-def program(service: Threaded) -> Program:
-    return Program(service)
+def program(service: Threaded, mail: Mail) -> Program:
+    return Program(service, mail)
 
 
 def test_it_imports_nothing_of_ours() -> None:

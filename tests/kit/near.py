@@ -28,14 +28,14 @@ def mark_near(items: Iterable[pytest.Item]) -> None:
         item.add_marker("near")
 
 
-def near_change() -> list[str]:
+def near_change(paths: list[str] | None = None) -> list[str]:
     """Files of tests, the nearest first.
 
     Changed, of the same name as a changed module, naming one, and in the folder of one.
 
-    The change is what is not committed; where all is committed, the last commit.
+    The change is `paths`, or what is not committed; where all is committed, the last commit.
     """
-    paths = changed()
+    paths = changed() if paths is None else paths
     texts = {str(path.relative_to(ROOT)): path.read_text() for path in tests()}
     found = [path for path in paths if path in texts]
     modules = [path for path in paths if path.startswith(PACKAGE) and path.endswith(".py")]

@@ -215,16 +215,13 @@ def test_empty_lines_are_no_bad_ones(tmp_path: Path) -> None:
     assert (notes.configs, notes.bad_lines) == ([CONFIG], 0)
 
 
-def test_a_file_of_at_most_so_many_bytes_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_at_most_so_many_bytes_is_read(tmp_path: Path) -> None:
     path = tmp_path / notebook.FILE
     notebook.append(path, CONFIG.line())
-    monkeypatch.setattr(notebook, "FILE_MAX", path.stat().st_size)
-    assert notebook.read(path).configs == [CONFIG]
-    monkeypatch.setattr(notebook, "FILE_MAX", path.stat().st_size - 1)
+    size = path.stat().st_size
+    assert notebook.read(path, size).configs == [CONFIG]
     with pytest.raises(OSError, match="is larger than"):
-        notebook.read(path)
+        notebook.read(path, size - 1)
     assert notebook.read(tmp_path / "none.jsonl") == notebook.Notes()
 
 

@@ -6,8 +6,9 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,9 +23,8 @@ from service_tui.client.errors import (
     ServiceFaultError,
     UnauthenticatedError,
 )
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
-from service_tui.sdk import transport
+from service_tui.sdk.reads import POSITIONS_PAGE
 from service_tui.sdk.result import TradeUnknownError
 from service_tui.sdk.transport import ClosedError
 from service_tui.wire.trades import CLIENT_REF
@@ -369,6 +369,273 @@ async def test_what_a_trade_sends() -> None:
     }
 
 
+async def test_an_order_goes_out_with_each_of_its_fields() -> None:
+    def script(url: str) -> None:
+        with ServiceClient(KEY, url, venue="sol_venue") as client:
+            client.trade(
+                "m", "no", 5.006, venue="sim", order_type="GTD", price=0.4, source="s",
+                signal_data={"edge": 0.1}, expiration=1_900_000_000.0, stop_loss_pct=0.2,
+                take_profit_pct=0.3,
+            )  # fmt: skip
+            client.trade("m", "no", shares=3, action="sell", skip_preflight=True)
+            client.trade("m", "no", 5, venue="sim", dry_run=True, allow_rebuy=True)
+
+    async with scripted(said(NOTHING_HELD), said(FILLED)) as service:
+        await off(script, service.url)
+    bought, sold, quoted = (body_of(one) for one in service.requests[1:])
+    ref = headers_of(service.heads[1])["idempotency-key"]
+    assert bought == {
+        "market_id": "m", "side": "no", "amount": 5.01, "shares": 0.0, "action": "buy",
+        "venue": "sim", "dry_run": False, "order_type": "GTD", "price": 0.4, "source": "s",
+        "signal_data": {"edge": 0.1, "client_ref": ref}, "expiration": 1_900_000_000.0,
+        "stop_loss_pct": 0.2, "take_profit_pct": 0.3,
+    }  # fmt: skip
+    assert (sold["action"], sold["shares"], sold["venue"]) == ("sell", 3.0, "sol_venue")
+    # A quote is no order that anybody could ask about.
+    assert "signal_data" not in quoted
+    assert "idempotency-key" not in headers_of(service.heads[3])
+
+
+WHEN = datetime(2027, 1, 15, tzinfo=UTC)
+LATER = datetime(2027, 1, 16, tzinfo=UTC)
+ASKED: list[tuple[Callable[[ServiceClient], object], str, object]] = [
+    (lambda c: c.get_briefing(since=WHEN), "GET briefing?since=2027-01-15T00%3A00%3A00Z", None),
+    (
+        lambda c: c.get_market_history("m", hours=3, interval=7),
+        "GET markets/m/history?hours=3&interval=7",
+        None,
+    ),
+    (
+        lambda c: c.get_market_context("m", my_probability=0.3),
+        "GET context/m?venue=all&my_probability=0.3",
+        None,
+    ),
+    (
+        lambda c: c.get_markets(
+            "closed",
+            limit=3,
+            offset=4,
+            q="xy",
+            tags="a,b",
+            venue="evm_venue",
+            ids="m,n",
+            sort="recent",
+            max_hours_to_resolution=5,
+            include="y",
+            tradeable_only=False,
+        ),
+        (
+            "GET markets?status=closed&limit=3&offset=4&venue=evm_venue&q=xy"
+            "&tags=a%2Cb&ids=m%2Cn&sort=recent"
+            "&max_hours_to_resolution=5&include=y&tradeable_only=false"
+        ),
+        None,
+    ),
+    (
+        lambda c: c.get_markets(),
+        "GET markets?status=active&limit=50&offset=0&tradeable_only=true",
+        None,
+    ),
+    (
+        lambda c: c.get_importable_markets(q="xy", min_volume=3.0, limit=4),
+        "GET markets/importable?min_volume=3.0&limit=4&q=xy",
+        None,
+    ),
+    (lambda c: c.check_market("https://q"), "GET markets/check?url=https%3A%2F%2Fq", None),
+    (lambda c: c.get_expiring_positions(5), "GET positions/expiring?hours=5", None),
+    (
+        lambda c: c.get_outcomes("tides", since=WHEN, venue="sol_venue"),
+        "GET outcomes?skill=tides&since=2027-01-15T00%3A00%3A00Z&venue=sol_venue",
+        None,
+    ),
+    (
+        lambda c: c.get_positions("evm_venue", "sdk:x"),
+        "GET positions?venue=evm_venue&source=sdk%3Ax&status=active&offset=0",
+        None,
+    ),
+    (lambda c: c.get_portfolio(), "GET portfolio?venue=all", None),
+    (lambda c: c.get_portfolio("sol_venue"), "GET portfolio?venue=sol_venue", None),
+    (lambda c: c.get_trades(), "GET trades?venue=all&limit=50&offset=0&include_failed=false", None),
+    (
+        lambda c: c.get_trades(
+            "evm_venue",
+            limit=3,
+            offset=4,
+            market_id="m",
+            since=WHEN,
+            until=LATER,
+            include_failed=True,
+        ),
+        (
+            "GET trades?venue=evm_venue&limit=3&offset=4&market_id=m"
+            "&since=2027-01-15T00%3A00%3A00Z&until=2027-01-16T00%3A00%3A00Z&include_failed=true"
+        ),
+        None,
+    ),
+    (lambda c: c.get_risk_alerts(), "GET risk-alerts", None),
+    (lambda c: c.get_open_orders(), "GET orders/open", None),
+    (lambda c: c.get_signals(), "GET reactor/pending", None),
+    (lambda c: c.get_held_trades(), "GET trades/held?status=all", None),
+    (
+        lambda c: c.get_executable_price("m", "no", "sell", apply_buffer=True),
+        "GET markets/m/executable-price?side=no&action=sell&apply_buffer=true",
+        None,
+    ),
+    (
+        lambda c: c.troubleshoot("broken", message="why"),
+        "POST troubleshoot",
+        {"error_text": "broken", "message": "why"},
+    ),
+    (lambda c: c.cancel_order("o"), "DELETE orders/o", None),
+    (lambda c: c.cancel_market_orders("m", "no"), "DELETE markets/m/orders?side=no", None),
+    (lambda c: c.cancel_market_orders("m"), "DELETE markets/m/orders", None),
+    (lambda c: c.cancel_all_orders(), "DELETE orders", None),
+    (
+        lambda c: c.import_market("https://q"),
+        "POST markets/import",
+        {"polymarket_url": "https://q", "shared": True},
+    ),
+    (lambda c: c.dismiss_signal("s"), "DELETE reactor/pending/s", None),
+    (
+        lambda c: c.set_monitor(
+            "m",
+            "no",
+            stop_loss_pct=0.1,
+            take_profit_pct=0.2,
+            trailing_stop_pct=0.3,
+            exit_at=1_800_000_000.0,
+            venue="sol_venue",
+        ),
+        "POST positions/m/monitor",
+        {
+            "side": "no",
+            "stop_loss_pct": 0.1,
+            "take_profit_pct": 0.2,
+            "trailing_stop_pct": 0.3,
+            "exit_at": 1800000000.0,
+            "venue": "sol_venue",
+        },
+    ),
+    (
+        lambda c: c.set_monitor("m", "yes", trailing_stop_points=0.1),
+        "POST positions/m/monitor",
+        {"side": "yes", "trailing_stop_points": 0.1},
+    ),
+    (
+        lambda c: c.delete_monitor("m", "no", venue="evm_venue"),
+        "DELETE positions/m/monitor?side=no&venue=evm_venue",
+        None,
+    ),
+    (lambda c: c.delete_monitor("m", "yes"), "DELETE positions/m/monitor?side=yes", None),
+    (
+        lambda c: c.update_settings(
+            max_trades_per_day=1,
+            max_position_usd=2.0,
+            default_stop_loss_pct=0.3,
+            default_take_profit_pct=0.4,
+            auto_risk_monitor_enabled=True,
+            trading_paused=False,
+        ),
+        "PATCH user/settings",
+        {
+            "max_trades_per_day": 1,
+            "max_position_usd": 2.0,
+            "default_stop_loss_pct": 0.3,
+            "default_take_profit_pct": 0.4,
+            "auto_risk_monitor_enabled": True,
+            "trading_paused": False,
+        },
+    ),
+]
+
+
+async def test_a_method_asks_exactly_this() -> None:
+    def script(url: str) -> None:
+        with ServiceClient(KEY, url) as client:
+            for call, _, _ in ASKED:
+                with suppress(NotFoundError):
+                    assert call(client) is None
+
+    async with scripted(said({"error": "there is none"}, 404)) as service:
+        await off(script, service.url)
+    asked = [head.partition(" HTTP")[0].replace("/api/sdk/", "") for head in service.heads]
+    assert asked == [line for _, line, _ in ASKED]
+    bodies = [one.partition(b"\r\n\r\n")[2] for one in service.requests]
+    assert [json.loads(one) if one else None for one in bodies] == [body for *_, body in ASKED]
+
+
+async def test_past_positions_are_read_page_by_page() -> None:
+    def page(first: int, count: int) -> bytes:
+        rows = [{"market_id": f"m{number}"} for number in range(first, first + count)]
+        return said({"agent_id": "a-1", "positions": rows})
+
+    found: list[int] = []
+
+    def script(url: str) -> None:
+        with ServiceClient(KEY, url) as client:
+            found.append(len(client.get_positions("evm_venue", "sdk:x", status="all")))
+            # A service that knows no pages is asked twice and no more.
+            found.append(len(client.get_positions(status="all")))
+
+    first = page(0, POSITIONS_PAGE)
+    async with scripted(first, page(POSITIONS_PAGE, 3), first) as service:
+        await off(script, service.url)
+    assert found == [POSITIONS_PAGE + 3, POSITIONS_PAGE]
+    queries = [head.split()[1].partition("?")[2] for head in service.heads]
+    one = "venue=evm_venue&source=sdk%3Ax&status=all"
+    assert queries[0] == f"{one}&limit={POSITIONS_PAGE}&offset=0"
+    assert queries[1] == f"{one}&limit={POSITIONS_PAGE}&offset={POSITIONS_PAGE}"
+    assert len(queries) == 4
+
+
+async def test_where_no_trade_waits_for_an_operator_the_open_buys_wait() -> None:
+    known = {"trade_id": "t", "market_id": "m", "side": "yes", "shares": 9.0, "price": 0.5}
+    known |= {"venue": "evm_venue", "created_at": "2027-01-15T00:00:00Z"}
+    rests = [("d", 8.0, "buy"), (None, 16.0, "buy"), ("e", 32.0, "sell")]
+    orders = [
+        known | {"order_id": f"o{cost}", "source": source, "cost_usdc": cost, "trade_type": action}
+        for source, cost, action in rests
+    ]
+    found: list[object] = []
+
+    def script(url: str) -> None:
+        with ServiceClient(KEY, url) as client:
+            found.append(client.waiting_buys())
+
+    async with scripted(
+        said({"error": "none"}, 404), said({"orders": orders, "count": 3})
+    ) as service:
+        await off(script, service.url)
+    assert found == [[("d", 8.0), ("", 16.0)]]
+
+
+ON_PAPER: list[Callable[[ServiceClient], object]] = [
+    lambda c: c.redeem("m", "yes"), lambda c: c.auto_redeem(), lambda c: c.link_wallet(),
+    lambda c: c.set_approvals(), lambda c: c.cancel_order("o"),
+    lambda c: c.cancel_market_orders("m"), lambda c: c.cancel_all_orders(),
+    lambda c: c.set_monitor("m", "yes"), lambda c: c.delete_monitor("m", "yes"),
+]  # fmt: skip
+
+
+def test_a_client_on_paper_touches_nothing_of_the_service() -> None:
+    # Nobody answers there.
+    with ServiceClient(KEY, "http://127.0.0.1:9", live=False, private_key="11" * 32) as client:
+        for call in ON_PAPER:
+            with pytest.raises(ValueError, match="on paper touches no order of the service"):
+                call(client)
+        assert client.get_open_orders() == client.waiting_buys() == []
+        assert client.execute_risk_alerts() == client.get_positions() == []
+        assert client.get_trades().total_count == client.get_portfolio().positions_count == 0
+
+
+def test_a_client_without_a_key_has_no_wallet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WALLET_PRIVATE_KEY", raising=False)
+    with ServiceClient(KEY, "http://127.0.0.1:9") as client:
+        for call in (client.link_wallet, client.set_approvals):
+            with pytest.raises(ValueError, match="no signing key: pass private_key or set WALLET_"):
+                call()
+
+
 async def test_venues_are_named_as_the_service_names_them() -> None:
     def script(url: str) -> None:
         with ServiceClient(KEY, url, venue="evm_venue", names="public") as client:
@@ -499,6 +766,32 @@ async def test_a_trade_cut_short_by_closing_is_unknown() -> None:
         await off(script, service.url)
 
 
+async def test_a_call_on_its_way_ends_before_the_client_is_closed() -> None:
+    arrived, closes = threading.Event(), threading.Event()
+
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        arrived.set()
+        await asyncio.to_thread(closes.wait)
+        writer.write(said(FILLED))
+        await writer.drain()
+
+    def script(url: str) -> None:
+        client = ServiceClient(KEY, url)
+
+        def close() -> None:
+            arrived.wait(5)
+            closes.set()
+            client.close()
+
+        closing = threading.Thread(target=close)
+        closing.start()
+        assert client.trade("m-1", "yes", 5, allow_rebuy=True).success
+        closing.join()
+
+    async with scripted(slowly) as service:
+        await off(script, service.url)
+
+
 UNCLOSED = """
 from service_tui import ServiceClient
 client = ServiceClient({key!r}, {url!r})
@@ -523,78 +816,36 @@ async def test_a_program_that_never_closes_ends_in_silence() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
 
 
-class Waited:
-    """A lock that notes what is waited for."""
-
-    def __init__(self, steps: list[Any]) -> None:
-        self.steps = steps
-
-    def __enter__(self) -> None:
-        """Nobody else is there."""
-
-    def __exit__(self, *_: object) -> None:
-        """It is free again."""
-
-    def wait_for(self, is_so: Callable[[], bool], seconds: float) -> None:
-        self.steps.append(("waits", is_so(), seconds))
-
-
-@pytest.mark.parametrize("is_forked", [False, True])
-def test_calls_on_their_way_end_before_the_thread_and_a_fork_ends_nothing(
-    monkeypatch: pytest.MonkeyPatch, *, is_forked: bool
-) -> None:
-    steps: list[Any] = []
-
-    class Ending:
-        """The last work, done at once."""
-
-        def add_done_callback(self, done: Callable[[object], None]) -> None:
-            done(self)
-
-    def submit(work: Any, loop: object) -> Ending:
-        work.close()
-        steps.append("last")
-        assert loop is background._loop
-        return Ending()
-
-    async def last() -> None:
-        """Close the connections."""
-
-    monkeypatch.setattr(transport.asyncio, "run_coroutine_threadsafe", submit)
-    background: Any = transport.Background()
-    background._lock = Waited(steps)
-    background._loop = SimpleNamespace(
-        call_soon_threadsafe=lambda call: call(), stop=lambda: steps.append("stops")
-    )
-    background._thread = SimpleNamespace(join=lambda seconds: steps.append(("joins", seconds)))
-    background._in_flight = 1
-    if is_forked:
-        background._pid -= 1
-    for _ in range(2):
-        background.close(last())
-    wait_s = transport.CLOSE_S
-    ended = [("waits", False, wait_s), "last", "stops", ("joins", wait_s)]
-    assert steps == ([] if is_forked else ended)
+FORKED = """
+import os
+from service_tui import ServiceClient
+from service_tui.sdk.transport import ClosedError
+client = ServiceClient({key!r}, {url!r})
+client.get_positions()
+child = os.fork()
+if not child:
+    try:
+        client.get_positions()
+    except ClosedError as error:
+        print(error, flush=True)
+    client.close()
+    os._exit(0)
+os.waitpid(child, 0)
+print(len(client.get_positions()))
+client.close()
+"""
 
 
-@pytest.mark.parametrize("key", [None, "sk_test_0815_0816"])
-def test_a_line_sends_nothing_twice_and_may_be_without_a_key(
-    monkeypatch: pytest.MonkeyPatch, key: str | None
-) -> None:
-    made: list[Any] = []
-    monkeypatch.setattr(transport.httpx, "AsyncHTTPTransport", lambda **given: made.append(given))
+@pytest.mark.process
+async def test_a_client_belongs_to_the_process_that_made_it() -> None:
+    def script(url: str) -> subprocess.CompletedProcess[str]:
+        code = FORKED.format(key=KEY, url=url)
+        return subprocess.run(
+            [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=30
+        )
 
-    class Noted(transport.Client):
-        """A client that notes its keys."""
-
-        def __init__(self, line: object, base_url: str, keys: Keys, **_: object) -> None:
-            del line, base_url
-            made.append(keys)
-
-    monkeypatch.setattr(transport, "Client", Noted)
-    line = transport.SyncTransport("https://api.example", key, clock=ManualClock())
-    given, keys = made
-    assert given["retries"] == 0
-    assert given["limits"].max_connections == transport.CONNECTIONS_MAX
-    assert keys == Keys(None if key is None else Key(key, "https://api.example"))
-    line._ending.detach()
+    async with scripted(said(NOTHING_HELD)) as service:
+        done = await off(script, service.url)
+    refused = "this client belongs to another process: make one in each"
+    assert (done.returncode, done.stdout) == (0, f"{refused}\n0\n")
+    assert len(service.requests) == 2

@@ -1,6 +1,5 @@
 import asyncio
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,19 +11,22 @@ from service_tui import ServiceClient
 from service_tui.client.errors import (
     Called,
     NotFoundError,
+    OutcomeUnknownError,
     RefusalReason,
-    ServiceError,
     UnreachableError,
 )
 from service_tui.clock import SystemClock
 from service_tui.engine.risk.monitors import MonitoredSide
-from service_tui.sdk.exits import _acknowledge, sell_for
+from service_tui.sdk.exits import sell_for
 from service_tui.sdk.result import TradeResult
 from service_tui.sdk.transport import SyncTransport
-from service_tui.terms import Side, Venue, WalletKind
+from service_tui.terms import Action, OrderType, Side, Venue, WalletKind
 from service_tui.units import Timestamp
+from service_tui.wire.base import moment
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.public import END_RISK_ALERT, PLACE_TRADE, SET_MONITOR
-from service_tui.wire.monitors import RiskAlertBody
+from service_tui.wire.monitors import RiskAlertBody, RiskAlertQuery
+from service_tui.wire.trades import TradeBody, TradeRequest
 
 SIGNS = "11" * 32
 
@@ -160,27 +162,113 @@ async def test_an_exit_that_sold_nothing_leaves_its_alert_there() -> None:
     assert [(one.success, one.shares_sold) for one in made] == [(True, 0.0)]
 
 
-@pytest.mark.parametrize("venue", [Venue.SOL, Venue.EVM])
-def test_an_alert_is_ended_by_its_own_name_and_what_else_goes_wrong_is_told(venue: Venue) -> None:
-    asked: list[Any] = []
-    called = Called("DELETE", "/api/sdk/risk-alerts/m/no")
-    gone = NotFoundError(RefusalReason("gone", "", ""), called, status=404)
-    answers: list[ServiceError | None] = [None, gone, UnreachableError("no line", called)]
+# -- what is sent ------------------------------------------------------------------------------
 
-    def call(endpoint: object, **given: Any) -> None:
-        asked.append((endpoint, given["path"], given["query"].model_dump(exclude_none=True)))
-        answer = answers.pop(0)
-        if answer is not None:
+
+CALLED = Called("POST", "/x")
+
+
+class Line:
+    """A line that gives its answers in turn, and what was called on it."""
+
+    def __init__(self, *answers: object) -> None:
+        self.called: list[tuple[Endpoint[Any], dict[str, Any]]] = []
+        self.answers = list(answers)
+
+    def call(self, endpoint: Endpoint[Any], **given: Any) -> Any:
+        self.called.append((endpoint, given))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
             raise answer
+        return answer
 
-    alert = RiskAlertBody(
-        id="7", market_id="m", side=Side.NO, venue=venue, shares=3.0, exit_reason="stop_loss"
+
+def alert(**fields: Any) -> RiskAlertBody:
+    given: dict[str, Any] = {
+        "market_id": "m", "side": Side.NO, "shares": 0.29, "exit_reason": "stop_loss",
+        "venue": Venue.SOL, "id": "a-1", "breached_at": moment(Timestamp(12.3456)),
+        "message": "it fell", "expires_at": moment(Timestamp(1_000.5)),
+    }  # fmt: skip
+    return RiskAlertBody.model_construct(
+        **(RiskAlertBody.model_construct().__dict__ | given | fields)
     )
-    line: Any = SimpleNamespace(call=call)
-    _acknowledge(line, alert)
-    _acknowledge(line, alert)
-    # Nobody has ended it: the exit is not confirmed.
-    with pytest.raises(UnreachableError):
-        _acknowledge(line, alert)
-    named = {"venue": venue, "alert_id": "7"}
-    assert asked == [(END_RISK_ALERT, {"market_id": "m", "side": "no"}, named)] * 3
+
+
+SOLD = TradeBody(success=True, shares_sold=0.29)
+
+
+def test_an_exit_sells_under_the_key_of_its_alert_and_ends_it() -> None:
+    line: Any = Line(SOLD, None)
+    (result,) = sell_for(line, [alert()], Timestamp(1_000.0))
+    key = "exit:m:no:12346:a-1"
+    assert line.called == [
+        (PLACE_TRADE, {
+            "body": TradeRequest(
+                market_id="m", side=Side.NO, shares=0.29, action=Action.SELL, venue=Venue.SOL,
+                order_type=OrderType.FAK, reasoning="it fell", source="risk:stop_loss",
+                signal_data={"client_ref": key},
+            ),
+            "idempotency_key": key,
+        }),
+        (END_RISK_ALERT, {
+            "path": {"market_id": "m", "side": "no"},
+            "query": RiskAlertQuery(venue=Venue.SOL, alert_id="a-1"),
+        }),
+    ]  # fmt: skip
+    assert (result.success, result.shares_sold, result.client_ref) == (True, 0.29, key)
+
+
+def test_an_alert_of_another_service_lacks_much() -> None:
+    line: Any = Line(SOLD, None)
+    bare = alert(venue=None, id="", breached_at=None, message="", expires_at=None)
+    sell_for(line, [bare], Timestamp(1_000.0))
+    body = line.called[0][1]["body"]
+    assert (body.venue, body.reasoning) == (Venue.EVM, "stop_loss")
+    assert line.called[0][1]["idempotency_key"] == "exit:m:no:0:"
+    assert line.called[1][1]["query"] == RiskAlertQuery()
+    sim: Any = Line(SOLD, None)
+    sell_for(sim, [alert(venue=Venue.SIM)], Timestamp(1_000.0))
+    assert sim.called[0][1]["body"].order_type is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"executed_by": "service"},
+        {"expires_at": moment(Timestamp(1_000.0))},
+        {"shares": 0.000009},
+    ],
+)
+def test_an_alert_that_is_over_or_of_nothing_sells_nothing(fields: dict[str, Any]) -> None:
+    line: Any = Line(SOLD, None)
+    assert sell_for(line, [alert(**fields)], Timestamp(1_000.0)) == []
+    assert line.called == []
+
+
+@pytest.mark.parametrize(("shares", "sold"), [(0.000019, 0.00001), (1.234567, 1.23456)])
+def test_shares_are_cut_to_five_decimals(shares: float, sold: float) -> None:
+    line: Any = Line(SOLD, None)
+    sell_for(line, [alert(shares=shares)], Timestamp(1_000.0))
+    assert line.called[0][1]["body"].shares == sold
+
+
+@pytest.mark.parametrize(
+    "body", [TradeBody(success=False, shares_sold=0.29), TradeBody(success=True, shares_sold=0.0)]
+)
+def test_an_alert_is_ended_by_a_sale_alone(body: TradeBody) -> None:
+    line: Any = Line(body, None)
+    assert len(sell_for(line, [alert()], Timestamp(1_000.0))) == 1
+    assert [one for one, _ in line.called] == [PLACE_TRADE]
+
+
+def test_an_exit_that_is_not_confirmed_keeps_no_other_waiting() -> None:
+    gone = NotFoundError(RefusalReason(error="none"), CALLED, status=404)
+    line: Any = Line(OutcomeUnknownError("lost", CALLED), SOLD, gone)
+    (result,) = sell_for(line, [alert(), alert(market_id="n")], Timestamp(1_000.0))
+    assert result.client_ref == "exit:n:no:12346:a-1"
+
+
+def test_an_exit_that_cannot_be_ended_is_not_confirmed() -> None:
+    away = UnreachableError("no line", CALLED)
+    line: Any = Line(SOLD, away)
+    assert sell_for(line, [alert()], Timestamp(1_000.0)) == []

@@ -13,11 +13,11 @@ from service_tui.engine.amm.exchange import Order
 from service_tui.engine.codec.errors import NewerJournalError
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
-from service_tui.server import world_store as keeper_room
 from service_tui.server.world_store import restore
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DamagedRowsError
+from service_tui.storage.journal import JournalStore, Snapshot
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
 
@@ -42,9 +42,8 @@ SENSELESS: dict[str, Spoil] = {
 
 
 @pytest.fixture
-async def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, str]:
+async def lived(tmp_path: Path) -> tuple[Path, str]:
     """A closed directory with two snapshots and rows after each, and the world in it."""
-    monkeypatch.setattr(keeper_room, "SNAPSHOT_ROWS", 5)
     path = tmp_path / "data"
     async with open_stage(path, speed=0) as stage:
         world_store = stage.sim.service.world_store
@@ -52,8 +51,10 @@ async def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, 
             market = stage.open_markets()[index]
             order = Order(stage.agent, market.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
             await world_store.place(order, stage.clock.now())
-        # As after a kill: no last snapshot.
-        world_store._snapshot_seq = world_store._seq
+            if index == 6:
+                body = dumps(fields_of(stage.world)).encode()
+                newest = Snapshot(world_store.seq, stage.clock.now(), body)
+                await JournalStore(stage.at_rest).add_snapshot(newest)
         lived = dumps(fields_of(stage.world) | {"at": 0.0})
     return path, lived
 

@@ -1,7 +1,6 @@
 import asyncio
 import json
 import random
-import resource
 import shutil
 import sqlite3
 import threading
@@ -13,6 +12,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.desk.faults import broken_disk
 from kit.engine.topics import TOPICS
 from kit.service.stage import OPERATOR, Stage, open_directory, open_stage
 from service_tui.clock import ManualClock
@@ -210,17 +210,6 @@ async def test_the_tape_stands_still_on_a_full_disk_and_moves_on_after(tmp_path:
         assert (await buy(stage, client, 50)).json()["success"] is True
 
 
-@contextmanager
-def broken_disk() -> Generator[None]:
-    """The system refuses every write of this process, at the COMMIT and at the opening too."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 @pytest.mark.slow
 async def test_what_was_refused_is_not_read_while_the_disk_stays_broken(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, caller(stage) as client:
@@ -291,7 +280,7 @@ async def test_a_handler_sees_the_agent_of_the_world_that_was_read_back(tmp_path
     async with open_stage(tmp_path, speed=0) as stage:
         old = stage.agent
         world_store = stage.sim.service.world_store
-        world_store._failed = StorageError("the disk refused")
+        world_store.distrust()
         body = {"market_id": stage.open_markets()[0].market_id, "side": "yes", "amount": 5}
         raw = json.dumps(body).encode()
 

@@ -19,7 +19,7 @@ AT_ONCE = 16
 async def traced(stage: Stage) -> list[str]:
     """First words of the statements of the writer from now on."""
     statements: list[str] = []
-    database = stage.sim.service.world_store._database
+    database = stage.database
 
     def note(statement: str) -> None:
         statements.append(statement.partition(" ")[0])

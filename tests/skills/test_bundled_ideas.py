@@ -3,7 +3,6 @@
 import runpy
 from collections.abc import Iterator
 from dataclasses import fields
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -12,18 +11,20 @@ import service_tui
 from service_tui import Idea
 from service_tui.skills.package import BUNDLED
 from service_tui.terms import Action, Side
+from service_tui.wire.markets import HistoryPoint, MarketBody
+from service_tui.wire.reactor import SignalBody
 
 
 class Service:
     """One market, at a price after others, and one signal."""
 
     def __init__(self, now: float, before: list[float], side: Side = Side.YES) -> None:
-        self._market = SimpleNamespace(
+        self._market = MarketBody.model_construct(
             id="m", current_probability=now, price_24h_ago=before[0] if before else None
         )
-        self._points = [SimpleNamespace(price_yes=price) for price in before]
+        self._points = [HistoryPoint.model_construct(price_yes=price) for price in before]
         self.asked: list[tuple[object, ...]] = []
-        self._signal = SimpleNamespace(
+        self._signal = SignalBody.model_construct(
             action=Action.BUY, side=side, taker_price=now, amount=7.0, taker_label="", tx_hash="0x",
             taker_wallet="0x12", signal_id="s", market_id="m",
         )  # fmt: skip
@@ -41,7 +42,7 @@ class Service:
 
     def signal(self, **fields: object) -> None:
         """Have another signal."""
-        vars(self._signal).update(fields)
+        self._signal = self._signal.model_copy(update=fields)
 
     def dismiss_signal(self, named: str) -> None:
         self.asked.append(("dismissed", named))

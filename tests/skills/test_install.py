@@ -391,22 +391,40 @@ def test_a_script_is_parsed_again_where_the_limit_of_recursion_has_just_changed(
     assert len(tried) == 2
 
 
-@pytest.mark.parametrize(("over", "is_read"), [(0, True), (1, False)])
-def test_an_archive_is_read_to_its_bound_and_no_byte_further(
-    monkeypatch: pytest.MonkeyPatch, over: int, *, is_read: bool
+WHOLE_DOCUMENT = "---\nname: rain\ndescription: Buys rain.\nmetadata:\n  version: 1.0.0\n---\n"
+
+
+def archive(path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w") as made:
+        for name in names:
+            made.writestr(name, WHOLE_DOCUMENT)
+    return path
+
+
+def test_an_archive_without_a_document_is_refused(tmp_path: Path) -> None:
+    for names in (("run.py",), ("run.py", "other/SKILL.md")):
+        source = archive(tmp_path / f"{len(names)}.zip", *names)
+        with pytest.raises(SkillRefusedError, match=r"no SKILL\.md at the top of the archive"):
+            install(source, tmp_path / "in")
+    assert list((tmp_path / "in").iterdir()) == []
+
+
+@pytest.mark.parametrize(("files", "is_taken"), [(200, True), (201, False)])
+def test_a_skill_has_so_many_files_and_no_more(
+    tmp_path: Path, files: int, *, is_taken: bool
 ) -> None:
-    monkeypatch.setattr(installing, "BYTES_MAX", 40)
-    monkeypatch.setattr(installing, "HEADERS_MAX", 60)
-    bounded = installing._Bounded(io.BytesIO(b"a" * (100 + over)))
-    assert bounded.readable()
-    assert bounded.read(0) == b""
-    assert bounded.read(30) == b"a" * 30
-    if is_read:
-        assert bounded.read() == b"a" * 70
-        assert bounded.read(5) == b""
+    path = tmp_path / "rain.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("SKILL.md", WHOLE_DOCUMENT)
+        made.writestr("run.py", "print()")
+        for number in range(files - 2):
+            made.writestr(f"{number}.txt", f"of {number}")
+    if not is_taken:
+        with pytest.raises(SkillRefusedError, match="more than 200 files"):
+            install(path, tmp_path / "in")
         return
-    with pytest.raises(SkillRefusedError, match="larger than 40 bytes"):
-        bounded.read(1_000_000)
+    folder_of = install(path, tmp_path / "in")
+    assert (tmp_path / "in" / folder_of.slug / "7.txt").read_text() == "of 7"
 
 
 def test_an_archive_of_one_file_needs_its_document(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from service_tui.skills import package
 from service_tui.skills.package import (
     FILE_MAX,
+    PACKAGES_MAX,
     NotASkillError,
     budget_variable,
     frontmatter,
@@ -149,25 +149,12 @@ def test_what_is_no_skill_is_passed_over(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_of_too_many_folders_the_first_by_name_are_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(package, "PACKAGES_MAX", 2)
-    # In the order of a list, and of its reverse: a disk has an order of its own.
-    for folder, names in ((tmp_path / "up", "abc"), (tmp_path / "down", "cba")):
-        for name in names:
-            skill(folder, name, PLAIN.replace("name: rain", f"name: {name}"))
-        assert [one.slug for one in installed([folder])] == ["a", "b"]
-
-
-def test_a_skill_that_comes_with_the_program_is_read_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(package, "BUNDLED", tmp_path)
-    skill(tmp_path, "rain")
-    (first,) = installed([tmp_path])
-    (again,) = installed([tmp_path])
-    assert again is first
+def test_of_too_many_folders_the_first_by_name_are_looked_at(tmp_path: Path) -> None:
+    # A disk has an order of its own.
+    names = [f"s{number:03}" for number in range(PACKAGES_MAX + 2)]
+    for name in reversed(names):
+        skill(tmp_path, name, PLAIN.replace("name: rain", f"name: {name}"))
+    assert [one.slug for one in installed([tmp_path])] == names[:PACKAGES_MAX]
 
 
 MANIFESTS: Final = (

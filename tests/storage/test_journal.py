@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from kit.service.memory import MemoryDatabase
-from service_tui.storage import journal as journal_room
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import KEPT_S, Answer, Answers, remember
 from service_tui.storage.db import tables
@@ -60,11 +59,8 @@ async def test_an_empty_journal_says_so(database: Database) -> None:
     assert journal.last_seq() == 0
 
 
-async def test_a_long_replay_is_read_in_chunks(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal_room, "_CHUNK", 7)
-    journal = JournalStore(database)
+async def test_a_long_replay_is_read_in_chunks(database: Database) -> None:
+    journal = JournalStore(database, chunk=7)
     await journal.append([row(seq) for seq in range(1, 22)])
     assert seqs(journal) == list(range(1, 22))
     await journal.append([row(22)])
@@ -254,11 +250,8 @@ async def test_of_the_tape_everything_is_forgotten_and_of_agents_nothing(
     assert [one.kind for one in journal.rows_after(0)] == [*kinds[3:], *kinds]
 
 
-async def test_only_the_tape_before_both_snapshots_is_forgotten(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal_room, "_CHUNK", 3)
-    journal = JournalStore(database)
+async def test_only_the_tape_before_both_snapshots_is_forgotten(database: Database) -> None:
+    journal = JournalStore(database, chunk=3)
     await journal.append([row(seq) if seq % 3 == 0 else crowd(seq) for seq in range(1, 41)])
     assert await journal.prune_tape(40) == 0
     await journal.add_snapshot(Snapshot(20, NOW, b""))

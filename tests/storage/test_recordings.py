@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from service_tui.storage import recordings as room
-from service_tui.storage.recordings import LATEST, RecordingError, Recordings, RecordRow
+from service_tui.storage.recordings import (
+    DAMAGED,
+    LATEST,
+    Bounds,
+    RecordingError,
+    Recordings,
+    RecordRow,
+)
 
 AT = 1_800_000_000.0
 
@@ -124,13 +130,11 @@ def test_what_later_records_build_on_is_not_forgotten(
     assert made.span() == (AT + first, AT + 50)
 
 
-def test_of_a_file_that_is_too_large_the_oldest_quarter_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_file_that_is_too_large_the_oldest_quarter_goes(tmp_path: Path) -> None:
     made = kept(tmp_path, *[whole(number) for number in range(9)])
     made.forget_before(AT - 1)
     assert made.span() == (AT, AT + 8)
-    monkeypatch.setattr(room, "BYTES_MAX", 0)
+    made = Recordings(tmp_path, Bounds(file_bytes=0))
     made.forget_before(AT - 1)
     assert made.span() == (AT + 2, AT + 8)
     # What is older than is asked for goes in any case.
@@ -138,14 +142,12 @@ def test_of_a_file_that_is_too_large_the_oldest_quarter_goes(
     assert made.span() == (AT + 6, AT + 8)
 
 
-@pytest.mark.parametrize(("name", "bound"), [("CHAIN_ROWS_MAX", 3), ("CHAIN_BYTES_MAX", 20)])
-def test_more_records_than_can_be_read_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, bound: int
-) -> None:
-    made = kept(tmp_path, whole(0), row(10), row(20))
-    monkeypatch.setattr(room, name, bound)
+@pytest.mark.parametrize(("name", "bound"), [("chain_rows", 3), ("chain_bytes", 20)])
+def test_more_records_than_can_be_read_are_refused(tmp_path: Path, name: str, bound: int) -> None:
+    kept(tmp_path, whole(0), row(10), row(20))
+    made = Recordings(tmp_path, Bounds(**{name: bound}))
     assert len(made.chain(AT + 20)) == 3
-    monkeypatch.setattr(room, name, bound - 1)
+    made = Recordings(tmp_path, Bounds(**{name: bound - 1}))
     with pytest.raises(RecordingError, match="too many records"):
         made.chain(AT + 20)
 
@@ -183,7 +185,7 @@ def test_a_row_that_no_recorder_wrote_is_put_aside_with_its_file(
     assert again.begin() is None
     assert again.span() is None
     assert [one.name for one in sorted(tmp_path.iterdir())] == [
-        made.path.name, f"{made.path.name}{room.DAMAGED}",
+        made.path.name, f"{made.path.name}{DAMAGED}",
     ]  # fmt: skip
 
 
@@ -223,12 +225,10 @@ def test_a_transaction_that_a_kill_broke_off_is_rolled_back_by_who_reads(tmp_pat
     assert not log.exists()
 
 
-def test_a_record_that_is_too_long_is_neither_kept_nor_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_that_is_too_long_is_neither_kept_nor_read(tmp_path: Path) -> None:
     made = kept(tmp_path, whole(0))
     put(made, AT + 10, 1, "", b"x" * 2_000)
-    monkeypatch.setattr(room, "BODY_BYTES_MAX", 1_000)
+    made = Recordings(tmp_path, Bounds(body_bytes=1_000))
     with pytest.raises(RecordingError, match="too big"):
         made.chain(AT + 10)
     with pytest.raises(RecordingError, match="too big"):
@@ -236,16 +236,12 @@ def test_a_record_that_is_too_long_is_neither_kept_nor_read(
     assert seconds(made.chain(AT + 9)) == [0]
 
 
-def test_a_question_that_takes_too_long_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = kept(tmp_path, *WRITTEN)
-    monkeypatch.setattr(room, "_STEPS", 10)
+def test_a_question_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    kept(tmp_path, *WRITTEN)
+    made = Recordings(tmp_path, Bounds(steps=10))
     assert seconds(made.chain(AT + 99)) == [30, 40, 50]
-    monkeypatch.setattr(room, "_STEPS_MAX", 1)
     with pytest.raises(RecordingError, match="interrupted"):
-        made.chain(AT + 99)
-    monkeypatch.undo()
+        Recordings(tmp_path, Bounds(steps=10, rounds=1)).chain(AT + 99)
     # It is no fault of the file.
     assert made.begin() == AT + 50
 
@@ -258,7 +254,7 @@ def test_after_a_damaged_file_was_put_aside_the_new_one_is_kept(tmp_path: Path) 
     journal = made.path.with_name(f"{made.path.name}-journal")
     journal.write_text("of the damaged file")
     assert made.begin() is None
-    aside = made.path.with_name(f"{made.path.name}{room.DAMAGED}")
+    aside = made.path.with_name(f"{made.path.name}{DAMAGED}")
     assert aside.read_bytes().startswith(b"no database")
     assert aside.with_name(f"{aside.name}-journal").read_text() == "of the damaged file"
     assert not journal.exists()
@@ -273,12 +269,3 @@ def test_a_recording_that_others_could_read_is_made_private(tmp_path: Path) -> N
     made.path.chmod(0o644)
     assert made.begin() == AT
     assert made.path.stat().st_mode & 0o777 == 0o600
-
-
-def test_the_size_of_a_file_is_that_of_its_pages_in_use(tmp_path: Path) -> None:
-    made = kept(tmp_path, *[RecordRow(AT + n, True, "", b"x" * 9_000) for n in range(5)])  # noqa: FBT003 - a row
-    with closing(sqlite3.connect(made.path)) as connection, connection:
-        full = made.path.stat().st_size
-        assert room._size(connection) == full
-        connection.execute("DELETE FROM records WHERE at > ?", (AT,))
-        assert 9_000 < room._size(connection) < full - 4 * 9_000

@@ -76,12 +76,13 @@ class HolderTransport(httpx.AsyncBaseTransport):
 
     """
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, line: httpx.AsyncBaseTransport | None = None) -> None:
+        # `line` carries the requests; one to this machine by default.
         self._data_dir = data_dir
         self._emit: Callable[[Fact], None] | None = None
         self._own: Callable[[], str] = str
         self._reported = ""
-        self._transport = loopback_transport()
+        self._transport = line or loopback_transport()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request to the owner's address.

@@ -157,10 +157,22 @@ TOO_LARGE: Final = Sentence(413, "the body is too large", f"send at most {BODY_M
 
 
 class Edge:
-    """The app at the port. `find` gives the leader's address, None while there is none."""
+    """The app at the port."""
 
-    def __init__(self, find: Callable[[], str | None], tls: LeaderTls | None = None) -> None:
-        self._forwarder = Forwarder(find, tls)
+    def __init__(
+        self,
+        find: Callable[[], str | None],
+        tls: LeaderTls | None = None,
+        line: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """Answer nothing by itself, until a copy is set or this process leads.
+
+        Args:
+            find: gives the leader's address, None while there is none.
+            tls: how the leader is trusted.
+            line: the way to the leader; connections of its own by default.
+        """
+        self._forwarder = Forwarder(find, tls, line)
         self._leading: ASGIApp | None = None
         self._seq: Callable[[], int] = lambda: 0
         self._is_settled = asyncio.Event()
@@ -301,11 +313,16 @@ def _has_key(headers: SentHeaders) -> bool:
 class Forwarder:
     """Carries calls to the leader, each sent once."""
 
-    def __init__(self, find: Callable[[], str | None], tls: LeaderTls | None) -> None:
+    def __init__(
+        self,
+        find: Callable[[], str | None],
+        tls: LeaderTls | None,
+        line: httpx.AsyncBaseTransport | None,
+    ) -> None:
         self._find = find
         self._name = None if tls is None else tls.name
         limits = httpx.Limits(max_connections=connections_max(), keepalive_expiry=IDLE_S)
-        self._transport = httpx.AsyncHTTPTransport(
+        self._transport = line or httpx.AsyncHTTPTransport(
             verify=True if tls is None else tls.context, limits=limits, retries=0
         )
         self._waiting: set[asyncio.Timeout] = set()

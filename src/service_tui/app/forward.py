@@ -25,16 +25,17 @@ NOBODY: Final = (
 
 @asynccontextmanager
 async def forwarding(
-    listener: socket.socket, find: Callable[[], str | None]
+    listener: socket.socket, find: Callable[[], str | None], connections: int | None = None
 ) -> AsyncGenerator[None]:
     """Forward every connection to the current address while the context lasts.
 
     Args:
         listener: stays open afterwards.
         find: the target's address; None refuses the connection.
+        connections: most at one time; what the system allows by default.
     """
     # Each connection takes two descriptors.
-    most = connections_max() // 2
+    most = (connections_max() if connections is None else connections) // 2
     leading: set[asyncio.Task[None]] = set()
     async with asyncio.TaskGroup() as tasks:
 

@@ -208,13 +208,13 @@ class SharedProcess:
 
     def _target(self) -> str | None:
         """Where the leader answers; None for one that is about to be replaced."""
-        leader = self._leader
-        return None if leader is None or leader.silent_s > SILENT_S else leader.address
+        return answers_at(self._leader)
 
     async def _took_lead(self) -> bool:
         """Try to take the lead, and look who has it otherwise."""
         try:
             if self._may_try() and await asyncio.to_thread(self._leadership.try_lead) is not None:
+                self._report_trouble("")
                 return True
             leader = await asyncio.to_thread(self._leadership.leader)
             if leader is not None and leader.silent_s > SILENT_S:
@@ -234,9 +234,7 @@ class SharedProcess:
         return False
 
     def _may_try(self) -> bool:
-        """True if there is room for one world more, or nobody else has led it for long."""
-        leader = self._leader
-        return self.has_room() or (leader is not None and leader.silent_s > ALONE_S)
+        return may_lead(self._leader, has_room=self.has_room())
 
     def _is_certain(self) -> bool:
         """True while it is certain that this process leads."""
@@ -311,6 +309,16 @@ class SharedProcess:
             await asyncio.to_thread(database.close)
 
 
+def answers_at(leader: Leader | None) -> str | None:
+    """Where a leader answers; None without one, and for one that is about to be replaced."""
+    return None if leader is None or leader.silent_s > SILENT_S else leader.address
+
+
+def may_lead(leader: Leader | None, *, has_room: bool) -> bool:
+    """True if there is room for one world more, or nobody else has led this one for long."""
+    return has_room or (leader is not None and leader.silent_s > ALONE_S)
+
+
 def pause_after(led_s: float) -> float:
     """How many seconds a process waits after a lead of so many, before it tries again.
 
@@ -363,8 +371,8 @@ async def run_shared(
     try:
         if await asyncio.to_thread(ensure, place):
             notify(f"made the tables of {place}")
-        answers_at = entrance_at(options, listener).address or address_of(listener)
-        notify(f"answering at {answers_at}, whoever leads")
+        port = entrance_at(options, listener).address or address_of(listener)
+        notify(f"answering at {port}, whoever leads")
         figures = ProcessFigures(clock.monotonic)
         async with ops_port({place.world: figures}, options.ops_port) as address:
             if address:

@@ -430,7 +430,7 @@ def _with_changed_ticket(state: DeskState, fact: RowFact) -> DeskState:
             raise _unexpected(fact)
 
 
-def _without_order(state: DeskState, fact: RowFact) -> DeskState:
+def without_order(state: DeskState, fact: RowFact) -> DeskState:
     """An order that this desk has cancelled."""
     if not isinstance(fact, Removed):
         raise _unexpected(fact)
@@ -616,7 +616,7 @@ _REDUCERS: Final[Mapping[type[object], Callable[[DeskState, RowFact], DeskState]
     TradeView: _with_trades,
     TicketView: _with_changed_ticket,
     QuoteView: _with_quote,
-    OpenOrderView: _without_order,
+    OpenOrderView: without_order,
     EquityPoint: _with_equity,
     WalletView: _with_wallet,
     TeamView: _with_team,

@@ -5,8 +5,8 @@ events a moment brings: markets that resolve and open, the crowd, the watched wa
 orders, redemptions, breaches.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from service_tui.engine.amm.exchange import open_shares
 from service_tui.engine.amm.market import Market
@@ -15,6 +15,7 @@ from service_tui.engine.books.venues import Times, Venues
 from service_tui.engine.chain.block_production import produce_blocks
 from service_tui.engine.chain.redemption import redeem_managed
 from service_tui.engine.events import (
+    CrowdTrade,
     Event,
     MarketListed,
     MarketResolved,
@@ -25,9 +26,10 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.exit_values import book_prices, met_at
 from service_tui.engine.exits import is_for_service, raised, watch
+from service_tui.engine.listing import Listing
 from service_tui.engine.position import Position
 from service_tui.engine.reactor.apply_wallet_trades import missing_listings
-from service_tui.engine.reactor.wallet_trades import trades_of_wallets
+from service_tui.engine.reactor.wallet_trades import WalletContext, trades_of_wallets
 from service_tui.engine.risk.monitors import Ladder, MonitoredSide, Prices, prices_at
 from service_tui.engine.tape.absence import absence_of
 from service_tui.engine.tape.belief import belief
@@ -45,12 +47,36 @@ STEP_S: Final = 60.0
 """Source: decisions, "Closed at a breach"."""
 
 
-def next_stop(world: World, end: Times) -> Times:
+Span = tuple[int, Timestamp, Timestamp]
+"""Number of a move of the tape, and the tape's time before and after it."""
+
+
+class Author(NamedTuple):
+    """Who writes what a tape brings by itself.
+
+    Attributes:
+        belief: price of a question at a moment of a gap.
+        crowd: trades of the crowd in one move.
+        wallets: trades of the named wallets in one move, beside those of the crowd.
+    """
+
+    belief: Callable[[Listing, Timestamp], float] = belief
+    crowd: Callable[[int, Mapping[str, Market], Span], Sequence[CrowdTrade]] = crowd_trades
+    wallets: Callable[[WalletContext, Span, Iterable[CrowdTrade]], tuple[Settlement, ...]] = (
+        trades_of_wallets
+    )
+
+
+_AUTHOR: Final = Author()
+
+
+def next_stop(world: World, end: Times, author: Author = _AUTHOR) -> Times:
     """Where to halt on the way over a gap: at the next breach, else at its end.
 
     Args:
         world: as it is before the gap, or at the last halt.
         end: wall time and the tape's at the end of the gap.
+        author: whose prices there are on the way; the tape's own by default.
 
     Returns:
         Both times of the halt.
@@ -69,7 +95,8 @@ def next_stop(world: World, end: Times) -> Times:
     for (venue, market_id), ladder in risk.monitors.ladders.items():
         market = world.markets[market_id]
         if market.status(world.world_at) is MarketStatus.ACTIVE:
-            stop = _first_breach(world, (venue, market), ladder, (world.world_at, stop))
+            path = _path(world, (venue, market), (world.world_at, stop), author)
+            stop = _first_breach(world, venue, ladder, path) or stop
     if stop >= until:
         return end
     share = (stop - world.world_at) / span_s
@@ -99,15 +126,11 @@ def _is_breached(world: World, ladder: Ladder, prices: Prices, times: Times) -> 
 
 
 def _first_breach(
-    world: World,
-    where: tuple[Venue, Market],
-    ladder: Ladder,
-    span: tuple[Timestamp, Timestamp],
-) -> Timestamp:
-    """The first step at which a market's price reaches a level; the end of the span if none."""
-    venue = where[0]
+    world: World, venue: Venue, ladder: Ladder, path: Iterable[tuple[Timestamp, Prices]]
+) -> Timestamp | None:
+    """The first step of a path at which a price reaches a level; None if none does."""
     peaks = {watched: one.peak for watched, one in ladder.followers.items()}
-    for then, prices in _path(world, where, span):
+    for then, prices in path:
         times = (world.at, then)
         if _trails(ladder, prices, peaks):
             return then
@@ -115,11 +138,14 @@ def _first_breach(
             venue is Venue.SIM or _is_breached(world, ladder, prices, times)
         ):
             return then
-    return span[1]
+    return None
 
 
 def _path(
-    world: World, where: tuple[Venue, Market], span: tuple[Timestamp, Timestamp]
+    world: World,
+    where: tuple[Venue, Market],
+    span: tuple[Timestamp, Timestamp],
+    author: Author,
 ) -> Iterator[tuple[Timestamp, Prices]]:
     """The prices of a market at each step between the ends of a gap."""
     (venue, market), (start, end) = where, span
@@ -127,7 +153,7 @@ def _path(
     while (then := Timestamp(start + steps * STEP_S)) < min(end, market.listing.resolves_at):
         # What a crossed gap makes of prices on sim is the belief; see World.
         prices = (
-            prices_at(belief(market.listing, then))
+            prices_at(author.belief(market.listing, then))
             if venue is Venue.SIM
             else book_prices(world, market.market_id, (world.at, then))
         )
@@ -146,16 +172,15 @@ def _trails(ladder: Ladder, prices: Prices, peaks: dict[MonitoredSide, float]) -
     return False
 
 
-def _peaks_on_the_way(world: World, end: Times) -> list[Event]:
+def _peaks_on_the_way(world: World, end: Times, author: Author) -> list[Event]:
     """The peaks of trailing stops inside a gap that ends at `end`."""
     events: list[Event] = []
     for (venue, market_id), ladder in world.risk.monitors.ladders.items():
         market = world.markets[market_id]
         if not ladder.followers or market.status(world.world_at) is not MarketStatus.ACTIVE:
             continue
-        marks = [
-            prices.mark for _, prices in _path(world, (venue, market), (world.world_at, end[1]))
-        ]
+        span = (world.world_at, end[1])
+        marks = [prices.mark for _, prices in _path(world, (venue, market), span, author)]
         if marks:
             highest = {Side.YES: max(marks), Side.NO: 1.0 - min(marks)}
             events += raised(ladder, highest, end[0])
@@ -226,10 +251,15 @@ def change_speed(world: World, speed: int, at: Timestamp) -> list[Event]:
     return events + world.did([SpeedSet(at, world.world_at, speed)])
 
 
-def advance(world: World, at: Timestamp) -> list[Event]:
+def advance(world: World, at: Timestamp, author: Author = _AUTHOR) -> list[Event]:
     """Move the tape to a wall time: resolve, list, let the crowd trade.
 
     Bounded work whatever the gap: a long one is crossed in one move by random access.
+
+    Args:
+        world: it.
+        at: wall time, now.
+        author: who writes the tape; the world's own seed by default.
 
     Returns:
         The events, already applied; none when the tape stands still.
@@ -254,10 +284,10 @@ def advance(world: World, at: Timestamp) -> list[Event]:
     events: list[Event] = []
     until = (at, world_at)
     while True:
-        times = next_stop(world, until) if crossed else until
+        times = next_stop(world, until, author) if crossed else until
         if crossed:
-            events += _peaks_on_the_way(world, times)
-        events += _move(world, times, crossed=crossed)
+            events += _peaks_on_the_way(world, times, author)
+        events += _move(world, times, author, crossed=crossed)
         if times is until:
             break
     if is_away:
@@ -271,7 +301,7 @@ def redeem_due(world: World, at: Timestamp) -> list[Event]:
     return [*redeem_managed(world.venues, times), *produce_blocks(world.chain, world.venues, times)]
 
 
-def _move(world: World, times: Times, *, crossed: bool) -> list[Event]:
+def _move(world: World, times: Times, author: Author, *, crossed: bool) -> list[Event]:
     """One move of the tape, and what it brings to orders and to what is watched."""
     at, world_at = times
     events: list[Event] = [*end_due(world.venues, times), *world.pending_trades.due(at)]
@@ -281,8 +311,8 @@ def _move(world: World, times: Times, *, crossed: bool) -> list[Event]:
     if crossed:
         trades = corrections(world.markets.values(), world_at)
     else:
-        trades = crowd_trades(world.seed, world.markets, span)
-    settled = () if crossed else trades_of_wallets(world.wallet_context, span, trades)
+        trades = author.crowd(world.seed, world.markets, span)
+    settled = () if crossed else author.wallets(world.wallet_context, span, trades)
     events += world.did(missing_listings(world.wallet_context, settled, times))
     return events + _ticked(world, Ticked(at, world_at, tuple(trades), crossed, settled))
 

@@ -224,7 +224,7 @@ def _figures(value: object) -> dict[str, float]:
     return figures
 
 
-def read(path: Path) -> Notes:
+def read(path: Path, bytes_max: int = FILE_MAX) -> Notes:
     """The notes of a file; lines that cannot be read are counted and left where they are.
 
     Returns:
@@ -235,8 +235,8 @@ def read(path: Path) -> Notes:
     """
     notes = Notes()
     try:
-        if path.stat().st_size > FILE_MAX:
-            raise OSError(f"{path} is larger than {FILE_MAX} bytes")
+        if path.stat().st_size > bytes_max:
+            raise OSError(f"{path} is larger than {bytes_max} bytes")
         raw = path.read_bytes()
     except FileNotFoundError:
         return notes

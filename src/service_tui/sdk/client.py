@@ -18,18 +18,17 @@ from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signin
 from service_tui.sdk.orders import order_of, signal_with
 from service_tui.sdk.paper import Paper
 from service_tui.sdk.preflight import Preflight, Spending, preflight_of
-from service_tui.sdk.reads import POSITIONS_PAGE, Reads, venue_of
+from service_tui.sdk.reads import Reads, venue_of
 from service_tui.sdk.result import TradeResult, TradeUnknownError, answered, skipped
 from service_tui.sdk.transport import SyncTransport
 from service_tui.sdk.wallets import (
     Approvals,
     OwnWallet,
     Redeemed,
-    not_redeemed,
+    redeem_all,
     redeemed_by_service,
     wallet_of,
 )
-from service_tui.signing.errors import SigningError
 from service_tui.terms import Action, Side, Venue
 from service_tui.wire.agents import (
     AgentSettingsBody,
@@ -49,7 +48,6 @@ from service_tui.wire.monitors import (
     RiskAlertBody,
 )
 from service_tui.wire.orders import CancelBody, CancelQuery
-from service_tui.wire.positions import PositionsQuery
 from service_tui.wire.settings import UserSettingsBody, UserSettingsPatch
 from service_tui.wire.trades import CLIENT_REF, TradeRequest
 from service_tui.wire.wallet import LinkBody
@@ -294,24 +292,7 @@ class ServiceClient(Reads):
             result that failed; without a market where the positions could not be read.
         """
         self._check_live()
-        query = PositionsQuery(venue=Venue.EVM, status="resolved", limit=POSITIONS_PAGE)
-        try:
-            if not self._transport.call(on.AGENT).auto_redeem_enabled:
-                return []
-            rows = self._transport.call(on.POSITIONS, query=query).positions
-        except ServiceError as error:
-            return [not_redeemed("", "", error)]
-        return [
-            self._redeemed(row.market_id, row.redeemable_side)
-            for row in rows
-            if row.redeemable and row.redeemable_side
-        ]
-
-    def _redeemed(self, market_id: str, side: str) -> Redeemed:
-        try:
-            return self.redeem(market_id, side)
-        except (ServiceError, SigningError) as error:
-            return not_redeemed(market_id, side, error)
+        return redeem_all(self._transport, self.redeem)
 
     def _own_wallet(self) -> OwnWallet:
         """The wallet of the signing key.

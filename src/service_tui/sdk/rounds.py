@@ -5,7 +5,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
@@ -203,6 +203,7 @@ def run_skill(
     pause_s: float,
     trades: int = TRADES,
     clock: Clock | None = None,
+    words: Sequence[str] | None = None,
 ) -> None:
     """Run a skill: read, buy, report a line, wait, repeat; `--once` runs one round.
 
@@ -216,14 +217,16 @@ def run_skill(
         pause_s: seconds between two rounds.
         trades: buys of a round at most.
         clock: time; the machine's own by default.
+        words: those of the command line by default.
 
     A ServiceError ends it: whoever runs it starts it again. What the environment sets wrongly, as
     the budget or the key, ends it with one sentence, by SystemExit.
     """
     clock = clock or SystemClock()
+    words = sys.argv if words is None else words
     try:
         budget = _budget(slug)
-        client = ServiceClient(live="--live" in sys.argv, clock=clock)
+        client = ServiceClient(live="--live" in words, clock=clock)
     except ValueError as error:
         raise SystemExit(f"{slug}: {error}") from error
     day, spent, reserved = 0, 0.0, 0.0
@@ -239,7 +242,7 @@ def run_skill(
             spent, reserved = spent + report.amount_usd, reserved + report.reserved_usd
             sys.stdout.write(f"{report.as_line()}\n")
             sys.stdout.flush()
-            if "--once" in sys.argv:
+            if "--once" in words:
                 return
             client.pause(pause_s)
 

@@ -5,7 +5,7 @@ spec, "Redemption flow (external wallet, 3 steps)".
 """
 
 import secrets
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, TypeVar
@@ -112,8 +112,25 @@ class OwnWallet:
     """One key, towards one service."""
 
     def __init__(
-        self, transport: SyncTransport, signer: LocalSigner, opening: Opening, clock: Clock
+        self,
+        transport: SyncTransport,
+        signer: LocalSigner,
+        opening: Opening,
+        clock: Clock,
+        *,
+        chain: ChainReader | None = None,
+        contracts: Contracts | None = None,
     ) -> None:
+        """Bind a key to a service. Sends nothing.
+
+        Args:
+            transport: the connection to the service.
+            signer: the key.
+            opening: address of the service, and for which exchange is signed.
+            clock: time.
+            chain: what reads the chain; by way of the service by default.
+            contracts: what reads the contracts; the same.
+        """
         self._transport = transport
         self._signer = signer
         self._host = urlsplit(opening.base_url).hostname or ""
@@ -122,6 +139,7 @@ class OwnWallet:
         self._spent: tuple[int, int] = (0, 0)
         # Signed once, sent until it is on the chain: never a second nonce for one redemption.
         self._under_way: dict[tuple[str, str], SignedTransaction] = {}
+        self._given_chain, self._given_contracts = chain, contracts
 
     @property
     def address(self) -> str:
@@ -132,13 +150,13 @@ class OwnWallet:
     def _chain(self) -> ChainReader:
         from service_tui.signing.node import chain_of  # noqa: PLC0415
 
-        return chain_of(self._rpc)
+        return self._given_chain or chain_of(self._rpc)
 
     @cached_property
     def _contracts(self) -> Contracts:
         from service_tui.signing.node import contracts_of  # noqa: PLC0415
 
-        return contracts_of(self._rpc, self._policy.book)
+        return self._given_contracts or contracts_of(self._rpc, self._policy.book)
 
     def _read_chain(self, question: Coroutine[object, object, Value]) -> Value:
         """The answer to a question to the chain."""
@@ -472,6 +490,35 @@ def not_redeemed(market_id: str, side: str, error: ServiceError | SigningError) 
         code=code,
         retryable=isinstance(error, later),
     )
+
+
+def redeem_all(transport: SyncTransport, redeem: Callable[[str, str], Redeemed]) -> list[Redeemed]:
+    """Redeem everything that can be, unless the agent's `auto_redeem_enabled` is off.
+
+    Args:
+        transport: the connection to the service.
+        redeem: redeems one side of a market.
+
+    Returns:
+        A result a position, also of what was refused; without a market where the positions could
+        not be read.
+    """
+    query = PositionsQuery(venue=Venue.EVM, status="resolved", limit=POSITIONS_PAGE)
+    try:
+        if not transport.call(on.AGENT).auto_redeem_enabled:
+            return []
+        rows = transport.call(on.POSITIONS, query=query).positions
+    except ServiceError as error:
+        return [not_redeemed("", "", error)]
+    found: list[Redeemed] = []
+    for row in rows:
+        if not row.redeemable or not row.redeemable_side:
+            continue
+        try:
+            found.append(redeem(row.market_id, row.redeemable_side))
+        except (ServiceError, SigningError) as error:
+            found.append(not_redeemed(row.market_id, row.redeemable_side, error))
+    return found
 
 
 def redeemed_by_service(transport: SyncTransport, market_id: str, side: str) -> Redeemed:

@@ -35,7 +35,7 @@ from service_tui.storage.world_database import WorldDatabase, WriteConnection
 SNAPSHOTS_KEPT: Final = 2
 """The last one, and one more for the day that the last one cannot be read."""
 
-_CHUNK: Final = 2000
+CHUNK: Final = 2000
 """Rows read or deleted at one time, so that neither takes long."""
 
 _COMPRESSION: Final = 3
@@ -111,8 +111,10 @@ class History:
 class JournalStore:
     """The journal of one world."""
 
-    def __init__(self, database: WorldDatabase) -> None:
+    def __init__(self, database: WorldDatabase, chunk: int = CHUNK) -> None:
+        # `chunk`: rows that are read or forgotten at one time.
         self._database = database
+        self._chunk = chunk
 
     async def append(
         self,
@@ -167,10 +169,10 @@ class JournalStore:
         place = col(tables.Journal.seq)
         while True:
             with self._database.reader() as session:
-                query = ROWS.where(place > seq).order_by(place).limit(_CHUNK)
+                query = ROWS.where(place > seq).order_by(place).limit(self._chunk)
                 rows = [JournalRow(*row) for row in session.connection().execute(query)]
             yield from rows
-            if len(rows) < _CHUNK:
+            if len(rows) < self._chunk:
                 return
             seq = rows[-1].seq
 
@@ -300,7 +302,7 @@ class JournalStore:
             if len(seqs) < SNAPSHOTS_KEPT:
                 return 0
             before = min(before_seq, seqs[0][0])
-            return connection.execute(_PRUNE, {"before": before, "chunk": _CHUNK}).rowcount
+            return connection.execute(_PRUNE, {"before": before, "chunk": self._chunk}).rowcount
 
         total = 0
         while gone := await self._database.write(work):

@@ -32,10 +32,11 @@ BODY_BYTES_MAX: Final = 8_000_000
 LATEST: Final = 250_000_000_000.0
 """ours: times later than the year 9892, or so long before 1970, belong to no calendar."""
 
-_TIMEOUT_S: Final = 2.0
-_STEPS: Final = 100_000
-_STEPS_MAX: Final = 1_000
+STEPS: Final = 100_000
+STEPS_MAX: Final = 1_000
 """A question of more than these steps times rounds of SQLite's machine is given up."""
+
+_TIMEOUT_S: Final = 2.0
 
 _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS records (at REAL PRIMARY KEY, is_whole INTEGER NOT NULL, "
@@ -73,6 +74,20 @@ class RecordingError(StorageError):
     """A recording that cannot be read or written; the sentence gives the reason."""
 
 
+class Bounds(NamedTuple):
+    """How much a file may hold, and how much of it is read at one time."""
+
+    file_bytes: int = BYTES_MAX
+    chain_rows: int = CHAIN_ROWS_MAX
+    chain_bytes: int = CHAIN_BYTES_MAX
+    body_bytes: int = BODY_BYTES_MAX
+    steps: int = STEPS
+    rounds: int = STEPS_MAX
+
+
+_USUAL: Final = Bounds()
+
+
 class Recordings:
     """The records of one directory.
 
@@ -80,8 +95,9 @@ class Recordings:
     clock that is set back makes two of the same hour, and both can be read.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, bounds: Bounds = _USUAL) -> None:
         self.path = folder / RECORDING_FILE
+        self._bounds = bounds
         self._is_damaged = False
         self._last_at: float | None = None
 
@@ -131,7 +147,7 @@ class Recordings:
         with self._writing() as connection:
             # From the last whole record before the first that is kept, all are needed.
             first = _number(connection, "SELECT min(rowid) FROM records WHERE at > ?", at)
-            if _size(connection) > BYTES_MAX:
+            if _size(connection) > self._bounds.file_bytes:
                 quarter = "SELECT min(rowid) + (max(rowid) - min(rowid)) / 4 FROM records"
                 first = max(first or 0, _number(connection, quarter) or 0)
             if first is not None:
@@ -178,7 +194,7 @@ class Recordings:
                 row = _row(values)
                 rows.append(row)
                 size += len(row.body)
-                if len(rows) > CHAIN_ROWS_MAX or size > CHAIN_BYTES_MAX:
+                if len(rows) > self._bounds.chain_rows or size > self._bounds.chain_bytes:
                     raise RecordingError("recording: too many records follow one another")
             return tuple(rows)
 
@@ -252,9 +268,9 @@ class Recordings:
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(address, uri=True, timeout=_TIMEOUT_S)
         connection.execute("PRAGMA trusted_schema=OFF")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, BODY_BYTES_MAX)
-        rounds = iter(range(_STEPS_MAX))
-        connection.set_progress_handler(lambda: next(rounds, None) is None, _STEPS)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._bounds.body_bytes)
+        rounds = iter(range(self._bounds.rounds))
+        connection.set_progress_handler(lambda: next(rounds, None) is None, self._bounds.steps)
         return connection
 
     def _put_aside(self) -> None:

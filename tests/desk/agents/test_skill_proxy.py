@@ -87,10 +87,10 @@ async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Fa
             lines.close()
 
 
-def own_client(url: str) -> Client:
+def own_client(url: str, clock: HastyClock) -> Client:
     keys = Keys(Key("sk_test_0123456789", url))
     transport = httpx.AsyncHTTPTransport(retries=0)
-    return Client(transport, url, keys, clock=HastyClock(), rng=random.Random(7))
+    return Client(transport, url, keys, clock=clock, rng=random.Random(7))
 
 
 def told(found: object) -> tuple[object, ...]:
@@ -166,8 +166,9 @@ async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
     *, answer: bytes, waits_on: bool
 ) -> None:
     filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
-    async with scripted(answer, said(filled)) as service, own_client(service.url) as client:
-        lines = SkillProxies(client, client._clock, list[Fact]().append)
+    clock = HastyClock()
+    async with scripted(answer, said(filled)) as service, own_client(service.url, clock) as client:
+        lines = SkillProxies(client, clock, list[Fact]().append)
         leash = StoredLeash("a", "heron", "gauge", LeashMode.ASK)
         way = await lines.open("r1", leash, "sk_test_0123456789")
         await raw_call(
@@ -238,11 +239,12 @@ async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
     full = said({"success": False, "market_id": "m", "error": "no"})
     steps = (said(filled), full, full)
     buy = b'{"market_id": "m", "side": "yes", "amount": 6.0}'
-    async with scripted(*steps) as service, own_client(service.url) as client:
+    clock = HastyClock()
+    async with scripted(*steps) as service, own_client(service.url, clock) as client:
 
         async def opened() -> tuple[SkillProxies, StoredLeash, tuple[str, str]]:
             spending = SkillSpending(tmp_path)
-            lines = SkillProxies(client, client._clock, list[Fact]().append, spending=spending)
+            lines = SkillProxies(client, clock, list[Fact]().append, spending=spending)
             leash = StoredLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
             return lines, leash, await lines.open("r1", leash, "sk_test_0123456789")
 
@@ -250,14 +252,14 @@ async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
         await raw_call(way, "POST /api/sdk/trade", buy)
         lines.close()
         lines, leash, way = await opened()
-        assert leash.spent_on(client._clock.now()) == 6 * ONE
+        assert leash.spent_on(clock.now()) == 6 * ONE
         assert b"LEASH_BUDGET" in await raw_call(way, "POST /api/sdk/trade", buy)
         assert len(service.requests) == 1
         # What the service refused is given back, there too.
         await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))
         lines.close()
         lines, leash, way = await opened()
-        assert leash.spent_on(client._clock.now()) == 6 * ONE
+        assert leash.spent_on(clock.now()) == 6 * ONE
         # What cannot be written down is not sent.
         (tmp_path / SPENDING).write_text("[" * 100_000)
         assert (
@@ -313,8 +315,9 @@ async def test_a_halt_that_comes_while_a_buy_leaves_keeps_it_here(ask: int) -> N
         return halted[-1]
 
     filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
-    async with scripted(said(filled)) as service, own_client(service.url) as client:
-        lines = SkillProxies(client, client._clock, list[Fact]().append, is_halted)
+    clock = HastyClock()
+    async with scripted(said(filled)) as service, own_client(service.url, clock) as client:
+        lines = SkillProxies(client, clock, list[Fact]().append, is_halted)
         leash = StoredLeash("a", "heron", "gauge", LeashMode.AUTO, budget=Micros(10 * ONE))
         way = await lines.open("r1", leash, "sk_test_0123456789")
         buy = b'{"market_id": "m", "side": "yes", "amount": 5.0}'
@@ -337,9 +340,10 @@ async def test_real_money_leaves_only_where_the_desk_has_nothing_against_it() ->
         return None if order.confirmed else ("nobody has confirmed", "confirm it")
 
     filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
-    async with scripted(said(filled)) as service, own_client(service.url) as client:
+    clock = HastyClock()
+    async with scripted(said(filled)) as service, own_client(service.url, clock) as client:
         facts = list[Fact]()
-        lines = SkillProxies(client, client._clock, facts.append, against_real=against)
+        lines = SkillProxies(client, clock, facts.append, against_real=against)
         leash = StoredLeash("a", "heron", "gauge", LeashMode.AUTO)
         way = await lines.open("r1", leash, "sk_test_0123456789")
         buy = b'{"market_id": "m", "side": "yes", "amount": 5.0, "venue": "polymarket"}'
@@ -374,11 +378,12 @@ async def test_the_day_of_the_desk_counts_skills_that_run_no_more(tmp_path: Path
 
     filled = {"success": True, "trade_id": "t", "market_id": "m", "shares_bought": 1.0}
     buy = b'{"market_id": "m", "side": "yes", "amount": 4.0, "venue": "polymarket"}'
-    async with scripted(said(filled)) as service, own_client(service.url) as client:
+    clock = HastyClock()
+    async with scripted(said(filled)) as service, own_client(service.url, clock) as client:
         for slug in ("gauge", "tide"):
             spending = SkillSpending(tmp_path)
             lines = SkillProxies(
-                client, client._clock, list[Fact]().append, against_real=against, spending=spending
+                client, clock, list[Fact]().append, against_real=against, spending=spending
             )
             leash = StoredLeash("a", "heron", slug, LeashMode.AUTO)
             way = await lines.open("r1", leash, "sk_test_0123456789")
@@ -386,9 +391,9 @@ async def test_the_day_of_the_desk_counts_skills_that_run_no_more(tmp_path: Path
             lines.close()
         # What another service was sent is its own.
         SkillSpending(tmp_path).keep("a owl https://elsewhere.example", leash.day, Micros(9 * ONE))
-        await lines.open("r2", leash, "sk_test_0123456789")
-        assert asked == [0, 4 * ONE]
-        assert lines._spent_today() == 8 * ONE
+        way = await lines.open("r2", leash, "sk_test_0123456789")
+        await raw_call(way, "POST /api/sdk/trade", buy)
+        assert asked == [0, 4 * ONE, 8 * ONE]
         lines.close()
 
 
@@ -415,9 +420,7 @@ async def test_a_desk_that_was_told_nothing_lets_no_real_money_leave(tmp_path: P
 async def test_there_is_no_way_around(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.AUTO) as it:
         # Neither with another key, nor by another call that trades or changes limits.
-        stranger = await asyncio.to_thread(
-            lambda: ServiceClient(it.stage.key, it.skill._opening.base_url)
-        )
+        stranger = await asyncio.to_thread(lambda: ServiceClient(it.stage.key, it.way[0]))
         with pytest.raises(ServiceError):
             await it.ask(lambda: stranger.get_markets(limit=1))
         await asyncio.to_thread(stranger.close)
@@ -510,7 +513,7 @@ async def test_what_is_no_call_is_answered_and_nothing_else_suffers(
     tmp_path: Path, raw: bytes
 ) -> None:
     async with far(tmp_path, LeashMode.AUTO) as it:
-        port = int(it.skill._opening.base_url.rpartition(":")[2])
+        port = int(it.way[0].rpartition(":")[2])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(raw)
         answer = await reader.read()

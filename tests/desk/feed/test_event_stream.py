@@ -12,8 +12,10 @@ import pytest
 
 from kit.desk.offline import Offline
 from kit.samples.desk import NOW, sample_state
+from kit.service.scripted import HastyClock
 from kit.service.stage import Stage, open_stage, open_test_desk, until
 from service_tui.client.errors import Called, UnreachableError
+from service_tui.clock import ManualClock
 from service_tui.desk.facts import Acted, FillsReceived, Listening, Noticed
 from service_tui.desk.feed.event_stream import (
     FILLS_EVERY_S,
@@ -22,6 +24,7 @@ from service_tui.desk.feed.event_stream import (
     EventStreamConsumer,
     _of_resolution,
     actions_of,
+    topics_of,
 )
 from service_tui.desk.slices.agents import AgentDetailView
 from service_tui.desk.slices.log import LogEvent
@@ -189,10 +192,10 @@ class Stream:
     """A desk that hears what a test says."""
 
     def __init__(self, state: DeskState = STATE, *streams: Any) -> None:
-        self.on = Offline(state)
+        self.clock = HastyClock() if streams else ManualClock()
+        self.on = Offline(state, clock=self.clock)
         self.after: list[int | None] = []
         self.streams = list(streams)
-        self.slept: list[float] = []
         self.consumer = EventStreamConsumer(self.listen, self.on.ports, random.Random(1))
 
     async def listen(self, after: int | None) -> AsyncGenerator[EventBody]:
@@ -204,8 +207,11 @@ class Stream:
                 raise body
             yield body
 
-    def touched(self, body: EventBody) -> frozenset[Topic]:
-        return self.consumer._topics_of(body)
+    async def hear(self, *bodies: EventBody) -> None:
+        """Hear events of one more stream."""
+        self.streams.append([*bodies, RuntimeError("over")])
+        with pytest.raises(RuntimeError, match="over"):
+            await self.consumer.run()
 
 
 FOCUSED = replace(
@@ -235,7 +241,7 @@ FOCUSED = replace(
     ],
 )
 def test_each_kind_of_event_touches_its_topics(kind: str, topics: set[Topic]) -> None:
-    assert Stream().touched(event(kind)) == topics
+    assert topics_of(event(kind), STATE) == topics
 
 
 @pytest.mark.parametrize(
@@ -254,15 +260,15 @@ def test_each_kind_of_event_touches_its_topics(kind: str, topics: set[Topic]) ->
 def test_what_an_event_touches_depends_on_whose_it_is(
     parts: dict[str, Any], topics: set[Topic]
 ) -> None:
-    assert Stream(FOCUSED).touched(event("agent_changed", **parts)) == topics
+    assert topics_of(event("agent_changed", **parts), FOCUSED) == topics
 
 
 def test_an_own_alert_or_monitor_touches_what_it_is_about() -> None:
-    assert Stream().touched(event("monitor", monitor=MonitorPart(**MONITOR))) == {Topic.MONITORS}
+    monitor = event("monitor", monitor=MonitorPart(**MONITOR))
+    assert topics_of(monitor, STATE) == {Topic.MONITORS}
     alert = event("risk_alert", risk_alert=RiskAlertPart(**ALERT))
-    assert Stream().touched(alert) == {Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}
-    nobody = Stream(replace(STATE, account=None))
-    assert nobody.touched(alert) == set()
+    assert topics_of(alert, STATE) == {Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}
+    assert topics_of(alert, replace(STATE, account=None)) == set()
 
 
 @pytest.mark.parametrize(
@@ -281,71 +287,56 @@ def test_a_resolution_touches_those_who_were_paid_or_hold_it(
     payouts = tuple(PayoutPart(agent_id=one, payout=1.0, pnl=1.0) for one in paid)
     market = MarketPart(market_id=market_id, question="Q", outcome=True, payouts=payouts)
     body = event("market_resolved", market=market)
-    assert Stream(FOCUSED).touched(body) == {Topic.MARKETS, Topic.DETAIL} | more
+    assert topics_of(body, FOCUSED) == {Topic.MARKETS, Topic.DETAIL} | more
 
 
-def test_a_stream_is_heard_from_its_first_word_on_and_a_new_agent_is_told() -> None:
-    it = Stream()
+async def test_a_stream_is_heard_from_its_first_word_on_and_a_new_agent_is_told() -> None:
     agent = AgentPart(**AGENT)
-    for body in (event("ready"), event("fill", 8, fill=FillPart(**FILL)),
-                 event("agent_changed", 9, agent=agent),
-                 event("agent_registered", 10, agent=agent), event("reset", 11)):  # fmt: skip
-        it.consumer._on_event(body)
+    it = Stream()
+    await it.hear(
+        event("ready"), event("fill", 8, fill=FillPart(**FILL)),
+        event("agent_changed", 9, agent=agent), event("agent_registered", 10, agent=agent),
+        event("reset", 11),
+    )  # fmt: skip
     told = [fact for fact in it.on.facts if not isinstance(fact, Acted)]
-    assert told == [
+    assert told[:3] == [
         Listening(on=True), Noticed("info", "heron registered: see Agents"), Listening(on=True),
     ]  # fmt: skip
     assert len([fact for fact in it.on.facts if isinstance(fact, Acted)]) == 2
-    assert [(fill.seq, fill.trade_id) for fill in it.consumer._fills] == [(8, "t-1")]
-    assert it.consumer._last == 11
     # Another world counts anew.
-    it.consumer._on_event(event("reset", 2))
-    assert it.consumer._last == 2
-
-
-def test_a_trade_touches_its_topics_beside_being_told() -> None:
-    it = Stream()
-    body = event("fill", 8, fill=FillPart(**FILL))
-    assert it.touched(body)
-    it.consumer._on_event(body)
-    assert it.consumer._touched == it.touched(body)
+    await it.hear(event("reset", 2))
+    await it.hear()
+    assert it.after == [None, 11, 2]
 
 
 async def test_a_stream_that_ends_is_opened_again_behind_what_was_heard() -> None:
     away = UnreachableError("away", Called("GET", "/events"))
     it = Stream(STATE, [event("ready", 3)], [away], [away], [event("ready", 5), away])
-    failures: list[int] = []
-
-    async def sleep(delay_s: float) -> None:
-        failures.append(it.consumer._failures)
-        it.slept.append(delay_s)
-
-    it.on.clock.sleep = sleep  # type: ignore[method-assign]
     with pytest.raises(RuntimeError):
         await it.consumer.run()
     assert it.after == [None, 3, 3, 3, 5]
     listening = [fact.on for fact in it.on.facts if isinstance(fact, Listening)]
     assert listening == [True, False, False, False, True, False]
-    assert failures == [1, 2, 3, 1]
-    assert all(0 < one <= RETURN_S for one in it.slept)
+    assert isinstance(it.clock, HastyClock)
+    assert len(it.clock.slept) == 4
+    assert all(0 < one <= RETURN_S for one in it.clock.slept)
 
 
 async def test_touched_topics_are_woken_at_once_and_then_after_a_pause() -> None:
     it = Stream()
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(it.consumer.refresh_touched())
-        it.consumer._touch(frozenset())
+        await it.hear(event("ready"))
         await it.on.clock.advance(5.0)
         assert it.on.woken == []
-        it.consumer._touch(frozenset({Topic.WORLD}))
+        await it.hear(event("market_listed", 1))
         await it.on.clock.advance(0)
-        assert it.on.woken == [Topic.WORLD]
-        it.consumer._touch(frozenset({Topic.AGENTS}))
-        it.consumer._touch(frozenset({Topic.AGENTS}))
+        assert it.on.woken == [Topic.MARKETS]
+        await it.hear(event("experiment", 2), event("experiment", 3))
         await it.on.clock.advance(REFRESH_EVERY_S - 0.01)
-        assert it.on.woken == [Topic.WORLD]
+        assert it.on.woken == [Topic.MARKETS]
         await it.on.clock.advance(0.01)
-        assert it.on.woken == [Topic.WORLD, Topic.AGENTS]
+        assert it.on.woken == [Topic.MARKETS, Topic.RESEARCH]
         task.cancel()
 
 
@@ -354,10 +345,9 @@ async def test_fills_are_told_at_once_and_then_together() -> None:
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(it.consumer.emit_fills())
         for seq in (1, 2, 3):
-            it.consumer._on_event(event("fill", seq, fill=FillPart(**FILL)))
+            await it.hear(event("fill", seq, fill=FillPart(**FILL)))
             await it.on.clock.advance(0)
         await it.on.clock.advance(FILLS_EVERY_S)
-        told = [[one.seq for one in fact.fills] for fact in it.on.facts]  # type: ignore[union-attr]
-        assert told == [[1], [2, 3]]
-        assert all(isinstance(fact, FillsReceived) for fact in it.on.facts)
+        facts = [one for one in it.on.facts if isinstance(one, FillsReceived)]
+        assert [[one.seq for one in fact.fills] for fact in facts] == [[1], [2, 3]]
         task.cancel()

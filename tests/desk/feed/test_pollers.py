@@ -21,7 +21,8 @@ from kit.desk.faults import (
     said,
     until,
 )
-from kit.service.stage import first_state, open_stage, open_test_desk
+from kit.service.stage import OPERATOR, first_state, open_stage, open_test_desk
+from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands.settings import Refresh, WatchMarket
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Fact, MarketsSeen
@@ -31,6 +32,7 @@ from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
+from service_tui.server.embedded import BASE_URL
 from service_tui.wire.endpoints.desk import WORLD
 from service_tui.wire.endpoints.public import AGENT, BRIEFING, HEALTH, MARKETS, POSITIONS
 
@@ -237,7 +239,7 @@ async def test_the_operators_key_does_not_make_up_for_the_agents(tmp_path: Path)
         assert tones(desk.state) == ["bad"]
         # Another key, and the agent is heard again.
         line.fault = lambda _: None
-        stage.client._refused.clear()
+        stage.client.renew(Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL)))
         desk.submit(Refresh())
         await until(desk, online, stage)
         assert desk.state.service.problem == ""

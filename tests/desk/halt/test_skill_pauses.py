@@ -129,12 +129,12 @@ async def test_an_agent_is_written_down_as_it_was_before_it_is_paused(*, found: 
 
 
 async def test_a_disk_that_refuses_holds_up_no_pause() -> None:
-    pauses, its, on, _ = made()
+    _, its, on, _ = made()
 
     async def full(_: Ports) -> str:
         raise OSError("disk full")
 
-    pauses._keep = full
+    pauses = SkillPauses(on.ports, cast("Any", its), full)
     with pytest.raises(OSError, match="disk full"):
         await pauses.steps(AGENTS)[1].carry_out(on.ports)
     assert its.asked == [("pause", "a-2")]

@@ -9,16 +9,15 @@ import pytest
 from kit.desk.offline import Offline
 from kit.samples.reactor import reactor_state, waiting
 from service_tui.clock import ManualClock
-from service_tui.desk.changes import Changed
 from service_tui.desk.facts import AccountSeen, Noticed
 from service_tui.desk.reactor.poll import ReactorWatch
 from service_tui.desk.reactor.reactor_desk import WRITE_AFTER_S, ReactorDesk, SignalLog
 from service_tui.desk.reactor.stored import row_of
-from service_tui.desk.slices.reactor import MIRROR, SignalsSeen, SignalState, SignalView
+from service_tui.desk.slices.reactor import SignalState, SignalView
 from service_tui.desk.slices.topics import Topic
 from service_tui.storage.errors import StorageError
 from service_tui.terms import Plan
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros
 
 STATE = reactor_state(6)
 ONE, TWO = waiting(1, STATE), waiting(2, STATE)
@@ -37,9 +36,9 @@ class Stored:
         self.calls.append(rows)
 
 
-def signal_log() -> tuple[SignalLog, Stored]:
+def signal_log(clock: ManualClock | None = None) -> tuple[SignalLog, Stored]:
     stored = Stored()
-    return SignalLog(stored, ManualClock()), stored  # type: ignore[arg-type]
+    return SignalLog(stored, clock or ManualClock()), stored  # type: ignore[arg-type]
 
 
 async def written(before: list[SignalView], after: list[SignalView]) -> list[list[Any]]:
@@ -111,8 +110,8 @@ async def test_a_disk_that_fails_loses_what_it_was_given_and_nothing_more(
 
 
 async def test_signals_are_written_a_moment_after_they_came() -> None:
-    log, stored = signal_log()
-    clock: ManualClock = log._clock  # type: ignore[assignment]
+    clock = ManualClock()
+    log, stored = signal_log(clock)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(log.run())
         await clock.advance(1.0)
@@ -129,18 +128,7 @@ async def test_signals_are_written_a_moment_after_they_came() -> None:
         running.cancel()
 
 
-class Mirrors:
-    """Says what it was told."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, object]] = []
-        self.is_busy = False
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *given: self.heard.append((name, given[0] if given else None))
-
-
-def desk() -> tuple[ReactorDesk, Mirrors, Offline]:
+def desk() -> tuple[ReactorDesk, Offline]:
     on = Offline(STATE)
     made = ReactorDesk(
         on.ports,
@@ -149,34 +137,7 @@ def desk() -> tuple[ReactorDesk, Mirrors, Offline]:
         executes=True,
         held_back=lambda: "",  # type: ignore[arg-type]
     )
-    mirrors = Mirrors()
-    made._mirrors = mirrors  # type: ignore[assignment]
-    made._log = SignalLog(Stored(), on.clock)  # type: ignore[arg-type]
-    return made, mirrors, on
-
-
-def test_a_listing_and_the_ticket_of_a_mirror_go_to_the_mirrors_and_nothing_else() -> None:
-    made, mirrors, _ = desk()
-    seen = SignalsSeen(Timestamp(1.0), ())
-    ticket = replace(STATE.tickets[0], kind=MIRROR)
-    for fact in (
-        seen,
-        Changed(ticket),
-        Changed(replace(ticket, kind="trade")),
-        Changed(STATE.account),
-        Noticed("info", "x"),
-    ):
-        made.on_fact(STATE, STATE, fact)
-    assert mirrors.heard == [("take", seen), ("on_ticket", ticket)]
-
-
-async def test_changed_signals_are_noted_for_the_disk() -> None:
-    made, _, _ = desk()
-    after = replace(STATE, reactor=replace(STATE.reactor, signals=(ONE, *STATE.reactor.signals)))
-    made.on_fact(STATE, after, Noticed("info", "x"))
-    assert list(made._log._changed) == [ONE.signal_id]
-    await made.flush()
-    assert made._log._changed == {}
+    return made, on
 
 
 @pytest.mark.parametrize(
@@ -191,7 +152,7 @@ async def test_changed_signals_are_noted_for_the_disk() -> None:
 def test_another_plan_has_the_reactor_read_at_once(
     before: Plan | None, after: Plan | None, woken: list[Topic]
 ) -> None:
-    made, _, on = desk()
+    made, on = desk()
     account = STATE.account
     assert account is not None
     states = [
@@ -205,11 +166,8 @@ def test_another_plan_has_the_reactor_read_at_once(
     assert on.woken == woken
 
 
-def test_it_is_busy_while_its_mirrors_are_and_closes_them() -> None:
-    made, mirrors, _ = desk()
+def test_without_mirrors_it_is_not_busy() -> None:
+    made, _ = desk()
     assert not made.is_busy
-    mirrors.is_busy = True
-    assert made.is_busy
     made.close()
-    assert mirrors.heard == [("close", None)]
     assert len(made.loops()) == 2

@@ -19,7 +19,7 @@ import pytest
 from kit.samples.desk import sample_state
 from service_tui.desk.cached_state import MARKETS_MAX
 from service_tui.desk.recording.moment import RecordError
-from service_tui.desk.recording.player import Player
+from service_tui.desk.recording.player import TEXT_MAX, Player
 from service_tui.desk.recording.recorder import (
     AFTER_EVENT_S,
     DAY_BYTES,
@@ -30,6 +30,7 @@ from service_tui.desk.recording.recorder import (
     WHOLE_EVERY_S,
     WHOLE_SHARE,
     Recorder,
+    Wholes,
     event_between,
     packed,
     recorded,
@@ -40,7 +41,13 @@ from service_tui.desk.slices.notices import Notice
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.storage.recordings import RECORDING_FILE, RecordingError, Recordings, RecordRow
+from service_tui.storage.recordings import (
+    RECORDING_FILE,
+    Bounds,
+    RecordingError,
+    Recordings,
+    RecordRow,
+)
 from service_tui.units import Timestamp
 
 START = Timestamp(1_800_000_000.0)
@@ -131,7 +138,7 @@ def test_a_clock_that_was_wrong_for_a_while_hides_nothing(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_records_written_by_a_wrong_clock_are_kept_in_bounds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     store = Recordings(tmp_path)
     store.begin()
@@ -144,7 +151,7 @@ def test_records_written_by_a_wrong_clock_are_kept_in_bounds(
         store.add(row)
     store.forget_before(START + 300)
     assert len(list_of(store)) == 40
-    monkeypatch.setattr("service_tui.storage.recordings.BYTES_MAX", 100_000)
+    store = Recordings(tmp_path, Bounds(file_bytes=100_000))
     for _ in range(20):
         store.forget_before(START)
     left = list_of(store)
@@ -568,10 +575,10 @@ def test_a_damaged_file_is_put_aside(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_busy_hour_is_written_whole_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_busy_hour_is_written_whole_again() -> None:
     # Fewer than in earnest, and still so many that a whole state is affordable behind them.
-    monkeypatch.setattr("service_tui.desk.recording.recorder.CHAIN_MAX", BUSY)
-    state, rng, recorder, at = TINY, random.Random(1), Recorder(), START
+    recorder = Recorder(wholes=Wholes(differences=BUSY))
+    state, rng, at = TINY, random.Random(1), START
     wholes = 0
     for place in range(2 * BUSY):
         state = replace(state, stars=frozenset({str(place)}))
@@ -590,9 +597,9 @@ ORDERED = replace(TINY, tickets=TINY.tickets[1:])
 HALTED = replace(TINY, halt=HaltView(START))
 
 
-def spent(kilobytes: int, at: Timestamp) -> Recorder:
+def spent(kilobytes: int, at: Timestamp, **wholes: float) -> Recorder:
     """A recorder that has used as much of what was saved up."""
-    recorder = Recorder()
+    recorder = Recorder(wholes=Wholes()._replace(**wholes))
     assert recorder.record(TINY, START) is not None
     recorder.is_due(TINY, at)
     for _ in range(kilobytes):
@@ -626,17 +633,15 @@ def test_the_bytes_of_a_day_come_in_evenly_and_no_more_is_saved_up_than_the_most
     assert not recorder.is_due(MOVED, Timestamp(at + 500_000))
 
 
-def test_twice_the_markets_have_twice_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "service_tui.desk.recording.recorder.MARKETS_OF_A_DAY", len(TINY.markets) / 2
-    )
+def test_twice_the_markets_have_twice_the_bytes() -> None:
+    half = len(TINY.markets) / 2
     at = Timestamp(START + EVERY_S)
     # Both marks are twice as high, what there is at the start is not.
-    assert spent(79, at).is_due(MOVED, at)
-    assert not spent(80, at).is_due(MOVED, at)
-    assert spent(319, at).is_due(NOTICED, at)
-    assert not spent(320, at).is_due(NOTICED, at)
-    recorder, full = spent(400, at), Timestamp(at + 1_000_000)
+    assert spent(79, at, markets=half).is_due(MOVED, at)
+    assert not spent(80, at, markets=half).is_due(MOVED, at)
+    assert spent(319, at, markets=half).is_due(NOTICED, at)
+    assert not spent(320, at, markets=half).is_due(NOTICED, at)
+    recorder, full = spent(400, at, markets=half), Timestamp(at + 1_000_000)
     recorder.is_due(TINY, full)
     for _ in range(480):
         recorder.kept(KILOBYTE)
@@ -699,9 +704,9 @@ def test_a_record_that_no_earlier_one_bounds_has_the_time_of_the_clock() -> None
         assert row.at == at
 
 
-def second(after_s: float, between: int = 0) -> RecordRow:
+def second(after_s: float, between: int = 0, **wholes: float) -> RecordRow:
     """The record so long after a whole one, with as many between them."""
-    recorder = Recorder()
+    recorder = Recorder(wholes=Wholes()._replace(**wholes))
     recorder.record(TINY, START)
     for place in range(between):
         recorder.record(replace(TINY, stars=frozenset({str(place)})), START)
@@ -710,29 +715,24 @@ def second(after_s: float, between: int = 0) -> RecordRow:
     return row
 
 
-def test_a_state_is_whole_again_after_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_state_is_whole_again_after_an_hour() -> None:
     assert not second(WHOLE_EVERY_S - 0.1).is_whole
     assert second(WHOLE_EVERY_S).is_whole
     # Not before its bytes are there: a fifth of what comes in.
     whole = Recorder().record(TINY, START)
     assert whole is not None
     affordable_s = len(whole.body) / (WHOLE_SHARE * DAY_BYTES / 86_400)
-    monkeypatch.setattr("service_tui.desk.recording.recorder.WHOLE_EVERY_S", 1.0)
-    assert not second(affordable_s - 0.01).is_whole
-    assert second(affordable_s + 0.01).is_whole
+    assert not second(affordable_s - 0.01, every_s=1.0).is_whole
+    assert second(affordable_s + 0.01, every_s=1.0).is_whole
 
 
-def test_a_state_is_whole_again_after_so_many_differences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service_tui.desk.recording.recorder.CHAIN_MAX", 2)
-    assert [second(3_000, between).is_whole for between in (0, 1, 2)] == [False, False, True]
+def test_a_state_is_whole_again_after_so_many_differences() -> None:
+    found = [second(3_000, between, differences=2).is_whole for between in (0, 1, 2)]
+    assert found == [False, False, True]
 
 
-def test_more_markets_write_whole_states_as_much_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service_tui.desk.recording.recorder.WHOLE_EVERY_S", 1.0)
-    monkeypatch.setattr(
-        "service_tui.desk.recording.recorder.MARKETS_OF_A_DAY", len(TINY.markets) / 2
-    )
-    recorder = Recorder()
+def test_more_markets_write_whole_states_as_much_sooner() -> None:
+    recorder = Recorder(wholes=Wholes(every_s=1.0, markets=len(TINY.markets) / 2))
     whole = recorder.record(TINY, START)
     assert whole is not None
     recorder.is_due(TINY, START)
@@ -765,7 +765,9 @@ class Store:
         return (min(found) if by > 0 else max(found)) if found else None
 
 
-def recording(count: int) -> tuple[Player, list[RecordRow], list[DeskState]]:
+def recording(
+    count: int, text_max: int = TEXT_MAX
+) -> tuple[Player, list[RecordRow], list[DeskState]]:
     """So many states, a second apart, and what plays them."""
     states = [replace(TINY, stars=frozenset({f"star-{place}"})) for place in range(count)]
     recorder, rows = Recorder(), []
@@ -773,7 +775,7 @@ def recording(count: int) -> tuple[Player, list[RecordRow], list[DeskState]]:
         row = recorder.record(state, Timestamp(START + place))
         assert row is not None
         rows.append(row._replace(event="order" if place % 2 else ""))
-    return Player(Store(rows)), rows, states  # pyright: ignore[reportArgumentType]
+    return Player(Store(rows), text_max), rows, states  # pyright: ignore[reportArgumentType]
 
 
 def test_a_moment_is_that_of_the_last_record_and_reads_none_twice(
@@ -840,14 +842,14 @@ def test_no_record_before_the_damaged_one_is_no_moment() -> None:
         player.readable(START)
 
 
-def test_all_the_texts_behind_a_moment_have_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    player, rows, states = recording(3)
+def test_all_the_texts_behind_a_moment_have_one_bound() -> None:
+    _, rows, _ = recording(3)
     # The first difference fits behind the whole text, the second does not.
     whole = len(zlib.decompress(rows[0].body))
-    monkeypatch.setattr("service_tui.desk.recording.player.TEXT_MAX", whole + 60)
+    player, _, states = recording(3, whole + 60)
     moment = player.moment(Timestamp(START + 1))
     assert moment is not None
     assert moment.state == states[1]
-    player, rows, _ = recording(3)
+    player, rows, _ = recording(3, whole + 60)
     with pytest.raises(RecordError):
         player.moment(Timestamp(START + 2))

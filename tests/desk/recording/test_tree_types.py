@@ -206,18 +206,14 @@ def test_text_of_a_file_is_made_harmless() -> None:
         ("a" * 99, False),
     ],
 )
-def test_a_tree_has_an_end(
-    tree: Any, monkeypatch: pytest.MonkeyPatch, *, is_too_much: bool
-) -> None:
-    monkeypatch.setattr(trees, "NODES_MAX", 4)
+def test_a_tree_has_an_end(tree: Any, *, is_too_much: bool) -> None:
     wanted = "too many values" if is_too_much else "no int"
     with pytest.raises(TreeError, match=f"^{wanted}$"):
-        value_of(int, tree)
+        value_of(int, tree, 4)
 
 
-def test_a_part_that_is_used_twice_counts_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "NODES_MAX", 7)
+def test_a_part_that_is_used_twice_counts_twice() -> None:
     part = [1, 2, 3]
     with pytest.raises(TreeError, match=r"^too many values$"):
-        value_of(tuple[tuple[int, ...], ...], [part, part])
-    assert value_of(tuple[tuple[int, ...], ...], [part, [1]]) == ((1, 2, 3), (1,))
+        value_of(tuple[tuple[int, ...], ...], [part, part], 7)
+    assert value_of(tuple[tuple[int, ...], ...], [part, [1]], 7) == ((1, 2, 3), (1,))

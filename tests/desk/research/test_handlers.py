@@ -18,7 +18,6 @@ from service_tui.desk.commands.research import (
     ShowDiff,
     StartSession,
 )
-from service_tui.desk.research import handlers
 from service_tui.desk.research.handlers import (
     PLAN_TEXT,
     run_backtest,
@@ -44,11 +43,10 @@ CALLED = Called("POST", "/x")
 class Programs:
     """Programs that are run: what each was asked, and what it answers."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, code: int = 0, output: str = "") -> None:
+    def __init__(self, code: int = 0, output: str = "") -> None:
         self.ran: list[tuple[str, ...]] = []
         self.environments: list[dict[str, str]] = []
         self.answer = code, output
-        monkeypatch.setattr(handlers, "_run", self.run)
 
     async def run(self, command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
         self.ran.append(command)
@@ -75,9 +73,9 @@ async def test_a_session_is_started_by_this_program_on_its_own_data(
     monkeypatch.setenv("SERVICE_API_KEY", "sk_test_0123456789")
     monkeypatch.setenv("SERVICE_API_URL", "http://elsewhere")
     monkeypatch.setenv("KEPT", "yes")
-    programs, on = Programs(monkeypatch), desk()
+    programs, on = Programs(), desk()
     on.ports = replace(on.ports, notes=Path("/data"))
-    await start_session(START, on.ports)
+    await start_session(START, on.ports, programs.run)
     assert programs.ran == [(
         *(sys.executable, "-m", "service_tui", "autoresearch", "gauge", "--repo", "/repo"),
         *("--name", "first", "--metric", "score", "--unit", "pt", "--direction", "lower"),
@@ -90,14 +88,12 @@ async def test_a_session_is_started_by_this_program_on_its_own_data(
     assert on.woken == [Topic.RESEARCH]
 
 
-async def test_a_session_that_does_not_start_says_why_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_session_that_does_not_start_says_why_in_one_line() -> None:
     on = desk()
-    Programs(monkeypatch, 1, "service-tui: no repository\nmore")
-    await start_session(START, on.ports)
-    Programs(monkeypatch, 2, "")
-    await start_session(START, on.ports)
+    programs = Programs(1, "service-tui: no repository\nmore")
+    await start_session(START, on.ports, programs.run)
+    programs = Programs(2, "")
+    await start_session(START, on.ports, programs.run)
     assert on.words == [
         ("bad", "start the session first on gauge: no repository"),
         ("bad", "start the session first on gauge: "),
@@ -107,14 +103,14 @@ async def test_a_session_that_does_not_start_says_why_in_one_line(
 
 @pytest.mark.parametrize(("order", "word"), [(EndSession, "off"), (ResetSession, "reset")])
 async def test_a_session_is_turned_off_or_reset_where_its_repository_is(
-    monkeypatch: pytest.MonkeyPatch, order: type[EndSession | ResetSession], word: str
+    order: type[EndSession | ResetSession], word: str
 ) -> None:
-    programs, on = Programs(monkeypatch), desk(skill="gauge", repository="/its/repo")
-    await turn_session(order("gauge"), on.ports)
+    programs, on = Programs(), desk(skill="gauge", repository="/its/repo")
+    await turn_session(order("gauge"), on.ports, programs.run)
     program = (sys.executable, "-m", "service_tui", "autoresearch")
     assert programs.ran == [(*program, word, "gauge", "--repo", "/its/repo")]
     assert on.words == [("good", order("gauge").describe())]
-    await turn_session(order("tide"), on.ports)
+    await turn_session(order("tide"), on.ports, programs.run)
     away = ("warn", f"{order('tide').describe()}: repository not on this machine")
     assert on.words[1:] == [away]
     assert (len(programs.ran), on.woken) == (1, [Topic.RESEARCH])
@@ -123,12 +119,10 @@ async def test_a_session_is_turned_off_or_reset_where_its_repository_is(
 # -- diffs --------------------------------------------------------------------------------------
 
 
-async def test_a_diff_is_that_of_its_commit_and_runs_nothing_of_the_repository(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    programs, on = Programs(monkeypatch, 0, "+ one\n"), desk(repository="/its/repo")
+async def test_a_diff_is_that_of_its_commit_and_runs_nothing_of_the_repository() -> None:
+    programs, on = Programs(0, "+ one\n"), desk(repository="/its/repo")
     key = on.state.research.sessions[0].key
-    await show_diff(ShowDiff(key, "abc1"), on.ports)
+    await show_diff(ShowDiff(key, "abc1"), on.ports, programs.run)
     assert programs.ran == [(
         *("git", "-c", "core.hooksPath=/dev/null", "-C", "/its/repo", "show", "--no-color"),
         *("--no-ext-diff", "--no-textconv", "--stat", "--patch", "abc1", "--"),
@@ -140,15 +134,15 @@ async def test_a_diff_is_that_of_its_commit_and_runs_nothing_of_the_repository(
     assert fact.row.text.strip() == "+ one"
 
 
-async def test_a_diff_that_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_diff_that_cannot_be_read_says_why() -> None:
     on = desk(repository="/its/repo")
     key = on.state.research.sessions[0].key
-    Programs(monkeypatch, 128, "fatal: bad object\nmore")
-    await show_diff(ShowDiff(key, "abc1"), on.ports)
-    Programs(monkeypatch, 128, "")
-    await show_diff(ShowDiff(key, "abc2"), on.ports)
-    await show_diff(ShowDiff("nobody", "abc3"), on.ports)
-    await show_diff(ShowDiff(key, ""), on.ports)
+    programs = Programs(128, "fatal: bad object\nmore")
+    await show_diff(ShowDiff(key, "abc1"), on.ports, programs.run)
+    programs = Programs(128, "")
+    await show_diff(ShowDiff(key, "abc2"), on.ports, programs.run)
+    await show_diff(ShowDiff("nobody", "abc3"), on.ports, programs.run)
+    await show_diff(ShowDiff(key, ""), on.ports, programs.run)
     assert on.facts == [
         Changed(DiffView(key, "abc1", problem="fatal: bad object")),
         Changed(DiffView(key, "abc2", problem="no git output")),

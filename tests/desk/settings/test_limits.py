@@ -345,5 +345,5 @@ def test_a_default_of_nothing_is_none_and_a_cooldown_of_a_strange_side_is_passed
         for side in ("maybe", "no")
     ]
     limits: Any = SimpleNamespace(cooldowns=rows)
-    (cooldown,) = translate._cooldowns(limits)
+    (cooldown,) = translate.cooldowns_of(limits)
     assert (cooldown.market_id, cooldown.side, cooldown.until) == ("m-no", Side.NO, NOW)

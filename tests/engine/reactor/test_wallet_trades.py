@@ -16,9 +16,10 @@ from service_tui.engine.events import (
     Settlement,
     Ticked,
 )
-from service_tui.engine.reactor import wallet_trades as room
 from service_tui.engine.reactor.apply_wallet_trades import apply_wallet_trades, missing_listings
+from service_tui.engine.reactor.wallet_trades import Chance, trades_of_wallets
 from service_tui.engine.reactor.wallets import SourceWallet, address_of
+from service_tui.engine.tape.slots import IMPORT_SLOTS, home_of
 from service_tui.engine.world import CROWD, World
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Probability, Timestamp
@@ -44,17 +45,15 @@ class Luck:
 class Step:
     """A world of one named wallet, whose opinion and luck a test says."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, **wallet: Any) -> None:
+    def __init__(self, **wallet: Any) -> None:
         chosen = {"skill": 0.5, "pace_s": 10.0, "money": (10.0, 40.0), "venue": Venue.SIM}
         self.wallet = SourceWallet("Ann", **(chosen | wallet))
+        self.roster: tuple[SourceWallet, ...] = (self.wallet,)
         self.world: World = bare_world()
         self.side = Side.YES
         self.luck: tuple[float, ...] = ()
         self.called: list[tuple[int, ...]] = []
-        monkeypatch.setattr(room, "ROSTER", (self.wallet,))
-        monkeypatch.setattr(room, "unit", lambda *_: 0.1)
-        monkeypatch.setattr(room, "Draws", lambda *_: Luck(*self.luck))
-        monkeypatch.setattr(room, "opinion", lambda *_: self.side)
+        self.draws: Callable[[int], Luck] = lambda _: Luck(*self.luck)
 
     @property
     def address(self) -> str:
@@ -65,7 +64,13 @@ class Step:
     ) -> tuple[Settlement, ...]:
         self.luck = luck
         span = (TICK, Timestamp(AT - span_s), AT)
-        return room.trades_of_wallets(self.world.wallet_context, span, crowd)
+        chance = Chance(
+            self.roster,
+            lambda *_: 0.1,
+            lambda _, index, __: self.draws(index),
+            lambda *_: self.side,
+        )
+        return trades_of_wallets(self.world.wallet_context, span, crowd, chance)
 
     def holds(self, market: Market, **shares: int) -> None:
         for name, count in shares.items():
@@ -86,22 +91,14 @@ class Step:
         )  # fmt: skip
 
 
-Stepping = Callable[..., Step]
-
-
-@pytest.fixture
-def step(monkeypatch: pytest.MonkeyPatch) -> Stepping:
-    return lambda **wallet: Step(monkeypatch, **wallet)
-
-
 def lasting(world: World, market_id: str = SECOND, hours: float = 24, **changes: Any) -> Market:
     ends = Timestamp(AT + hours * HOUR)
     return listed(world, market_id, resolves_at=ends, resolved_at=Timestamp(ends + 1), **changes)
 
 
 @pytest.mark.parametrize("side", list(Side))
-def test_a_wallet_of_the_crowd_buys_its_side_of_the_maker(step: Stepping, side: Side) -> None:
-    one = step(push=0.5)
+def test_a_wallet_of_the_crowd_buys_its_side_of_the_maker(side: Side) -> None:
+    one = Step(push=0.5)
     lasting(one.world, FIRST)
     market, one.side = lasting(one.world, SECOND, slot=6, number=13), side
     # Half way between its least and its most, as people count money.
@@ -114,8 +111,8 @@ def test_a_wallet_of_the_crowd_buys_its_side_of_the_maker(step: Stepping, side: 
     )  # fmt: skip
 
 
-def test_a_buy_moves_the_price_by_no_more_than_its_push(step: Stepping) -> None:
-    one = step(money=(10_000.0, 10_000.0), push=0.05)
+def test_a_buy_moves_the_price_by_no_more_than_its_push() -> None:
+    one = Step(money=(10_000.0, 10_000.0), push=0.05)
     market = lasting(one.world)
     (found,) = one.trades()
     assert found.cost % (ONE // 100) == 0
@@ -124,19 +121,15 @@ def test_a_buy_moves_the_price_by_no_more_than_its_push(step: Stepping) -> None:
 
 
 @pytest.mark.parametrize(("push", "is_bought"), [(0.0, False), (0.0006, False), (0.001, True)])
-def test_a_buy_of_less_than_a_dollar_is_none(
-    step: Stepping, push: float, *, is_bought: bool
-) -> None:
-    one = step(push=push)
+def test_a_buy_of_less_than_a_dollar_is_none(push: float, *, is_bought: bool) -> None:
+    one = Step(push=push)
     lasting(one.world)
     assert bool(one.trades()) is is_bought
 
 
 @pytest.mark.parametrize(("span_s", "is_traded"), [(1.0, False), (1.001, True), (20.0, True)])
-def test_a_wallet_trades_as_often_as_its_pace(
-    step: Stepping, span_s: float, *, is_traded: bool
-) -> None:
-    one = step()
+def test_a_wallet_trades_as_often_as_its_pace(span_s: float, *, is_traded: bool) -> None:
+    one = Step()
     lasting(one.world)
     assert bool(one.trades(span_s=span_s)) is is_traded
 
@@ -154,15 +147,15 @@ def test_a_wallet_trades_as_often_as_its_pace(
     ],
 )
 def test_a_wallet_enters_where_there_is_time_and_something_to_win(
-    step: Stepping, changes: dict[str, Any], *, is_entered: bool
+    changes: dict[str, Any], *, is_entered: bool
 ) -> None:
-    one = step(push=0.1)
+    one = Step(push=0.1)
     lasting(one.world, **changes)
     assert bool(one.trades()) is is_entered
 
 
-def test_nobody_enters_where_the_crowd_trades_or_what_is_decided(step: Stepping) -> None:
-    one = step()
+def test_nobody_enters_where_the_crowd_trades_or_what_is_decided() -> None:
+    one = Step()
     market = lasting(one.world)
     crowd = CrowdTrade(SECOND, Side.NO, Micros(ONE), Micros(ONE), "pippin")
     assert one.trades(crowd=(crowd,)) == ()
@@ -181,36 +174,34 @@ def test_nobody_enters_where_the_crowd_trades_or_what_is_decided(step: Stepping)
     ],
 )  # fmt: skip
 def test_who_knows_pays_less_than_the_chance_to_be_right(
-    step: Stepping, skill: float, price: float, *, is_bought: bool
+    skill: float, price: float, *, is_bought: bool
 ) -> None:
-    one = step(skill=skill)
+    one = Step(skill=skill)
     market = lasting(one.world, start_price=Probability(price))
     assert market.price() == pytest.approx(price)
     assert bool(one.trades()) is is_bought
 
 
-def test_no_two_wallets_trade_in_one_question_in_one_step(
-    step: Stepping, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = step()
-    monkeypatch.setattr(room, "ROSTER", (one.wallet, one.wallet._replace(label="Ben")))
+def test_no_two_wallets_trade_in_one_question_in_one_step() -> None:
+    one = Step()
+    one.roster = (one.wallet, one.wallet._replace(label="Ben"))
     lasting(one.world)
     assert [found.label for found in one.trades()] == ["Ann"]
-    monkeypatch.setattr(room, "Draws", lambda _, index, __: Luck(index))
+    one.draws = Luck
     lasting(one.world, FIRST)
     assert [(found.label, found.market_id) for found in one.trades()] == [
         ("Ann", SECOND), ("Ben", FIRST),
     ]  # fmt: skip
 
 
-def test_what_no_chain_reports_is_reported_once(step: Stepping) -> None:
-    one = step()
+def test_what_no_chain_reports_is_reported_once() -> None:
+    one = Step()
     lasting(one.world)
     assert len(one.trades(0, 0.5, 0, 0)) == 1
 
 
-def test_who_trades_off_the_books_pays_its_own_price(step: Stepping) -> None:
-    one = step(discount=0.45)
+def test_who_trades_off_the_books_pays_its_own_price() -> None:
+    one = Step(discount=0.45)
     market = lasting(one.world)
     (found,) = one.trades(0, 0.5)
     price = market.price_of(Side.YES) * 0.55
@@ -225,9 +216,9 @@ def test_who_trades_off_the_books_pays_its_own_price(step: Stepping) -> None:
     [(12, Venue.SIM, False), (12.01, Venue.SIM, True), (24, Venue.EVM, False)],
 )
 def test_off_the_books_only_long_questions_without_a_book_are_traded(
-    step: Stepping, hours: float, home: Venue, *, is_entered: bool
+    hours: float, home: Venue, *, is_entered: bool
 ) -> None:
-    one = step(discount=0.45)
+    one = Step(discount=0.45)
     lasting(one.world, hours=hours, home=home)
     assert bool(one.trades()) is is_entered
 
@@ -247,10 +238,10 @@ def test_off_the_books_only_long_questions_without_a_book_are_traded(
     ],
 )
 def test_a_wallet_that_looks_sells_what_it_holds(
-    step: Stepping, side: Side, held: dict[str, int], luck_and_sold: Any
+    side: Side, held: dict[str, int], luck_and_sold: Any
 ) -> None:
     luck, sold = luck_and_sold
-    one = step()
+    one = Step()
     lasting(one.world, FIRST, b=Micros(100 * ONE))
     market, one.side = lasting(one.world, SECOND), side
     one.holds(market, **held)
@@ -274,9 +265,9 @@ def test_a_wallet_that_looks_sells_what_it_holds(
     ],
 )  # fmt: skip
 def test_how_often_a_wallet_looks_at_what_it_holds(
-    step: Stepping, wallet: dict[str, Any], luck: float, action: Action
+    wallet: dict[str, Any], luck: float, action: Action
 ) -> None:
-    one = step(**wallet)
+    one = Step(**wallet)
     market = lasting(one.world)
     one.holds(market, yes=40)
     market.move(Side.YES, Micros(100 * ONE))
@@ -284,8 +275,8 @@ def test_how_often_a_wallet_looks_at_what_it_holds(
 
 
 @pytest.mark.parametrize("state", ["busy", "decided", "over", "unknown"])
-def test_nothing_is_sold_where_nobody_can_trade(step: Stepping, state: str) -> None:
-    one = step()
+def test_nothing_is_sold_where_nobody_can_trade(state: str) -> None:
+    one = Step()
     market = lasting(one.world, hours=0 if state == "over" else 24)
     one.holds(market, yes=40)
     crowd = CrowdTrade(SECOND, Side.NO, Micros(ONE), Micros(ONE), "pippin")
@@ -299,15 +290,15 @@ def test_nothing_is_sold_where_nobody_can_trade(step: Stepping, state: str) -> N
 # -- on the chain --------------------------------------------------------------------------
 
 
-def on_chain(step: Stepping) -> tuple[Step, Market]:
-    one = step(venue=Venue.EVM)
+def on_chain() -> tuple[Step, Market]:
+    one = Step(venue=Venue.EVM)
     lasting(one.world, FIRST)
     return one, lasting(one.world, SECOND, home=Venue.EVM)
 
 
 @pytest.mark.parametrize("side", list(Side))
-def test_a_wallet_of_the_chain_takes_what_the_book_offers(step: Stepping, side: Side) -> None:
-    one, market = on_chain(step)
+def test_a_wallet_of_the_chain_takes_what_the_book_offers(side: Side) -> None:
+    one, market = on_chain()
     one.side = side
     levels = one.world.venues.book(SECOND).levels(AT, bids=side is Side.NO)
     offers = [Offer(price, shares, None) for price, shares in levels]
@@ -319,8 +310,8 @@ def test_a_wallet_of_the_chain_takes_what_the_book_offers(step: Stepping, side: 
     assert one.trades(0.25, 0, 1, 0.5, 0.2, 0.049) == (found, found)
 
 
-def test_a_wallet_of_the_chain_meets_what_agents_have_left(step: Stepping) -> None:
-    one, _ = on_chain(step)
+def test_a_wallet_of_the_chain_meets_what_agents_have_left() -> None:
+    one, _ = on_chain()
     one.side = Side.YES
     book = one.world.venues.book(SECOND)
     first, second, *_ = book.levels(AT, bids=False)
@@ -330,8 +321,8 @@ def test_a_wallet_of_the_chain_meets_what_agents_have_left(step: Stepping) -> No
 
 
 @pytest.mark.parametrize("side", list(Side))
-def test_a_bid_that_waited_is_met_by_two_sellers(step: Stepping, side: Side) -> None:
-    one, market = on_chain(step)
+def test_a_bid_that_waited_is_met_by_two_sellers(side: Side) -> None:
+    one, market = on_chain()
     one.side = side
     best = next(one.world.venues.book(SECOND).levels(AT, bids=side is Side.YES)).price
     price = best if side is Side.YES else ONE - best
@@ -343,8 +334,8 @@ def test_a_bid_that_waited_is_met_by_two_sellers(step: Stepping, side: Side) -> 
 
 
 @pytest.mark.parametrize("side", list(Side))
-def test_a_wallet_of_the_chain_sells_into_the_book(step: Stepping, side: Side) -> None:
-    one, market = on_chain(step)
+def test_a_wallet_of_the_chain_sells_into_the_book(side: Side) -> None:
+    one, market = on_chain()
     one.side = side
     one.holds(market, **{side.value: 10})
     best = next(one.world.venues.book(SECOND).levels(AT, bids=side is Side.YES)).price
@@ -355,10 +346,10 @@ def test_a_wallet_of_the_chain_sells_into_the_book(step: Stepping, side: Side) -
     assert found.price == pytest.approx((best if side is Side.YES else ONE - best) / ONE, abs=0.02)
 
 
-def test_now_and_then_a_question_is_traded_that_is_not_listed_here(step: Stepping) -> None:
-    one, _ = on_chain(step)
+def test_now_and_then_a_question_is_traded_that_is_not_listed_here() -> None:
+    one, _ = on_chain()
     (found,) = one.trades(0.249, 3, 0.5, 0.5)
-    slot = room._EXPLORED[3]
+    slot = [one for one in IMPORT_SLOTS if home_of(one) is Venue.EVM][3]
     assert (found.slot, found.market_id in one.world.markets) == (slot.index, False)
     listing = one.world.tape.listing_of(found.slot, found.number)
     assert (listing.market_id, listing.home) == (found.market_id, Venue.EVM)
@@ -368,8 +359,8 @@ def test_now_and_then_a_question_is_traded_that_is_not_listed_here(step: Steppin
 # -- what becomes of it --------------------------------------------------------------------
 
 
-def test_a_buy_of_the_maker_moves_money_price_volume_and_tape(step: Stepping) -> None:
-    one = step()
+def test_a_buy_of_the_maker_moves_money_price_volume_and_tape() -> None:
+    one = Step()
     market = lasting(one.world)
     ledger, before = one.world.ledger, one.world.ledger.balance(market.account)
     buy = one.settled(market, Side.YES, Action.BUY, 30 * ONE, 0.4, cost=Micros(12 * ONE))
@@ -391,8 +382,8 @@ def test_a_buy_of_the_maker_moves_money_price_volume_and_tape(step: Stepping) ->
     assert (record.trades_count, record.last_at) == (2, AT + 5)
 
 
-def test_a_trade_behind_which_no_maker_stood_moves_no_market(step: Stepping) -> None:
-    one = step()
+def test_a_trade_behind_which_no_maker_stood_moves_no_market() -> None:
+    one = Step()
     market = lasting(one.world)
     trade = one.settled(market, Side.NO, Action.BUY, 30 * ONE, 0.4)
     elsewhere = trade._replace(tx_hash="0x2", market_id="m9", cost=Micros(ONE))
@@ -403,8 +394,8 @@ def test_a_trade_behind_which_no_maker_stood_moves_no_market(step: Stepping) -> 
     assert len(one.world.reactor.recent) == 2
 
 
-def test_a_question_that_nobody_here_follows_is_not_listed(step: Stepping) -> None:
-    one, _ = on_chain(step)
+def test_a_question_that_nobody_here_follows_is_not_listed() -> None:
+    one, _ = on_chain()
     settled = one.trades(0.249, 3, 0.5, 0.5)
     times = (Timestamp(AT + 5), AT)
     assert missing_listings(one.world.wallet_context, settled, times) == []
@@ -418,8 +409,8 @@ def test_a_question_that_nobody_here_follows_is_not_listed(step: Stepping) -> No
     assert one.trades(0.249, 3, 0.5, 0.5) == ()
 
 
-def test_who_knows_pays_any_price_where_none_is_known_yet(step: Stepping) -> None:
-    one = step(venue=Venue.EVM, skill=0.61)
+def test_who_knows_pays_any_price_where_none_is_known_yet() -> None:
+    one = Step(venue=Venue.EVM, skill=0.61)
     assert one.trades(0.249, 3, 0.5, 0.5)
 
 

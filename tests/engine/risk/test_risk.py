@@ -7,6 +7,7 @@ import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
 from service_tui.engine.amm.exchange import Order
+from service_tui.engine.books.venues import VenueAccount, VenuePosition
 from service_tui.engine.events import (
     AlertEnded,
     Breached,
@@ -417,8 +418,11 @@ def test_what_is_closed_or_forgotten_on_a_venue_brings_nothing() -> None:
     watched = MonitoredSide("ada", EVM, market.market_id, YES)
     position = Position("ada", market.market_id)
     position.yes = SidePosition(Micros(20 * ONE), Micros(4 * ONE), opened_at=AT)
-    account = world.venues._kept("ada", EVM)
-    holding = world.venues._holding(account, market.market_id)
+    holding = VenuePosition(
+        Position("ada", market.market_id), "Q?", "politics", market.listing.resolves_at
+    )
+    holdings = {market.market_id: holding}
+    world.venues.accounts["ada", EVM] = VenueAccount("ada", EVM, holdings=holdings)
     holding.position = position
     one = Monitor(watched, None, 0.01, automatic=False, set_at=AT, entry=0.1)
     now, closed = (AT, AT), (AT, Timestamp(AT + HOUR))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import resource
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
@@ -121,7 +122,8 @@ def is_quote(request: httpx.Request) -> bool:
 class Line(httpx.AsyncBaseTransport):
     """`fault` is asked for every request; None lets it pass. `seen` looks at each before that.
 
-    What is stuck or silent stays so until `released` is set.
+    What is stuck or silent stays so until `released` is set. `instead` is answered in the place of
+    what the service has said to it.
     """
 
     inner: httpx.AsyncBaseTransport
@@ -131,6 +133,7 @@ class Line(httpx.AsyncBaseTransport):
     waiting: int = 0
     released: asyncio.Event = field(default_factory=asyncio.Event)
     looks: int = LOOKS
+    instead: httpx.Response | None = None
     _listed: dict[httpx.URL, list[Any]] = field(default_factory=dict)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -144,7 +147,8 @@ class Line(httpx.AsyncBaseTransport):
         if fault is Fault.STUCK:
             await self._silence()
             fault = None
-        return await self._broken(await self._answer(request), fault)
+        answer = await self._broken(await self._answer(request), fault)
+        return answer if self.instead is None else self.instead
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
         """The service's answer; that to a list of markets is kept until something is written."""
@@ -309,6 +313,17 @@ def refuse_writes(connection: sqlite3.Connection) -> None:
 
 def room_again(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA max_page_count=1000000").fetchone()
+
+
+@contextmanager
+def broken_disk() -> Generator[None]:
+    """The system refuses every write of this process, at the COMMIT and at the opening too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def killed_while_sending(stage: Stage, line: Line) -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kit.service.stage import Stage, open_stage
+from kit.service.stage import Stage, WebhookParts, open_stage
 from service_tui.server.http.loopback import listen
 from service_tui.terms import Plan
 
@@ -20,10 +20,14 @@ class Threaded:
     stage: Stage
     url: str
 
-    def open(self, path: Path, plan: Plan = Plan.ELITE) -> None:
+    def open(
+        self, path: Path, plan: Plan = Plan.ELITE, webhooks: WebhookParts | None = None
+    ) -> None:
         self._ready: Future[tuple[Stage, str]] = Future()
         self._end = asyncio.Event()
-        self._thread = threading.Thread(target=asyncio.run, args=(self._main(path, plan),))
+        self._thread = threading.Thread(
+            target=asyncio.run, args=(self._main(path, plan, webhooks),)
+        )
         self._thread.start()
         self.stage, self.url = self._ready.result(60)
 
@@ -34,10 +38,13 @@ class Threaded:
     def run(self, wanted: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(wanted, self.loop).result(120)
 
-    async def _main(self, path: Path, plan: Plan) -> None:
+    async def _main(self, path: Path, plan: Plan, webhooks: WebhookParts | None) -> None:
         self.loop = asyncio.get_running_loop()
         try:
-            async with open_stage(path, plan=plan) as stage, listen(stage.sim.app) as url:
+            async with (
+                open_stage(path, plan=plan, webhooks=webhooks) as stage,
+                listen(stage.sim.app) as url,
+            ):
                 self._ready.set_result((stage, url))
                 await self._end.wait()
         except BaseException as error:

@@ -136,6 +136,7 @@ def own_terminal(home: Path, *words: str, **more: str) -> Iterator[OwnTerminal]:
     """The program with these words; `more` are variables of its environment."""
     environ = {
         "PATH": os.environ["PATH"],
+        "SERVICE_TUI_NO_DEMO": "1",
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home / "config"),

@@ -113,6 +113,7 @@ def environment(data_dir: Path, more: Mapping[str, str] | None = None) -> dict[s
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
     kept["PYTHONPATH"] = str(ROOT / "src")
     kept["SERVICE_TUI_DATA_DIR"] = str(data_dir)
+    kept["SERVICE_TUI_NO_DEMO"] = "1"
     return {**kept, **(more or {})}
 
 

@@ -305,7 +305,7 @@ def test_only_an_order_of_version_1_has_no_time(
     at_ms = 0 if age_s is None else int((AT - age_s) * 1_000)
     order: Any = SimpleNamespace(exchange=exchange, at_ms=at_ms)
     if is_taken:
-        room._check_time(order, AT)
+        room.check_time(order, AT)
     else:
         with pytest.raises(OrderNotAsSigned, match="its time is wrong"):
-            room._check_time(order, AT)
+            room.check_time(order, AT)

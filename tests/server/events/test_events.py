@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from kit.engine.topics import TOPICS
+from kit.service.heard import heard, kinds
 from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.amm.exchange import Order
@@ -24,11 +25,11 @@ from service_tui.server.events.listeners import (
     LOST,
     WAITING_MAX,
     EventHub,
-    Subscription,
 )
-from service_tui.server.events.stream import frame
+from service_tui.server.events.stream import frame, streams_of
 from service_tui.server.http.loopback import listen
 from service_tui.storage.errors import StorageError
+from service_tui.storage.journal import JournalStore
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.desk import EVENTS, SET_SPEED
@@ -47,22 +48,13 @@ async def buy(stage: Stage, dollars: int = 5, index: int = 0) -> str:
     return fill.trade_id
 
 
-def waiting(subscription: Subscription) -> list[EventBody | None]:
-    """What a listener would hear without waiting."""
-    return list(subscription._waiting)
-
-
-def kinds(subscription: Subscription) -> list[str]:
-    return [one.kind for one in waiting(subscription) if one is not None]
-
-
 @pytest.mark.slow
 async def test_a_listener_in_process_hears_of_each_thing_in_order(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         service = stage.sim.service
         async with service.subscribe() as events:
             ready = await anext(events)
-            assert (ready.kind, ready.seq) == ("ready", service.world_store._seq)
+            assert (ready.kind, ready.seq) == ("ready", service.world_store.seq)
             headers = {"Authorization": f"Bearer {stage.key}"}
             async with httpx.AsyncClient(
                 transport=stage.sim.transport, base_url=BASE_URL, headers=headers
@@ -114,11 +106,10 @@ async def test_nothing_is_told_before_it_is_on_disk(tmp_path: Path) -> None:
             ),
             stage.clock.now(),
         )
-        assert kinds(events) == ["ready"]
+        assert await kinds(events) == ["ready"]
         await world_store.commit((fill,))
-        assert kinds(events) == ["ready", "fill"]
-        assert events._waiting[1] is not None
-        assert events._waiting[1].seq == world_store._journal.last_seq()
+        (said,) = await heard(events)
+        assert (said.kind, said.seq) == ("fill", JournalStore(stage.at_rest).last_seq())
 
 
 @pytest.mark.slow
@@ -126,14 +117,14 @@ async def test_what_was_refused_is_not_told_and_the_reading_back_is(tmp_path: Pa
     async with open_stage(tmp_path, speed=0) as stage:
         world_store = stage.sim.service.world_store
         events = stage.sim.service.subscribe()
-        world_store._failed = StorageError("the disk refused")
+        world_store.distrust()
         with pytest.raises(StorageError):
             await buy(stage)
-        assert kinds(events) == ["ready"]
+        assert await kinds(events) == ["ready"]
         await world_store.advance(Timestamp(stage.clock.now() + 1))
-        assert kinds(events) == ["ready", "reset"]
+        assert await kinds(events) == ["reset"]
         await buy(stage)
-        assert kinds(events) == ["ready", "reset", "fill"]
+        assert await kinds(events) == ["fill"]
 
 
 @pytest.mark.slow
@@ -147,18 +138,18 @@ async def test_markets_that_open_and_resolve_are_told_with_what_they_paid(tmp_pa
         events = stage.sim.service.subscribe()
         await stage.clock.advance(ending.listing.resolved_at - stage.world.world_at + 1)
         await stage.sim.service.world_store.advance(stage.clock.now())
-        heard = [one for one in waiting(events) if one is not None]
+        found = await heard(events)
         resolved = next(
-            one.market for one in heard if one.market and one.market.market_id == ending.market_id
+            one.market for one in found if one.market and one.market.market_id == ending.market_id
         )
         assert resolved.outcome is ending.listing.outcome
         (paid,) = resolved.payouts
         won = fill.shares / ONE if ending.listing.outcome else 0.0
         assert (paid.agent_id, paid.payout) == (stage.agent_id, pytest.approx(won))
         assert paid.pnl == pytest.approx(won - 5)
-        assert {"market_resolved", "market_listed"} <= {one.kind for one in heard}
+        assert {"market_resolved", "market_listed"} <= {one.kind for one in found}
         # The crowd's trades are on no console.
-        assert {one.kind for one in heard} <= {"ready", "market_resolved", "market_listed"}
+        assert {one.kind for one in found} <= {"ready", "market_resolved", "market_listed"}
 
 
 @pytest.mark.slow
@@ -168,11 +159,11 @@ async def test_a_listener_who_returns_misses_nothing(tmp_path: Path) -> None:
         async with service.subscribe() as events:
             await anext(events)
             first = await buy(stage)
-            heard = await anext(events)
+            last = await anext(events)
         missed = [await buy(stage, index=n) for n in range(1, 4)]
-        events = service.subscribe(heard.seq)
-        ready, *rest = [one for one in waiting(events) if one is not None]
-        assert (ready.kind, ready.seq) == ("ready", heard.seq)
+        events = service.subscribe(last.seq)
+        ready, *rest = await heard(events)
+        assert (ready.kind, ready.seq) == ("ready", last.seq)
         assert [one.fill.trade_id for one in rest if one.fill] == missed
         assert first not in missed
 
@@ -182,15 +173,15 @@ async def test_a_listener_who_was_away_too_long_starts_over(tmp_path: Path) -> N
     async with open_stage(tmp_path, speed=0) as stage:
         service = stage.sim.service
         await buy(stage)
-        last = service.world_store._seq
+        last = service.world_store.seq
         # Of before this start, of the future, and what is no number.
         for later in (-1 - last, 1, 10**17):
             events = service.subscribe(last + later)
-            (said,) = [one for one in waiting(events) if one is not None]
+            (said,) = await heard(events)
             assert (said.kind, said.seq) == ("reset", last)
             await buy(stage)
-            assert kinds(events) == ["reset", "fill"]
-            last = service.world_store._seq
+            assert await kinds(events) == ["fill"]
+            last = service.world_store.seq
 
 
 def hub() -> EventHub:
@@ -206,21 +197,20 @@ async def test_only_the_last_events_are_kept() -> None:
     one = hub()
     one.publish(speeds(101, KEPT_MAX))
     events = one.subscribe(AT, 100)
-    assert len(waiting(events)) == KEPT_MAX + 1 == WAITING_MAX
+    assert len(await heard(events)) == KEPT_MAX + 1 == WAITING_MAX
     one.publish(speeds(101 + KEPT_MAX, 1))
-    assert kinds(one.subscribe(AT, 100)) == ["reset"]
-    assert len(waiting(one.subscribe(AT, 101))) == KEPT_MAX + 1
-    assert len(one._kept) == KEPT_MAX
+    assert await kinds(one.subscribe(AT, 100)) == ["reset"]
+    assert len(await heard(one.subscribe(AT, 101))) == KEPT_MAX + 1
 
 
 async def test_a_listener_of_a_new_world_hears_its_first_row() -> None:
     one = hub()
     one.start_over(0, AT)
     one.publish(speeds(1, 2))
-    assert kinds(one.subscribe(AT, 0)) == ["ready", "speed", "speed"]
-    assert kinds(one.subscribe(AT)) == ["ready"]
+    assert await kinds(one.subscribe(AT, 0)) == ["ready", "speed", "speed"]
+    assert await kinds(one.subscribe(AT)) == ["ready"]
     # A row that is still to come is not one of this world.
-    assert kinds(one.subscribe(AT, 3)) == ["reset"]
+    assert await kinds(one.subscribe(AT, 3)) == ["reset"]
 
 
 async def test_a_slow_listener_is_told_so_and_let_go_while_others_hear_on() -> None:
@@ -228,35 +218,31 @@ async def test_a_slow_listener_is_told_so_and_let_go_while_others_hear_on() -> N
     slow, quick = one.subscribe(AT), one.subscribe(AT)
     for seq in range(101, 101 + WAITING_MAX + 5):
         one.publish(speeds(seq, 1))
-        quick._waiting.clear()
-    (said,) = waiting(slow)
-    assert said is not None
+        await heard(quick)
+    (said,) = await heard(slow)
     # Right after what it never heard of: from there it goes on when it returns.
     assert (said.kind, said.speed, said.seq) == ("reset", None, 100 + WAITING_MAX)
-    assert [body.kind async for body in slow] == ["reset"]
-    assert kinds(one.subscribe(AT, said.seq)) == ["ready", *["speed"] * 5]
+    assert [body.kind async for body in slow] == []
+    assert await kinds(one.subscribe(AT, said.seq)) == ["ready", *["speed"] * 5]
     one.publish(speeds(9_000, 1))
-    assert kinds(quick) == ["speed"]
+    assert await kinds(quick) == ["speed"]
 
 
 async def test_of_too_many_listeners_the_oldest_starts_over() -> None:
     one = hub()
     many = [one.subscribe(AT) for _ in range(LISTENERS_MAX + 1)]
-    assert kinds(many[0]) == ["ready", "reset"]
-    assert len([body async for body in many[0]]) == 2
+    assert [body.kind async for body in many[0]] == ["ready", "reset"]
     one.publish(speeds(101, 1))
-    assert all(kinds(listener) == ["ready", "speed"] for listener in many[1:])
+    assert [await kinds(listener) for listener in many[1:]] == [["ready", "speed"]] * LISTENERS_MAX
 
 
 async def test_a_sign_of_life_comes_only_where_nothing_else_waits() -> None:
     one = hub()
     events = one.subscribe(AT)
     one.beat()
-    assert len(waiting(events)) == 1
     assert [body.kind for body in await events.next()] == ["ready"]
     one.beat()
     one.beat()
-    assert waiting(events) == [None]
     one.publish(speeds(101, 1))
     assert (await anext(events)).kind == "speed"
     one.beat()
@@ -380,18 +366,18 @@ async def test_only_the_operator_listens(tmp_path: Path) -> None:
             assert answer.json()["fix"]
         answer = await client.get(EVENTS.path, headers={**KEY, "Origin": url})
         assert answer.status_code == 403
-        assert len(stage.sim.service.world_store.events._listeners) == 0
+        assert len(streams_of(stage.sim.app)) == 0
 
 
 @pytest.mark.slow
 async def test_who_hangs_up_is_forgotten(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
-        listeners = stage.sim.service.world_store.events._listeners
+        streams = streams_of(stage.sim.app)
         async with line_to(url) as line:
             await line.event()
-            assert len(listeners) == 1
+            assert len(streams) == 1
         async with asyncio.timeout(WAIT_S):
-            while listeners:  # noqa: ASYNC110  (the server's side of a line has no event)
+            while len(streams):  # noqa: ASYNC110  (the server's side of a line has no event)
                 await asyncio.sleep(0.01)
 
 
@@ -418,7 +404,7 @@ async def test_the_end_of_the_line_ends_its_streams_at_once(tmp_path: Path) -> N
         assert await following == ["ready", "fill"]
         # Who listens in process hears on: only the line has ended.
         await buy(stage)
-        assert kinds(inside) == ["ready", "fill", "fill"]
+        assert await kinds(inside) == ["ready", "fill", "fill"]
 
 
 async def unread(url: str) -> asyncio.StreamWriter:
@@ -445,7 +431,7 @@ async def test_who_reads_nothing_is_let_go_and_does_not_hold_back_the_end(
             writer = await unread(url)
             # More than all buffers on the way hold, until the listener is let go.
             seq = 10**6
-            while events._listeners:
+            while len(streams_of(stage.sim.app)):
                 events.publish([(seq + count, event) for count in range(200)])
                 seq += 200
                 await asyncio.sleep(0)

@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 
 from kit.engine.topics import TOPICS
+from kit.service.heard import heard
 from service_tui.engine.events import Event, SpeedSet, Ticked
 from service_tui.engine.world import World
 from service_tui.server.events.listeners import EventHub, Subscription
@@ -29,10 +30,8 @@ def speeds(*numbers: int) -> list[tuple[int, Event]]:
     return [(seq, SpeedSet(AT, AT, 1)) for seq in numbers]
 
 
-def heard(listener: Subscription) -> list[tuple[str, int]]:
-    found = [(one.kind, one.seq) for one in listener._waiting if one is not None]
-    listener._waiting.clear()
-    return found
+async def told(listener: Subscription) -> list[tuple[str, int]]:
+    return [(one.kind, one.seq) for one in await heard(listener)]
 
 
 async def test_a_listener_waits_until_something_happens() -> None:
@@ -77,21 +76,20 @@ async def test_who_leaves_the_block_listens_no_more() -> None:
     one = hub()
     async with one.subscribe(AT) as listener:
         one.publish(speeds(101))
-        assert heard(listener) == [("ready", 100), ("speed", 101)]
+        assert await told(listener) == [("ready", 100), ("speed", 101)]
     one.publish(speeds(102))
-    assert heard(listener) == []
+    assert await told(listener) == []
 
 
 async def test_a_new_listener_begins_at_the_last_number() -> None:
     one = hub()
     one.publish([*speeds(101), (102, Ticked(AT, AT, ()))])
-    (ready,) = one.subscribe(AT)._waiting
-    assert ready is not None
+    (ready,) = await heard(one.subscribe(AT))
     assert (ready.kind, ready.seq, ready.at) == ("ready", 102, moment(AT))
 
 
 @pytest.mark.parametrize(
-    ("after", "told"),
+    ("after", "expected"),
     [
         (99, [("reset", 103)]),
         (100, [("ready", 100), ("speed", 101), ("speed", 103)]),
@@ -103,11 +101,11 @@ async def test_a_new_listener_begins_at_the_last_number() -> None:
     ],
 )
 async def test_who_comes_back_hears_what_came_after_the_number_it_knew(
-    after: int, told: list[tuple[str, int]]
+    after: int, expected: list[tuple[str, int]]
 ) -> None:
     one = hub()
     one.publish([*speeds(101), (102, Ticked(AT, AT, ())), *speeds(103)])
-    assert heard(one.subscribe(AT, after)) == told
+    assert await told(one.subscribe(AT, after)) == expected
 
 
 async def test_followers_get_all_that_happened_also_what_no_listener_is_told() -> None:
@@ -118,7 +116,7 @@ async def test_followers_get_all_that_happened_also_what_no_listener_is_told() -
     listener = one.subscribe(AT)
     one.publish(batch)
     assert followed == [batch]
-    assert heard(listener) == [("ready", 100), ("speed", 101)]
+    assert await told(listener) == [("ready", 100), ("speed", 101)]
 
 
 async def test_after_a_reading_back_nothing_from_before_is_handed_out() -> None:
@@ -126,13 +124,13 @@ async def test_after_a_reading_back_nothing_from_before_is_handed_out() -> None:
     listener = one.subscribe(AT)
     one.publish(speeds(101, 102))
     one.start_over(90, AT)
-    assert heard(listener)[-1] == ("reset", 90)
-    assert heard(one.subscribe(AT, 89)) == [("reset", 90)]
-    assert heard(one.subscribe(AT, 90)) == [("ready", 90)]
-    assert heard(one.subscribe(AT, 101)) == [("reset", 90)]
+    assert (await told(listener))[-1] == ("reset", 90)
+    assert await told(one.subscribe(AT, 89)) == [("reset", 90)]
+    assert await told(one.subscribe(AT, 90)) == [("ready", 90)]
+    assert await told(one.subscribe(AT, 101)) == [("reset", 90)]
     one.publish(speeds(91))
-    assert heard(listener) == [("speed", 91)]
-    assert heard(one.subscribe(AT, 90)) == [("ready", 90), ("speed", 91)]
+    assert await told(listener) == [("speed", 91)]
+    assert await told(one.subscribe(AT, 90)) == [("ready", 90), ("speed", 91)]
 
 
 async def test_the_close_ends_every_subscription() -> None:

@@ -2,7 +2,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Final
 
 import httpx
@@ -18,14 +17,13 @@ from service_tui.server.http.access import (
     BODY_MAX,
     KEY_MAX,
     Access,
-    Caller,
     check_own,
     hash_of,
     key_of,
     new_key,
 )
 from service_tui.server.http.loopback import listen
-from service_tui.server.http.people.roster import OWNER, THE_OWNER, Person
+from service_tui.server.http.people.roster import Person
 from service_tui.server.http.refusals import Denied
 from service_tui.terms import PersonRole, Plan
 from service_tui.wire.agents import AgentBody
@@ -496,57 +494,6 @@ def kept_in(path: Path) -> bytes:
 # -- the rules, one by one -----------------------------------------------------------------
 
 
-class Noted:
-    """What a service is asked of for its access, and what it notes."""
-
-    def __init__(self, **changes: Any) -> None:
-        self.agents: dict[str, Any] = {}
-        self.persons: dict[str, Person] = {}
-        self.consoles: dict[str, Any] = {}
-        self.taken: list[tuple[object, ...]] = []
-        self.wait_s = 0.0
-        self.seen: list[tuple[object, ...]] = []
-        self.limits = True
-        self.operator_agent = "own"
-        self.plan = Plan.PRO
-        self.address = "http://127.0.0.1:9"
-        self.world = SimpleNamespace(by_key_hash=self.agents.get)
-        self.people = SimpleNamespace(by_key=self.persons.get)
-        self.clock = SimpleNamespace(monotonic=lambda: 71.5)
-        self.rates = SimpleNamespace(take=self._take)
-        self.presence = SimpleNamespace(note=lambda *words: self.seen.append(words))
-        self.console_agent = self.consoles.get
-        vars(self).update(changes)
-
-    def _take(self, *words: object, now: float) -> float:
-        self.taken.append((*words, now))
-        return self.wait_s
-
-
-ACCESS: Final = Access(hash_of("sk_owner"))
-
-
-def agent(agent_id: str = "a1", plan: Plan = Plan.FREE, console_of: str = "") -> Any:
-    settings = SimpleNamespace(plan=plan, console_of=console_of)
-    return SimpleNamespace(agent_id=agent_id, settings=settings)
-
-
-def sent(key: str) -> Headers:
-    return Headers({"Authorization": f"Bearer {key}"})
-
-
-def an_endpoint(**changes: Any) -> Any:
-    given = {
-        "plan": Plan.FREE, "reads": False, "operator": False, "role": None,
-        "path": "/api/sdk/trade", "method": "POST",
-    }  # fmt: skip
-    return SimpleNamespace(**{**given, **changes})
-
-
-def a_call(caller: Any, *, here: bool = False, peer: str = "10.0.0.9") -> Caller:
-    return Caller(caller, "/api/sdk/trade", in_process=here, peer=peer)
-
-
 def status(run: Callable[[], object]) -> int:
     with pytest.raises(Denied) as refused:
         run()
@@ -586,119 +533,6 @@ def test_a_key_is_sent_once_and_in_one_word(headers: list[Header], key: str | No
         assert key_of(given) == key
     else:
         assert status(lambda: key_of(given)) == 401
-        assert ACCESS.known(Noted(), given) is None  # pyright: ignore[reportArgumentType]
-        assert ACCESS.operator(Noted(), given) is None  # pyright: ignore[reportArgumentType]
-
-
-def test_an_agent_is_known_by_its_key_and_a_person_by_the_agent_of_the_console() -> None:
-    noted: Any = Noted()
-    mine, owners, anns = agent("a1"), agent("own"), agent("anns")
-    noted.agents[hash_of("k1")] = mine
-    noted.persons["k2"] = Person("ann", PersonRole.TRADER)
-    noted.consoles.update({OWNER: owners, "ann": anns})
-    for key, found in (("k1", mine), ("k2", anns), ("sk_owner", owners)):
-        assert ACCESS.agent(noted, sent(key), an_endpoint()) is found
-        assert ACCESS.known(noted, sent(key)) is found
-    assert ACCESS.known(noted, sent("k3")) is None
-    assert status(lambda: ACCESS.agent(noted, sent("k3"), an_endpoint())) == 401
-    noted.consoles.clear()
-    assert status(lambda: ACCESS.agent(noted, sent("k2"), an_endpoint())) == 409
-    assert ACCESS.known(noted, sent("k2")) is None
-
-
-def test_an_observers_console_reads_and_changes_nothing() -> None:
-    noted: Any = Noted()
-    noted.persons["k2"] = Person("ann", PersonRole.OBSERVER)
-    noted.consoles["ann"] = anns = agent("anns")
-    assert ACCESS.agent(noted, sent("k2"), an_endpoint(reads=True)) is anns
-    assert status(lambda: ACCESS.agent(noted, sent("k2"), an_endpoint())) == 403
-
-
-@pytest.mark.parametrize("has", list(Plan))
-@pytest.mark.parametrize("needs", list(Plan))
-def test_a_plan_opens_its_own_paths_and_those_of_the_smaller_ones(has: Plan, needs: Plan) -> None:
-    noted: Any = Noted()
-    noted.agents[hash_of("k1")] = agent(plan=has)
-    order = [Plan.FREE, Plan.PRO, Plan.ELITE]
-    if order.index(has) >= order.index(needs):
-        assert ACCESS.agent(noted, sent("k1"), an_endpoint(plan=needs)) is not None
-    else:
-        assert status(lambda: ACCESS.agent(noted, sent("k1"), an_endpoint(plan=needs))) == 403
-
-
-@pytest.mark.parametrize(
-    ("role", "needed", "may"),
-    [
-        (PersonRole.OBSERVER, None, True),
-        (PersonRole.OBSERVER, PersonRole.OBSERVER, True),
-        (PersonRole.OBSERVER, PersonRole.TRADER, False),
-        (PersonRole.SUPERVISOR, PersonRole.TRADER, True),
-        (PersonRole.SUPERVISOR, PersonRole.OWNER, False),
-    ],
-)
-def test_a_person_is_noted_and_needs_the_role_of_the_path(
-    role: PersonRole, needed: PersonRole | None, *, may: bool
-) -> None:
-    noted: Any = Noted()
-    noted.persons["k2"] = ann = Person("ann", role)
-    endpoint = an_endpoint(operator=True, role=needed)
-    if may:
-        assert ACCESS.person(noted, endpoint, sent("k2")) == ann
-    else:
-        assert status(lambda: ACCESS.person(noted, endpoint, sent("k2"))) == 403
-    assert noted.seen == [("ann", role, 71.5)]
-    assert ACCESS.operator(noted, sent("k2")) == ann
-    assert ACCESS.operator(noted, sent("sk_owner")) == THE_OWNER
-    assert ACCESS.operator(noted, sent("k3")) is None
-    assert status(lambda: ACCESS.person(noted, endpoint, sent("k3"))) == 401
-    assert len(noted.seen) == 1
-
-
-COUNTED: Final = [
-    # An agent over the network or on this machine.
-    (an_endpoint(), a_call(agent("a1")), "a1"),
-    (an_endpoint(), a_call(agent("a1"), here=True), "a1"),
-    (an_endpoint(reads=True), a_call(agent("a1"), peer=""), "a1"),
-    # The desk's own agent: free in this process, and to read on this machine.
-    (an_endpoint(), a_call(agent("own"), here=True), None),
-    (an_endpoint(), a_call(agent("own"), peer=""), "own"),
-    (an_endpoint(reads=True), a_call(agent("own"), peer=""), None),
-    (an_endpoint(reads=True), a_call(agent("own")), "own"),
-    # The agent of a person's console: free to read from anywhere.
-    (an_endpoint(reads=True), a_call(agent("a2", console_of="ann")), None),
-    (an_endpoint(), a_call(agent("a2", console_of="ann")), "a2"),
-    # Nobody: each machine counts alone, on the paths that have a fixed rate.
-    (an_endpoint(path="/api/sdk/skills"), a_call(None), "10.0.0.9"),
-    (an_endpoint(path="/api/sdk/skills"), a_call(None, here=True), None),
-    (an_endpoint(path="/api/sdk/health"), a_call(None), None),
-    # A person's own paths.
-    (an_endpoint(operator=True), a_call(agent("a1")), None),
-]
-
-
-@pytest.mark.parametrize(("endpoint", "caller", "who"), COUNTED)
-def test_whose_call_counts_against_the_rates(
-    endpoint: Any, caller: Caller, who: str | None
-) -> None:
-    noted: Any = Noted()
-    ACCESS.admit(noted, endpoint, caller)
-    limit = 300 if endpoint.path.endswith("skills") else 30
-    limit = 60 if endpoint.path.endswith("trade") else limit
-    assert noted.taken == ([] if who is None else [(who, endpoint.path, limit, 71.5)])
-
-
-def test_a_call_above_the_rate_is_refused_unless_nothing_is_counted() -> None:
-    noted: Any = Noted(wait_s=4.0)
-    assert status(lambda: ACCESS.admit(noted, an_endpoint(), a_call(agent()))) == 429
-    noted.limits = False
-    ACCESS.admit(noted, an_endpoint(), a_call(agent()))
-    assert len(noted.taken) == 1
-
-
-def test_the_rate_of_an_agent_is_that_of_its_own_plan() -> None:
-    noted: Any = Noted()
-    ACCESS.admit(noted, an_endpoint(), a_call(agent(plan=Plan.ELITE)))
-    assert noted.taken == [("a1", "/api/sdk/trade", 600, 71.5)]
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,6 @@ async def test_repeats_at_the_same_moment_wait_for_the_first(tmp_path: Path) -> 
         assert len({call.result().content for call in calls}) == 1
         assert other.result().status_code == 409
         assert stage.agent.trades_count == 1
-        assert len(stage.sim.service.repeats._running) == 0
 
 
 async def test_it_is_remembered_over_a_restart_and_for_a_day(tmp_path: Path) -> None:
@@ -224,7 +223,6 @@ async def test_beyond_what_memory_holds_the_disk_is_asked(
     async with at_work(tmp_path, clock=clock) as (stage, client):
         orders = {f"k{index}": order_of(stage, 1, index) for index in range(8)}
         first = {key: (await place(client, order, key)) for key, order in orders.items()}
-        assert len(stage.sim.service.repeats._known) == 3
         for key, order in orders.items():
             assert (await place(client, order, key)).content == first[key].content
         key, agent_id = stage.key, stage.agent_id
@@ -265,7 +263,6 @@ async def test_answers_older_than_a_day_leave_the_disk(
         )
         assert stage.agent.trades_count == 16
         assert count <= 8
-        assert len(stage.sim.service.repeats._known) <= 8
 
 
 async def cut_off(call: Coroutine[Any, Any, object], after: int) -> None:

@@ -1,16 +1,16 @@
 """Which calls are repeats: by agent and key, over a day, whatever memory has forgotten."""
 
 import asyncio
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 from starlette.datastructures import Headers
 
-from service_tui.server.http import idempotency
-from service_tui.server.http.idempotency import Promise, Repeats, hash_of, key_of, recall
+from kit.service.memory import MemoryDatabase
+from service_tui.server.http.idempotency import KNOWN_MAX, Promise, Repeats, hash_of, key_of, recall
 from service_tui.server.http.refusals import Denied
-from service_tui.storage.answers import KEPT_S, Answer
+from service_tui.storage.answers import KEPT_S, Answer, remember
+from service_tui.storage.db import tables
 from service_tui.wire.world import SpeedRequest
 
 NOW: Final = 1_800_000_000.0
@@ -37,8 +37,8 @@ def promise(**changes: Any) -> Promise:
     return Promise(**{**given, **changes})
 
 
-def repeats(kept: Kept, *known: tuple[str, str, float]) -> Repeats:
-    return Repeats(kept, list(known))  # pyright: ignore[reportArgumentType]
+def repeats(kept: Kept, *known: tuple[str, str, float], known_max: int = KNOWN_MAX) -> Repeats:
+    return Repeats(kept, list(known), known_max)  # pyright: ignore[reportArgumentType]
 
 
 async def earlier(one: Repeats, asked: Promise) -> Answer | None:
@@ -121,12 +121,9 @@ async def test_a_key_is_forgotten_after_a_day_the_oldest_first() -> None:
     assert [key for _, key, _ in kept.asked] == ["young"]
 
 
-async def test_what_memory_had_no_room_for_is_looked_up_on_disk(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(idempotency, "KNOWN_MAX", 2)
+async def test_what_memory_had_no_room_for_is_looked_up_on_disk() -> None:
     kept = Kept(answer(key="first"))
-    one = repeats(kept)
+    one = repeats(kept, known_max=2)
     for count, key in enumerate(("first", "second")):
         await earlier(one, promise(key=key, at=NOW + count))
     assert kept.asked == []
@@ -138,16 +135,13 @@ async def test_what_memory_had_no_room_for_is_looked_up_on_disk(
     assert [key for _, key, _ in kept.asked] == ["third", "first"]
 
 
-async def test_a_start_with_more_keys_than_memory_holds_looks_each_up_for_a_day(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(idempotency, "KNOWN_MAX", 2)
+async def test_a_start_with_more_keys_than_memory_holds_looks_each_up_for_a_day() -> None:
     known = [("a1", "second", NOW), ("a1", "third", NOW + 1)]
     kept = Kept()
-    one = repeats(kept, *known)
+    one = repeats(kept, *known, known_max=2)
     await earlier(one, promise(key="new", at=NOW + KEPT_S - 1))
     assert [key for _, key, _ in kept.asked] == ["new"]
-    again = repeats(kept, known[0])
+    again = repeats(kept, known[0], known_max=2)
     await earlier(again, promise(key="new", at=NOW + 5))
     assert len(kept.asked) == 1
 
@@ -168,7 +162,6 @@ async def test_of_two_calls_with_one_key_the_second_waits_for_the_first() -> Non
         tasks.create_task(call("other", promise(key="k2")))
     assert order.index("one ends") < order.index("two again")
     assert order.index("other new") < order.index("one ends")
-    assert one._running == {}
 
 
 async def test_a_call_that_fails_lets_the_next_one_in() -> None:
@@ -179,18 +172,9 @@ async def test_a_call_that_fails_lets_the_next_one_in() -> None:
     assert await earlier(one, promise()) is None
 
 
-def test_a_start_reads_the_keys_of_the_last_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-
-    def made(database: object) -> object:
-        def recent(**named: object) -> list[tuple[str, str, float]]:
-            asked.append((database, named))
-            return [("a1", "k1", NOW - 9)]
-
-        return SimpleNamespace(recent=recent)
-
-    monkeypatch.setattr(idempotency, "Answers", made)
-    one = recall("database", NOW)  # pyright: ignore[reportArgumentType]
-    assert asked == [("database", {"now": NOW, "limit": idempotency.KNOWN_MAX})]
-    assert not one._is_new(hash(("a1", "k1")), NOW)
-    assert one._is_new(hash(("a1", "k2")), NOW)
+async def test_a_start_reads_the_keys_of_the_last_day() -> None:
+    database: Any = MemoryDatabase(tables.Idempotency)
+    await database.write(lambda connection: remember(connection, answer()))
+    one = recall(database, NOW)
+    assert await earlier(one, promise()) == answer()
+    assert await earlier(one, promise(key="k2")) is None

@@ -69,7 +69,7 @@ def paid(realized: int, sources: tuple[str, ...] | None = ("news",)) -> Payout:
 def sums_of(*events: Any) -> PastSums:
     sums = PastSums()
     for one in events:
-        sums._add("ada", "m1", one)
+        sums.add("ada", "m1", one)
     return sums
 
 

@@ -1,7 +1,6 @@
 """Ended positions of the journal: which are found, how they read, and who bought them."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -51,7 +50,7 @@ class Journal:
         self.asked: list[tuple[object, ...]] = []
         self.buys: list[object] = []
         self.named: list[set[str]] = []
-        self.past = SimpleNamespace(heads=self.heads)
+        self.past = self
 
     async def ends_before(
         self, who: object, kinds: object, before: int | None, *, limit: int

@@ -13,8 +13,8 @@ from service_tui.server.routes.agent_results import (
     POINTS_MAX,
     Bucket,
     SkillResult,
-    _buckets,
     _skill_body,
+    buckets_of,
     pnl_curve,
     skill_results,
 )
@@ -243,7 +243,7 @@ def test_nothing_is_known_to_be_left_of_an_edge_without_both_figures(
 def test_a_confidence_counts_from_the_lower_edge_on_and_certainty_in_the_last(
     confidence: float, low: float
 ) -> None:
-    (bucket,) = _buckets([(confidence, True), (confidence, False)])
+    (bucket,) = buckets_of([(confidence, True), (confidence, False)])
     assert (bucket.low, bucket.count, bucket.confidence, bucket.hit_rate) == (
         low, 2, confidence, 0.5,
     )  # fmt: skip

@@ -2,30 +2,28 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from types import SimpleNamespace
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
+from kit.desk.faults import broken_disk
 from kit.engine.bare import AT, bare_world, listed
+from kit.service.stage import OPERATOR, open_stage
 from service_tui.engine.notify.price_alerts import PriceAlert
 from service_tui.engine.notify_events import PriceAlertSet
-from service_tui.engine.world import World
-from service_tui.server.http.people.invitation_book import InvitationBook, InvitationTerms
+from service_tui.server.embedded import BASE_URL
 from service_tui.server.routes import agent_results, alerts, people
-from service_tui.storage.errors import StorageError
 from service_tui.storage.invitations import InvitationRecord
 from service_tui.storage.people import PersonRecord
 from service_tui.terms import AlertCondition, Side
 from service_tui.units import Timestamp
+from service_tui.wire.endpoints.people import INVITATIONS, INVITE
 
 
 def at(seconds: float) -> datetime:
     return datetime.fromtimestamp(AT + seconds, UTC)
-
-
-def asked(world: World) -> Any:
-    return cast("Any", SimpleNamespace(world=world, now=AT))
 
 
 def test_a_person_is_told_with_the_agents_that_are_theirs() -> None:
@@ -33,7 +31,7 @@ def test_a_person_is_told_with_the_agents_that_are_theirs() -> None:
     for name, owner in (("a1", "zoe"), ("a2", "ada"), ("a3", "zoe")):
         world.agents[name].change({"owner": owner})
     record = PersonRecord("zoe", "trader", "s", "h", AT, "owner", AT + 9)
-    assert people._person_body(asked(world), record).model_dump() == {
+    assert people.person_body(world, record).model_dump() == {
         "name": "zoe",
         "role": "trader",
         "created_at": at(0),
@@ -50,7 +48,7 @@ def test_an_invitation_is_told_with_its_uses_and_without_its_code() -> None:
     record = InvitationRecord(
         "i1", "s", "h", 5, "pro", 7_000_000, "zoe", AT, "owner", AT + 60, AT + 9
     )
-    assert people._invitation_body(asked(world), record).model_dump() == {
+    assert people.invitation_body(world, record).model_dump() == {
         "invitation_id": "i1",
         "uses": 5,
         "used": 2,
@@ -64,7 +62,7 @@ def test_an_invitation_is_told_with_its_uses_and_without_its_code() -> None:
     }
     # A budget of nothing is a budget; none is none.
     for budget, told in ((0, 0.0), (None, None)):
-        body = people._invitation_body(asked(world), replace(record, budget=budget))
+        body = people.invitation_body(world, replace(record, budget=budget))
         assert body.daily_budget == told
 
 
@@ -78,7 +76,7 @@ def alert(market_id: str = "m1", **fields: Any) -> PriceAlert:
 def test_a_price_alert_is_told_with_the_price_of_its_side_now() -> None:
     world = bare_world()
     listed(world, start_price=0.25)
-    told = alerts._body(asked(world), alert(triggered_at=AT, triggered_price=0.71))
+    told = alerts.alert_body(world, alert(triggered_at=AT, triggered_price=0.71))
     assert told.model_dump() == {
         "id": "p1",
         "market_id": "m1",
@@ -92,14 +90,14 @@ def test_a_price_alert_is_told_with_the_price_of_its_side_now() -> None:
         "triggered_price": 0.71,
         "current_price": 0.75,
     }
-    gone = alerts._body(asked(world), alert("m9"))
+    gone = alerts.alert_body(world, alert("m9"))
     assert (gone.current_price, gone.triggered_at, gone.market_question) == (None, None, "")
 
 
 def test_confidence_is_told_by_fifths_with_both_ends() -> None:
     bounds = agent_results.BUCKETS
     sure = [(bounds[0], True), (bounds[1], False), (bounds[-1], True)]
-    found = list(agent_results._buckets(sure))
+    found = list(agent_results.buckets_of(sure))
     assert [(one.low, one.high, one.count) for one in found] == [
         (bounds[0], bounds[1], 1),
         (bounds[1], bounds[2], 1),
@@ -111,20 +109,19 @@ def test_confidence_is_told_by_fifths_with_both_ends() -> None:
 
 @pytest.mark.parametrize(("values", "mean"), [([], None), ([1.0], 1.0), ([1.0, 4.0], 2.5)])
 def test_nothing_has_no_mean(values: list[float], mean: float | None) -> None:
-    assert agent_results._mean(values) == mean
+    assert agent_results.mean_of(values) == mean
 
 
-@pytest.mark.parametrize("is_new", [True, False])
-async def test_an_invitation_that_was_not_written_is_taken_back(*, is_new: bool) -> None:
-    book = InvitationBook([])
-    terms = InvitationTerms(1, Timestamp(AT + 60))
-    before, _ = book.add("i1", terms, "zoe", AT)
-    record = book.end("i1", AT)
-
-    async def write(*_: object, **__: object) -> None:
-        raise StorageError("no room")
-
-    request = cast("Any", SimpleNamespace(service=SimpleNamespace(invitations=book), write=write))
-    with pytest.raises(StorageError):
-        await people._kept_invitation(request, record, None if is_new else before)
-    assert book.find("i1") == (None if is_new else before)
+@pytest.mark.slow
+async def test_an_invitation_that_was_not_written_is_taken_back(tmp_path: Path) -> None:
+    headers = {"Authorization": f"Bearer {OPERATOR}"}
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        httpx.AsyncClient(
+            transport=stage.sim.transport, base_url=BASE_URL, headers=headers
+        ) as http,
+    ):
+        with broken_disk():
+            refused = await http.post(INVITE.path, json={"uses": 1, "days": 1})
+        assert refused.status_code == 503, refused.text
+        assert (await http.get(INVITATIONS.path)).json()["invitations"] == []

@@ -1,6 +1,5 @@
 """What an agent is told before a trade: its position, its turns, the price of size, its edge."""
 
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -20,6 +19,7 @@ from service_tui.wire.market_context import (
     MarketContextQuery,
     RecentTradeBody,
 )
+from service_tui.wire.positions import PositionBody, PositionSideBody
 
 YES, NO = Side.YES, Side.NO
 
@@ -87,25 +87,26 @@ def test_the_last_trades_are_told_with_price_and_reason() -> None:
     )  # fmt: skip
 
 
-def side(name: str, value: float, cost: float, age_h: float = 2.0) -> Any:
+def held_side(name: str, value: float, cost: float, age_h: float = 2.0) -> PositionSideBody:
     opened = moment(Timestamp(AT - age_h * HOUR))
-    return SimpleNamespace(
+    return PositionSideBody.model_construct(
         side=name, current_value=value, cost_basis=cost, shares=8.0, opened_at=opened
     )
 
 
 def test_of_two_sides_held_the_one_worth_more_is_told() -> None:
-    held: Any = SimpleNamespace(sides=(side("yes", 3.0, 2.0), side("no", 5.0, 4.0)))
+    held = PositionBody(
+        market_id="m1", sides=(held_side("yes", 3.0, 2.0), held_side("no", 5.0, 4.0))
+    )
     assert context.position_part(held, AT) == ContextPositionBody(
         has_position=True, side=NO, shares=8.0, avg_cost_basis=0.5, current_value=5.0,
         unrealized_pnl=1.0, pnl_pct=0.25, position_age_hours=2.0,
     )  # fmt: skip
-    free: Any = SimpleNamespace(sides=(side("yes", 3.0, 0.0, age_h=-1),))
+    free = PositionBody(market_id="m1", sides=(held_side("yes", 3.0, 0.0, age_h=-1),))
     told = context.position_part(free, AT)
     assert told is not None
     assert (told.pnl_pct, told.position_age_hours, told.unrealized_pnl) == (0.0, 0.0, 3.0)
-    nothing: Any = SimpleNamespace(sides=())
-    assert context.position_part(nothing, AT) is None
+    assert context.position_part(PositionBody(market_id="m1"), AT) is None
     assert context.position_part(None, AT) is None
 
 
@@ -185,7 +186,7 @@ def warned(discipline: DisciplineBody = CALM, *, halted: bool = False, **changes
     if halted:
         world.decide(HaltSet(AT, halted=True))
     request = request_to(bare_service(world), "ada")
-    return list(context._warnings(request, market, discipline))
+    return list(context.warnings_of(request, market, discipline))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ async def test_a_market_is_told_as_its_agent_should_see_it() -> None:
         assert (criteria.agent_id, criteria.market_id, limit, offset) == ("ada", "m1", 200, 0)
         return [], 0
 
-    one.world_store.past, one.world_store.history = SimpleNamespace(market=found), history
+    one.world_store.past.market, one.world_store.history = found, history
     query = MarketContextQuery(my_probability=0.1)
     request = request_to(one, "ada", path={"market_id": "m1"}, query=query)
     told = await context.market_context(request)
@@ -241,14 +242,13 @@ async def test_a_market_is_told_as_its_agent_should_see_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("price", "is_told"), [(0.03, False), (0.0299, True), (0.97, False), (0.9701, True)]
+    ("price", "is_told"), [(0.0301, False), (0.0299, True), (0.9699, False), (0.9701, True)]
 )
 def test_a_price_near_its_end_is_warned_of_from_three_cents_on(
-    monkeypatch: pytest.MonkeyPatch, price: float, *, is_told: bool
+    price: float, *, is_told: bool
 ) -> None:
     world = bare_world("ada")
-    market = listed(world, resolves_at=Timestamp(AT + 9 * HOUR))
-    monkeypatch.setattr(type(market), "price", lambda _: price)
+    market = listed(world, resolves_at=Timestamp(AT + 9 * HOUR), start_price=Probability(price))
     request = request_to(bare_service(world), "ada")
-    found = context._warnings(request, market, context.discipline_part([], AT))
+    found = context.warnings_of(request, market, context.discipline_part([], AT))
     assert ("the price is almost certain" in found) is is_told

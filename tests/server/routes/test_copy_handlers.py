@@ -218,5 +218,5 @@ def test_a_buy_that_waits_counts_for_the_agent_that_asked_for_it(
 ) -> None:
     one = service()
     one.world.pending_trades.waiting["h1"] = HELD._replace(agent_id=holder)
-    assert copytrading._is_held(request_to(one, "ada"), "m1", Venue.SIM) is held
-    assert not copytrading._is_held(request_to(one, "ada"), "m2", Venue.SIM)
+    assert copytrading.is_held_by(request_to(one, "ada"), "m1", Venue.SIM) is held
+    assert not copytrading.is_held_by(request_to(one, "ada"), "m2", Venue.SIM)

@@ -147,11 +147,11 @@ async def test_the_operator_changes_an_agent(tmp_path: Path) -> None:
         assert {name: body[name] for name in wanted} == wanted
         answer = await buy(stage, stage.key)
         assert (answer.json()["success"], answer.json()["error_code"]) == (False, "TRADING_PAUSED")
-        before = stage.sim.service.world_store.events._last
+        before = stage.sim.service.world_store.seq
         again = await said(stage, DESK_PATCH_AGENT, json=wanted | {"suspended": None})
         assert again == body
         # What is as wanted already leaves no row.
-        assert stage.sim.service.world_store.events._last == before
+        assert stage.sim.service.world_store.seq == before
         found = await asyncio.to_thread(restore, stage.at_rest, TOPICS)
         assert found is not None
         assert found[0].agents[stage.agent_id].settings == stage.agent.settings

@@ -6,9 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from kit.engine.bare import AT, bare_world, listed
+from kit.engine.bare import AT, bare_world
 from kit.service.bare import ACT, ANN, bare_service, request_to
-from service_tui.engine.books.venues import VenueAccount
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import AgentChanged, KeyRotated, PlanSet
 from service_tui.server.claim.codes import CODE_S, TRIES, ClaimCodes
@@ -17,8 +16,8 @@ from service_tui.server.http.people.roster import Person
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import desk
 from service_tui.storage.errors import StorageError, StorageFullError
-from service_tui.terms import PersonRole, Plan, Venue, WalletKind
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.terms import PersonRole, Plan, WalletKind
+from service_tui.units import Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.desk import AccountPatch, DeskAgentPatch
 
@@ -289,76 +288,4 @@ async def test_agents_are_listed_in_the_order_of_their_registration() -> None:
     assert body.account == await desk.account(request_of(one))
 
 
-def test_a_listener_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = service()
-    monkeypatch.setattr(type(one), "subscribe", lambda _, after: f"after {after}")
-    assert desk.listen(request_of(one), 7) == "after 7"
-
-
 # -- a row --------------------------------------------------------------------------------------
-
-
-def test_an_agent_is_shown_with_each_of_its_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = service()
-    world, agent = one.world, one.world.agents["ada"]
-    agent.trades_count, agent.win_count, agent.loss_count = 9, 4, 3
-    agent.last_trade_at, agent.day_equity = Timestamp(AT - 8), Micros(9_900 * ONE)
-    agent.sdk_version = "1.2"
-    monkeypatch.setattr(desk, "agent_pnl", lambda *_: Micros(-7 * ONE))
-    monkeypatch.setattr(type(agent), "spent_today", lambda _, at: Micros((at == AT) * 5 * ONE))
-    sides = SimpleNamespace(
-        yes=SimpleNamespace(shares=1), no=SimpleNamespace(shares=2), market_id="m1"
-    )
-    monkeypatch.setattr(type(agent), "open_positions", lambda _: [])
-    row = desk.agent_row(request_of(one), agent)
-    assert (row.cash, row.equity, row.pnl_total, row.pnl_today) == (10_000, 10_000, -7, 100)
-    assert (row.trades_count, row.wins, row.losses, row.spent_today) == (9, 4, 3, 5.0)
-    assert (row.last_trade_at, row.created_at) == (moment(Timestamp(AT - 8)), moment(AT))
-    assert (row.sdk_version, row.venues, row.positions_count) == ("1.2", (), 0)
-    monkeypatch.setattr(type(world), "equity", lambda *_: Micros(0))
-    monkeypatch.setattr(type(agent), "open_positions", lambda _: [sides, sides])
-    monkeypatch.setattr(desk, "buy_limits_body", lambda *_: row.rails)
-    assert desk.agent_row(request_of(one), agent).positions_count == 4
-
-
-def test_a_real_venue_is_shown_where_an_agent_was_ever_active(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    one = service()
-    listed(one.world, "m1", home=Venue.EVM)
-    agent = one.world.agents["ada"]
-    account = VenueAccount("ada", Venue.EVM, trades_count=0, realized=Micros(2 * ONE))
-    states = list(desk.UNSETTLED)
-    account.holdings = {
-        str(number): SimpleNamespace(
-            is_held=lambda held=held: held, state=state, payout=lambda: Micros(3 * ONE)
-        )
-        for number, (held, state) in enumerate([
-            (True, states[0]),
-            (True, states[-1]),
-            (False, states[0]),
-            (True, "settled"),
-        ])
-    }  # type: ignore[assignment]
-    orders: list[object] = []
-    mine, times = ("ada", Venue.EVM), (AT, AT)
-    venues = SimpleNamespace(
-        account=lambda *who: {mine: account}[who],
-        orders=lambda *who: {mine: orders}[who],
-        cash=lambda *who: {mine: Micros(30 * ONE)}[who],
-        reserved=lambda *who: {mine: Micros(4 * ONE)}[who],
-        equity=lambda _, at: {times: Micros(50 * ONE)}[at],
-        unrealized=lambda _, at: {times: Micros(ONE)}[at],
-    )
-    monkeypatch.setattr(one.world, "venues", venues)
-    one.world.world_at = AT
-    assert desk._venue_row(request_of(one), agent, Venue.EVM) is None
-    account.trades_count = 1
-    assert desk._venue_row(request_of(one), agent, Venue.EVM) is not None
-    account.trades_count, orders[:] = 0, ["order"]
-    row = desk._venue_row(request_of(one), agent, Venue.EVM)
-    assert row is not None
-    assert (row.venue, row.cash, row.reserved, row.equity, row.pnl) == (
-        Venue.EVM, 30.0, 4.0, 50.0, 3.0,
-    )  # fmt: skip
-    assert (row.positions_count, row.orders_count, row.to_redeem) == (2, 1, 12.0)

@@ -361,7 +361,7 @@ def test_a_released_trade_is_the_one_that_was_sent(action: Action) -> None:
     pending = held(
         action=action, venue=Venue.EVM, order_type=OrderType.GTD, price=0.25, expiration=int(AT) + 9
     )
-    sent = fleet._request_of(pending, dollars(30))
+    sent = fleet.request_of(pending, dollars(30))
     buys = action is Action.BUY
     assert (sent.market_id, sent.side, sent.action, sent.venue) == (
         pending.market_id, pending.side, action, Venue.EVM,
@@ -378,4 +378,4 @@ def test_a_trade_is_named_by_its_fill_or_by_its_order() -> None:
     placed = OrderPlaced(**(known | {"order_id": "o-1"}))  # type: ignore[arg-type]
     filled = Fill(**(dict.fromkeys(Fill._fields) | {"trade_id": "t-1"}))  # type: ignore[arg-type]
     ended = HeldEnded("h1", AT, HeldStatus.FAILED, "why")
-    assert list(fleet._ids([ended, placed, filled])) == ["o-1", "t-1"]
+    assert list(fleet.ids_of([ended, placed, filled])) == ["o-1", "t-1"]

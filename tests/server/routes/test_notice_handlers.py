@@ -8,8 +8,7 @@ import pytest
 
 from kit.engine.bare import AT, bare_world, listed
 from kit.service.bare import ACT, bare_service, request_to
-from service_tui.engine.books.venues import VenueAccount
-from service_tui.engine.errors import MarketNotFound, MarketNotOpen, NoLiquidity, WebhookNotFound
+from service_tui.engine.errors import MarketNotFound, MarketNotOpen, WebhookNotFound
 from service_tui.engine.events import OrderEnd, OrderEnded, SpeedSet
 from service_tui.engine.notify_events import (
     PriceAlertDeleted,
@@ -21,11 +20,9 @@ from service_tui.engine.notify_events import (
 )
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import agent_wallets, alerts, orders, webhooks, world
-from service_tui.storage.errors import StorageError
-from service_tui.terms import Action, AlertCondition, Side, Venue, WebhookEvent
+from service_tui.terms import AlertCondition, Side, WebhookEvent
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.alerts import PriceAlertRequest, TriggeredQuery
-from service_tui.wire.orders import CancelQuery, ExecutablePriceQuery
 from service_tui.wire.webhooks import WebhookRequest, WebhookTestRequest
 from service_tui.wire.world import SpeedRequest
 
@@ -250,33 +247,6 @@ async def test_a_test_delivery_goes_to_one_or_to_each_webhook_of_the_agent() -> 
 # -- wallets of agents --------------------------------------------------------------------------
 
 
-async def test_a_wallet_and_its_gains_are_those_of_the_calling_agent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    one = service()
-    (row,) = (await agent_wallets.read(request_to(one, "ada"))).wallets
-    assert (row.id, row.agent_id, row.agent_name) == ("ada", "ada", "ada")
-    ada = one.world.agents["ada"]
-    ada.realized, ada.trades_count = Micros(3 * ONE), 4
-    for venue, realized, count in ((Venue.EVM, 5, 6), (Venue.SOL, 7, 8)):
-        account = one.world.venues.accounts["ada", venue] = VenueAccount("ada", venue)
-        account.realized, account.trades_count = Micros(realized * ONE), count
-    answer = await agent_wallets.pnl(request_to(one, "ada", path={"agent_id": "ada"}))
-    assert (answer.agent_id, answer.sim_pnl, answer.polymarket_pnl, answer.kalshi_pnl) == (
-        "ada", 3, 5, 7
-    )  # fmt: skip
-    assert answer.trades_count == 18
-    monkeypatch.setattr(
-        type(one.world.venues), "unrealized",
-        lambda _, account, times: Micros(len(account.venue.value) * ONE * (times[0] == AT)),
-    )  # fmt: skip
-    answer = await agent_wallets.pnl(request_to(one, "ada", path={"agent_id": "ada"}))
-    assert (answer.polymarket_pnl, answer.kalshi_pnl) == (5 + 9, 7 + 9)
-    assert answer.wallet_address == row.wallet_address
-    with pytest.raises(Denied, match="404"):
-        await agent_wallets.pnl(request_to(one, "ada", path={"agent_id": "ben"}))
-
-
 @pytest.mark.parametrize(
     ("call", "path", "status"),
     [
@@ -332,67 +302,6 @@ def books(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(orders, "cancel_all", cancel_all)
     monkeypatch.setattr(orders, "cancel", cancel)
     return calls
-
-
-@pytest.mark.parametrize(
-    ("side", "chosen"), [(None, ["o1", "o2"]), (Side.YES, ["o1"]), (Side.NO, ["o2"])]
-)
-async def test_orders_of_a_market_are_cancelled_by_side(
-    books: list[Any], side: Side | None, chosen: list[str]
-) -> None:
-    one = service()
-    query = CancelQuery(side=side)
-    request = request_to(one, "ada", path={"market_id": "m1"}, query=query)
-    answer = await orders.cancel_in_market(request)
-    assert books == [(chosen, (AT, one.world.world_at))]
-    assert one.world_store.written == [end(name, 1.5) for name in chosen]
-    assert (answer.success, answer.cancelled, answer.cancelled_orders, answer.returned_usdc) == (
-        True, len(chosen), tuple(chosen), 1.5 * len(chosen)
-    )  # fmt: skip
-    with pytest.raises(MarketNotFound):
-        await orders.cancel_in_market(
-            request_to(one, "ada", path={"market_id": "nobodys"}, query=query)
-        )
-
-
-async def test_one_order_or_all_are_cancelled(books: list[Any]) -> None:
-    one = service()
-    single = await orders.cancel_one(request_to(one, "ada", path={"order_id": "o7"}))
-    assert books == [("ada", "o7", (AT, one.world.world_at))]
-    assert (single.order_id, single.cancelled, single.returned_usdc) == ("o7", 1, 2.5)
-    everything = await orders.cancel_everything(request_to(one, "ada"))
-    assert everything.cancelled_orders == ("o1", "o2", "o3")
-    assert everything.message == "3 cancelled"
-    assert (await orders.cancel_everything(request_to(one, "ben"))).cancelled == 0
-    one.world_store.refuses = StorageError("no room")
-    count = len(books)
-    for call in (orders.cancel_one, orders.cancel_everything):
-        with pytest.raises(StorageError):
-            await call(request_to(one, "ada", path={"order_id": "o7"}))
-    assert len(books) == count
-
-
-@pytest.mark.parametrize(
-    ("found", "buffer", "price"),
-    [(450_000, False, 0.45), (450_000, True, 0.46), (None, True, None)],
-)
-async def test_the_price_of_now_is_the_best_of_the_book_or_says_why_there_is_none(
-    found: int | None, *, buffer: bool, price: float | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, asked = service(), list[Any]()
-    monkeypatch.setattr(orders.orders, "open_book", lambda *words: asked.append(words[1:]) or "b")
-    monkeypatch.setattr(
-        orders.orders, "executable", lambda *words: asked.append(words[:3]) or found
-    )
-    monkeypatch.setattr(orders.orders, "buffered", lambda _, got, *__: Micros(got + 10_000))
-    query = ExecutablePriceQuery(side=Side.NO, action=Action.SELL, apply_buffer=buffer)
-    request = request_to(one, "ada", path={"market_id": "m1"}, query=query)
-    answer = await orders.executable_price(request)
-    times = (AT, one.world.world_at)
-    assert asked == [("m1", Venue.SIM, times), ("b", Side.NO, Action.SELL)]
-    assert (answer.success, answer.price) == (price is not None, price or 0.0)
-    if price is None:
-        assert answer.error_code == NoLiquidity("x").code
 
 
 # -- the world ----------------------------------------------------------------------------------

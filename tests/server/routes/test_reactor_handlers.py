@@ -133,11 +133,11 @@ async def test_a_signal_is_taken_out_once_by_its_id_or_its_transaction() -> None
 
 
 def test_amounts_are_micros_and_what_is_finer_is_refused() -> None:
-    assert room._engine_value("daily_cap", 2.5) == 2_500_000
-    assert room._engine_value("min_size", 0.0) == 0
-    assert room._engine_value("mirror_fraction", 0.5) == 0.5
-    assert room._engine_value("enabled", True) is True  # noqa: FBT003 - a value
+    assert room.engine_value("daily_cap", 2.5) == 2_500_000
+    assert room.engine_value("min_size", 0.0) == 0
+    assert room.engine_value("mirror_fraction", 0.5) == 0.5
+    assert room.engine_value("enabled", True) is True  # noqa: FBT003 - a value
     for tiny in (1e-9, 0.1234567):
         with pytest.raises(Denied) as refused:
-            room._engine_value("max_size", tiny)
+            room.engine_value("max_size", tiny)
         assert refused.value.status == 422

@@ -33,8 +33,8 @@ def test_the_same_number_on_another_device_is_another_file(tmp_path: Path, other
     path.touch()
     status = os.stat(path)  # noqa: PTH116  (as the check itself)
     seen = (str(path), status.st_dev, status.st_ino)
-    presence._check(seen)
+    presence.check_seen(seen)
     with pytest.raises(FileGoneError, match="another file"):
-        presence._check((
+        presence.check_seen((
             seen[0], seen[1] + (other == "device"), seen[2] + (other == "inode"),
         ))  # fmt: skip

@@ -1,5 +1,7 @@
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -163,11 +165,17 @@ def test_a_log_of_another_database_is_none_of_ours(killed: Path) -> None:
     assert "pages of 4096 bytes" in look(killed).damage
 
 
+def checkpoint(database: Database, kind: str) -> None:
+    """Copy the log into the database, as SQLite does by itself now and then."""
+    with closing(sqlite3.connect(database.path)) as connection:
+        connection.execute(f"PRAGMA wal_checkpoint({kind})")
+
+
 async def test_a_log_that_begins_again_has_older_frames_behind(
     database: Database, tmp_path: Path
 ) -> None:
     await append(database, 1, 40)
-    database._port.connection.execute("PRAGMA wal_checkpoint(FULL)")
+    checkpoint(database, "FULL")
     await append(database, 41, 3)
     path = copied(database.path.parent, tmp_path / "killed")
     seen = look(path)
@@ -182,7 +190,7 @@ async def test_where_the_database_is_ahead_of_its_log_nothing_is_set_back(
     database: Database, tmp_path: Path
 ) -> None:
     await append(database, 1, 40)
-    database._port.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    checkpoint(database, "PASSIVE")
     path = copied(database.path.parent, tmp_path / "killed")
     cut_in_half(path)
     with pytest.raises(CorruptDatabaseError) as refused:

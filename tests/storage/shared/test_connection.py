@@ -12,7 +12,6 @@ from psycopg.pq import TransactionStatus
 
 from kit.service.rows import RowsLine
 from service_tui.storage.errors import StorageBusyError, StorageError, StorageFullError
-from service_tui.storage.shared import leadership as leadership_room
 from service_tui.storage.shared.connection import Raw, SharedConnection, SharedPort, WorldPlace
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
 from service_tui.storage.shared.feed import FEED_ROWS_MAX, JournalFeed
@@ -32,6 +31,10 @@ class Line(RowsLine):
     transaction_status: TransactionStatus = TransactionStatus.IDLE
     notes: list[object] = field(default_factory=list)
     handlers: list[Any] = field(default_factory=list)
+    ear: int = -1
+
+    def fileno(self) -> int:
+        return self.ear
 
     def __post_init__(self) -> None:
         self.info = self.pgconn = self
@@ -240,10 +243,9 @@ def test_the_reason_is_the_line_that_says_it(said: str, reason: str) -> None:
 # -- the feed ------------------------------------------------------------------------------
 
 
-def opened(line: Line, monkeypatch: pytest.MonkeyPatch) -> JournalFeed:
-    room = "service_tui.storage.shared.feed.connect"
-    monkeypatch.setattr(room, lambda place, purpose: {(PLACE, "follower"): line}[place, purpose])
-    feed = JournalFeed(PLACE)
+def opened(line: Line) -> JournalFeed:
+    lines = {(PLACE, "follower"): raw(line)}
+    feed = JournalFeed(PLACE, connect=lambda place, purpose: lines[place, purpose])
     feed.open()
     return feed
 
@@ -252,9 +254,9 @@ def row(seq: int, epoch: object = 1) -> tuple[Any, ...]:
     return (seq, float(seq), "fill", "ada", "m1", "{}", epoch)
 
 
-def test_a_feed_listens_and_cannot_write(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_feed_listens_and_cannot_write() -> None:
     line = Line()
-    feed = opened(line, monkeypatch)
+    feed = opened(line)
     asked = [said for said, _ in line.asked]
     assert asked == ["SET default_transaction_read_only = on", 'LISTEN "world_north"']
     assert len(line.handlers) == 1
@@ -262,9 +264,9 @@ def test_a_feed_listens_and_cannot_write(monkeypatch: pytest.MonkeyPatch) -> Non
     assert line.closed
 
 
-def test_rows_follow_one_another_and_one_leader_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_follow_one_another_and_one_leader_the_next() -> None:
     line = Line()
-    feed = opened(line, monkeypatch)
+    feed = opened(line)
     line.answers, line.notes = [[row(5), row(6, 2)], [row(7, 2)]], [object(), object()]
     line.asked.clear()
     found = feed.rows_after(4)
@@ -286,30 +288,28 @@ def test_rows_follow_one_another_and_one_leader_the_next(monkeypatch: pytest.Mon
     ],
 )
 def test_rows_with_a_gap_or_of_a_former_leader_are_refused(
-    monkeypatch: pytest.MonkeyPatch, rows: list[tuple[Any, ...]], seq: int, text: str
+    rows: list[tuple[Any, ...]], seq: int, text: str
 ) -> None:
     line = Line()
-    feed = opened(line, monkeypatch)
+    feed = opened(line)
     line.answers = [rows]
     with pytest.raises(StorageError, match=text) as refused:
         feed.rows_after(4)
     assert getattr(refused.value, "seq", None) == seq
 
 
-def test_a_leader_of_an_earlier_reading_is_a_former_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leader_of_an_earlier_reading_is_a_former_one() -> None:
     line = Line()
-    feed = opened(line, monkeypatch)
+    feed = opened(line)
     line.answers = [[row(5, 2)], [row(6, 1)]]
     feed.rows_after(4)
     with pytest.raises(StorageError, match="former leader"):
         feed.rows_after(5)
 
 
-async def test_who_was_told_of_rows_does_not_wait_for_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_who_was_told_of_rows_does_not_wait_for_them() -> None:
     line = Line()
-    feed = opened(line, monkeypatch)
+    feed = opened(line)
     line.handlers[0](None)
     await feed.changed(3_600.0)
     feed.close()
@@ -320,12 +320,10 @@ async def test_who_was_told_of_rows_does_not_wait_for_them(
 
 
 @pytest.mark.parametrize("comes", [True, False])
-async def test_a_follower_waits_for_the_line_to_speak_or_for_its_time(
-    monkeypatch: pytest.MonkeyPatch, *, comes: bool
-) -> None:
-    line, (ear, mouth) = Line(), os.pipe()
-    monkeypatch.setattr(line, "fileno", lambda: ear, raising=False)
-    feed, loop, said = opened(line, monkeypatch), asyncio.get_running_loop(), list[int]()
+async def test_a_follower_waits_for_the_line_to_speak_or_for_its_time(*, comes: bool) -> None:
+    ear, mouth = os.pipe()
+    line = Line(ear=ear)
+    feed, loop, said = opened(line), asyncio.get_running_loop(), list[int]()
     if comes:
         loop.call_later(0.001, lambda: said.append(os.write(mouth, b"!")))
     async with asyncio.timeout(5):
@@ -338,13 +336,10 @@ async def test_a_follower_waits_for_the_line_to_speak_or_for_its_time(
         os.close(descriptor)
 
 
-def test_a_feed_that_was_closed_meanwhile_closes_what_it_opened(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_feed_that_was_closed_meanwhile_closes_what_it_opened() -> None:
     line = Line()
-    feed = opened(Line(), monkeypatch)
+    feed = JournalFeed(PLACE, connect=lambda *_: raw(line))
     feed.close()
-    monkeypatch.setattr("service_tui.storage.shared.feed.connect", lambda *_: line)
     with pytest.raises(StorageError, match="closed"):
         feed.open()
     assert line.closed
@@ -361,47 +356,44 @@ class Lead:
     at: float = 100.0
     lines: list[str] = field(default_factory=list)
 
-    def way(self, monkeypatch: pytest.MonkeyPatch) -> Leadership:
+    def way(self) -> Leadership:
         def connect(place: WorldPlace, purpose: str) -> Raw:
             assert place is PLACE
             self.lines.append(purpose)
             self.line.closed = False
             return raw(self.line)
 
-        monkeypatch.setattr(leadership_room, "connect", connect)
-        return Leadership(PLACE, "desk-1", lambda: self.at)
+        return Leadership(PLACE, "desk-1", lambda: self.at, connect=connect)
 
 
-def led(lead: Lead, monkeypatch: pytest.MonkeyPatch) -> Leadership:
-    way = lead.way(monkeypatch)
+def led(lead: Lead) -> Leadership:
+    way = lead.way()
     lead.line.answers = [[(True,)], [(8,)]]
     assert way.try_lead() == way.epoch == 8
     return way
 
 
-def test_who_gets_the_lock_begins_an_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_gets_the_lock_begins_an_epoch() -> None:
     lead = Lead()
-    led(lead, monkeypatch)
+    led(lead)
     assert [values for _, values in lead.line.asked] == [
         [PLACE.lock_key], ["desk-1"], [8, "desk-1"], [8],
     ]  # fmt: skip
     assert lead.lines == ["lead"]
 
 
-def test_who_does_not_get_the_lock_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_does_not_get_the_lock_changes_nothing() -> None:
     lead = Lead()
-    way = lead.way(monkeypatch)
+    way = lead.way()
     lead.line.answers = [[(False,)]]
     assert (way.try_lead(), way.epoch, len(lead.line.asked)) == (None, None, 1)
     with pytest.raises(NotLeadingError):
         way.check()
 
 
-def test_who_leads_is_certain_until_a_while_after_the_last_beat(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_who_leads_is_certain_until_a_while_after_the_last_beat() -> None:
     lead = Lead()
-    way = led(lead, monkeypatch)
+    way = led(lead)
     for _ in range(2):
         lead.at += CERTAIN_S - 0.01
         way.check()
@@ -412,9 +404,36 @@ def test_who_leads_is_certain_until_a_while_after_the_last_beat(
     assert way.epoch == 8
 
 
-def test_a_beat_of_a_former_epoch_gives_up_the_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+@dataclass
+class Slow(Line):
+    """A line each of whose answers takes its time."""
+
+    lead: Any = None
+
+    def execute(self, query: Any, values: Any = None) -> Any:
+        self.lead.at += CERTAIN_S / 8
+        return super().execute(query, values)
+
+
+def test_a_lead_is_certain_from_the_moment_at_which_it_was_asked_for() -> None:
     lead = Lead()
-    way = led(lead, monkeypatch)
+    lead.line = Slow(lead=lead)
+    begun = lead.at
+    way = led(lead)
+    for _ in range(2):
+        assert lead.at > begun
+        lead.at = begun + CERTAIN_S - 0.01
+        way.check()
+        begun = lead.at
+        way.beat()
+    lead.at = begun + CERTAIN_S
+    with pytest.raises(NotLeadingError):
+        way.check()
+
+
+def test_a_beat_of_a_former_epoch_gives_up_the_lead() -> None:
+    lead = Lead()
+    way = led(lead)
     lead.line.rowcount = 0
     with pytest.raises(NotLeadingError, match="another process"):
         way.beat()
@@ -424,9 +443,9 @@ def test_a_beat_of_a_former_epoch_gives_up_the_lead(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("call", ["beat", "publish"])
-def test_a_lost_line_takes_the_lead_with_it(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+def test_a_lost_line_takes_the_lead_with_it(call: str) -> None:
     lead = Lead()
-    way = led(lead, monkeypatch)
+    way = led(lead)
     lead.line.closed = True
     with pytest.raises(NotLeadingError, match="was lost"):
         way.beat() if call == "beat" else way.publish("http://a")
@@ -435,9 +454,9 @@ def test_a_lost_line_takes_the_lead_with_it(monkeypatch: pytest.MonkeyPatch, cal
     assert (way.try_lead(), lead.lines) == (9, ["lead", "lead"])
 
 
-def test_what_a_leader_says_is_about_its_own_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_leader_says_is_about_its_own_epoch() -> None:
     lead = Lead()
-    way = led(lead, monkeypatch)
+    way = led(lead)
     lead.line.asked.clear()
     way.note_writer(77)
     way.publish("http://a")
@@ -449,9 +468,9 @@ def test_what_a_leader_says_is_about_its_own_epoch(monkeypatch: pytest.MonkeyPat
     ]  # fmt: skip
 
 
-def test_the_hash_that_is_kept_is_the_one_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hash_that_is_kept_is_the_one_that_counts() -> None:
     lead = Lead(Line([[("first",)]]))
-    assert lead.way(monkeypatch).operator_hash("mine") == "first"
+    assert lead.way().operator_hash("mine") == "first"
     assert lead.line.asked[-1][1] == ["mine"]
 
 
@@ -463,20 +482,18 @@ def test_the_hash_that_is_kept_is_the_one_that_counts(monkeypatch: pytest.Monkey
         ((0, "", None, 0.5, ""), None),
     ],
 )
-def test_who_leads_is_as_the_database_has_it(
-    monkeypatch: pytest.MonkeyPatch, row: tuple[Any, ...], found: Leader | None
-) -> None:
-    assert Lead(Line([[row]])).way(monkeypatch).leader() == found
+def test_who_leads_is_as_the_database_has_it(row: tuple[Any, ...], found: Leader | None) -> None:
+    assert Lead(Line([[row]])).way().leader() == found
 
 
-def test_a_world_without_its_row_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_without_its_row_is_refused() -> None:
     with pytest.raises(StorageError, match="row is missing"):
-        Lead().way(monkeypatch).leader()
+        Lead().way().leader()
 
 
-def test_who_closes_leads_no_longer_even_on_a_lost_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_closes_leads_no_longer_even_on_a_lost_line() -> None:
     lead = Lead()
-    way = led(lead, monkeypatch)
+    way = led(lead)
     lead.line.failing = psycopg.OperationalError("gone")
     way.close()
     assert (way.epoch, lead.line.closed) == (None, True)
@@ -484,11 +501,11 @@ def test_who_closes_leads_no_longer_even_on_a_lost_line(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(("silent_s", "frees"), [(CERTAIN_S - 0.01, True), (CERTAIN_S, False)])
 def test_who_closes_frees_the_lock_first_on_a_line_that_answered_lately(
-    monkeypatch: pytest.MonkeyPatch, *, silent_s: float, frees: bool
+    *, silent_s: float, frees: bool
 ) -> None:
     """The server notices a closed line a little later; on a silent one nobody waits for it."""
     lead = Lead()
-    way = led(lead, monkeypatch)
+    way = led(lead)
     lead.line.asked.clear()
     lead.at += silent_s
     way.close()

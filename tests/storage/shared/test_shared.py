@@ -26,8 +26,7 @@ from service_tui.storage.errors import (
     StorageFullError,
 )
 from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
-from service_tui.storage.shared import leadership as leadership_room
-from service_tui.storage.shared.connection import WorldPlace, connect
+from service_tui.storage.shared.connection import Raw, WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.errors import NotLeadingError
 from service_tui.storage.shared.leadership import CERTAIN_S, SILENT_S, Leadership
@@ -160,11 +159,15 @@ async def test_a_former_leader_begins_no_transaction(place: WorldPlace, tmp_path
     journal = JournalStore(database)
     await journal.append([row(1)])
     # The lock goes with its connection, while the writer of the first one goes on.
-    assert first._raw is not None
-    first._raw.close()
+    lead = f"application_name = 'service-tui lead {place.world}'"
+    holds = "pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')"
+    ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {lead} AND {holds}"  # noqa: S608 - ours
+    assert written(place, ended) == [(True,)]
     assert taken_over(second) == 2
     with pytest.raises(NotLeadingError):
         await journal.append([row(2)])
+    with pytest.raises(StorageError):
+        first.beat()
     with pytest.raises(NotLeadingError):
         first.beat()
     with pytest.raises(NotLeadingError):
@@ -195,40 +198,6 @@ def test_a_leader_that_has_not_beaten_for_a_while_answers_nothing(place: WorldPl
     mine.check()
     mine.close()
     assert CERTAIN_S < SILENT_S
-
-
-def test_a_lead_is_certain_from_the_moment_at_which_it_was_asked_for(
-    place: WorldPlace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now, slow_s = 0.0, CERTAIN_S / 2
-    mine = Leadership(place, "me", lambda: now)
-    ask_one = leadership_room._one
-
-    def one(raw: leadership_room.Raw, query: str, values: list[object]) -> tuple[object, ...]:
-        nonlocal now
-        now += slow_s / 2
-        return ask_one(raw, query, values)
-
-    monkeypatch.setattr(leadership_room, "_one", one)
-    mine.try_lead()
-    assert now == slow_s
-    assert mine._certain_until == CERTAIN_S
-    raw = mine._raw
-    assert raw is not None
-    execute = raw.execute
-
-    def beaten(*query: object) -> object:
-        nonlocal now
-        now += slow_s
-        return execute(*query)  # type: ignore[arg-type]  # what it was called with
-
-    monkeypatch.setattr(raw, "execute", beaten)
-    mine.beat()
-    assert mine._certain_until == slow_s + CERTAIN_S
-    now = slow_s + CERTAIN_S
-    with pytest.raises(NotLeadingError):
-        mine.check()
-    mine.close()
 
 
 def test_only_a_silent_leader_is_ended_by_another(place: WorldPlace) -> None:
@@ -279,17 +248,59 @@ def test_a_reader_that_outlives_its_database_leaves_no_line_open(
     assert open_lines(place, "reader") == 0
 
 
-def test_who_tries_for_the_lead_while_it_is_closed_has_neither_lead_nor_line(
-    place: WorldPlace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine, connecting, may = leadership(place), Event(), Event()
+def test_who_does_not_lead_opens_nothing(place: WorldPlace, tmp_path: Path) -> None:
+    for who in (None, leadership(place)):
+        database = SharedDatabase(place, who, tmp_path / "world")
+        with pytest.raises(NotLeadingError):
+            database.open()
+        with pytest.raises(StorageError, match="closed, or open for reading only"):
+            database.write(lambda _: None)
+    assert open_lines(place, "writer") == 0
 
-    def late(place: WorldPlace, purpose: str) -> leadership_room.Raw:
+
+def test_a_reader_sees_one_moment_and_may_not_write(place: WorldPlace, tmp_path: Path) -> None:
+    database = SharedDatabase(place, None, tmp_path / "world")
+    versions = text("SELECT version FROM world")
+    with database.reader() as session:
+        (before,) = session.execute(versions).one()
+        written(place, "UPDATE world SET version = version + 1 RETURNING 1")
+        assert session.execute(versions).one() == (before,)
+    with pytest.raises(StorageError, match="refused"), database.reader() as session:
+        session.execute(text("UPDATE world SET version = 7"))
+    # What PostgreSQL takes in no text is found nowhere.
+    assert database.rows("SELECT CAST(:a AS text)", {"a": "a\0b"}) == [("a\ufffdb",)]
+    with pytest.raises(StorageError):
+        database.rows("SELECT 1 / 0", {})
+    database.close()
+
+
+async def test_a_writer_that_lost_its_line_is_replaced(place: WorldPlace, tmp_path: Path) -> None:
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        await database.reopen()
+        await journal.append([row(1)])
+        name = f"application_name = 'service-tui writer {place.world}'"
+        written(place, f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {name}")  # noqa: S608 - ours
+        with pytest.raises(StorageError):
+            await journal.append([row(2)])
+        with pytest.raises(StorageError):
+            await journal.append([row(2)])
+        await database.reopen()
+        await journal.append([row(2)])
+        assert journal.last_seq() == 2
+
+
+def test_who_tries_for_the_lead_while_it_is_closed_has_neither_lead_nor_line(
+    place: WorldPlace,
+) -> None:
+    connecting, may = Event(), Event()
+
+    def late(place: WorldPlace, purpose: str) -> Raw:
         connecting.set()
         may.wait(20)
         return connect(place, purpose)
 
-    monkeypatch.setattr(leadership_room, "connect", late)
+    mine = Leadership(place, "a test", lambda: 0.0, connect=late)
     with ThreadPoolExecutor(2) as threads:
         trying = threads.submit(mine.try_lead)
         connecting.wait(20)

@@ -18,6 +18,7 @@ from service_tui.desk.ports import Listen, Ports
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.log import LogEvent
 from service_tui.desk.slices.topics import Topic
+from service_tui.desk.state import DeskState
 from service_tui.wire.events import EventBody, EventKind, FillPart, MarketPart
 
 
@@ -162,31 +163,7 @@ class EventStreamConsumer:
         if body.kind == EventKind.AGENT_REGISTERED and body.agent is not None:
             text = f"{body.agent.name} registered: see Agents"
             self._ports.emit(Noticed("info", text))
-        self._touch(self._topics_of(body))
-
-    def _topics_of(self, body: EventBody) -> frozenset[Topic]:
-        """Topics that an event affects."""
-        account = self._ports.state().account
-        own = "" if account is None else account.agent_id
-        part = body.risk_alert or body.monitor
-        if part is not None and part.agent_id != own:
-            return _NONE
-        if body.fill is not None:
-            touched = _of_fill(body.fill, own)
-            detail = self._ports.state().supervision.detail
-            # Its timeline is on screen.
-            is_seen = detail is not None and detail.agent_id == body.fill.agent_id
-            return touched | {Topic.FLEET} if is_seen else touched
-        if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:
-            held = self._ports.state().on_venues
-            is_held = any(one.market_id == body.market.market_id for one in held)
-            return _of_resolution(body.market, own, is_held=is_held)
-        topics = _PLAIN.get(EventKind(body.kind), frozenset()) if body.kind in _KINDS else _NONE
-        is_own = body.agent is not None and body.agent.agent_id == own
-        if is_own and body.agent is not None and "wallet" in body.agent.changed:
-            # Another wallet has other money, positions and payouts.
-            return topics | _OWN | {Topic.REDEMPTIONS, Topic.WALLET, Topic.BRIEFING}
-        return topics | {Topic.ACCOUNT} if is_own else topics
+        self._touch(topics_of(body, self._ports.state()))
 
     def _touch(self, topics: frozenset[Topic]) -> None:
         # A poller that does not run here leaves its topic poked, which does no harm.
@@ -197,6 +174,31 @@ class EventStreamConsumer:
 
 _NONE: Final[frozenset[Topic]] = frozenset()
 _KINDS: Final = frozenset(kind.value for kind in EventKind)
+
+
+def topics_of(body: EventBody, state: DeskState) -> frozenset[Topic]:
+    """Topics that an event affects, on a desk that knows this."""
+    account = state.account
+    own = "" if account is None else account.agent_id
+    part = body.risk_alert or body.monitor
+    if part is not None and part.agent_id != own:
+        return _NONE
+    if body.fill is not None:
+        touched = _of_fill(body.fill, own)
+        detail = state.supervision.detail
+        # Its timeline is on screen.
+        is_seen = detail is not None and detail.agent_id == body.fill.agent_id
+        return touched | {Topic.FLEET} if is_seen else touched
+    if body.kind == EventKind.MARKET_RESOLVED and body.market is not None:
+        held = state.on_venues
+        is_held = any(one.market_id == body.market.market_id for one in held)
+        return _of_resolution(body.market, own, is_held=is_held)
+    topics = _PLAIN.get(EventKind(body.kind), frozenset()) if body.kind in _KINDS else _NONE
+    is_own = body.agent is not None and body.agent.agent_id == own
+    if is_own and body.agent is not None and "wallet" in body.agent.changed:
+        # Another wallet has other money, positions and payouts.
+        return topics | _OWN | {Topic.REDEMPTIONS, Topic.WALLET, Topic.BRIEFING}
+    return topics | {Topic.ACCOUNT} if is_own else topics
 
 
 def _of_fill(fill: FillPart, own: str) -> frozenset[Topic]:

@@ -28,8 +28,10 @@ UNREADABLE: Final = "record cannot be read: damaged or of another version"
 class Player:
     """The recorded desk, moment by moment."""
 
-    def __init__(self, store: Recordings) -> None:
+    def __init__(self, store: Recordings, text_max: int = TEXT_MAX) -> None:
+        # `text_max`: most that is unpacked for one moment.
         self._store = store
+        self._text_max = text_max
         self._times: tuple[float, ...] = ()
         self._ends: list[bytes] = []
         self._trees: list[Tree] = []
@@ -143,7 +145,7 @@ class Player:
                 break
             known += 1
         del self._ends[known:], self._trees[known:]
-        left = TEXT_MAX
+        left = self._text_max
         for record in chain[known:]:
             before = b"" if record.is_whole else self._ends[-1]
             text = _unpacked(record.body, before, left)

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from service_tui.desk.cached_state import MARKETS_MAX
 from service_tui.desk.recording.differences import difference
@@ -59,14 +59,30 @@ DICTIONARY_BYTES: Final = 32_768
 _DAY_S: Final = 86_400.0
 
 
+class Wholes(NamedTuple):
+    """When a state is written whole again: after so long, and after so many differences.
+
+    `markets` is how many of them a day's bytes are for.
+    """
+
+    every_s: float = WHOLE_EVERY_S
+    differences: int = CHAIN_MAX
+    markets: float = MARKETS_OF_A_DAY
+
+
+_USUAL: Final = Wholes()
+
+
 class Recorder:
     """Writes records of the states that it is shown.
 
     Args:
         last_at: time of the last record of an earlier run, if there is one.
+        wholes: when a state is written whole.
     """
 
-    def __init__(self, last_at: Timestamp | None = None) -> None:
+    def __init__(self, last_at: Timestamp | None = None, wholes: Wholes = _USUAL) -> None:
+        self._wholes = wholes
         self._last_at = last_at
         self._state: DeskState | None = None
         self._tree: Tree = None
@@ -146,11 +162,11 @@ class Recorder:
             return True
         waited = at - self._whole_at
         affordable_s = self._whole_bytes / (WHOLE_SHARE * self._scale * DAY_BYTES / _DAY_S)
-        is_time = waited >= WHOLE_EVERY_S or self._chain >= CHAIN_MAX
+        is_time = waited >= self._wholes.every_s or self._chain >= self._wholes.differences
         return is_time and waited >= affordable_s
 
     def _fill(self, state: DeskState, now: Timestamp) -> None:
-        self._scale = min(SCALE_MAX, max(1.0, len(state.markets) / MARKETS_OF_A_DAY))
+        self._scale = min(SCALE_MAX, max(1.0, len(state.markets) / self._wholes.markets))
         since = now if self._filled_at is None else self._filled_at
         self._filled_at = now
         earned = max(0.0, now - since) * self._scale * DAY_BYTES / _DAY_S

@@ -68,7 +68,11 @@ def tree_of(value: object) -> Tree:
     return tree
 
 
-def value_of(kind: Any, tree: Tree) -> Any:  # noqa: ANN401 - whatever a type hint names
+def value_of(  # the type is whatever a hint names
+    kind: Any,  # noqa: ANN401
+    tree: Tree,
+    nodes_max: int = NODES_MAX,
+) -> Any:  # noqa: ANN401
     """The value of a type hint that a tree describes.
 
     Trees come from files: text in them is made harmless as any from outside, and numbers are
@@ -77,12 +81,12 @@ def value_of(kind: Any, tree: Tree) -> Any:  # noqa: ANN401 - whatever a type hi
     Raises:
         TreeError: the tree is none of that type.
     """
-    if _is_endless(tree):
+    if _is_endless(tree, nodes_max):
         raise TreeError("too many values")
     return _reader(kind)(tree)
 
 
-def _is_endless(tree: Tree) -> bool:
+def _is_endless(tree: Tree, nodes_max: int) -> bool:
     """Whether there are more values than any desk has; parts that are used twice count twice."""
     count, waiting = 0, [tree]
     while waiting:
@@ -94,7 +98,7 @@ def _is_endless(tree: Tree) -> bool:
         else:
             continue
         count += len(inner)
-        if count > NODES_MAX:
+        if count > nodes_max:
             return True
         waiting.extend(inner)
     return False

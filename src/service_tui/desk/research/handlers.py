@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
@@ -62,71 +63,7 @@ def _why(error: ServiceError) -> str:
     return str(error)
 
 
-async def start_session(order: StartSession, ports: Ports) -> None:
-    """Begin a session in a repository and report the result in a notice."""
-    arguments = (
-        order.skill, "--repo", order.repository, "--name", order.name,
-        "--metric", order.metric_name, "--unit", order.metric_unit,
-        "--direction", order.direction.value,
-    )  # fmt: skip
-    await _run_session_command(order.describe(), arguments, ports)
-
-
-async def turn_session(order: EndSession | ResetSession, ports: Ports) -> None:
-    """Turn a skill's autoresearch off or reset its baseline, and report the result in a notice."""
-    known = ports.state().research.sessions
-    place = next((one.repository for one in known if one.skill == order.skill), "")
-    if not place:
-        text = f"{order.describe()}: repository not on this machine"
-        ports.emit(Noticed("warn", text))
-        return
-    word = "off" if isinstance(order, EndSession) else "reset"
-    await _run_session_command(order.describe(), (word, order.skill, "--repo", place), ports)
-
-
-async def _run_session_command(description: str, arguments: tuple[str, ...], ports: Ports) -> None:
-    code, output = await _run_program(arguments, ports)
-    first = next(iter(output.splitlines()), "")
-    if code:
-        ports.emit(
-            Noticed("bad", f"{description}: {line(first.removeprefix('service-tui: '), limit=400)}")
-        )
-    else:
-        ports.emit(Noticed("good", description))
-    ports.refresh(Topic.RESEARCH)
-
-
-async def _run_program(arguments: tuple[str, ...], ports: Ports) -> tuple[int, str]:
-    """Have this program do something to a repository, as a person would from a shell."""
-    environment = {key: one for key, one in os.environ.items() if key not in _KEYS_OF_OTHERS}
-    folder = () if ports.notes is None else ("--data-dir", str(ports.notes))
-    return await _run(
-        (sys.executable, "-m", "service_tui", "autoresearch", *arguments, *folder), environment
-    )
-
-
-async def show_diff(order: ShowDiff, ports: Ports) -> None:
-    """Read what a commit changed; an empty commit closes it."""
-    if not order.commit:
-        ports.emit(Removed(DiffView))
-        return
-    session = ports.state().research.session(order.key)
-    if session is None or not session.repository:
-        problem = "repository not on this machine"
-        ports.emit(Changed(DiffView(order.key, order.commit, problem=problem)))
-        return
-    git = ("git", "-c", "core.hooksPath=/dev/null", "-C", session.repository)
-    show = ("show", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
-    code, output = await _run((*git, *show, order.commit, "--"), dict(os.environ))
-    text = prose(output, limit=DIFF_MAX)
-    view = DiffView(order.key, order.commit, text=text if not code else "")
-    if code:
-        problem = line(next(iter(output.splitlines()), "no git output"), limit=400)
-        view = DiffView(order.key, order.commit, problem=problem)
-    ports.emit(Changed(view))
-
-
-async def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
+async def run_program(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
     """Run a program to its end; its status and what it wrote, bounded."""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -143,6 +80,78 @@ async def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[i
         await process.wait()
         return 1, f"took longer than {WITHIN_S:.0f} s"
     return process.returncode or 0, output[:DIFF_MAX].decode(errors="replace")
+
+
+RunProgram = Callable[[tuple[str, ...], dict[str, str]], Awaitable[tuple[int, str]]]
+"""Runs a command in an environment; its status and what it wrote, bounded."""
+
+
+async def start_session(order: StartSession, ports: Ports, run: RunProgram = run_program) -> None:
+    """Begin a session in a repository and report the result in a notice."""
+    arguments = (
+        order.skill, "--repo", order.repository, "--name", order.name,
+        "--metric", order.metric_name, "--unit", order.metric_unit,
+        "--direction", order.direction.value,
+    )  # fmt: skip
+    await _run_session_command(order.describe(), arguments, ports, run)
+
+
+async def turn_session(
+    order: EndSession | ResetSession, ports: Ports, run: RunProgram = run_program
+) -> None:
+    """Turn a skill's autoresearch off or reset its baseline, and report the result in a notice."""
+    known = ports.state().research.sessions
+    place = next((one.repository for one in known if one.skill == order.skill), "")
+    if not place:
+        text = f"{order.describe()}: repository not on this machine"
+        ports.emit(Noticed("warn", text))
+        return
+    word = "off" if isinstance(order, EndSession) else "reset"
+    await _run_session_command(order.describe(), (word, order.skill, "--repo", place), ports, run)
+
+
+async def _run_session_command(
+    description: str, arguments: tuple[str, ...], ports: Ports, run: RunProgram
+) -> None:
+    code, output = await _run_own(arguments, ports, run)
+    first = next(iter(output.splitlines()), "")
+    if code:
+        ports.emit(
+            Noticed("bad", f"{description}: {line(first.removeprefix('service-tui: '), limit=400)}")
+        )
+    else:
+        ports.emit(Noticed("good", description))
+    ports.refresh(Topic.RESEARCH)
+
+
+async def _run_own(arguments: tuple[str, ...], ports: Ports, run: RunProgram) -> tuple[int, str]:
+    """Have this program do something to a repository, as a person would from a shell."""
+    environment = {key: one for key, one in os.environ.items() if key not in _KEYS_OF_OTHERS}
+    folder = () if ports.notes is None else ("--data-dir", str(ports.notes))
+    return await run(
+        (sys.executable, "-m", "service_tui", "autoresearch", *arguments, *folder), environment
+    )
+
+
+async def show_diff(order: ShowDiff, ports: Ports, run: RunProgram = run_program) -> None:
+    """Read what a commit changed; an empty commit closes it."""
+    if not order.commit:
+        ports.emit(Removed(DiffView))
+        return
+    session = ports.state().research.session(order.key)
+    if session is None or not session.repository:
+        problem = "repository not on this machine"
+        ports.emit(Changed(DiffView(order.key, order.commit, problem=problem)))
+        return
+    git = ("git", "-c", "core.hooksPath=/dev/null", "-C", session.repository)
+    show = ("show", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
+    code, output = await run((*git, *show, order.commit, "--"), dict(os.environ))
+    text = prose(output, limit=DIFF_MAX)
+    view = DiffView(order.key, order.commit, text=text if not code else "")
+    if code:
+        problem = line(next(iter(output.splitlines()), "no git output"), limit=400)
+        view = DiffView(order.key, order.commit, problem=problem)
+    ports.emit(Changed(view))
 
 
 HANDLERS: Final[Handlers] = {

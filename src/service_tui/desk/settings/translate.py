@@ -52,7 +52,7 @@ def buy_limits_view(
         day_buys_ceiling=None if limits is None else limits.trades_per_day_max,
         skill_day_max=_amount(user.skill_daily_budget),
         skills=() if limits is None else _skills(limits),
-        cooldowns=() if limits is None else _cooldowns(limits),
+        cooldowns=() if limits is None else cooldowns_of(limits),
         imports_today=0 if limits is None else limits.imports_today,
         sim_cooldown_s=0.0 if limits is None else limits.sim_cooldown_s,
         failed_cooldown_s=0.0 if limits is None else limits.failed_cooldown_s,
@@ -78,7 +78,8 @@ def _skills(limits: BuyLimitsBody) -> tuple[SkillDaySpend, ...]:
     return tuple(SkillDaySpend(one.skill_slug, amount(one.spent)) for one in limits.skills_today)
 
 
-def _cooldowns(limits: BuyLimitsBody) -> tuple[CooldownView, ...]:
+def cooldowns_of(limits: BuyLimitsBody) -> tuple[CooldownView, ...]:
+    """Where the agent may not buy for a while, by market and side."""
     sides = {side.value for side in Side}
     return tuple(
         CooldownView(one.market_id, Side(one.side), timestamp(one.until), one.after)

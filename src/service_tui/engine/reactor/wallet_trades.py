@@ -6,8 +6,8 @@ trade against the quotes of the order books, the others with the market maker of
 
 import hashlib
 import math
-from collections.abc import Collection, Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 from service_tui.engine.amm import lmsr
@@ -24,6 +24,8 @@ from service_tui.engine.tape.feed import Tape
 from service_tui.engine.tape.slots import IMPORT_SLOTS, home_of, numbers_at
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
+
+Item = TypeVar("Item")
 
 _CHAIN: Final = Venue.EVM
 _CROWD: Final = Venue.SIM
@@ -77,8 +79,42 @@ class WalletContext(NamedTuple):
     reactor: Reactor
 
 
+class Luck(Protocol):
+    """Draws that are taken one after the other."""
+
+    def unit(self) -> float:
+        """A draw between 0 and 1."""
+        ...
+
+    def pick(self, items: Sequence[Item], /) -> Item:
+        """One of some items."""
+        ...
+
+
+class Chance(NamedTuple):
+    """What decides about a trade besides prices and holdings.
+
+    Attributes:
+        roster: the wallets.
+        unit: whether a wallet acts, by the moment and its place in the roster; 0 to 1.
+        draws: its luck, by the moment, its place and the stream.
+        opinion: which side a wallet believes in.
+    """
+
+    roster: tuple[SourceWallet, ...] = ROSTER
+    unit: Callable[[int, int], float] = unit
+    draws: Callable[[int, int, int], Luck] = Draws
+    opinion: Callable[[int, SourceWallet, Listing, Timestamp], Side] = opinion
+
+
+_CHANCE: Final = Chance()
+
+
 def trades_of_wallets(
-    context: WalletContext, span: tuple[int, Timestamp, Timestamp], crowd: Iterable[CrowdTrade]
+    context: WalletContext,
+    span: tuple[int, Timestamp, Timestamp],
+    crowd: Iterable[CrowdTrade],
+    chance: Chance = _CHANCE,
 ) -> tuple[Settlement, ...]:
     """The trades of the wallets in one tick, at most one each.
 
@@ -86,6 +122,7 @@ def trades_of_wallets(
         context: the world.
         span: number of the move of the tape, and the tape's time before and after it.
         crowd: what the crowd trades in it: prices there are of before, so nobody else goes there.
+        chance: wallets, luck and opinions; the world's own by default.
 
     Returns:
         Their settlements, in order; a few are repeated, as on a chain.
@@ -95,12 +132,12 @@ def trades_of_wallets(
     moment = mix(context.seed, tick, _STREAM)
     taken = {trade.market_id for trade in crowd}
     found: list[Settlement] = []
-    for index, wallet in enumerate(ROSTER):
-        if unit(moment, index) >= span_s / wallet.pace_s:
+    for index, wallet in enumerate(chance.roster):
+        if chance.unit(moment, index) >= span_s / wallet.pace_s:
             continue
-        draws = Draws(moment, index, 1)
+        draws = chance.draws(moment, index, 1)
         address = address_of(context.seed, wallet)
-        trade = _Trade(context, wallet, address, (tick, world_at), draws)
+        trade = _Trade(context, wallet, address, (tick, world_at), draws, chance)
         settled = _leave(trade, taken) or _enter(trade, taken)
         taken.update(one.market_id for one in settled)
         found += settled
@@ -116,7 +153,8 @@ class _Trade(NamedTuple):
     wallet: SourceWallet
     address: str
     moment: tuple[int, Timestamp]
-    draws: Draws
+    draws: Luck
+    chance: Chance
 
     @property
     def at(self) -> Timestamp:
@@ -162,7 +200,7 @@ def _enter(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
     listing = _chosen(trade, busy)
     if listing is None:
         return []
-    side = opinion(context.seed, wallet, listing, trade.at)
+    side = trade.chance.opinion(context.seed, wallet, listing, trade.at)
     if not _is_worth_it(wallet, context, listing, side):
         return []
     low, high = wallet.money
@@ -299,7 +337,7 @@ def _leave(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
     market = draws.pick(held)
     listing = market.listing
     holding = context.reactor.records.holding(trade.address, market.market_id)
-    probability = opinion(context.seed, wallet, listing, trade.at)
+    probability = trade.chance.opinion(context.seed, wallet, listing, trade.at)
     side = probability.other if holding.shares(probability.other) else probability
     whole = side is not probability or draws.unit() < _LEAVES_WHOLE
     shares = holding.shares(side)

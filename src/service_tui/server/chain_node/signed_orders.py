@@ -85,7 +85,7 @@ def verified(
         _check_signer(signed, wallet, is_neg_risk=neg_risk)
     except MalformedError as error:
         raise OrderNotAsSigned(f"signed order refused: {error}") from error
-    _check_time(signed.order, at)
+    check_time(signed.order, at)
     _check_expiration(signed.order, request)
     _check_decimals(signed.order, request)
     order_hash = digest.hex()
@@ -132,7 +132,7 @@ def _check_signer(signed: SignedOrder, wallet: Wallet, *, is_neg_risk: bool) -> 
     )
 
 
-def _check_time(order: SignableOrder, at: Timestamp) -> None:
+def check_time(order: SignableOrder, at: Timestamp) -> None:
     """A version 2 order carries its time; one of version 1 has none."""
     if order.exchange is ExchangeVersion.V1:
         return

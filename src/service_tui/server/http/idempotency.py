@@ -78,13 +78,19 @@ class Repeats:
     the last day with their times, oldest first.
     """
 
-    def __init__(self, answers: Answers, known: list[tuple[str, str, float]]) -> None:
+    def __init__(
+        self,
+        answers: Answers,
+        known: list[tuple[str, str, float]],
+        known_max: int = KNOWN_MAX,
+    ) -> None:
+        self._known_max = known_max
         self._answers = answers
         self._running: dict[tuple[str, str], asyncio.Event] = {}
         # Hashes: two keys that share one cost a reading, no more.
         self._known = OrderedDict((hash((agent, key)), at) for agent, key, at in known)
         self._unknown_until = 0.0
-        if len(known) >= KNOWN_MAX:
+        if len(known) >= known_max:
             self._unknown_until = known[0][2] + KEPT_S
 
     @asynccontextmanager
@@ -128,7 +134,7 @@ class Repeats:
         if slot in known:
             return False
         known[slot] = now
-        if len(known) > KNOWN_MAX:
+        if len(known) > self._known_max:
             self._unknown_until = known.popitem(last=False)[1] + KEPT_S
         return now >= self._unknown_until
 
@@ -136,4 +142,4 @@ class Repeats:
 def recall(database: WorldDatabase, now: float) -> Repeats:
     """The keys of a data directory, as its last day left them. Blocks."""
     answers = Answers(database)
-    return Repeats(answers, answers.recent(now=now, limit=KNOWN_MAX))
+    return Repeats(answers, answers.recent(now=now, limit=KNOWN_MAX), KNOWN_MAX)

@@ -92,10 +92,11 @@ class PastSums:
             if row.kind == ORDER_END:
                 self.resting.pop(read(OrderEnded, json.loads(row.body)).order_id, None)
             elif row.agent_id is not None and row.market_id is not None:
-                self._add(row.agent_id, row.market_id, past_of(row.kind, row.body))
+                self.add(row.agent_id, row.market_id, past_of(row.kind, row.body))
             self.seq = row.seq
 
-    def _add(self, agent_id: str, market_id: str, one: Past) -> None:
+    def add(self, agent_id: str, market_id: str, one: Past) -> None:
+        """Add one thing that an agent's past in a market consists of."""
         match one:
             case Fill():
                 self._count((agent_id, Venue.SIM, market_id), one.action, one.note.source)

@@ -135,16 +135,17 @@ def _result(skill: str, venue: Venue, own: _Sums) -> SkillResult:
         pnl=sum_of(one.pnl for one in own.closings),
         wins=sum(one.pnl > 0 for one in own.closings),
         losses=sum(one.pnl < 0 for one in own.closings),
-        confidence=_mean(confidence for confidence, _ in own.sure),
-        hit_rate=_mean(float(hit) for _, hit in own.sure),
-        brier=_mean((confidence - hit) ** 2 for confidence, hit in own.sure),
-        edge=_mean(edge for edge, _ in own.edges),
-        slippage=_mean(slipped for _, slipped in own.edges),
-        buckets=tuple(_buckets(own.sure)),
+        confidence=mean_of(confidence for confidence, _ in own.sure),
+        hit_rate=mean_of(float(hit) for _, hit in own.sure),
+        brier=mean_of((confidence - hit) ** 2 for confidence, hit in own.sure),
+        edge=mean_of(edge for edge, _ in own.edges),
+        slippage=mean_of(slipped for _, slipped in own.edges),
+        buckets=tuple(buckets_of(own.sure)),
     )
 
 
-def _buckets(sure: Sequence[tuple[float, bool]]) -> Iterable[Bucket]:
+def buckets_of(sure: Sequence[tuple[float, bool]]) -> Iterable[Bucket]:
+    """How often each fifth of confidence was right; a fifth without a trade is left out."""
     for low, high in pairwise(BUCKETS):
         is_last = high == BUCKETS[-1]
         found = [one for one in sure if low <= one[0] < high or (is_last and one[0] == high)]
@@ -154,7 +155,8 @@ def _buckets(sure: Sequence[tuple[float, bool]]) -> Iterable[Bucket]:
             yield Bucket(low, high, len(found), confidence, hit_rate)
 
 
-def _mean(values: Iterable[float]) -> float | None:
+def mean_of(values: Iterable[float]) -> float | None:
+    """The mean; None of nothing."""
     known = list(values)
     return sum(known) / len(known) if known else None
 

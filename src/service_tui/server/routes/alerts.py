@@ -4,6 +4,7 @@ from typing import Final
 
 from service_tui.engine.notify.price_alerts import PriceAlert
 from service_tui.engine.notify_events import PriceAlertSet
+from service_tui.engine.world import World
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.routes.webhooks import checked_url, drop_unused, new_webhook
 from service_tui.units import Timestamp
@@ -26,8 +27,9 @@ from service_tui.wire.endpoints.notify import (
 HOUR_S: Final = 3_600.0
 
 
-def _body(request: RequestContext, alert: PriceAlert) -> PriceAlertBody:
-    placed, world = alert.placed, request.world
+def alert_body(world: World, alert: PriceAlert) -> PriceAlertBody:
+    """A price alert with the price of its side now."""
+    placed = alert.placed
     market = world.markets.get(placed.market_id)
     return PriceAlertBody(
         id=placed.alert_id,
@@ -78,14 +80,14 @@ async def create(request: RequestContext) -> PriceAlertSetBody:
     world_store.check_whole()
     alert = requested()
     await world_store.commit(request.world.note(alert))
-    body = _body(request, request.world.price_alerts.waiting[alert.alert_id])
+    body = alert_body(request.world, request.world.price_alerts.waiting[alert.alert_id])
     return PriceAlertSetBody.model_construct(**dict(body), webhook_secret=secret)
 
 
 async def waiting(request: RequestContext) -> PriceAlertsBody:
     """The agent's alerts that wait, oldest first."""
     found = request.world.price_alerts.of(request.agent.agent_id)
-    rows = tuple(_body(request, alert) for alert in found)
+    rows = tuple(alert_body(request.world, alert) for alert in found)
     return PriceAlertsBody(alerts=rows, count=len(rows))
 
 
@@ -93,7 +95,7 @@ async def triggered(request: RequestContext) -> PriceAlertsBody:
     """The agent's alerts that triggered within the last hours, newest first."""
     since = Timestamp(request.now - request.query_as(TriggeredQuery).hours * HOUR_S)
     found = request.world.price_alerts.triggered_of(request.agent.agent_id, since)
-    rows = tuple(_body(request, alert) for alert in found)
+    rows = tuple(alert_body(request.world, alert) for alert in found)
     return PriceAlertsBody(alerts=rows, count=len(rows))
 
 

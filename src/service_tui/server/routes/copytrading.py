@@ -47,7 +47,7 @@ def _largest(request: RequestContext, wallet: str) -> list[tuple[Market, Side, M
     return found
 
 
-def _is_held(request: RequestContext, market_id: str, venue: Venue) -> bool:
+def is_held_by(request: RequestContext, market_id: str, venue: Venue) -> bool:
     """True where the agent holds, has ordered, or waits for approval to buy in a market."""
     world, agent = request.world, request.agent
     waiting = world.pending_trades.waiting.values()
@@ -70,7 +70,7 @@ def _buys(request: RequestContext, copy_request: CopyRequest) -> Iterator[Wallet
         for market, side, cost in _largest(request, wallet)[: copy_request.top_n]:
             market_id = market.market_id
             is_elsewhere = venue not in {Venue.SIM, market.listing.home}
-            if is_elsewhere or market_id in seen or _is_held(request, market_id, venue):
+            if is_elsewhere or market_id in seen or is_held_by(request, market_id, venue):
                 continue
             seen.add(market_id)
             money = min(copy_request.max_usd_per_position, max(1.0, decimal(cost)))
@@ -130,7 +130,7 @@ async def _copied(request: RequestContext, copy_request: CopyRequest) -> CopyBod
     rows: list[CopyTradeBody] = []
     for copy in copies[:most]:
         market_id = copy.market.market_id
-        if _is_held(request, market_id, copy_request.venue):
+        if is_held_by(request, market_id, copy_request.venue):
             # Bought by another call since the list was made.
             continue
         try:

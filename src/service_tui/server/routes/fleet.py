@@ -229,7 +229,7 @@ async def approve(request: RequestContext) -> DecidedBody:
     pending = request.world.pending_trades.find(request.path["held_id"])
     approval = request.body_as(ApproveRequest)
     size = pending.size if approval.amount is None else _new_size(pending, approval.amount)
-    released = _request_of(pending, size)
+    released = request_of(pending, size)
     agent = request.world.agent(pending.agent_id)
     decision = _Decision(request, pending, size)
     with suppress(LeashObserves):  # Decided below, as every other no.
@@ -277,7 +277,7 @@ class _Decision:
         if not isinstance(reply, TradeBody) or not reply.success:
             error = reply.error if isinstance(reply, TradeBody) else None
             return () if self.is_changed else self.fail(error or NO_OF_THE_VENUE)
-        trade_id = next(_ids(events), "")
+        trade_id = next(ids_of(events), "")
         reason = "approved at another size" if self.is_changed else "approved"
         return self._end(HeldStatus.APPROVED, reason, trade_id)
 
@@ -294,7 +294,8 @@ class _Decision:
         return self._request.world.pending_trades.end([ended])
 
 
-def _ids(events: Sequence[Event]) -> Iterator[str]:
+def ids_of(events: Sequence[Event]) -> Iterator[str]:
+    """The ids of the trades and orders that events made."""
     for event in events:
         if isinstance(event, Fill):
             yield event.trade_id
@@ -321,7 +322,7 @@ def _new_size(pending: TradeHeld, amount: float) -> Micros:
     return size
 
 
-def _request_of(pending: TradeHeld, size: Micros) -> TradeRequest:
+def request_of(pending: TradeHeld, size: Micros) -> TradeRequest:
     """The order as its agent had sent it, at the size that was decided."""
     buys, note = pending.action is Action.BUY, pending.note
     return TradeRequest(

@@ -261,7 +261,7 @@ async def market_context(request: RequestContext) -> MarketContextBody:
         recent_trades=recent_part(fills[:RECENT]),
         slippage=slippage_part(world, market, order, request.now),
         edge=edge,
-        warnings=_warnings(request, market, discipline),
+        warnings=warnings_of(request, market, discipline),
     )
 
 
@@ -278,7 +278,7 @@ def _held(request: RequestContext, market: Market) -> dict[Venue, ContextPositio
     return found
 
 
-def _warnings(
+def warnings_of(
     request: RequestContext, market: Market, discipline: DisciplineBody
 ) -> tuple[str, ...]:
     """What speaks against a trade now."""

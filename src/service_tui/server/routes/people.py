@@ -3,6 +3,7 @@
 from typing import Final
 
 from service_tui.engine.events import AgentRegistered
+from service_tui.engine.world import World
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.people.invitation_book import InvitationTerms, used
 from service_tui.server.http.people.roster import OWNER
@@ -121,25 +122,28 @@ async def audit(request: RequestContext) -> AuditBody:
 # -- people --------------------------------------------------------------------------------
 
 
-def _person_body(request: RequestContext, record: PersonRecord) -> PersonBody:
+def person_body(world: World, record: PersonRecord) -> PersonBody:
+    """A person as owners and the person are shown them."""
     return PersonBody(
         name=record.name,
         role=PersonRole(record.role),
         created_at=moment(Timestamp(record.created_at)),
         created_by=record.created_by,
         ended_at=None if record.ended_at is None else moment(Timestamp(record.ended_at)),
-        agents_count=_agents_of(request, record.name),
+        agents_count=_agents_of(world, record.name),
     )
 
 
-def _agents_of(request: RequestContext, name: str) -> int:
-    return sum(agent.settings.owner == name for agent in request.world.agents.values())
+def _agents_of(world: World, name: str) -> int:
+    return sum(agent.settings.owner == name for agent in world.agents.values())
 
 
 async def list_people(request: RequestContext) -> PeopleBody:
     """Everybody who was ever added, behind the owner of the data directory."""
-    owner = PersonBody(name=OWNER, role=PersonRole.OWNER, agents_count=_agents_of(request, OWNER))
-    rows = (_person_body(request, record) for record in request.service.people.records)
+    owner = PersonBody(
+        name=OWNER, role=PersonRole.OWNER, agents_count=_agents_of(request.world, OWNER)
+    )
+    rows = (person_body(request.world, record) for record in request.service.people.records)
     return PeopleBody(people=(owner, *rows))
 
 
@@ -156,7 +160,7 @@ async def add_person(request: RequestContext) -> PersonKeyBody:
     request.service.world_store.check_whole()
     name, key = request.service.people.add(sent.name, sent.role, request.operator, request.now)
     record = await _kept_person(request, name, None)
-    return PersonKeyBody(person=_person_body(request, record), key=key)
+    return PersonKeyBody(person=person_body(request.world, record), key=key)
 
 
 async def set_role(request: RequestContext) -> PersonBody:
@@ -165,7 +169,7 @@ async def set_role(request: RequestContext) -> PersonBody:
     request.service.world_store.check_whole()
     before = people.of(sent.name)
     people.change_role(sent.name, sent.role)
-    return _person_body(request, await _kept_person(request, sent.name, before))
+    return person_body(request.world, await _kept_person(request, sent.name, before))
 
 
 async def renew_person(request: RequestContext) -> PersonKeyBody:
@@ -182,7 +186,7 @@ async def renew_person(request: RequestContext) -> PersonKeyBody:
     before = people.of(name)
     _, key = people.renew(name)
     record = await _kept_person(request, name, before)
-    return PersonKeyBody(person=_person_body(request, record), key=key)
+    return PersonKeyBody(person=person_body(request.world, record), key=key)
 
 
 async def end_person(request: RequestContext) -> PersonBody:
@@ -191,7 +195,7 @@ async def end_person(request: RequestContext) -> PersonBody:
     request.service.world_store.check_whole()
     before = people.of(name)
     people.end(name, request.now)
-    return _person_body(request, await _kept_person(request, name, before))
+    return person_body(request.world, await _kept_person(request, name, before))
 
 
 async def _kept_person(
@@ -213,8 +217,9 @@ async def _kept_person(
 # -- invitations ---------------------------------------------------------------------------
 
 
-def _invitation_body(request: RequestContext, record: InvitationRecord) -> InvitationBody:
-    agents = request.world.agents.values()
+def invitation_body(world: World, record: InvitationRecord) -> InvitationBody:
+    """An invitation with its uses and without its code."""
+    agents = world.agents.values()
     return InvitationBody(
         invitation_id=record.invitation_id,
         uses=record.uses,
@@ -232,7 +237,9 @@ def _invitation_body(request: RequestContext, record: InvitationRecord) -> Invit
 async def list_invitations(request: RequestContext) -> InvitationsBody:
     """All that were ever made, without their codes."""
     records = request.service.invitations.records
-    return InvitationsBody(invitations=tuple(_invitation_body(request, one) for one in records))
+    return InvitationsBody(
+        invitations=tuple(invitation_body(request.world, one) for one in records)
+    )
 
 
 async def invite(request: RequestContext) -> InvitedBody:
@@ -258,7 +265,7 @@ async def invite(request: RequestContext) -> InvitedBody:
     invitation_id = f"invite-{service.new_id()[:12]}"
     record, code = service.invitations.add(invitation_id, terms, request.operator.name, request.now)
     await _kept_invitation(request, record, None)
-    return InvitedBody(invitation=_invitation_body(request, record), code=code)
+    return InvitedBody(invitation=invitation_body(request.world, record), code=code)
 
 
 def _budget(value: float | None) -> Micros | None:
@@ -284,7 +291,7 @@ async def end_invitation(request: RequestContext) -> InvitationBody:
     record = invitations.end(invitation_id, request.now)
     if record != before:
         await _kept_invitation(request, record, before)
-    return _invitation_body(request, record)
+    return invitation_body(request.world, record)
 
 
 async def _kept_invitation(

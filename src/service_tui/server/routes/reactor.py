@@ -65,14 +65,14 @@ async def patch(request: RequestContext) -> ReactorConfigBody:
     """Change the config; it counts from the next poll on. What is already so leaves no trace."""
     config = request.world.reactor.state(request.agent.agent_id).config
     sent = request.body_as(ReactorConfigPatch)
-    changes = {name: _engine_value(name, value) for name, value in sent.changes().items()}
+    changes = {name: engine_value(name, value) for name, value in sent.changes().items()}
     changes = {name: new for name, new in changes.items() if getattr(config, name) != new}
     if changes:
         await _note(request, ReactorChanged(request.agent.agent_id, request.now, changes))
     return config_body(request, request.agent).model_copy(update={"warnings": sent.warnings()})
 
 
-def _engine_value(name: str, value: object) -> object:
+def engine_value(name: str, value: object) -> object:
     """A field as the engine keeps it.
 
     Returns:

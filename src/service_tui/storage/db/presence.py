@@ -35,7 +35,7 @@ class Presence:
         """
         self.check_database()
         if self._log is not None:
-            _check(self._log)
+            check_seen(self._log)
 
     def check_database(self) -> None:
         """Check the database alone: its log comes and goes with the writer.
@@ -43,7 +43,7 @@ class Presence:
         Raises:
             FileGoneError: it was removed, or another one stands in its place.
         """
-        _check(self._database)
+        check_seen(self._database)
 
 
 def _seen(path: Path) -> Seen:
@@ -51,7 +51,8 @@ def _seen(path: Path) -> Seen:
     return str(path), status.st_dev, status.st_ino
 
 
-def _check(seen: Seen) -> None:
+def check_seen(seen: Seen) -> None:
+    """Refuse to go on where a file is gone, or another one has its name."""
     path, device, inode = seen
     try:
         status = os.stat(path)  # noqa: PTH116  (after each commit: a Path costs as much again)

@@ -153,6 +153,10 @@ def connect(place: WorldPlace, purpose: str) -> Raw:
     return raw
 
 
+Connect = Callable[[WorldPlace, str], Raw]
+"""Opens a connection, as `connect` does."""
+
+
 def refuse_split_sessions(place: WorldPlace, raw: Raw) -> None:
     """Refuse a pooler that lets each transaction of a connection have another session. Blocks.
 

@@ -15,7 +15,7 @@ from psycopg import sql
 
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import JournalRow
-from service_tui.storage.shared.connection import Raw, WorldPlace, connect
+from service_tui.storage.shared.connection import Connect, Raw, WorldPlace, connect
 from service_tui.storage.shared.errors import as_shared_error
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,8 @@ class CommitNotifier:
     the rows: PostgreSQL lets only one transaction that notifies commit at a time, in all worlds.
     """
 
-    def __init__(self, place: WorldPlace) -> None:
+    def __init__(self, place: WorldPlace, *, connect: Connect = connect) -> None:
+        self._connect = connect
         self._place = place
         self._due = Event()
         self._is_closed = False
@@ -56,7 +57,7 @@ class CommitNotifier:
     def _run(self) -> None:
         query = sql.SQL("NOTIFY {}").format(sql.Identifier(self._place.schema))
         try:
-            raw = connect(self._place, "notifier")
+            raw = self._connect(self._place, "notifier")
         except StorageError as error:
             self._report(error)
             return
@@ -77,7 +78,8 @@ class CommitNotifier:
 class JournalFeed:
     """New rows of a journal, on a connection that cannot write. All calls but `changed` block."""
 
-    def __init__(self, place: WorldPlace) -> None:
+    def __init__(self, place: WorldPlace, *, connect: Connect = connect) -> None:
+        self._connect = connect
         self._place = place
         self._raw: Raw | None = None
         self._epoch = 0
@@ -91,7 +93,7 @@ class JournalFeed:
         Raises:
             StorageError: the database does not answer, or the feed was closed meanwhile.
         """
-        raw = connect(self._place, "follower")
+        raw = self._connect(self._place, "follower")
         with self._closing:
             # Who waits for this thread may have given up, and closed what was there.
             if self._is_closed:

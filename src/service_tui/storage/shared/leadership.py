@@ -14,7 +14,7 @@ from typing import Final, cast
 import psycopg
 
 from service_tui.storage.errors import StorageError
-from service_tui.storage.shared.connection import Raw, WorldPlace, connect
+from service_tui.storage.shared.connection import Connect, Raw, WorldPlace, connect
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error
 
 BEAT_S: Final = 0.4
@@ -50,7 +50,15 @@ class Leadership:
         monotonic: a clock of seconds.
     """
 
-    def __init__(self, place: WorldPlace, holder: str, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        place: WorldPlace,
+        holder: str,
+        monotonic: Callable[[], float],
+        *,
+        connect: Connect = connect,
+    ) -> None:
+        self._connect = connect
         self._place = place
         self._holder = holder
         self._monotonic = monotonic
@@ -214,7 +222,7 @@ class Leadership:
             if self.epoch is not None:
                 self._lose()
                 raise NotLeadingError("the connection that holds the lead was lost")
-            self._raw = connect(self._place, "lead")
+            self._raw = self._connect(self._place, "lead")
         return self._raw
 
 

@@ -7,7 +7,7 @@ from typing import Final, cast
 import psycopg
 
 from service_tui.storage.errors import StorageError
-from service_tui.storage.shared.connection import Raw, WorldPlace, connect
+from service_tui.storage.shared.connection import Connect, Raw, WorldPlace, connect
 from service_tui.storage.shared.errors import as_shared_error
 from service_tui.storage.shared.schema import MAKING
 
@@ -36,7 +36,8 @@ _FORGET: Final = (
 class Roll:
     """One process's line on the roll. Both calls block."""
 
-    def __init__(self, place: WorldPlace, name: str) -> None:
+    def __init__(self, place: WorldPlace, name: str, *, connect: Connect = connect) -> None:
+        self._connect = connect
         self._place = place
         self._name = name
         self._raw: Raw | None = None
@@ -69,7 +70,7 @@ class Roll:
 
     def _connection(self) -> Raw:
         if self._raw is None or self._raw.closed:
-            raw = self._raw = connect(self._place, "roll")
+            raw = self._raw = self._connect(self._place, "roll")
             with raw.transaction():
                 raw.execute("SELECT pg_advisory_xact_lock(%s)", [MAKING])
                 for statement in _MAKE:
