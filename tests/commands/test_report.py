@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kit.clock import leap
+from kit.command_line import ran as line_ran
 from kit.service.stage import client_of
 from service_tui.app.data import open_data
 from service_tui.app.options import Options
@@ -43,19 +44,17 @@ from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, POSITIONS, R
 from service_tui.wire.trades import TradeRequest
 
 
-def ran(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str, str]:
-    code = cli.run([*words, "--data-dir", str(folder / "d")])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+def ran(folder: Path, *words: str) -> tuple[object, str, str]:
+    done = line_ran([*words, "--data-dir", str(folder / "d")])
+    return done.code, done.out, done.err
 
 
 @pytest.mark.slow
 def test_the_day_and_the_tables_come_without_a_console(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
     folder = tmp_path / "out"
-    code, said, _ = ran(capsys, tmp_path, "export", str(folder))
+    code, said, _ = ran(tmp_path, "export", str(folder))
     assert code == cli.OK
     files = {path.name: path for path in folder.iterdir()}
     assert said == f"{len(files)} files written to {folder}\n"
@@ -64,18 +63,18 @@ def test_the_day_and_the_tables_come_without_a_console(
     (agent,) = json.loads(files["agents.json"].read_text())
     assert agent["equity"] > 0
 
-    code, said, _ = ran(capsys, tmp_path, "report", "--format", "csv")
+    code, said, _ = ran(tmp_path, "report", "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(said))
     assert (code, row["agent"], row["problem"]) == (cli.OK, agent["agent"], "")
 
     kept = folder / "day.md"
     before = kept.read_text()
-    code, _, problem = ran(capsys, tmp_path, "report", "--to", str(kept))
+    code, _, problem = ran(tmp_path, "report", "--to", str(kept))
     assert code == cli.CANNOT
     assert "exists already: nothing written" in problem
     assert kept.read_text() == before
 
-    code, _, problem = ran(capsys, tmp_path, "report", "--agent", "nobody")
+    code, _, problem = ran(tmp_path, "report", "--agent", "nobody")
     assert code == cli.CANNOT
     assert "no agent 'nobody'" in problem
 
