@@ -244,6 +244,15 @@ def test_the_list_compares_results_by_drill(
     assert [one["run"] for one in found["results"]] == ["d", "c", "b"]
 
 
+def test_of_many_results_of_a_drill_the_older_ones_are_counted(tmp_path: Path) -> None:
+    for number in range(7):
+        results.keep(results.results_folder(tmp_path), result(f"r{number}", name="own"))
+    *_, head, first, second, third, fourth, fifth, last = command.listed(tmp_path)
+    assert head == "own                        a file of your own"
+    shown = [line.split()[-1] for line in (first, second, third, fourth, fifth)]
+    assert (shown, last) == (["r6", "r5", "r4", "r3", "r2"], "    2 older")
+
+
 @pytest.mark.slow
 def test_a_result_is_exported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results.keep(results.results_folder(tmp_path), result("b"))
