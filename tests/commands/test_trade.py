@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -83,6 +83,9 @@ async def _unasked(lines: Sequence[str]) -> bool:
     raise AssertionError(lines)
 
 
+BOUND: dict[str, Any] = {"is_quote": True, "worst": "0.99"}
+
+
 @pytest.mark.slow
 async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> None:
     options = Options(
@@ -117,6 +120,8 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
         assert quote.is_done
         assert (asked, cash()) == ([], start)
         assert any(line.split() == ["max", "loss", "-25.00", "$SIM"] for line in quote.lines)
+
+        assert "worst price" in "".join((await ordered(replace(buy, **BOUND))).lines)
 
         left = await ordered(buy, answer=False)
         assert (left.is_done, left.lines, cash()) == (False, (LEFT,), start)
