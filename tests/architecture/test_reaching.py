@@ -18,7 +18,7 @@ import textual
 
 TESTS = Path(__file__).resolve().parents[1]
 OUTSIDE = ("kit", "bench")
-MOST = {"private names": 494, "stand-ins": 258, "patched modules": 546}
+MOST = {"private names": 490, "stand-ins": 258, "patched modules": 546}
 SLACK = 15
 """So far the count may fall below its figure before the figure has to follow."""
 
