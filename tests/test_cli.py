@@ -1,30 +1,26 @@
 import ast
 import gc
-import io
 import json
 import os
 import pty
 import re
 import select
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IMODE
-from types import SimpleNamespace
 
 import pytest
 
 import service_tui
+from kit.command_line import Ran, ran
 from service_tui import __main__, __version__, version
-from service_tui.app import output
 from service_tui.app.address import AddressError, check_url, folder_of
-from service_tui.app.options import Options
+from service_tui.app.output import OutputError
 from service_tui.cli import main as cli
+from service_tui.cli.begin import CannotError
 from service_tui.cli.parser import USAGE_ERROR, check, parse, parser_of
-from service_tui.commands import drill as command
 from service_tui.config import read_environment
 
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
@@ -39,39 +35,14 @@ def home(tmp_path: Path) -> dict[str, str]:
     return kept | {name: str(tmp_path / folder) for name, folder in names.items()}
 
 
-@dataclass(frozen=True)
-class Ran:
-    """What a call in this process came to."""
-
-    returncode: object
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
-def run(
-    home: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Ran]:
+def run(home: dict[str, str]) -> Callable[..., Ran]:
     """Runs a command line in this process, with that environment and some input."""
 
     def running(*words: str, given: str = "", **more: str) -> Ran:
-        monkeypatch.setattr(os, "environ", home | more)
-        monkeypatch.setattr(sys, "stdin", io.StringIO(given))
-        code: object
-        try:
-            code = cli.run(words)
-        except SystemExit as ended:
-            code = ended.code
-        said = capsys.readouterr()
-        return Ran(code, said.out, said.err)
+        return ran(words, typed=given, environ=home | more)
 
     return running
-
-
-@pytest.fixture
-def without_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No command of the test keeps a log: its file would be kept by the process of all tests."""
-    monkeypatch.setattr(cli, "KEEPS_LOG", frozenset())
 
 
 def said_to(
@@ -91,29 +62,44 @@ def said_to(
 
 def one_line(done: Ran) -> str:
     """The one line on stderr of a call that could not do its work."""
-    assert done.stdout == ""
-    assert done.stderr.startswith("service-tui: ")
-    assert done.stderr.endswith("\n")
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert ESCAPE not in done.stderr
-    return done.stderr
+    assert done.out == ""
+    assert done.err.startswith("service-tui: ")
+    assert done.err.endswith("\n")
+    assert done.err.count("\n") == 1, done.err
+    assert ESCAPE not in done.err
+    return done.err
 
 
 # -- systems ------------------------------------------------------------------------------------
 
 
-def test_windows_gets_one_sentence_before_anything_needs_posix(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(__main__, "os", SimpleNamespace(name="nt"))
-    # As it would be there: what lies behind this door cannot be imported.
-    monkeypatch.setitem(sys.modules, "service_tui.cli.main", None)
+def test_windows_gets_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        __main__.main()
+        __main__.main(system="nt")
     said = capsys.readouterr()
     assert (ended.value.code, said.out, said.err) == (2, "", __main__.NOT_ON_WINDOWS)
     assert said.err.count("\n") == 1
     assert "WSL" in said.err
+
+
+NOHUP = """
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from service_tui.__main__ import main
+sys.argv = ["service-tui", "--version"]
+try:
+    main()
+finally:
+    print(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN)
+    print(signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, signal.SIG_IGN))
+"""
+
+
+@pytest.mark.cold
+@pytest.mark.process
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    done = subprocess.run([sys.executable, "-c", NOHUP], capture_output=True, text=True, check=True)
+    assert done.stdout == f"service-tui {__version__}\nTrue\nFalse\n"
 
 
 def test_the_door_imports_nothing_that_windows_lacks() -> None:
@@ -154,12 +140,12 @@ def test_the_version_is_one_line(home: dict[str, str]) -> None:
 
 def test_the_help_has_examples_and_names_the_log(run: Callable[..., Ran], tmp_path: Path) -> None:
     done = run("--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "examples:\n  service-tui  " in done.stdout
+    assert (done.code, done.err) == (0, "")
+    assert "examples:\n  service-tui  " in done.out
     for part in ("--speed 10", "login --url", "demo --screenshot", "doctor", "SERVICE_API_KEY"):
-        assert part in done.stdout
-    assert str(tmp_path / "share" / "service-tui" / "service-tui.log") in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 200
+        assert part in done.out
+    assert str(tmp_path / "share" / "service-tui" / "service-tui.log") in done.out
+    assert max(map(len, done.out.splitlines())) <= 200
     assert not (tmp_path / "share").exists()
 
 
@@ -303,7 +289,7 @@ def test_wrong_words_are_one_line_and_status_2(
 
 def test_wrong_words_leave_nothing_behind(run: Callable[..., Ran], tmp_path: Path) -> None:
     done = run("--speed", "5")
-    assert done.returncode == 2
+    assert done.code == 2
     one_line(done)
     assert list(tmp_path.iterdir()) == []
 
@@ -326,13 +312,12 @@ def test_words_that_are_no_text_end_in_no_trace_of_a_fault(home: dict[str, str])
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--read-only",), ("--speed", "10")])
-@pytest.mark.usefixtures("without_log")
 def test_without_a_terminal_the_console_says_so(
     run: Callable[..., Ran], tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     data = tmp_path / "data"
     done = run(*words, "--data-dir", str(data))
-    assert done.returncode == 1
+    assert done.code == 1
     assert "needs a terminal" in one_line(done)
 
 
@@ -391,6 +376,7 @@ def test_closed_streams_are_no_terminal(home: dict[str, str]) -> None:
 # -- output that cannot be written ---------------------------------------------------------------
 
 SAID = {
+    "version": ["--version"],
     "help": ["--help"],
     "doctor": ["doctor"],
     "skills": ["skills", "list"],
@@ -448,10 +434,10 @@ def test_a_file_where_a_folder_belongs_is_one_line(run: Callable[..., Ran], tmp_
     file = tmp_path / "file"
     file.write_text("")
     done = run("--data-dir", str(file))
-    assert done.returncode == 1
+    assert done.code == 1
     assert f"{file} is not a directory" in one_line(done)
     done = run(SERVICE_TUI_DATA_DIR=str(file))
-    assert done.returncode == 1
+    assert done.code == 1
     assert f"{file} is not a directory" in one_line(done)
 
 
@@ -464,12 +450,13 @@ def test_a_file_where_a_folder_belongs_is_one_line(run: Callable[..., Ran], tmp_
     ],
 )
 def test_a_folder_that_cannot_be_is_one_line(
-    run: Callable[..., Ran], tmp_path: Path, folder: str, refusal: str
+    home: dict[str, str], tmp_path: Path, folder: str, refusal: str
 ) -> None:
     (tmp_path / "file").write_text("")
     where = folder.format(file=tmp_path / "file")
-    done = run("--data-dir", where, "--url", "https://h", SERVICE_API_KEY=SECRET)
-    assert done.returncode == 1
+    words = ["--data-dir", where, "--url", "https://h"]
+    done = ran(words, environ=home | {"SERVICE_API_KEY": SECRET}, starts_log=cli.start_log)
+    assert done.code == 1
     line = one_line(done)
     assert refusal.format(where=where) in line
     assert "--data-dir" in line
@@ -477,103 +464,6 @@ def test_a_folder_that_cannot_be_is_one_line(
 
 
 # -- other services -----------------------------------------------------------------------------
-
-
-def options(monkeypatch: pytest.MonkeyPatch, *words: str, **environ: str) -> Options:
-    """What the words come to, without doing it."""
-    found: list[Options] = []
-    monkeypatch.setitem(cli._COMMANDS, "console", lambda asked, _: found.append(asked) or 0)
-    monkeypatch.setattr(cli, "KEEPS_LOG", frozenset())
-    monkeypatch.setattr(os, "environ", environ)
-    code = cli.run(words)
-    if code:
-        raise SystemExit(code)
-    return found[0]
-
-
-@pytest.fixture
-def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """An environment with one profile stored; the platform's folders lie under the test's own."""
-    for name, folder in (("XDG_CONFIG_HOME", "config"), ("XDG_DATA_HOME", "share")):
-        monkeypatch.setenv(name, str(tmp_path / folder))
-    (tmp_path / "config" / "service-tui").mkdir(parents=True)
-    (tmp_path / "config" / "service-tui" / "profiles.json").write_text(
-        json.dumps({"office": {"url": "https://office.example", "key": SECRET}})
-    )
-    return {
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "XDG_DATA_HOME": str(tmp_path / "share"),
-        "HOME": str(tmp_path),
-    }
-
-
-Stored = dict[str, str]
-Patch = pytest.MonkeyPatch
-
-
-def test_without_words_the_embedded_service_is_opened(stored: Stored, monkeypatch: Patch) -> None:
-    asked = options(monkeypatch, **stored)
-    assert (asked.url, asked.api_key, asked.read_only, asked.speed) == (None, None, False, None)
-    assert str(asked.data_dir) == stored["XDG_DATA_HOME"] + "/service-tui"
-    assert asked.log_path.parent == asked.data_dir
-
-
-def test_flags_are_taken_before_and_after_each_other(
-    stored: Stored, monkeypatch: Patch, tmp_path: Path
-) -> None:
-    words = ("--seed", "7", "--plan", "elite", "--data-dir", str(tmp_path / "d"), "--speed", "0")
-    asked = options(monkeypatch, *words, **stored)
-    assert (asked.seed, asked.plan.value, asked.speed) == (7, "elite", 0)
-    assert asked.data_dir == tmp_path / "d"
-
-
-def test_each_service_has_a_folder_of_its_own(
-    stored: Stored, monkeypatch: Patch, tmp_path: Path
-) -> None:
-    asked = options(
-        monkeypatch,
-        *("--url", "https://H:8443/api/", "--data-dir", str(tmp_path)),
-        SERVICE_API_KEY=SECRET,
-        **stored,
-    )
-    assert asked.url == "https://h:8443/api"
-    assert asked.data_dir == tmp_path / "at-h_8443_api"
-    assert asked.log_path == tmp_path / "service-tui.log"
-    assert asked.api_key == SECRET
-    assert SECRET not in repr(asked)
-
-
-def test_a_profile_brings_its_address_and_key(stored: Stored, monkeypatch: Patch) -> None:
-    asked = options(monkeypatch, "--profile", "office", SERVICE_API_KEY="another_key", **stored)
-    assert (asked.url, asked.api_key) == ("https://office.example", SECRET)
-
-
-@pytest.mark.slow
-def test_a_stored_key_is_found_by_its_address(stored: Stored, monkeypatch: Patch) -> None:
-    asked = options(monkeypatch, "--url", "https://OFFICE.example/", **stored)
-    assert asked.api_key == SECRET
-
-
-@pytest.mark.slow
-def test_the_key_of_the_environment_goes_to_its_own_address_only(
-    stored: Stored, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    environ = {"SERVICE_API_KEY": "key_of_a", "SERVICE_API_URL": "https://a.example", **stored}
-    assert options(monkeypatch, **environ).api_key == "key_of_a"
-    assert options(monkeypatch, "--url", "https://a.example/", **environ).api_key == "key_of_a"
-    assert options(monkeypatch, "--url", "https://office.example", **environ).api_key == SECRET
-    with pytest.raises(SystemExit, match="1"):
-        options(monkeypatch, "--url", "https://b.example", **environ)
-    assert "no key for https://b.example" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="1"):
-        options(monkeypatch, "--url", "https://a.example.net", **environ)
-    assert "no key for https://a.example.net" in capsys.readouterr().err
-
-
-def test_an_address_in_the_environment_without_a_key_is_not_opened(
-    stored: Stored, monkeypatch: Patch
-) -> None:
-    assert options(monkeypatch, SERVICE_API_URL="https://a.example", **stored).url is None
 
 
 CANNOT = {
@@ -594,31 +484,18 @@ CANNOT = {
 
 @pytest.mark.parametrize("name", CANNOT)
 def test_what_cannot_be_done_is_one_line_and_status_1(
-    name: str, stored: Stored, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words, said = CANNOT[name]
-    with pytest.raises(SystemExit, match="1"):
-        options(monkeypatch, *words, **stored)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert said in err
-    assert err.startswith("service-tui: ")
-    assert err.count("\n") == 1
-    assert SECRET not in err
-
-
-def test_profiles_that_cannot_be_read_are_one_line(
-    stored: Stored, monkeypatch: Patch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    name: str, run: Callable[..., Ran], tmp_path: Path
 ) -> None:
     path = tmp_path / "config" / "service-tui" / "profiles.json"
-    for content, mode in (("{", 0o600), ("{}", 0o666)):
-        path.write_text(content)
-        path.chmod(mode)
-        with pytest.raises(SystemExit, match="1"):
-            options(monkeypatch, "--profile", "office", **stored)
-        err = capsys.readouterr().err
-        assert "profiles.json" in err
-        assert err.count("\n") == 1
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"office": {"url": "https://office.example", "key": SECRET}}))
+    path.chmod(0o600)
+    words, said = CANNOT[name]
+    done = run(*words)
+    assert done.code == 1
+    line = one_line(done)
+    assert said in line
+    assert SECRET not in line
 
 
 @pytest.mark.parametrize(
@@ -679,7 +556,6 @@ def test_a_key_that_is_typed_is_stored_and_never_shown(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("without_log")
 def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     run: Callable[..., Ran], tmp_path: Path
 ) -> None:
@@ -687,31 +563,30 @@ def test_a_key_that_is_handed_in_is_stored_and_no_key_is_not(
     words = ("login", "--url", "https://h.example")
     for given in ("", "\n", "two words\n", "abc\n"):
         done = run(*words, given=given)
-        assert done.returncode == 1
+        assert done.code == 1
         assert "nothing stored" in one_line(done)
         assert not path.exists()
     done = run(*words, given=f"{SECRET}\n")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert SECRET not in done.stdout
+    assert (done.code, done.err) == (0, "")
+    assert SECRET not in done.out
     assert json.loads(path.read_text())["default"]["key"] == SECRET
     # What is stored is not overwritten by accident.
     other = ("login", "--url", "https://other.example")
     done = run(*other, given="sk_live_another\n")
-    assert done.returncode == 1
+    assert done.code == 1
     line = one_line(done)
     assert "'default' has a key for https://h.example" in line
     assert "--replace" in line
     assert json.loads(path.read_text())["default"]["key"] == SECRET
     done = run(*other, "--replace", given="sk_live_another\n")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert json.loads(path.read_text())["default"]["url"] == "https://other.example"
 
 
-@pytest.mark.usefixtures("without_log")
 def test_a_key_that_cannot_be_stored_is_one_line(run: Callable[..., Ran], tmp_path: Path) -> None:
     (tmp_path / "config").write_text("")
     done = run("login", "--url", "https://h.example", given=f"{SECRET}\n")
-    assert done.returncode == 1
+    assert done.code == 1
     line = one_line(done)
     assert "key not stored: " in line
     assert SECRET not in line
@@ -724,10 +599,10 @@ def test_the_doctor_finds_a_healthy_place_and_touches_nothing(
     run: Callable[..., Ran], tmp_path: Path
 ) -> None:
     done = run("doctor", "--data-dir", str(tmp_path / "data"))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"service-tui {__version__}, Python 3.")
-    assert done.stdout.endswith("no problems\n")
-    assert str(tmp_path / "data") in done.stdout
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"service-tui {__version__}, Python 3.")
+    assert done.out.endswith("no problems\n")
+    assert str(tmp_path / "data") in done.out
     assert list(tmp_path.iterdir()) == []
 
 
@@ -736,8 +611,8 @@ def test_the_doctor_finds_what_is_wrong_and_says_so_by_its_status(
 ) -> None:
     (tmp_path / "desk.sqlite3").write_bytes(b"not a database at all")
     done = run("doctor", SERVICE_TUI_DATA_DIR=str(tmp_path))
-    assert done.returncode == 1
-    assert "PROBLEM" in done.stdout
+    assert done.code == 1
+    assert "PROBLEM" in done.out
     assert (tmp_path / "desk.sqlite3").read_bytes() == b"not a database at all"
 
 
@@ -779,28 +654,40 @@ def test_a_home_that_is_nobodys_is_taken_as_it_is() -> None:
     assert read_environment({"SERVICE_TUI_DATA_DIR": "~/desk"}).data_dir == Path.home() / "desk"
 
 
+@pytest.mark.parametrize("words", [["doctor"], ["halt"]])
 def test_a_fault_of_ours_is_a_page_of_places_without_values(
-    stored: Stored, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
+    home: dict[str, str], words: list[str]
 ) -> None:
     def broken(*_: object) -> int:
         raise RuntimeError(SECRET)
 
-    monkeypatch.setitem(cli._COMMANDS, "doctor", broken)
-    monkeypatch.setattr(os, "environ", dict(stored))
-    assert cli.run(["doctor"]) == cli.BUG == 70
-    err = capsys.readouterr().err
-    assert "RuntimeError" in err
-    assert "test_cli.py" in err
-    assert SECRET not in err
+    done = ran(words, environ=home, commands={words[0]: broken})
+    assert done.code == cli.BUG == 70
+    assert "RuntimeError" in done.err
+    assert "test_cli.py" in done.err
+    assert SECRET not in done.err
+    # A command that keeps a log names it.
+    assert ("service-tui.log" in done.err) is (words == ["halt"])
 
 
-def test_an_interrupt_is_no_fault(stored: Stored, monkeypatch: Patch) -> None:
-    def interrupted(*_: object) -> int:
-        raise KeyboardInterrupt
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (CannotError("no such thing"), 1, "service-tui: no such thing\n"),
+        (AddressError("no address"), 1, "service-tui: no address\n"),
+        (OutputError("nobody reads"), 1, "service-tui: nobody reads\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_what_a_command_ends_with_is_a_sentence_and_a_code(
+    home: dict[str, str], error: BaseException, code: int, said: str
+) -> None:
+    def work(*_: object) -> int:
+        raise error
 
-    monkeypatch.setitem(cli._COMMANDS, "doctor", interrupted)
-    monkeypatch.setattr(os, "environ", dict(stored))
-    assert cli.run(["doctor"]) == 130
+    done = ran(["doctor"], environ=home, commands={"doctor": work})
+    assert (done.code, done.out, done.err) == (code, "", said)
+    assert gc.isenabled()
 
 
 LOOKING = """
@@ -829,67 +716,106 @@ def test_a_child_finds_no_wallet_key_in_what_its_parent_was_started_with() -> No
     assert secret not in said.stdout + said.stderr
 
 
-def test_the_end_looks_for_no_more_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
-    frozen: list[str] = []
-    monkeypatch.setattr(__main__, "gc", SimpleNamespace(freeze=lambda: frozen.append("all")))
-    monkeypatch.setattr(sys, "argv", ["service-tui", "--version"])
-    with pytest.raises(SystemExit) as ended:
-        __main__.main()
-    assert (ended.value.code, frozen) == (0, ["all"])
+# -- commands -----------------------------------------------------------------------------------
 
 
-def test_a_signal_that_is_ignored_stays_ignored_and_a_gone_terminal_keeps_the_code(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("word", "address"), [("yes", "https://b.example"), ("y", "https://a.example")]
+)
+def test_at_a_terminal_a_stored_key_is_replaced_after_a_yes(
+    home: dict[str, str], tmp_path: Path, word: str, address: str
 ) -> None:
-    class Left(BaseException):
-        """The process is gone."""
+    words = ["login", "--url", "https://a.example"]
+    assert ran(words, typed=f"{SECRET}\n", environ=home).code == 0
+    main, side = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "service_tui", "login", "--url", "https://b.example"],
+        env=home, stdin=side, stdout=side, stderr=side, start_new_session=True,
+    ) as process:  # fmt: skip
+        os.close(side)
+        for asked, typed in (("API key for https://b.example: ", SECRET), ("replace it:", word)):
+            shown = b""
+            while asked.encode() not in shown:
+                assert select.select([main], [], [], 30)[0], shown
+                shown += os.read(main, 4_096)
+            os.write(main, f"{typed}\n".encode())
+        rest = read_all(main)
+        assert process.wait(30) == (0 if word == "yes" else 1)
+    assert ("nothing stored" in rest) is (word != "yes")
+    path = tmp_path / "config" / "service-tui" / "profiles.json"
+    assert json.loads(path.read_text())["default"]["url"] == address
 
-    def leave(code: int) -> None:
-        raise Left(code)
 
-    def gone() -> None:
-        raise OSError("no terminal")
+def test_a_stored_key_is_removed_by_its_name(run: Callable[..., Ran]) -> None:
+    words = ("login", "--url", "https://h.example", "--name", "team")
+    assert run(*words, given=f"\ufeff{SECRET}\r\n").code == 0
+    # A page takes the key that is stored, and no other.
+    away = run("web", "--url", "https://other.example", SERVICE_API_KEY=SECRET)
+    assert "no stored key for https://other.example" in one_line(away)
+    done = run("logout", "--name", "team")
+    assert (done.code, done.out) == (0, "removed the key for https://h.example\n")
+    assert "no profile 'team'" in one_line(run("logout", "--name", "team"))
+    assert "nothing stored" in one_line(ran(words, typed=None))
 
-    taken: list[int] = []
-    ignored = signal.SIGHUP
-    monkeypatch.setattr(
-        __main__.signal, "getsignal",
-        lambda number: signal.SIG_IGN if number == ignored else signal.default_int_handler,
+
+@pytest.mark.process
+def test_input_that_is_no_text_stores_nothing(home: dict[str, str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "service_tui", "login", "--url", "https://h.example"],
+        env=home, input=b"\xff\xfe\n", capture_output=True, check=False, timeout=60,
     )  # fmt: skip
-    monkeypatch.setattr(__main__.signal, "signal", lambda number, _: taken.append(number))
-    monkeypatch.setattr(__main__, "_run", lambda _: 7)
-    monkeypatch.setattr(__main__, "os", SimpleNamespace(name="posix", _exit=leave))
-    monkeypatch.setattr(sys, "stderr", SimpleNamespace(flush=gone))
-    with pytest.raises(Left) as left:
-        __main__.main()
-    assert left.value.args == (7,)
-    assert taken == [signal.SIGTERM, signal.SIGQUIT, signal.SIGINT]
+    assert (done.returncode, b"not UTF-8 text; nothing stored" in done.stderr) == (1, True)
+    assert not (tmp_path / "config").exists()
 
 
-def test_a_version_that_nobody_reads_is_no_success(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+REFUSED = {
+    "a replay at no time": (["replay", "--at", "soon"], "invalid --at"),
+    "a replay without a screen": (["replay"], "needs a terminal"),
+    "a drill without a screen": (["drill", "flash-crash"], "needs a terminal"),
+    "a drill that is none": (["drill", "--check", "nope"], "nope"),
+    "a shared desk without a database": (["db", "check"], "database"),
+    "a copy that is none": (["restore", "nope.db"], "nope.db"),
+    "a skill that is none": (["skills", "check", "nope"], "nope"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_command_cannot_do_is_one_line(
+    name: str, run: Callable[..., Ran], tmp_path: Path
 ) -> None:
-    def refuse(*_: str) -> None:
-        raise output.OutputError("the output is closed")
-
-    monkeypatch.setattr(output, "print_lines", refuse)
-    assert __main__._run(["--version"]) == 1
-    assert capsys.readouterr().err == "service-tui: the output is closed\n"
+    words, said = REFUSED[name]
+    done = run(*words, "--data-dir", str(tmp_path / "d"))
+    assert done.code == 1, done
+    assert said in one_line(done)
 
 
-@pytest.mark.slow
-def test_a_drill_is_played_with_the_collector_on(
-    stored: Stored, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    was_on: list[bool] = []
+@pytest.mark.parametrize("kind", ["dumb", "unknown"])
+@pytest.mark.process
+def test_a_terminal_without_a_screen_is_told_of_lines(home: dict[str, str], kind: str) -> None:
+    main, side = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "service_tui"], env=home | {"TERM": kind},
+        stdin=side, stdout=side, stderr=side, check=False, timeout=60,
+    )  # fmt: skip
+    os.close(side)
+    assert done.returncode == 1
+    assert f"TERM={kind} is a terminal without a screen: 'service-tui --plain'" in read_all(main)
 
-    def played(*_: object) -> command.DrillExit:
-        was_on.append(gc.isenabled())
-        return command.DrillExit(0, ())
 
-    monkeypatch.setattr(cli, "_require_terminal", lambda: None)
-    monkeypatch.setattr(cli, "_prepare_for_keys", lambda: None)
-    monkeypatch.setattr(command, "play", played)
-    monkeypatch.setattr(os, "environ", stored)
-    assert cli.run(["--data-dir", str(tmp_path), "drill", "flash-crash"]) == 0
-    assert was_on == [True]
+@pytest.mark.parametrize(
+    ("words", "flags"),
+    [
+        (
+            "--data-dir /d --read-only --log-level debug",
+            "--data-dir /d --read-only --log-level debug",
+        ),
+        ("--url https://h", "--url https://h"),
+        ("--profile team", "--profile team"),
+        ("--port 8080", ""),
+    ],
+)
+def test_a_page_s_console_is_started_with_the_settings_of_its_pages(words: str, flags: str) -> None:
+    arguments = parse(parser_of(read_environment({})), ["web", *words.split()])
+    url = "https://h" if {"--url", "--profile"} & {*words.split()} else None
+    assert cli.page_flags(arguments, url) == flags.split()

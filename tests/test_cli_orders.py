@@ -1,17 +1,12 @@
 """The order of a command line, and the question before it is sent."""
 
 import argparse
-import io
-import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from service_tui.cli import main as cli
-from service_tui.cli import orders
+from kit.command_line import typed as typed_as
 from service_tui.cli.orders import choose, choose_of, confirm, is_unasked, order_request
-from service_tui.commands import trade as trade_command
 from service_tui.commands.trade import OrderRequest
 from service_tui.terms import Action, Side, Venue
 
@@ -92,7 +87,7 @@ async def test_an_order_is_sent_by_its_word(
     request = order_request(given)
     word = {"sim": "yes"}.get(venue, request.word)
     assert request.word == word
-    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    typed_as(monkeypatch, typed)
     assert await confirm(request, given, ["one line", "another"]) is sent
     shown = capsys.readouterr().out
     assert shown == f"one line\nanother\nType {word} to send it: "
@@ -107,30 +102,5 @@ async def test_an_order_is_sent_by_its_word(
 async def test_a_market_is_chosen_by_its_number(
     monkeypatch: pytest.MonkeyPatch, typed: str, place: int | None
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    typed_as(monkeypatch, typed)
     assert await choose(["1 a", "2 b", "3 c"], 3) == place
-
-
-@pytest.mark.parametrize(
-    ("unasked", "stdin", "is_placed"),
-    [(False, True, True), (False, False, False), (True, False, True), (True, True, True)],
-)
-def test_an_order_is_asked_for_where_something_can_be_typed(
-    monkeypatch: pytest.MonkeyPatch, *, unasked: bool, stdin: bool, is_placed: bool
-) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(orders, "order_request", lambda _: SimpleNamespace(is_live=False))
-    monkeypatch.setattr(orders, "is_unasked", lambda *_: unasked)
-    monkeypatch.setattr(orders, "choose_of", lambda *_, asks: asked.append(asks))
-    monkeypatch.setattr(trade_command, "trade", lambda *given: asked.append(given[0]))
-    monkeypatch.setattr(cli, "_print_report", lambda _: 0)
-    # What is printed may go to a file: it is typing that is needed.
-    monkeypatch.setattr(cli, "_is_terminal", lambda stream: stdin is (stream is sys.stdin))
-    options: Any = "options"
-    if is_placed:
-        assert cli._order(options, argparse.Namespace()) == 0
-        assert asked == [stdin, options]
-    else:
-        with pytest.raises(cli.CannotError, match="nothing was sent; add --yes"):
-            cli._order(options, argparse.Namespace())
-        assert asked == []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.command_line import without_log
 from kit.pages.configuration import SCRIPTS_ONLY
 from service_tui.app.options import Options
 from service_tui.cli import main as cli
@@ -347,41 +348,44 @@ def write(home: MutableMapping[str, str], text: str) -> None:
     path.chmod(0o600)
 
 
-def opened(monkeypatch: pytest.MonkeyPatch, *words: str) -> Options:
+def opened(*words: str) -> Options:
     found: list[Options] = []
-    for door in ("console", "serve", "report"):
-        monkeypatch.setitem(cli._COMMANDS, door, lambda options, _: found.append(options) or 0)
-    monkeypatch.setattr(cli, "KEEPS_LOG", frozenset())
-    assert cli.run(words) == 0
+
+    def noted(options: Options, _: object) -> int:
+        found.append(options)
+        return 0
+
+    commands = dict.fromkeys(("console", "serve", "report"), noted)
+    assert cli.run(words, commands, starts_log=without_log) == 0
     return found[0]
 
 
 @pytest.mark.slow
 def test_the_file_settles_what_nothing_else_says(
-    home: MutableMapping[str, str], monkeypatch: pytest.MonkeyPatch
+    home: MutableMapping[str, str],
 ) -> None:
     write(home, 'seed = 7\ndata_dir = "~/here"\nread_only = true\n[serve]\nport = 8400\n')
-    options = opened(monkeypatch)
+    options = opened()
     assert (options.seed, options.read_only, options.listen) == (7, True, 0)
     assert options.data_dir == Path(home["HOME"], "here")
-    assert opened(monkeypatch, "--seed", "8").seed == 8
-    served = opened(monkeypatch, "serve")
+    assert opened("--seed", "8").seed == 8
+    served = opened("serve")
     assert (served.listen, served.read_only) == (8400, False)
     home["SERVICE_TUI_DATA_DIR"] = "/elsewhere"
-    assert opened(monkeypatch).data_dir == Path("/elsewhere")
+    assert opened().data_dir == Path("/elsewhere")
 
 
 @pytest.mark.slow
 def test_the_key_of_the_file_goes_to_its_own_address_only(
-    home: MutableMapping[str, str], monkeypatch: pytest.MonkeyPatch
+    home: MutableMapping[str, str],
 ) -> None:
     write(home, f'url = "https://file"\napi_key = "{SECRET}"\n')
-    options = opened(monkeypatch)
+    options = opened()
     assert (options.url, options.api_key) == ("https://file", SECRET)
-    assert opened(monkeypatch, "serve").url is None
+    assert opened("serve").url is None
     assert cli.run(["--url", "https://other"]) == 1
     home |= {"SERVICE_API_URL": "https://env", "SERVICE_API_KEY": "sk_live_of_the_environment"}
-    options = opened(monkeypatch)
+    options = opened()
     assert (options.url, options.api_key) == ("https://env", "sk_live_of_the_environment")
 
 

@@ -18,9 +18,9 @@ CANNOT: Final = 1
 NO_SUCH_SYSTEM: Final = 2
 
 
-def main() -> None:
+def main(system: str = os.name) -> None:
     """Run the program and end with its exit code."""
-    if os.name == "nt":
+    if system == "nt":
         # Before any import of ours: the first that needs POSIX would end in a traceback.
         sys.stderr.write(NOT_ON_WINDOWS)
         sys.exit(NO_SUCH_SYSTEM)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from kit.samples.filled import filled
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.remote import PLAN_FIX, Remote, failure
 from service_tui.autoresearch.result_sender import PROBE, ResultSender
@@ -19,11 +19,21 @@ from service_tui.client.errors import (
     ServiceError,
     UnreachableError,
 )
+from service_tui.client.reply import Reply
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.terms import EXPERIMENTS_PAGE_MAX, Direction, ExperimentStatus
+from service_tui.units import Timestamp
+from service_tui.wire.agents import AgentBody
 from service_tui.wire.endpoints.public import AGENT, OUTCOMES
 from service_tui.wire.endpoints.research import EXPERIMENTS, POST_EXPERIMENT, RESEARCH_STATE
-from service_tui.wire.research import ExperimentRequest
+from service_tui.wire.outcomes import OutcomesBody, VenueOutcomesBody
+from service_tui.wire.research import (
+    ExperimentBody,
+    ExperimentLoggedBody,
+    ExperimentRequest,
+    ExperimentsBody,
+    StateBody,
+)
 
 CALLED = Called("GET", "/x")
 AWAY = UnreachableError("nobody there", CALLED)
@@ -39,6 +49,9 @@ def logged(run: int, skill: str = "tides", **changes: Any) -> Logged:
         run, "c0ffee" * 5, 1.5, {"sharpe": 0.7}, ExperimentStatus.KEEP, f"try {run}", 99, 3, config
     )
     return replace(one, **changes)
+
+
+STATE = StateBody(last_experiment_number=4)
 
 
 @dataclass
@@ -59,21 +72,24 @@ class Service:
         if name in self.failing:
             raise self.failing[name]
         made = {
-            "agent": SimpleNamespace(agent_id="ada"),
-            "known": SimpleNamespace(
-                experiments=[SimpleNamespace(client_ref=one) for one in [*self.known, None, ""]]
+            "agent": filled(AgentBody, 1, agent_id="ada"),
+            "known": ExperimentsBody(
+                experiments=tuple(
+                    filled(ExperimentBody, 1, client_ref=one) for one in [*self.known, None, ""]
+                )
             ),
-            "post": SimpleNamespace(is_new_best=True),
-            "state": "the state",
+            "post": filled(ExperimentLoggedBody, 1, is_new_best=True),
+            "state": STATE,
         }
-        return SimpleNamespace(answer=self.answers.get(name, made.get(name)))
+        answer = self.answers.get(name, made.get(name))
+        return Reply(answer, dropped=0, latency_s=0.0, at=Timestamp(0.0), server_date=None)
 
     def posted(self) -> list[int]:
         return [body.experiment_number for name, body in self.calls if name == "post"]
 
 
 def sender(service: Service, *results: Logged) -> ResultSender:
-    notes = cast("Notes", SimpleNamespace(results=list(results)))
+    notes = Notes(results=list(results))
     return ResultSender(Remote(cast("Client", service)), notes, Path("notes.jsonl"))
 
 
@@ -147,7 +163,7 @@ async def test_a_sync_that_breaks_off_goes_on_with_the_rest() -> None:
 async def test_the_state_is_asked_and_a_silent_service_only_noted() -> None:
     service = Service()
     one = sender(service)
-    assert await one.state_of("tides") == "the state"
+    assert await one.state_of("tides") is STATE
     assert service.calls[0][1].skill_slug == "tides"
     service.failing["state"] = AWAY
     assert await one.state_of("tides") is None
@@ -186,8 +202,8 @@ def test_an_error_of_the_service_is_one_of_the_tool(
 # -- what a result claims ------------------------------------------------------------------
 
 
-def sums(pnl: float, trades: int, **venues: Any) -> Any:
-    return SimpleNamespace(pnl=pnl, trades=trades, by_venue=venues)
+def sums(pnl: float, trades: int, **venues: VenueOutcomesBody) -> OutcomesBody:
+    return filled(OutcomesBody, 1, pnl=pnl, trades=trades, by_venue=venues)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.runner import (
     FILE_BLOCKS,
     KEPT_BYTES,
+    LINES,
     MARK,
+    SHOWN_MAX,
     Output,
     Ran,
     environment_of,
@@ -145,3 +147,76 @@ async def test_a_command_knows_no_secret() -> None:
 async def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="cannot be started"):
         await ran("true", tmp_path / "nowhere")
+
+
+# -- values ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "timed_out", "succeeded"),
+    [(0, False, True), (0, True, False), (1, False, False), (None, False, False)],
+)
+def test_only_a_command_that_ended_well_by_itself_succeeded(
+    *, exit_code: int | None, timed_out: bool, succeeded: bool
+) -> None:
+    assert Ran(exit_code, timed_out, 1.0, "", 0).succeeded is succeeded
+
+
+@pytest.mark.parametrize(
+    ("name", "is_kept"),
+    [
+        ("PATH", True),
+        ("HOME", True),
+        ("LC_NUMERIC", True),
+        ("XLC_ALL", False),
+        ("SERVICE_DEPTH", True),
+        ("SERVICE_API_KEY", False),
+        ("SERVICE_WALLET", False),
+        ("SERVICE_My_password", False),
+        ("MY_SERVICE_DEPTH", False),
+        ("WALLET_PRIVATE_KEY", False),
+        ("OTHER", False),
+    ],
+)
+def test_a_command_gets_plain_settings_and_no_secret(name: str, *, is_kept: bool) -> None:
+    found = environment_of({name: "x"}, mark="m", api={})
+    assert found == {**({name: "x"} if is_kept else {}), MARK: "m", "TERM": "dumb"}
+
+
+def test_a_command_gets_the_sessions_own_key_and_mark_and_no_other() -> None:
+    ours = {"SERVICE_API_URL": "http://ours", MARK: "theirs", "TERM": "xterm"}
+    api = {"SERVICE_API_KEY": "k", "SERVICE_API_URL": "http://it", "OTHER": "x"}
+    assert environment_of(ours, mark="m", api=api) == {
+        "SERVICE_API_KEY": "k", "SERVICE_API_URL": "http://it", MARK: "m", "TERM": "dumb",
+    }  # fmt: skip
+
+
+def test_each_part_of_an_output_is_counted_and_shown() -> None:
+    sizes: list[int] = []
+    output = Output(lambda one: sizes.append(one.size))
+    for part in (b"one\n", b"two\r\n", b"three"):
+        output.take(part)
+    assert (sizes, output.size, output.tail()) == ([4, 9, 14], 14, "one\ntwo\nthree")
+
+
+def test_of_a_long_output_the_end_stays() -> None:
+    output = Output()
+    output.take(b"x" * (KEPT_BYTES - 5))
+    output.take(b"\nlast")
+    assert output.tail().endswith("x\nlast")
+    output.take(b"a" * (KEPT_BYTES + 7))
+    assert output.size == 2 * KEPT_BYTES + 7
+    assert output.tail() == "a" * SHOWN_MAX
+
+
+def test_the_last_lines_are_shown() -> None:
+    output = Output()
+    output.take("".join(f"line {number}\n" for number in range(200)).encode())
+    shown = output.tail().split("\n")
+    assert shown[0] == f"line {200 - LINES}"
+    assert [one for one in shown if one][-1] == "line 199"
+
+
+async def test_a_command_with_a_zero_byte_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"cannot be started in .* \(it holds a zero byte\)"):
+        await ran("echo \0", tmp_path)

@@ -5,8 +5,8 @@ import json
 import os
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,11 +18,22 @@ from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_off
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.result_sender import ResultSender
-from service_tui.autoresearch.session import Means, Session
+from service_tui.autoresearch.runner import Ran
+from service_tui.autoresearch.session import (
+    COMMAND_MAX,
+    Means,
+    Session,
+    after,
+    description_of,
+    message_of,
+    segment_after,
+    shortened,
+)
 from service_tui.autoresearch.worktree import Repository, Worktree, repository_at
 from service_tui.client.errors import Called, UnreachableError
+from service_tui.experiments import Result, standing
 from service_tui.notes import notebook, registry
-from service_tui.notes.notebook import Config
+from service_tui.notes.notebook import Config, Logged
 from service_tui.terms import Direction, ExperimentStatus, Plan
 from service_tui.wire.endpoints.research import EXPERIMENTS, RESEARCH_STATE
 from service_tui.wire.research import BacktestRequest, StateBody, StateQuery
@@ -797,28 +808,163 @@ async def test_a_machine_without_git_is_named(
         await repository_at(tmp_path)
 
 
+# -- values ------------------------------------------------------------------------------------
+
+KEEP, DROP = ExperimentStatus.KEEP, ExperimentStatus.DISCARD
+CRASH = ExperimentStatus.CRASH
+NOW_MS = 1_500
+ENDED = Ran(0, timed_out=False, took_s=1.23456, tail="the end", size=99)
+BEFORE = Config("before", SKILL, "score", "", Direction.HIGHER, 4, NOW_MS, 50)
+
+
 @pytest.mark.parametrize(
-    ("before", "elsewhere", "segment"),
+    ("before", "state", "segment"),
     [
         (None, None, 0),
-        (2, None, 3),
-        (None, ("third", 4), 4),
-        (None, ("other", 4), 5),
-        (2, ("other", 4), 5),
-        (2, ("third", 4), 5),
-        (7, ("other", 4), 8),
+        (None, StateBody(), 0),
+        (None, StateBody(last_experiment_number=1, current_segment=2, session="first"), 2),
+        (None, StateBody(last_experiment_number=1, current_segment=2, session="x"), 3),
+        (None, StateBody(last_experiment_number=0, current_segment=2, session="x"), 0),
+        (BEFORE, None, 5),
+        (BEFORE, StateBody(last_experiment_number=1, current_segment=2, session="first"), 5),
+        (BEFORE, StateBody(last_experiment_number=5, current_segment=7, session="first"), 8),
     ],
 )
-def test_a_new_session_counts_apart_from_those_of_its_file_and_of_another_process(
-    before: int | None, elsewhere: tuple[str, int] | None, segment: int
+def test_a_new_session_has_a_segment_that_nobody_has_had(
+    before: Config | None, state: StateBody | None, segment: int
 ) -> None:
-    session: Any = SimpleNamespace(_means=SimpleNamespace(cap=50), _now_ms=lambda: 5)
-    config = None
-    if before is not None:
-        config = notebook.Config("second", SKILL, "score", "", Direction.HIGHER, before)
-    state = None
-    if elsewhere is not None:
-        name, number = elsewhere
-        state = StateBody(session=name, current_segment=number, last_experiment_number=9)
-    asked = FIRST.model_copy(update={"name": "third"})
-    assert Session._new_config(session, asked, config, state).segment == segment
+    assert segment_after(before, state, "first") == segment
+
+
+@pytest.mark.parametrize(
+    ("ran", "said"),
+    [
+        ({}, "log it as keep or discard"),
+        ({"exit_code": 1}, "it failed: log it as crash, or fix it and run it again"),
+        (
+            {"timed_out": True},
+            "it took longer than 7.5 s and was ended; log it as crash or discard",
+        ),
+    ],
+)
+def test_the_next_step_follows_from_the_end(ran: dict[str, Any], said: str) -> None:
+    assert after(replace(ENDED, **ran), 7.5) == said
+
+
+@pytest.mark.parametrize(("over", "is_cut"), [(0, False), (1, True)])
+def test_a_command_is_shortened_to_what_a_sentence_holds(over: int, *, is_cut: bool) -> None:
+    text = "a" * (COMMAND_MAX + over)
+    assert shortened(text) == ("a" * COMMAND_MAX + "..." if is_cut else text)
+    assert shortened("make\n   test ") == "make test"
+
+
+def test_the_message_of_a_commit_names_the_result() -> None:
+    config = Config("first", "tides", "score", "", Direction.LOWER, 0)
+    one = Logged(4, "", 1.5, {"trades": 2.0}, KEEP, "tried it", 0, 0, config)
+    text = '{"status": "keep", "score": 1.5, "trades": 2.0}'
+    assert message_of(one) == f"tried it\n\nExperiment: 4\nResult: {text}\n"
+
+
+def test_a_description_has_every_figure_of_the_series() -> None:
+    config = Config("first", "tides", "score", "pt", Direction.LOWER, 4, NOW_MS, 50)
+    rows = [(KEEP, 9.0), (DROP, 8.0), (KEEP, 7.0), (KEEP, 2.0), (DROP, 7.5), (CRASH, None)]
+    series = standing(
+        [Result(*row) for row in rows], cap=7, direction=Direction.LOWER
+    )  # fmt: skip
+    assert description_of(config, series, 7, ["one"]) == {
+        "skill": "tides", "session": "first", "state": "running", "why": None, "experiments": 6,
+        "max_experiments": 7, "kept": 3, "discarded": 2, "crashed": 1, "crashes_in_row": 1,
+        "metric": "score", "direction": "lower", "baseline": 9.0, "best": 2.0,
+        "confidence": series.confidence,
+        "warnings": ["one", "6 of 7 experiments are done: a command runs up to 7"],
+    }  # fmt: skip
+    full = standing([Result(KEEP, 1.0)] * 3, cap=3, direction=Direction.LOWER)
+    said = description_of(config, full, 3, [])
+    assert (said["state"], said["warnings"]) == ("capped", [])
+    assert said["why"] == "3 of 3 experiments are done; a session with a new name counts anew"
+
+
+# -- all of a session --------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.process
+async def test_a_session_goes_on_until_it_is_full(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path, cap=5) as session,
+    ):
+        with pytest.raises(ToolError, match="no session; call init_experiment first"):
+            await session.run(RunArguments(command="true"))
+        with pytest.raises(ToolError, match="no session; call init_experiment first"):
+            await session.log(result("keep"))
+        assert session.description() == {"session": None}
+        begun = await session.init(FIRST)
+        assert (begun["session"], begun["resumed"], begun["next_experiment"]) == (
+            "first", False, 1,
+        )  # fmt: skip
+        assert (begun["worktree"], begun["branch"]) == (
+            str(tree_of(repository)), f"autoresearch/{SKILL}",
+        )  # fmt: skip
+        assert (await session.init(FIRST))["resumed"]
+        with pytest.raises(ToolError, match="the session first measures score, higher is"):
+            await session.init(FIRST.model_copy(update={"metric_name": "pnl"}))
+        said = await session.run(RunArguments(command="echo it runs; exit 3", timeout=7))
+        assert (said["exit_code"], said["succeeded"], said["output"]) == (3, False, "it runs")
+        assert "log it as crash" in str(said["say"])
+        # A crash has no figure, a result of 0 is one, and both leave the branch as it was.
+        for metric in (9.0, 8.0, 7.0):
+            logged = await session.log(result("discard", metric))
+            assert (logged["commit"], logged["kept"]) == (None, 0)
+        kept = await session.log(result("keep", 1.0))
+        assert (kept["experiment"], kept["is_new_best"]) == (4, True)
+        assert [one.confidence for one in session.notes.results] == [None, None, None, 8.0]
+        assert "4 of 5 experiments are done: a command runs up to 5" in str(kept["warnings"])
+        await session.log(result("crash", 0.0))
+        assert session.notes.results[-1].metric is None
+        with pytest.raises(ToolError, match="the session is capped"):
+            await session.run(RunArguments(command="true"))
+
+
+@pytest.mark.slow
+@pytest.mark.process
+async def test_a_reset_counts_anew_and_no_command_runs_where_nobody_allows_it(
+    tmp_path: Path,
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with open_stage(tmp_path / "served", speed=0) as stage:
+        async with opened(stage, repository, tmp_path) as session:
+            await session.init(FIRST)
+            said = await session.reset("")
+            assert str(said["session"]).startswith("first @")
+            assert session.notes.configs[-1].segment == 1
+            await session.log(result("crash"))
+            with pytest.raises(ToolError, match="the session is paused: the first experiment"):
+                await session.run(RunArguments(command="true"))
+        async with opened(stage, repository, tmp_path, allows_shell=False) as session:
+            await session.init(FIRST.model_copy(update={"name": "third"}))
+            with pytest.raises(ToolError, match="not allowed on this server"):
+                await session.run(RunArguments(command="true"))
+
+
+@pytest.mark.slow
+@pytest.mark.process
+async def test_a_line_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await changed(session, repository)
+        place = await repository_at(repository)
+        text = place.file.read_text()
+        place.file.unlink()
+        place.file.mkdir()
+        with pytest.raises(ToolError):
+            await session.log(result("keep", 2.0))
+        assert [one.run for one in session.notes.results][:1] == [1]
+        assert await numbers(stage) == [1]
+        place.file.rmdir()
+        place.file.write_text(text)
+        assert (await session.log(result("keep", 2.0)))["experiment"] == 2

@@ -2,7 +2,6 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -10,10 +9,14 @@ from kit.service.stage import open_stage
 from service_tui.app.closed import explain_closed_desk
 from service_tui.app.options import Options
 from service_tui.cli.main import CANNOT, OK, run
-from service_tui.commands import database as database_command
-from service_tui.commands import shared as shared_command
+from service_tui.commands.database import checked, ledger_finding
 from service_tui.commands.serve import serve
-from service_tui.commands.shared import SharedRequest, run_shared_command
+from service_tui.commands.shared import (
+    SharedRequest,
+    books_finding,
+    leader_text,
+    run_shared_command,
+)
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.engine.amm.exchange import Order
 from service_tui.server import world_store as keeper_room
@@ -24,9 +27,9 @@ from service_tui.storage.errors import (
     CorruptDatabaseError,
     Had,
     Rest,
+    StorageError,
 )
 from service_tui.storage.shared.leadership import SILENT_S, Leader
-from service_tui.storage.shared.server_settings import ServerSettings
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
 
@@ -195,77 +198,71 @@ LEADER = Leader(3, "process 7", "http://127.0.0.1:1", SILENT_S)
 
 
 @pytest.mark.parametrize(
-    ("leader", "books", "said", "is_well"),
+    ("leader", "text"),
     [
-        (None, None, ["nobody has led it yet", "books: nothing has happened yet"], True),
-        (LEADER, BooksCheck(9, 4), ["at http://127.0.0.1:1", "4 accounts add up at row 9"], True),
-        (
-            replace(LEADER, address=None),
-            BooksCheck(9, 4, "heron: 1 is missing"),
-            ["epoch 3, process 7, at no address yet", "PROBLEM books: heron: 1 is missing"],
-            False,
-        ),
+        (None, "nobody has led it yet"),
+        (LEADER, "epoch 3, process 7, at http://127.0.0.1:1"),
+        (replace(LEADER, address=None), "epoch 3, process 7, at no address yet"),
         (
             replace(LEADER, silent_s=SILENT_S + 0.1),
-            BooksCheck(9, 4),
-            ["silent: nobody leads now", "4 accounts"],
-            True,
+            "epoch 3, process 7, silent: nobody leads now",
         ),
     ],
 )
-def test_a_shared_world_is_well_where_its_books_add_up(
-    leader: Leader | None,
-    books: BooksCheck | None,
-    said: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    is_well: bool,
+def test_who_leads_a_shared_world_is_said(leader: Leader | None, text: str) -> None:
+    assert leader_text(leader) == text
+
+
+@pytest.mark.parametrize(
+    ("books", "shared", "own"),
+    [
+        (None, (True, "nothing has happened yet"), (True, "no entries yet")),
+        (
+            BooksCheck(9, 1_234),
+            (True, "1234 accounts add up at row 9"),
+            (True, "1234 accounts match their postings, and sum to zero"),
+        ),
+        (BooksCheck(9, 4, "heron: 1 is missing"),) + ((False, "heron: 1 is missing"),) * 2,
+    ],
+)
+def test_books_are_well_where_they_add_up(
+    books: BooksCheck | None, shared: tuple[bool, str], own: tuple[bool, str]
 ) -> None:
-    closed: list[str] = []
-    leads = SimpleNamespace(leader=lambda: leader, close=lambda: closed.append("lead"))
-    database = SimpleNamespace(close=lambda: closed.append("database"))
-    monkeypatch.setattr(shared_command, "worlds_in", lambda _: ["main", "other"])
-    monkeypatch.setattr(shared_command, "settings_of", lambda _: ServerSettings())
-    monkeypatch.setattr(shared_command, "Leadership", lambda *_: leads)
-    monkeypatch.setattr(shared_command, "SharedDatabase", lambda *_: database)
-    monkeypatch.setattr(shared_command, "books_of", lambda *_: books)
-    options = Options(Path(), Path(), Path(), database="postgresql://here", world="main")
-    lines, found = run_shared_command(options, SharedRequest("check"))
-    assert [words in line for words, line in zip(said, lines[3:], strict=True)] == [True, True]
-    assert (lines[0], found) == ("worlds: main, other", is_well)
-    assert sorted(closed) == ["database", "lead"]
-    # A part of a name is no world.
-    lines, found = run_shared_command(replace(options, world="mai"), SharedRequest("check"))
-    assert (lines[-1], found) == ("PROBLEM no world mai; 'db migrate' makes it", False)
+    assert books_finding(books) == shared
+    assert ledger_finding(books) == own
+
+
+def test_a_shared_world_is_not_looked_for_without_its_database(tmp_path: Path) -> None:
+    options = Options(tmp_path, tmp_path, tmp_path / "log")
+    with pytest.raises(StorageError, match="no database is named: give --database"):
+        run_shared_command(options, SharedRequest("check"))
+    named = replace(options, database="postgresql://127.0.0.1:9/d")
+    for source, target in (("database", "database"), ("/a", "/b")):
+        with pytest.raises(StorageError, match="give a folder and the word database"):
+            run_shared_command(named, SharedRequest("copy", source, target))
+
+
+@pytest.mark.slow
+def test_copies_are_listed_with_their_reach_or_their_damage(
+    lived: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(capsys, "restore", "--data-dir", lived) == (OK, f"no copy in {lived / 'backups'}\n")
+    assert said(capsys, "backup", "--data-dir", lived)[0] == OK
+    (copy,) = (lived / "backups").iterdir()
+    assert f"{copy}\n  " in said(capsys, "restore", "--data-dir", lived)[1]
+    copy.write_bytes(b"no database")
+    assert f"{copy}\n  DAMAGED" in said(capsys, "restore", "--data-dir", lived)[1]
+    # A folder that cannot be made, and a copy that is none, change nothing.
+    assert said(capsys, "backup", copy / "below", "--data-dir", lived)[0] == CANNOT
+    assert said(capsys, "restore", copy, "--data-dir", lived)[0] == CANNOT
+    assert said(capsys, "verify", "--data-dir", lived)[0] == OK
 
 
 def test_a_log_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / FILE).mkdir()
-    findings = database_command.checked(tmp_path)
+    findings = checked(tmp_path)
     assert findings[:3] == [
         (True, f"{name:<10} none yet") for name in ("database", "journal", "ledger")
     ]
     is_well, text = findings[3]
     assert (is_well, text) == (False, "actions    cannot read the log: Is a directory")
-
-
-@pytest.mark.parametrize(
-    ("books", "finding"),
-    [
-        (None, (True, "no entries yet")),
-        (BooksCheck(9, 3, "account a-1 is off by 5"), (False, "account a-1 is off by 5")),
-        (BooksCheck(9, 1_234), (True, "1234 accounts match their postings, and sum to zero")),
-    ],
-)
-def test_a_ledger_is_well_where_its_postings_add_up(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    books: BooksCheck | None,
-    finding: tuple[bool, str],
-) -> None:
-    closed: list[float] = []
-    database = SimpleNamespace(close=closed.append)
-    monkeypatch.setattr(database_command, "open_for_reading", lambda _: database)
-    monkeypatch.setattr(database_command, "books_of", lambda *_: books)
-    assert database_command._ledger(tmp_path) == finding
-    assert closed == [0.0]

@@ -1,20 +1,38 @@
 """Halt and resume from the command line: alone in a directory, and beside whoever holds it."""
 
 import asyncio
-import io
+import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kit.command_line import ran
+from kit.desk.shown import ShownDesk
+from kit.samples.filled import filled
+from kit.samples.whole import whole_desk
 from service_tui.app.halts import kept_halts
 from service_tui.app.options import Options
 from service_tui.app.ownership import own_directory
 from service_tui.cli import main as cli
 from service_tui.clock import SystemClock
 from service_tui.commands import halt as halt_command
-from service_tui.desk.slices.halt import newest
+from service_tui.commands.halt import (
+    KEPT,
+    NO_ANSWER,
+    NOTHING,
+    HaltReport,
+    halt_on,
+    resume_on,
+)
+from service_tui.desk.commands.halt import Halt, Resume
+from service_tui.desk.slices.halt import AckState, AckView, HaltView, newest
+from service_tui.desk.slices.notices import Notice
+from service_tui.desk.state import DeskState, Topic
 from service_tui.storage.action_log import FILE, verify
 from service_tui.storage.action_log import newest as log_lines
+from service_tui.units import Timestamp
 
 ACKS = 6
 
@@ -72,31 +90,23 @@ async def test_a_halt_that_only_another_console_has_kept_is_carried_out_by_a_hol
 
 
 @pytest.mark.parametrize("word", ["", "resume\n", "RESUME!\n", "yes\n"])
-def test_any_other_word_resumes_nothing_and_opens_nothing(
-    tmp_path: Path, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
-    monkeypatch.setattr("sys.stdin", io.StringIO(word))
-    assert cli.run(["resume", "--data-dir", str(tmp_path / "d")]) == cli.CANNOT
-    assert "the word is RESUME" in capsys.readouterr().err
+def test_any_other_word_resumes_nothing_and_opens_nothing(tmp_path: Path, word: str) -> None:
+    done = ran(["resume", "--data-dir", str(tmp_path / "d")], typed=word)
+    assert (done.code, "the word is RESUME" in done.err) == (cli.CANNOT, True)
     assert not (tmp_path / "d" / "desk.sqlite3").exists()
 
 
 @pytest.mark.slow
-def test_the_doors_answer_by_their_status(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = []
-
-    def answers(options: Options) -> halt_command.HaltReport:
-        given.append(options.data_dir)
-        return halt_command.HaltReport(is_done=False, lines=("missing the service",))
-
-    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
-    monkeypatch.setattr(halt_command, "halt", answers)
-    assert cli.run(["halt", "--data-dir", str(tmp_path)]) == cli.CANNOT
-    assert capsys.readouterr().out == "missing the service\n"
-    assert given == [tmp_path]
+def test_the_command_line_halts_and_resumes_a_directory(tmp_path: Path) -> None:
+    where = ["--data-dir", str(tmp_path), "--seed", "7"]
+    halted = ran(["halt", *where])
+    assert (halted.code, halted.out.count("ok      ")) == (cli.OK, ACKS)
+    resumed = ran(["resume", *where], typed=" RESUME \n")
+    assert (resumed.code, resumed.out) == (cli.OK, "resumed: buys allowed\n")
+    # A desk that is halted on a service that does not answer says so by its code.
+    away = ["--url", "http://127.0.0.1:9", "--data-dir", str(tmp_path / "away")]
+    alone = ran(["halt", *away], environ={**os.environ, "SERVICE_API_KEY": "sk_live_" + "k" * 24})
+    assert (alone.code, KEPT in alone.out) == (cli.CANNOT, True)
 
 
 @pytest.mark.slow
@@ -116,3 +126,79 @@ async def test_a_halt_beside_a_holder_stands_in_the_log_of_the_directory(
     assert {("person", "halt"), ("person", "resume")} <= said
     assert cli.run(words) == cli.OK
     assert "log verified" in capsys.readouterr().out
+
+
+def ack(what: str, state: AckState, detail: str = "") -> AckView:
+    return replace(filled(AckView, 1), what=what, state=state, detail=detail)
+
+
+BEFORE = replace(whole_desk(), halt=None)
+
+
+def halted(*acks: AckView) -> DeskState:
+    return replace(BEFORE, halt=replace(HaltView(Timestamp(5.0)), acks=acks))
+
+
+async def test_a_halt_tells_each_acknowledgement_and_is_done_with_the_last() -> None:
+    waiting = halted(ack("the service", AckState.DONE), ack("two skills", AckState.WAITING))
+    done = halted(ack("the service", AckState.DONE, "in 3 ms"), ack("two skills", AckState.DONE))
+    desk: Any = ShownDesk(BEFORE, waiting, done)
+    assert await halt_on(desk) == HaltReport(
+        is_done=True, lines=("ok      the service (in 3 ms)", "ok      two skills")
+    )
+    assert desk.submitted == [Halt()]
+
+
+async def test_a_halt_that_misses_somebody_says_that_it_holds_here() -> None:
+    failed = halted(
+        ack("the service", AckState.FAILED, "no answer"), ack("skills", AckState.WAITING),
+        ack("own orders", AckState.DONE),
+    )  # fmt: skip
+    desk: Any = ShownDesk(BEFORE, failed)
+    lines = ("missing the service (no answer)", "missing skills", "ok      own orders", KEPT)
+    assert await halt_on(desk) == HaltReport(is_done=False, lines=lines)
+
+
+def resting(*, since: float | None, embedded: bool = True, notices: Any = ()) -> DeskState:
+    one = replace(
+        BEFORE,
+        service=replace(BEFORE.service, embedded=embedded),
+        notices=tuple(notices),
+        seen=dict.fromkeys((Topic.WORLD if embedded else Topic.ACCOUNT,), Timestamp(1.0)),
+    )
+    return one if since is None else replace(one, halt=HaltView(Timestamp(since)))
+
+
+OLD = Notice(4, "info", "resumed an hour ago")
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+async def test_where_nothing_is_halted_nothing_is_sent(*, embedded: bool) -> None:
+    desk: Any = ShownDesk(resting(since=None, embedded=embedded))
+    assert await resume_on(desk) == HaltReport(is_done=True, lines=(NOTHING,))
+    assert desk.submitted == []
+
+
+async def test_a_halt_ends_with_the_notice_of_it() -> None:
+    new = [OLD, Notice(5, "good", "resumed: 2 skills run"), Notice(6, "info", "a price moved")]
+    desk: Any = ShownDesk(resting(since=5.0, notices=[OLD]), resting(since=None, notices=new))
+    assert await resume_on(desk) == HaltReport(is_done=True, lines=("resumed: 2 skills run",))
+    assert desk.submitted == [Resume("RESUME")]
+
+
+async def test_a_refused_end_is_told_and_the_halt_stands() -> None:
+    new = [OLD, Notice(5, "bad", "not resumed: the service refuses")]
+    desk: Any = ShownDesk(resting(since=5.0, notices=[OLD]), resting(since=5.0, notices=new))
+    found = await resume_on(desk)
+    assert found == HaltReport(is_done=False, lines=("not resumed: the service refuses",))
+
+
+async def test_a_service_without_an_answer_resumes_nothing() -> None:
+    silent = replace(resting(since=5.0, notices=[OLD]), seen={})
+    desk: Any = ShownDesk(silent)
+    assert await resume_on(desk) == HaltReport(is_done=False, lines=(NO_ANSWER,))
+    assert desk.submitted == [Resume("RESUME")]
+    # Nobody knows whether anything is halted there.
+    unknown: Any = ShownDesk(replace(resting(since=None), seen={}))
+    await resume_on(unknown)
+    assert unknown.submitted == [Resume("RESUME")]

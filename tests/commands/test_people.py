@@ -1,40 +1,17 @@
 """Commands about people and invitations, as far as they need no service."""
 
-from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from service_tui.app.options import Options
 from service_tui.commands.people import (
-    INVITE_ACTS,
-    PEOPLE_ACTS,
     PeopleCommandError,
     PeopleRequest,
     run_invite,
     run_people,
 )
-from service_tui.terms import PersonRole, Plan
-from service_tui.wire.endpoints.people import (
-    ADD_PERSON,
-    END_INVITATION,
-    END_PERSON,
-    INVITE,
-    RENEW_PERSON,
-    SET_ROLE,
-)
-from service_tui.wire.people import (
-    AddPersonRequest,
-    InvitationBody,
-    InvitationsBody,
-    InviteRequest,
-    NamedPersonRequest,
-    PeopleBody,
-    PersonBody,
-    PersonKeyBody,
-    RoleRequest,
-)
+from service_tui.terms import PERSON_KEY_PREFIX
 
 KEY = "sk_test_0123456789"
 
@@ -69,153 +46,48 @@ def test_a_name_that_cannot_be_is_refused_the_same_way(tmp_path: Path) -> None:
     assert KEY not in str(refused.value)
 
 
-class Answering:
-    """A client whose every call has one answer."""
+@pytest.mark.slow
+def test_people_are_added_changed_and_ended_with_their_keys_shown_once(tmp_path: Path) -> None:
+    own = Options(tmp_path, tmp_path, tmp_path / "log", seed=7)
 
-    def __init__(self, answer: object) -> None:
-        self.answer = answer
+    def people(act: str, role: str = "") -> tuple[str, ...]:
+        return run_people(own, PeopleRequest(act, "ada", role=role))
 
-    async def call(self, *_: object, **__: object) -> SimpleNamespace:
-        return SimpleNamespace(answer=self.answer)
+    about, key = people("add", "observer")
+    once = "the key is shown once: give it to ada, and keep it nowhere else"
+    assert (about, key.startswith(PERSON_KEY_PREFIX)) == (f"ada is observer; {once}", True)
+    with pytest.raises(PeopleCommandError, match="ada"):
+        people("add", "observer")
+    assert people("role", "trader") == ("ada is trader",)
+    about, other = people("renew")
+    assert (about, other != key) == (f"ada is trader; {once}", True)
+    assert people("end") == ("ada ended; the key opens nothing any more",)
+    heads, *rows = people("list")
+    assert heads.split() == ["name", "role", "since", "agents"]
+    (row,) = (line.split() for line in rows if line.startswith("ada "))
+    assert (row[1], row[3], row[4]) == ("trader", "0", "ended")
+    assert not any(line.endswith(" ") for line in (heads, *rows))
 
 
-AT = datetime(2027, 1, 15, tzinfo=UTC)
-
-
-async def test_invitations_are_listed_with_what_is_used_of_them() -> None:
-    open_one = InvitationBody(
-        invitation_id="i1", uses=5, used=2, created_at=AT, created_by="ada", expires_at=AT,
-        daily_budget=1_250.0,
-    )  # fmt: skip
-    ended = open_one.model_copy(
-        update={
-            "invitation_id": "i2",
-            "person": "bob",
-            "daily_budget": None,
-            "ended_at": AT.replace(day=9),
-        }
+@pytest.mark.slow
+def test_an_invitation_is_told_with_its_code_once_listed_and_ended(tmp_path: Path) -> None:
+    own = Options(tmp_path, tmp_path, tmp_path / "log", seed=7)
+    about, code = run_invite(own, PeopleRequest("new"))
+    assert ": for one agent until 20" in about
+    assert about.endswith(
+        "UTC; the code is shown once: give it to whoever brings them, and keep it nowhere else"
     )
-    client = Answering(InvitationsBody(invitations=(open_one, ended)))
-    lines = await INVITE_ACTS["list"](client, PeopleRequest("list"))
-    assert [line.split() for line in lines] == [
-        ["id", "used", "expires", "plan", "budget", "person"],
-        ["i1", "2/5", "2027-01-15", "1,250.00"],
-        ["i2", "2/5", "2027-01-15", "bob", "ended", "2027-01-09"],
-    ]
-    told = await INVITE_ACTS["end"](Answering(ended), PeopleRequest("end", "i2"))
-    assert told == ("i2 ended; 2 of 5 used",)
-
-
-async def test_people_are_listed_with_their_role_and_their_end() -> None:
-    eve = PersonBody(
-        name="eve", role=PersonRole.OBSERVER, created_at=AT, agents_count=3,
-        ended_at=AT.replace(day=20),
-    )  # fmt: skip
-    lines = await PEOPLE_ACTS["list"](Answering(PeopleBody(people=(eve,))), PeopleRequest("list"))
-    assert lines[1].split() == ["eve", "observer", "2027-01-15", "3", "ended", "2027-01-20"]
-
-
-class Noting(Answering):
-    """The same, which notes what was asked."""
-
-    def __init__(self, answer: object) -> None:
-        super().__init__(answer)
-        self.asked: list[tuple[object, ...]] = []
-
-    async def call(self, endpoint: object, **given: object) -> SimpleNamespace:
-        self.asked.append((endpoint, given))
-        return await super().call()
-
-
-ADA = PersonBody(name="ada", role=PersonRole.TRADER, created_at=AT)
-ADAS_KEY = PersonKeyBody.model_construct(person=ADA, key="sk_person_new")
-ABOUT = "ada is trader; the key is shown once: give it to ada, and keep it nowhere else"
-
-
-@pytest.mark.parametrize(
-    ("act", "endpoint", "body", "answer", "lines"),
-    [
-        (
-            "add",
-            ADD_PERSON,
-            AddPersonRequest(name="ada", role=PersonRole.OBSERVER),
-            ADAS_KEY,
-            (ABOUT, "sk_person_new"),
-        ),
-        (
-            "renew",
-            RENEW_PERSON,
-            NamedPersonRequest(name="ada"),
-            ADAS_KEY,
-            (ABOUT, "sk_person_new"),
-        ),
-        (
-            "role",
-            SET_ROLE,
-            RoleRequest(name="ada", role=PersonRole.OBSERVER),
-            ADA,
-            ("ada is trader",),
-        ),
-        (
-            "end",
-            END_PERSON,
-            NamedPersonRequest(name="ada"),
-            ADA,
-            ("ada ended; the key opens nothing any more",),
-        ),
-    ],
-)
-async def test_each_act_asks_for_one_person_and_says_what_the_service_did(
-    act: str, endpoint: object, body: object, answer: object, *, lines: tuple[str, ...]
-) -> None:
-    client = Noting(answer)
-    request = PeopleRequest(act, "ada", role="observer")
-    assert await PEOPLE_ACTS[act](client, request) == lines  # type: ignore[arg-type]
-    assert client.asked == [(endpoint, {"body": body})]
-
-
-INVITED = InvitationBody(
-    invitation_id="i7", uses=1, used=0, created_at=AT, created_by="ada",
-    expires_at=AT.replace(hour=9, minute=5),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("uses", "agents"), [(1, "one agent"), (3, "3 agents")])
-async def test_an_invitation_is_told_with_its_code_once(uses: int, agents: str) -> None:
-    made = INVITED.model_copy(update={"uses": uses})
-    client = Noting(SimpleNamespace(invitation=made, code="CODE-9"))
-    request = PeopleRequest(
-        "new", uses=uses, days=4, plan="elite", budget=12.5, person="bob", role="unused"
-    )
-    about, code = await INVITE_ACTS["new"](client, request)  # type: ignore[arg-type]
-    assert code == "CODE-9"
-    assert about == (
-        f"i7: for {agents} until 2027-01-15 09:05 UTC; the code is shown once: give it to "
-        "whoever brings them, and keep it nowhere else"
-    )
-    body = InviteRequest(uses=uses, days=4, plan=Plan.ELITE, daily_budget=12.5, person="bob")
-    assert client.asked == [(INVITE, {"body": body})]
-
-
-async def test_an_invitation_sends_what_was_chosen_alone() -> None:
-    client = Noting(SimpleNamespace(invitation=INVITED, code="CODE-9"))
-    await INVITE_ACTS["new"](client, PeopleRequest("new"))  # type: ignore[arg-type]
-    ((_, given),) = client.asked
-    assert given["body"].model_fields_set == {"uses"}  # type: ignore[index]
-
-
-async def test_an_invitation_is_ended_by_its_id() -> None:
-    client = Noting(INVITED)
-    await INVITE_ACTS["end"](client, PeopleRequest("end", "i7"))  # type: ignore[arg-type]
-    assert client.asked == [(END_INVITATION, {"path": {"invitation_id": "i7"}})]
-
-
-async def test_a_list_has_a_column_for_each_head_and_no_spaces_at_its_end() -> None:
-    long_one = ADA.model_copy(update={"name": "a much longer name", "created_at": None})
-    client = Answering(PeopleBody(people=(ADA, long_one)))
-    lines = await PEOPLE_ACTS["list"](client, PeopleRequest("list"))
-    assert lines == (
-        "name                role    since       agents",
-        "ada                 trader  2027-01-15  0",
-        "a much longer name  trader              0",
-    )
+    wide = PeopleRequest("new", uses=3, days=4, plan="elite", budget=1_250.0, person="ada")
+    with pytest.raises(PeopleCommandError):
+        run_invite(own, wide)
+    run_people(own, PeopleRequest("add", "ada", role="trader"))
+    about, other = run_invite(own, wide)
+    named = about.partition(":")[0]
+    assert (": for 3 agents until" in about, other != code) == (True, True)
+    assert run_invite(own, PeopleRequest("end", named)) == (f"{named} ended; 0 of 3 used",)
+    heads, *rows = run_invite(own, PeopleRequest("list"))
+    assert heads.split() == ["id", "used", "expires", "plan", "budget", "person"]
+    (row,) = (line.split() for line in rows if line.startswith(named))
+    assert (row[1], row[3:7]) == ("0/3", ["elite", "1,250.00", "ada", "ended"])
+    assert len(rows) == 2
+    assert not any(code in line for line in rows)

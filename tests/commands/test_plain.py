@@ -1,12 +1,13 @@
 """The console as lines of text: the same desk, commands and figures, no screen."""
 
 import argparse
-import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kit.command_line import ran
 from kit.samples.desk import sample_state
 from service_tui.cli import main as cli
 from service_tui.commands.plain import newest, notice_line
@@ -15,34 +16,53 @@ from service_tui.desk.slices.notices import Notice, NoticeKind
 
 LINES = """\
 help
+help markets
 status
 bogus\x1b[2J
 positions --data-dir /elsewhere
 buy "no such market" yes 5
 buy
 markets --limit 1 --find \"\"
+markets --bogus
+halt --read-only
+buy rain yes 25 --venue evm_venue --yes
+sell rain yes 25 --venue evm_venue --live
+positions
+positions --json
+
 sell "open quote
 halt
 resume
 no
 resume
 RESUME
-quit
+ EXIT
 status
 """
 
 
 @pytest.mark.slow
 def test_each_line_is_answered_and_none_ends_the_desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(LINES))
-    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
     start = ["--plain", "--seed", "7", "--speed", "0", "--data-dir", str(tmp_path / "d")]
-    assert cli.run(start) == cli.OK
-    printed = capsys.readouterr()
+    printed = ran(start, typed=LINES)
+    assert printed.code == cli.OK
     answers = printed.out.split("> ")
-    hello, helped, status, bogus, elsewhere, buy, nothing, markets, quote, halted, *rest = answers
+    hello, helped, option, status, bogus, elsewhere, buy, nothing, markets, *answers = answers
+    wrong, answers = answers[:4], answers[4:]
+    positions, as_json, empty, quote, halted, *rest = answers
+    assert "--find" in option
+    assert wrong == [""] * 4
+    # Real money is sent without a question by its own word alone, and with a worst price.
+    for problem in (
+        "--bogus",
+        "halt changes the service",
+        "--yes is for play money",
+        "give the worst price, --min-price",
+    ):
+        assert problem in printed.err
+    assert (positions, json.loads(as_json), empty) == ("no positions\n", [], "")
     assert "lines of text. help lists the commands" in hello
     assert helped.startswith("status, markets")
     assert "cash          10,000.00" in status
@@ -73,12 +93,11 @@ def test_a_page_and_the_tour_have_screens_though_plain_is_set(
 
 @pytest.mark.slow
 def test_the_end_of_the_input_leaves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
-    assert cli.run(["--plain", "--data-dir", str(tmp_path / "d")]) == cli.OK
-    assert capsys.readouterr().out.endswith("agents stay as they are\n")
+    done = ran(["--plain", "--data-dir", str(tmp_path / "d")])
+    assert done.code == cli.OK
+    assert done.out.endswith("agents stay as they are\n")
 
 
 def test_a_notice_is_a_line_with_its_kind_and_no_amount_while_those_are_masked() -> None:

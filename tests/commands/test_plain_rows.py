@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kit.command_line import typed
 from kit.samples.desk import NOW
 from kit.samples.filled import filled
 from kit.samples.fleet import fleet_state, held_of
@@ -81,9 +82,9 @@ async def test_an_approval_is_shown_asked_for_and_given(monkeypatch: pytest.Monk
     listed = await said(desk, rows, "approvals")
     assert len(listed) == len(desk.state.supervision.held) > 1
     assert listed[0].startswith("1  heron: buy YES, 25.00 $SIM, Will it rain at dawn?")
-    monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
+    typed(monkeypatch, "no\n")
     assert await said(desk, rows, "approve 1") == ["nothing was sent"]
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    typed(monkeypatch, "y\n")
     assert "done" in (await said(desk, rows, "approve 1"))[0]
     await said(desk, rows, "refuse 2 too thin")
     first, second, *_ = desk.state.supervision.held
@@ -116,7 +117,7 @@ async def test_a_number_means_the_row_that_was_printed(monkeypatch: pytest.Monke
             desk.state = replace(desk.state, supervision=replace(gone, held=()))
             return "y\n"
 
-    monkeypatch.setattr("sys.stdin", Slow())
+    typed(monkeypatch, Slow())
     assert "waits no more" in (await said(desk, rows, "approve 1"))[0]
     assert len(desk.given) == 1
 
@@ -156,9 +157,7 @@ async def test_positions_are_numbered_with_the_question_first_and_fit_a_terminal
         assert max(map(len, text.split("\n"))) <= 80
 
 
-async def test_a_result_that_is_a_notice_is_not_printed_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_result_that_is_a_notice_is_not_printed_again() -> None:
     class Noticing(Still):
         def submit(self, command: Command) -> Ticket:
             view = TicketView("t", command.kind, "", command.describe(), TicketState.QUEUED, NOW)
@@ -171,7 +170,6 @@ async def test_a_result_that_is_a_notice_is_not_printed_again(
 
         notices = True
 
-    monkeypatch.setattr("service_tui.cli.plain_rows.NOTICED_S", 0.01)
     desk, rows = Noticing(whole()), PlainRows()
     await said(desk, rows, "monitors")
     assert await said(desk, rows, "stop 1 15") == []
@@ -184,7 +182,7 @@ async def test_a_signal_is_mirrored_or_dismissed(monkeypatch: pytest.MonkeyPatch
     desk, rows = Still(whole()), PlainRows()
     pending = [one for one in desk.state.reactor.signals if one.state is SignalState.PENDING]
     assert len(await said(desk, rows, "signals")) == len(pending)
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    typed(monkeypatch, "y\n")
     await said(desk, rows, "mirror 1")
     await said(desk, rows, "dismiss 2")
     mirrored, dismissed = desk.given

@@ -6,13 +6,14 @@ import io
 import json
 import os
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from kit.clock import leap
+from kit.command_line import ran as line_ran
 from kit.service.stage import client_of
 from service_tui.app.data import open_data
 from service_tui.app.options import Options
@@ -22,20 +23,29 @@ from service_tui.cli import main as cli
 from service_tui.client.client import Client
 from service_tui.clock import Clock, ManualClock
 from service_tui.commands.report import (
+    AGAIN_S,
     DAY,
+    ELSEWHERE,
+    OWNER_WAIT_S,
+    SILENT,
     TABLES,
     Connect,
     Connection,
+    ReportData,
     ReportError,
-    _connect_as_owner,
-    _connect_to_owner,
+    connect_as_owner,
+    connect_to_owner,
     keep,
+    load,
+    read_from,
     read_topics,
 )
+from service_tui.credentials.keys import stored_desk_keys
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.audit.new_files import write_files
 from service_tui.server.startup import BASE_URL
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.desk import DESK_CLAIM
@@ -43,19 +53,17 @@ from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, POSITIONS, R
 from service_tui.wire.trades import TradeRequest
 
 
-def ran(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str, str]:
-    code = cli.run([*words, "--data-dir", str(folder / "d")])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+def ran(folder: Path, *words: str) -> tuple[object, str, str]:
+    done = line_ran([*words, "--data-dir", str(folder / "d")])
+    return done.code, done.out, done.err
 
 
 @pytest.mark.slow
 def test_the_day_and_the_tables_come_without_a_console(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
     folder = tmp_path / "out"
-    code, said, _ = ran(capsys, tmp_path, "export", str(folder))
+    code, said, _ = ran(tmp_path, "export", str(folder))
     assert code == cli.OK
     files = {path.name: path for path in folder.iterdir()}
     assert said == f"{len(files)} files written to {folder}\n"
@@ -64,18 +72,18 @@ def test_the_day_and_the_tables_come_without_a_console(
     (agent,) = json.loads(files["agents.json"].read_text())
     assert agent["equity"] > 0
 
-    code, said, _ = ran(capsys, tmp_path, "report", "--format", "csv")
+    code, said, _ = ran(tmp_path, "report", "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(said))
     assert (code, row["agent"], row["problem"]) == (cli.OK, agent["agent"], "")
 
     kept = folder / "day.md"
     before = kept.read_text()
-    code, _, problem = ran(capsys, tmp_path, "report", "--to", str(kept))
+    code, _, problem = ran(tmp_path, "report", "--to", str(kept))
     assert code == cli.CANNOT
     assert "exists already: nothing written" in problem
     assert kept.read_text() == before
 
-    code, _, problem = ran(capsys, tmp_path, "report", "--agent", "nobody")
+    code, _, problem = ran(tmp_path, "report", "--agent", "nobody")
     assert code == cli.CANNOT
     assert "no agent 'nobody'" in problem
 
@@ -148,10 +156,10 @@ class Asked:
 async def test_every_way_of_asking_gives_the_same_figures(tmp_path: Path) -> None:
     asked = Asked(tmp_path)
     await asked.trade()
-    brief = await asked.by(_connect_as_owner)
+    brief = await asked.by(connect_as_owner)
     assert await asked.by(asked.whole) == brief
     async with own_directory(asked.options, asked.clock):
-        assert await asked.by(_connect_to_owner) == brief
+        assert await asked.by(connect_to_owner) == brief
     rows = json.loads(brief["positions.json"])
     assert {row["venue"]: row["money"] for row in rows} == {"sim": "$SIM", "evm_venue": "USDC.e"}
     assert {row["market"] for row in rows} == {rows[0]["market"]}
@@ -204,7 +212,7 @@ async def test_an_export_has_the_positions_of_every_agent(tmp_path: Path) -> Non
             market = next(iter(held.sim.service.world.markets))
             order = TradeRequest(market_id=market, side=Side.YES, amount=9.0)
             assert (await other.call(PLACE_TRADE, body=order)).answer.success
-        files = await asked.by(_connect_to_owner)
+        files = await asked.by(connect_to_owner)
     (row,) = json.loads(files["positions.json"])
     assert (row["agent"], row["market"], row["cost"]) == (made.agent_id, market, 9.0)
 
@@ -214,9 +222,9 @@ async def test_a_report_leaves_a_directory_free_and_keeps_what_it_made_of_the_ti
     tmp_path: Path,
 ) -> None:
     asked = Asked(tmp_path)
-    await asked.by(_connect_as_owner)
+    await asked.by(connect_as_owner)
     await leap(asked.clock, 3_600.0)
-    later = await asked.by(_connect_as_owner)
+    later = await asked.by(connect_as_owner)
     assert await asked.by(asked.whole) == later
 
 
@@ -249,3 +257,51 @@ def test_a_report_that_cannot_be_kept_names_the_path_that_was_asked_for(tmp_path
     with pytest.raises(ReportError, match=r"none/day\.md") as refused:
         keep(tmp_path / "none" / "day.md", "text")
     assert ".new" not in str(refused.value)
+
+
+class Waits(ManualClock):
+    """A clock that passes by itself, and does something when somebody waits."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        super().__init__(0.0)
+        self._then = then
+
+    async def sleep(self, delay_s: float) -> None:
+        await self.advance(delay_s)
+        self._then()
+
+
+@pytest.mark.slow
+async def test_a_directory_in_use_is_read_as_soon_as_it_is_free(tmp_path: Path) -> None:
+    asked = Asked(tmp_path)
+    await asked.by(connect_as_owner)
+    lock = DataDirLock.acquire(asked.options.data_dir, pid=7, now=1.0)
+    # Its owner serves nobody, and never ends.
+    stuck = Waits(lambda: None)
+    assert await read_from(asked.options, DAY, stuck) == SILENT
+    assert OWNER_WAIT_S <= stuck.monotonic() < OWNER_WAIT_S + 2 * AGAIN_S
+    ending = Waits(lock.release)
+    found = await read_from(asked.options, DAY, ending)
+    assert isinstance(found, ReportData)
+    assert ending.monotonic() == pytest.approx(AGAIN_S)
+
+
+@pytest.mark.slow
+async def test_a_lost_key_is_mended_by_reading(tmp_path: Path) -> None:
+    asked = Asked(tmp_path)
+    before = await asked.by(connect_as_owner)
+    kept = asked.options.data_dir / "keys.json"
+    keys = stored_desk_keys(asked.options.data_dir)
+    assert keys is not None
+    kept.write_text(kept.read_text().replace(keys.agent or "", "sk_live_" + "0" * 24))
+    after = await asked.by(connect_as_owner)
+    assert (
+        json.loads(after["agents.json"])[0]["agent"]
+        == json.loads(before["agents.json"])[0]["agent"]
+    )
+
+
+def test_there_is_no_report_of_another_service(tmp_path: Path) -> None:
+    away = Options(tmp_path, tmp_path, tmp_path / "log", url="https://desk.example")
+    with pytest.raises(ReportError, match=ELSEWHERE[:30]):
+        load(away, DAY)

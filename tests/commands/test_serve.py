@@ -17,9 +17,10 @@ import pytest
 
 from kit.service.stage import ANSWER_S
 from service_tui.app import live
-from service_tui.app.attached import HolderTransport, address_of
+from service_tui.app.attached import STARTING_S, HolderTransport, address_of
 from service_tui.app.options import BESIDE, Options
 from service_tui.app.start import first_state, open_desk
+from service_tui.commands.serve import Turn, turn_beside
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.credentials.keys import stored_desk_keys
 from service_tui.desk.commands.trading import PlaceTrade
@@ -481,3 +482,24 @@ async def test_a_desk_whose_port_is_taken_says_so_and_serves_at_another(tmp_path
             state = await seen(desk, lambda s: s.service.address)
             assert str(port) not in state.service.address
             assert any(f"port {port} is in use" in notice.text for notice in state.notices)
+
+
+@pytest.mark.parametrize(
+    ("is_on_network", "is_served", "may_serve", "alone_s", "turn"),
+    [
+        (False, True, True, 0.0, Turn.STAND_BY),
+        (False, True, False, 1e6, Turn.STAND_BY),
+        (False, False, True, STARTING_S - 0.1, Turn.WAIT),
+        (False, False, True, STARTING_S, Turn.END),
+        (False, False, False, 0.0, Turn.END),
+        (True, True, True, 0.0, Turn.END),
+        (True, False, True, 0.0, Turn.END),
+    ],
+)
+def test_beside_an_owner_a_service_stands_by_waits_or_ends(
+    *, is_on_network: bool, is_served: bool, may_serve: bool, alone_s: float, turn: Turn
+) -> None:
+    found = turn_beside(
+        is_on_network=is_on_network, is_served=is_served, may_serve=may_serve, alone_s=alone_s
+    )
+    assert found is turn

@@ -1,7 +1,6 @@
 """Orders from the command line: quoted, asked for, sent once."""
 
 import asyncio
-import io
 import os
 import pty
 import random
@@ -9,13 +8,16 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
+from kit.command_line import ran
+from kit.command_line import typed as typed_as
 from kit.desk.faults import Line, breaking
 from kit.desk.redeeming import CountingSigner
-from kit.samples.desk import sample_state
+from kit.desk.shown import ShownDesk
+from kit.samples.desk import NOW, sample_state
 from kit.service.stage import Stage, first_state, open_stage
 from kit.service.wallets import market_on_chain, ready
 from service_tui.app.options import Options
@@ -24,24 +26,33 @@ from service_tui.app.typed_lines import typed_line
 from service_tui.cli import main as cli
 from service_tui.cli.orders import choose, choose_of, order_request
 from service_tui.cli.parser import parser_of
-from service_tui.clock import SystemClock
-from service_tui.commands import trade as trade_command
+from service_tui.clock import ManualClock, SystemClock
 from service_tui.commands.halt import HaltReport
 from service_tui.commands.trade import (
     LEFT,
+    NO_QUOTE,
+    SILENT,
+    UNSETTLED,
+    Choose,
     OrderError,
     OrderRequest,
+    market_meant,
+    numbered,
+    order_of,
     placed,
     trade,
     trade_on,
+    within,
+    worst_price,
 )
 from service_tui.config import read_environment
-from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.vault import Vault
@@ -70,6 +81,9 @@ async def _interrupted() -> None:
 
 async def _unasked(lines: Sequence[str]) -> bool:
     raise AssertionError(lines)
+
+
+BOUND: dict[str, Any] = {"is_quote": True, "worst": "0.99"}
 
 
 @pytest.mark.slow
@@ -106,6 +120,8 @@ async def test_an_order_is_quoted_asked_for_and_sent_once(tmp_path: Path) -> Non
         assert quote.is_done
         assert (asked, cash()) == ([], start)
         assert any(line.split() == ["max", "loss", "-25.00", "$SIM"] for line in quote.lines)
+
+        assert "worst price" in "".join((await ordered(replace(buy, **BOUND))).lines)
 
         left = await ordered(buy, answer=False)
         assert (left.is_done, left.lines, cash()) == (False, (LEFT,), start)
@@ -242,7 +258,7 @@ async def test_a_number_chooses_a_market_and_anything_else_leaves(
     typed: str,
     place: int | None,
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
+    typed_as(monkeypatch, f"{typed}\n")
     assert await choose(("2 markets match", "1  A?", "2  B?"), 2) == place
     assert "2  B?\nType the number" in capsys.readouterr().out
 
@@ -266,22 +282,11 @@ async def test_a_number_chooses_a_market_and_anything_else_leaves(
         (("buy", "rain", "yes", "5", "--venue", "moon"), 2, "invalid choice"),
     ],
 )
-def test_without_a_terminal_or_with_wrong_words_nothing_is_sent(  # noqa: PLR0917 - fixtures
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: tuple[str, ...],
-    code: int,
-    problem: str,
+def test_without_a_terminal_or_with_wrong_words_nothing_is_sent(
+    tmp_path: Path, words: tuple[str, ...], code: int, problem: str
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    monkeypatch.setattr(cli, "_start_log", lambda *_: None)
-    try:
-        ended: object = cli.run([*words, "--data-dir", str(tmp_path / "d")])
-    except SystemExit as end:
-        ended = end.code
-    assert ended == code
-    assert problem in capsys.readouterr().err
+    done = ran([*words, "--data-dir", str(tmp_path / "d")])
+    assert (done.code, problem in done.err) == (code, True)
     assert not (tmp_path / "d").exists()
 
 
@@ -318,6 +323,7 @@ class _Desk:
 
     async def changes(self) -> AsyncGenerator[DeskState]:
         yield self.state
+        await asyncio.Event().wait()
 
 
 async def test_the_result_is_that_of_the_command_s_own_order() -> None:
@@ -336,24 +342,19 @@ async def test_the_result_is_that_of_the_command_s_own_order() -> None:
 
 
 @pytest.mark.parametrize("is_interrupted", [True, False])
-async def test_an_order_without_an_end_is_not_told_as_done(
-    monkeypatch: pytest.MonkeyPatch, *, is_interrupted: bool
-) -> None:
-    async def waits(*_: object) -> bool:
-        if is_interrupted:
-            raise asyncio.CancelledError
-        return False
-
-    monkeypatch.setattr(trade_command, "until", waits)
-    monkeypatch.setattr(trade_command, "_interrupted", lambda text: ("interrupted", text))
+async def test_an_order_without_an_end_is_not_told_as_done(*, is_interrupted: bool) -> None:
     order = PlaceTrade("m-00001", Side.YES, Action.BUY, Venue.SIM, amount=Micros(25 * ONE))
     own = replace(
         sample_state().tickets[0], ticket_id="own", market_id="m-00001", state=TicketState.SENT
     )
-    report = await placed(cast("Desk", _Desk(replace(own, ticket_id="other"), own)), order)
-    unsettled = trade_command.UNSETTLED
-    expected = HaltReport(is_done=False, lines=(unsettled,))
-    assert report == (("interrupted", unsettled) if is_interrupted else expected)
+    desk = cast("Desk", _Desk(replace(own, ticket_id="other"), own))
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(placed(desk, order, 60.0 if is_interrupted else 0.0))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        if is_interrupted:
+            task.cancel()
+    assert task.result() == HaltReport(is_done=False, lines=(UNSETTLED,))
 
 
 MARKETS = sample_state(40).markets
@@ -374,12 +375,12 @@ async def test_markets_that_match_are_listed_up_to_eight(count: int, over: int) 
     found = list(state.markets.values())
     more = [f"and {over} more: add words to find them"] if over else []
     with pytest.raises(OrderError) as several:
-        await trade_command._market(state, "rain", None)
+        await market_meant(state, "rain", None)
     head, *rest = str(several.value).split("\n")
     assert head == f"{count} markets match: give the id, or more words; nothing was sent"
     assert len(rest) == min(count, 8) + bool(over)
     assert rest[len(rest) - len(more) :] == more
-    lines, most = trade_command._numbered(found)
+    lines, most = numbered(found)
     assert lines == [
         f"{count} markets match",
         *(f"{place}  {one.question}" for place, one in enumerate(found[:8], 1)),
@@ -391,7 +392,7 @@ async def test_markets_that_match_are_listed_up_to_eight(count: int, over: int) 
 async def test_the_market_that_was_chosen_is_meant() -> None:
     state, asked = alike(3), list[int]()
 
-    def choosing(place: int | None) -> trade_command.Choose:
+    def choosing(place: int | None) -> Choose:
         async def chosen(_: object, most: int) -> int | None:
             asked.append(most)
             return place
@@ -399,17 +400,17 @@ async def test_the_market_that_was_chosen_is_meant() -> None:
         return chosen
 
     matching = list(state.markets.values())
-    chosen = await trade_command._market(state, "rain", choosing(2))
+    chosen = await market_meant(state, "rain", choosing(2))
     assert chosen.market_id in {one.market_id for one in matching}
-    first = await trade_command._market(state, "rain", choosing(0))
+    first = await market_meant(state, "rain", choosing(0))
     assert first.market_id != chosen.market_id
     assert asked == [3, 3]
     with pytest.raises(OrderError, match="nothing was sent"):
-        await trade_command._market(state, "rain", choosing(None))
+        await market_meant(state, "rain", choosing(None))
     with pytest.raises(OrderError, match="no market matches"):
-        await trade_command._market(state, "snow", choosing(0))
+        await market_meant(state, "snow", choosing(0))
     one = matching[1].market_id
-    assert (await trade_command._market(state, one, None)).market_id == one
+    assert (await market_meant(state, one, None)).market_id == one
 
 
 @pytest.mark.parametrize(
@@ -429,11 +430,87 @@ def test_a_quote_beyond_the_typed_price_is_not_sent(
     order = PlaceTrade("m", Side.YES, action, Venue.EVM, Micros(ONE))
     quote = QuoteView(1, ok=True, average=average)
     if fits:
-        bound = trade_command._bounded(order, quote, Micros(worst))
+        bound = within(order, quote, Micros(worst))
         assert bound == replace(order, price=0.5)
         return
     with pytest.raises(OrderError) as beyond:
-        trade_command._bounded(order, quote, Micros(worst))
+        within(order, quote, Micros(worst))
     quoted = "unknown" if average is None else f"{average:.4f}"
     side = "at most" if action is Action.BUY else "at least"
     assert str(beyond.value).startswith(f"quoted price {quoted} a share, you want {side} 0.5")
+
+
+REQUEST = OrderRequest(Action.BUY, "m-00001", Side.NO, "25")
+
+
+def known(*topics: Topic) -> DeskState:
+    """A desk with an answer of its service to so much."""
+    return replace(sample_state(), seen=dict.fromkeys(topics, NOW), quote=None)
+
+
+SIM = (Topic.MARKETS, Topic.ACCOUNT, Topic.POSITIONS)
+ALL = (*SIM, Topic.WALLET, Topic.REDEMPTIONS)
+
+
+@pytest.mark.parametrize("venue", [Venue.SIM, Venue.EVM])
+@pytest.mark.parametrize("lacking", ALL)
+async def test_nothing_is_checked_before_all_that_it_needs_is_known(
+    lacking: Topic, venue: Venue
+) -> None:
+    desk = ShownDesk(known(*(topic for topic in ALL if topic is not lacking)))
+    request = replace(REQUEST, venue=venue, market="no such market")
+    report = await trade_on(cast("Desk", desk), request, _unasked, ManualClock(NOW))
+    is_needed = lacking in SIM or venue is Venue.EVM
+    assert (report.lines == (SILENT,)) is is_needed
+    assert (report.is_done, desk.submitted) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("quote", "lines"),
+    [
+        (None, (NO_QUOTE,)),
+        (QuoteView(1, ok=False, problem="no room", fix="wait"), ("no room", "wait")),
+        (QuoteView(1, ok=False, problem="no room"), ("no room",)),
+    ],
+)
+async def test_an_order_without_a_quote_is_not_sent(
+    quote: QuoteView | None, lines: tuple[str, ...]
+) -> None:
+    state = known(*SIM)
+    desk = ShownDesk(state, replace(state, quote=quote))
+    report = await trade_on(cast("Desk", desk), REQUEST, _unasked, ManualClock(NOW))
+    assert report == HaltReport(is_done=False, lines=lines)
+    assert [type(one) for one in desk.submitted] == [RequestQuote]
+
+
+@pytest.mark.parametrize(
+    ("request_", "problem"),
+    [
+        (replace(REQUEST, amount="all"), "all is for a sale; a buy takes an amount"),
+        (replace(REQUEST, amount="MAX"), "MAX is for a sale; a buy takes an amount"),
+        (replace(REQUEST, amount="much"), "Enter"),
+        (replace(REQUEST, amount="-5"), "Enter"),
+    ],
+)
+def test_what_the_ticket_refuses_is_refused_here(request_: OrderRequest, problem: str) -> None:
+    state = sample_state()
+    with pytest.raises(OrderError, match=problem):
+        order_of(state, request_, state.markets["m-00001"], NOW)
+
+
+@pytest.mark.parametrize("amount", ["all", "Max", "100%"])
+def test_a_sale_may_be_of_the_whole_position(amount: str) -> None:
+    state = sample_state()
+    held = state.positions[0]
+    request = replace(REQUEST, action=Action.SELL, side=held.side, amount=amount)
+    order = order_of(state, request, state.markets[held.market_id], NOW)
+    assert (order.action, order.shares) == (Action.SELL, held.shares)
+
+
+def test_a_worst_price_is_read_in_the_ticks_of_its_market() -> None:
+    market = replace(sample_state().markets["m-00001"], tick=Micros(10_000))
+    assert worst_price(REQUEST, market) is None
+    assert worst_price(replace(REQUEST, worst="0.45"), market) == 450_000
+    for typed in ("0.455", "x", "2"):
+        with pytest.raises(OrderError):
+            worst_price(replace(REQUEST, worst=typed), market)

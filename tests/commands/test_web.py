@@ -1,50 +1,49 @@
 """The console in a browser: who may open a page. `bench/browser.py` drives a real one, by hand."""
 
+import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import aiohttp
+import psutil
 import pytest
 from aiohttp import web
-from textual_serve import server
 
+from kit.programs import echo_console
 from service_tui.commands import web as pages
 from service_tui.commands.web import PAGES_MAX, WebDesk
-from service_tui.console.shell.web_terminal import _is_size
+from service_tui.console.shell.terminal import HEIGHT_MAX, WIDTH_MAX
+from service_tui.console.shell.web_terminal import is_size
 from service_tui.server.http.loopback import bind
 
+pytestmark = pytest.mark.process
+
 TOKEN = "a-token-of-this-test-0123456789"  # noqa: S105
-
-
-class FakeConsole:
-    """What a page's console would get; it answers each key with the same key."""
-
-    opened: list["FakeConsole"]
-
-    def __init__(self, command: str, **doors: object) -> None:
-        self.command = command
-        self.doors = doors
-        self.sizes: list[tuple[int, int]] = []
-        self.is_stopped = False
-        FakeConsole.opened.append(self)
-
-    async def start(self, width: int, height: int) -> None:
-        self.sizes.append((width, height))
-
-    async def send_bytes(self, data: bytes) -> bool:
-        await self.doors["write_bytes"](data)  # type: ignore[operator]
-        return True
-
-    async def stop(self) -> None:
-        self.is_stopped = True
 
 
 @dataclass
 class Desk:
     port: int
     session: aiohttp.ClientSession
+    notes: Path
+    sockets: list[aiohttp.ClientWebSocketResponse] = field(default_factory=list)
+
+    @property
+    def noted(self) -> list[str]:
+        """What the consoles have noted: the size and the words of each, and each end."""
+        return self.notes.read_text().splitlines() if self.notes.exists() else []
+
+    async def until(self, *noted: str) -> None:
+        """Wait until the consoles have noted this much."""
+        for _ in range(1_000):
+            if sorted(self.noted) == sorted(noted):
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError(self.noted)
 
     @property
     def origin(self) -> str:
@@ -55,29 +54,47 @@ class Desk:
             return answer.status
 
     async def socket(self, token: str = TOKEN, **headers: str) -> aiohttp.ClientWebSocketResponse:
-        return await self.session.ws_connect(
-            f"{self.origin}/ws/{token}?width=120&height=40",
-            headers={"Origin": self.origin} | headers,
+        return await self.page(f"{token}?width=120&height=40", **headers)
+
+    async def page(self, place: str, **headers: str) -> aiohttp.ClientWebSocketResponse:
+        """Open a page at that place of the sockets."""
+        made = await self.session.ws_connect(
+            f"{self.origin}/ws/{place}", headers={"Origin": self.origin} | headers
         )
+        self.sockets.append(made)
+        return made
+
+    async def close(self) -> None:
+        """Close every page, and wait for the ends of their consoles."""
+        for socket in self.sockets:
+            await socket.close()
+        begun = [one for one in self.noted if one != "ended"]
+        await self.until(*begun, *["ended"] * len(begun))
+        # The loop hears of the end of a process a moment later.
+        for _ in range(1_000):
+            if not psutil.Process().children():
+                break
+            await asyncio.sleep(0.01)
 
 
 @pytest.fixture
-async def desk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
-    FakeConsole.opened = []
-    monkeypatch.setattr(server, "AppService", FakeConsole)
-    async with opened() as made:
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with opened(tmp_path / "notes") as made:
         yield made
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[Desk]:
+async def opened(notes: Path) -> AsyncIterator[Desk]:
     listener = bind()
     port = listener.getsockname()[1]
-    runner = web.AppRunner(WebDesk(("console", "--flag"), port, TOKEN).app(), access_log=None)
+    command = (sys.executable, "-S", "-E", echo_console.__file__, str(notes), "--flag")
+    runner = web.AppRunner(WebDesk(command, port, TOKEN).app(), access_log=None)
     await runner.setup()
     await web.SockSite(runner, listener).start()
     async with aiohttp.ClientSession() as session:
-        yield Desk(port, session)
+        desk = Desk(port, session, notes)
+        yield desk
+        await desk.close()
     await runner.cleanup()
 
 
@@ -91,19 +108,17 @@ async def test_a_page_with_the_token_has_a_console_of_its_own(desk: Desk) -> Non
     socket = await desk.socket()
     await socket.send_str(json.dumps(["stdin", "b"]))
     assert (await socket.receive_bytes()) == b"b"
-    (console,) = FakeConsole.opened
-    assert console.command == "exec console --flag"
-    assert console.sizes == [(120, 40)]
+    await desk.until("120x40 --flag")
     await socket.close()
+    await desk.until("120x40 --flag", "ended")
     assert await desk.status(f"/alive/{TOKEN}") == 204
-    assert console.is_stopped
 
 
 @pytest.mark.parametrize("token", ["x", TOKEN[:-1], TOKEN + "x", "%00", TOKEN.upper()])
 async def test_without_the_token_no_console_opens(desk: Desk, token: str) -> None:
     assert await refused(desk, token) in {403, 404}
     assert await desk.status(f"/alive/{token}") in {403, 404}
-    assert FakeConsole.opened == []
+    assert desk.noted == []
 
 
 OTHERS: Mapping[str, Mapping[str, str]] = {
@@ -120,13 +135,13 @@ async def test_from_elsewhere_nothing_is_answered(desk: Desk, headers: Mapping[s
     assert await refused(desk, **headers) == 403
     for path in ("/", "/desk.js", f"/alive/{TOKEN}", "/static/css/xterm.css"):
         assert await desk.status(path, **headers) == 403
-    assert FakeConsole.opened == []
+    assert desk.noted == []
 
 
 async def test_a_program_that_is_no_page_gets_no_console(desk: Desk) -> None:
     with pytest.raises(aiohttp.WSServerHandshakeError):
         await desk.session.ws_connect(f"{desk.origin}/ws/{TOKEN}")
-    assert FakeConsole.opened == []
+    assert desk.noted == []
 
 
 async def test_the_page_loads_nothing_from_elsewhere_and_holds_no_secret(desk: Desk) -> None:
@@ -148,8 +163,12 @@ async def test_only_so_many_consoles_run_at_once(desk: Desk) -> None:
     assert await refused(desk) == 503
     assert await desk.status(f"/alive/{TOKEN}") == 503
     await sockets.pop().close()
-    sockets.append(await desk.socket())
-    assert len(FakeConsole.opened) == PAGES_MAX + 1
+    await desk.until(*["120x40 --flag"] * PAGES_MAX, "ended")
+    for _ in range(1_000):
+        if await desk.status(f"/alive/{TOKEN}") == 204:
+            break
+        await asyncio.sleep(0.01)
+    await desk.socket()
 
 
 @pytest.mark.parametrize("path", ["/ws/", "/alive/", "/download/x", "/static/", "/static/../x"])
@@ -162,41 +181,39 @@ async def test_what_is_no_message_of_the_page_ends_its_console_alone(desk: Desk,
     socket = await desk.socket()
     await socket.send_str(sent)
     assert (await socket.receive()).type in {aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED}
-    assert FakeConsole.opened[0].is_stopped
+    await desk.until("120x40 --flag", "ended")
     assert await desk.status("/") == 200
 
 
 @pytest.mark.parametrize(
     ("given", "size"),
     [
-        ("width=120&height=40", (120, 40)),
-        ("width=1000000000&height=99999999999999999999", (2_000, 1_000)),
-        ("width=0&height=-5", (80, 24)),
-        ("width=abc&height=", (80, 24)),
-        ("", (80, 24)),
+        ("width=120&height=40", "120x40"),
+        ("width=1000000000&height=99999999999999999999", "2000x1000"),
+        ("width=0&height=-5", "80x24"),
+        ("width=abc&height=", "80x24"),
+        ("", "80x24"),
     ],
 )
 async def test_a_page_of_any_size_gets_a_window_that_may_exist(
-    desk: Desk, given: str, size: tuple[int, int]
+    desk: Desk, given: str, size: str
 ) -> None:
-    await desk.session.ws_connect(
-        f"{desk.origin}/ws/{TOKEN}?{given}", headers={"Origin": desk.origin}
-    )
-    assert FakeConsole.opened[0].sizes == [size]
+    await desk.page(f"{TOKEN}?{given}")
+    await desk.until(f"{size} --flag")
 
 
-def test_sizes_that_no_window_has_are_passed_over() -> None:
-    assert _is_size({"width": 120, "height": 40})
-    for width, height in (
-        (0, 40),
-        (-1, 40),
-        (10**9, 40),
-        (120, 0),
-        (None, 40),
-        ("9", 40),
-        (9.5, 4),
-    ):
-        assert not _is_size({"width": width, "height": height})
+@pytest.mark.parametrize(
+    ("width", "height", "is_one"),
+    [
+        (120, 40, True), (1, 1, True), (WIDTH_MAX, HEIGHT_MAX, True), (0, 40, False),
+        (-1, 40, False), (WIDTH_MAX + 1, 24, False), (80, HEIGHT_MAX + 1, False),
+        (120, 0, False), (None, 40, False), ("9", 40, False), (9.5, 4, False),
+    ],
+)  # fmt: skip
+def test_sizes_that_no_window_has_are_passed_over(
+    width: object, height: object, *, is_one: bool
+) -> None:
+    assert is_size({"width": width, "height": height}) is is_one
 
 
 def test_the_files_of_the_page_are_in_the_package() -> None:

@@ -15,7 +15,7 @@ from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.monitor_draft import Change
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
-from service_tui.console.key_queue import foreign_letter_hint
+from service_tui.console.key_queue import BEHIND, GONE, foreign_letter_hint
 from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.dialog import TOGETHER_S
 from service_tui.console.widgets.record_table import RecordTable
@@ -41,7 +41,7 @@ def typed(seen: Running, *keys: str) -> None:
 async def settled(seen: Running) -> None:
     for _ in range(400):
         await wait_for_idle()
-        if not seen.app._is_busy and not seen.app._typed:
+        if seen.app.pressed_at is None:
             await seen.pilot.pause()
             return
     raise AssertionError("the keys never came to an end")
@@ -154,6 +154,7 @@ async def test_what_was_typed_for_a_row_that_has_gone_falls_nowhere() -> None:
         await seen.until(lambda: len(table.order) == len(rest))
         typed(seen, "x", "5", "0", "enter")
         await settled(seen)
+        assert sorted(toast.partition(" ")[2] for toast in seen.toasts) == sorted([GONE, BEHIND])
         assert seen.app.front.name_in_keys == "portfolio"
         assert len(seen.app.screen_stack) == 1
 
@@ -297,17 +298,6 @@ async def test_an_enter_right_behind_an_escape_approves_nothing() -> None:
 
 
 @pytest.mark.slow
-async def test_a_key_that_settles_after_the_end_is_no_fault() -> None:
-    async with running(STATE) as seen:
-        await seen.press("1")
-    assert not seen.app.screen_stack
-    seen.app._is_busy = True
-    await seen.app._settle(seen.app._number)
-    assert not seen.app._typed
-    assert seen.app.return_code in {None, 0}
-
-
-@pytest.mark.slow
 async def test_a_key_right_behind_an_enter_is_not_part_of_the_value_that_is_set() -> None:
     async with running(STATE, first="markets") as seen:
         typed(seen, "a", "0", ".", "7", "0", "enter", "3")
@@ -342,27 +332,13 @@ async def test_the_key_behind_one_that_closes_a_dialog_is_not_held_up(
 
 
 @pytest.mark.slow
-async def test_a_key_is_not_ended_by_the_late_end_of_the_one_before() -> None:
-    async with running(STATE, first="markets") as seen:
-        await seen.press("j", "j")
-        app, before = seen.app, seen.app._number
-        app._is_busy, app._number = True, before + 1
-        waiting = events.Key("3", "3")
-        app._typed.append(waiting)
-        await app._settle(before)
-        assert (app._is_busy, list(app._typed)) == (True, [waiting])
-        await app._settle(before + 1)
-        await settled(seen)
-        assert seen.app.front.name_in_keys == "monitors"
-
-
-@pytest.mark.slow
 async def test_a_key_that_comes_while_the_console_ends_is_no_fault() -> None:
     async with running(STATE, first="markets") as seen:
-        seen.app._is_busy = True
+        typed(seen, "b", "1")
     key = events.Key("x", "x")
     key.set_sender(seen.app)
     await seen.app.on_event(key)
+    assert not seen.app.screen_stack
     assert seen.app.return_code in {None, 0}
 
 

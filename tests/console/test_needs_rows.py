@@ -9,7 +9,8 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import leash_of
 from kit.samples.reactor import reactor
 from kit.samples.risk import alert_of, price_alert_of
-from service_tui.console import formats, needs_fleet, needs_positions, needs_risk
+from service_tui.console import formats
+from service_tui.console.freshness import world_now
 from service_tui.console.needs_fleet import of_fleet
 from service_tui.console.needs_positions import (
     MOVED_FROM,
@@ -55,8 +56,8 @@ def at(seconds: float) -> Timestamp:
     return Timestamp(NOW + seconds)
 
 
-def of(state: DeskState) -> list[Need]:
-    return [*of_positions(state, NOW), *of_risk(state, NOW)]
+def of(state: DeskState, now: Timestamp = NOW) -> list[Need]:
+    return [*of_positions(state, now), *of_risk(state, now)]
 
 
 def held(**other: Any) -> Any:
@@ -156,8 +157,11 @@ def test_the_time_left_is_that_of_the_person(
     speed: int | None, pace: float, *, embedded: bool
 ) -> None:
     world = None if speed is None or BASE.world is None else replace(BASE.world, speed=speed)
-    state = replace(CALM, service=replace(CALM.service, embedded=embedded), world=world)
-    assert needs_positions._pace(state) == pace
+    service = replace(CALM.service, embedded=embedded)
+    state = replace(CALM, service=service, world=world)
+    soon = held(resolves_at=Timestamp(world_now(state, NOW) + 60.0))
+    (one,) = (need for need in of(replace(state, positions=(soon,))) if "resolves" in need.key)
+    assert one.left_s == pytest.approx(60.0 / pace)
 
 
 def moved(part: float, **other: Any) -> Any:
@@ -378,9 +382,8 @@ def test_a_breaker_that_holds_signals_back_is_told_until_it_resets(
     )  # fmt: skip
     assert bool(one.figure.plain) is (resets_at is not None)
     assert of(replace(state, reactor=replace(view, barred="no plan"))) == []
-    assert list(needs_risk._breaker(replace(state, reactor=view), at(91))) == (
-        [] if resets_at else [one]
-    )
+    later = [need.key for need in of(replace(state, reactor=view), at(91))]
+    assert later == ([] if resets_at else ["breaker"])
 
 
 # -- agents -------------------------------------------------------------------------------------
@@ -390,8 +393,9 @@ def test_a_breaker_that_holds_signals_back_is_told_until_it_resets(
 def test_an_agent_without_cash_is_listed_with_what_it_has_left(privacy: str) -> None:
     assert BASE.fleet is not None
     agent = replace(BASE.fleet.agents[0], status=AgentStatus.BROKE, cash=Micros(31 * ONE // 100))
-    state = replace(BASE, preferences={"privacy": privacy})
-    (one,) = needs_fleet._agent(agent, state)
+    fleet = replace(BASE.fleet, agents=(agent,))
+    state = replace(BASE, preferences={"privacy": privacy}, fleet=fleet)
+    (one,) = (need for need in of_fleet(state, NOW) if need.row == agent.agent_id)
     assert (one.key, one.row, one.word) == (f"broke {agent.agent_id}", agent.agent_id, "broke")
     assert ("0.31" in one.figure.plain) is (privacy == "off")
 
@@ -407,8 +411,9 @@ def test_an_agent_that_nobody_has_claimed_is_listed_unless_it_is_the_desks_own(
     agent = replace(
         BASE.fleet.agents[0], status=AgentStatus.UNCLAIMED, claimed=claimed, is_own=is_own
     )
-    found = list(needs_fleet._agent(agent, BASE))
-    assert [one.act for one in found] == (["agents.claim"] if is_there else [])
+    found = of_fleet(replace(BASE, fleet=replace(BASE.fleet, agents=(agent,))), NOW)
+    acts = [one.act for one in found if one.row == agent.agent_id]
+    assert acts == (["agents.claim"] if is_there else [])
 
 
 # -- budgets ------------------------------------------------------------------------------------

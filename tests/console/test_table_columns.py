@@ -1,7 +1,6 @@
 """The columns that many tables have: what each shows, sorts by and hides."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,9 +30,9 @@ from service_tui.units import ONE, Micros, Timestamp
 STATE = sample_state(6)
 VIEW = ViewContext(STATE, NOW)
 LONG = "Will the harbour at Port Ellery log gusts above 92 km/h by Friday 18:00 UTC?"
-ROW: Any = SimpleNamespace(
-    question=LONG, side=Side.NO, venue=Venue.EVM, price=0.4, money=Micros(5 * ONE),
-    word="two\nlines", at=Timestamp(NOW - 9), resolves_at=NOW,
+ROW = replace(
+    STATE.positions[0], question=LONG, side=Side.NO, venue=Venue.EVM, average=0.4,
+    cost=Micros(5 * ONE), resolves_at=NOW,
 )  # fmt: skip
 
 
@@ -42,7 +41,7 @@ def plain(cell: Text | str) -> str:
 
 
 def shown(column: Any, view: ViewContext = VIEW, **other: Any) -> str:
-    return plain(column.cell(SimpleNamespace(**{**vars(ROW), **other}), view))
+    return plain(column.cell(replace(ROW, **other), view))
 
 
 def key(column: Any) -> Any:
@@ -93,7 +92,7 @@ def test_a_side_is_shown_and_sorted_by_its_name() -> None:
 
 def test_a_figure_is_written_by_its_format_and_sorted_by_itself() -> None:
     column: Any = figure_column(
-        "edge", "edge %", 7, lambda row: row.price, lambda value: Text(f"<{value}>"), tier=120
+        "edge", "edge %", 7, lambda row: row.average, lambda value: Text(f"<{value}>"), tier=120
     )
     assert (column.id, column.title, column.width, column.tier) == ("edge", "edge %", 7, 120)
     assert (shown(column), key(column)) == ("<0.4>", 0.4)
@@ -101,24 +100,24 @@ def test_a_figure_is_written_by_its_format_and_sorted_by_itself() -> None:
 
 
 def test_a_price_is_aligned_at_its_point() -> None:
-    column: Any = price_column("price", "price", 6, lambda row: row.price, tier=80)
+    column: Any = price_column("price", "price", 6, lambda row: row.average, tier=80)
     assert shown(column) == formats.price(0.4, aligned=True).plain
     assert (key(column), column.tier, column.numeric) == (0.4, 80, True)
-    assert shown(column, price=None) == formats.price(None, aligned=True).plain
+    assert shown(column, average=None) == formats.price(None, aligned=True).plain
 
 
 def test_an_amount_is_hidden_while_amounts_are_masked() -> None:
-    column: Any = amount_column("cash", "cash", 9, lambda row: row.money, formats.money, tier=160)
+    column: Any = amount_column("cash", "cash", 9, lambda row: row.cost, formats.money, tier=160)
     masked = replace(VIEW, masked=True)
     assert "5.00" in shown(column)
     assert "5" not in shown(column, masked)
-    assert shown(column, masked) == formats.money(ROW.money, masked=True).plain
+    assert shown(column, masked) == formats.money(ROW.cost, masked=True).plain
     assert (key(column), column.tier, column.numeric, column.of_row) == (5 * ONE, 160, True, True)
 
 
 def test_times_are_the_rows_own_and_the_clock_does_not_glow() -> None:
-    clock: Any = clock_column(lambda row: row.at)
-    assert (shown(clock), key(clock)) == (formats.clock_time(ROW.at).plain, NOW - 9)
+    clock: Any = clock_column(lambda row: row.resolves_at - 9)
+    assert (shown(clock), key(clock)) == (formats.clock_time(Timestamp(NOW - 9)).plain, NOW - 9)
     assert (clock.glows, clock.numeric, clock.title) == (False, True, "wall time")
     date: Any = date_column("end", "ends", lambda row: row.resolves_at, tier=80)
     assert (shown(date), key(date)) == (formats.date_time(NOW).plain, NOW)
@@ -126,7 +125,7 @@ def test_times_are_the_rows_own_and_the_clock_does_not_glow() -> None:
 
 
 def test_a_word_is_one_line_and_sorted_by_itself() -> None:
-    column: Any = word_column("why", "why", 12, lambda row: row.word, tier=80)
+    column: Any = word_column("why", "why", 12, lambda _: "two\nlines", tier=80)
     assert "\n" not in shown(column)
     assert (key(column), column.tier, column.of_row, column.is_right) == (
         "two\nlines", 80, True, False,

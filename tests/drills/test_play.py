@@ -4,8 +4,6 @@ import json
 import os
 import re
 import socket
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,20 +14,20 @@ from kit.console.drilling import drilling, small
 from kit.desk.faults import sell
 from kit.samples.desk import NOW, sample_state
 from service_tui.cli import main as cli
-from service_tui.clock import ManualClock
+from service_tui.cli.parser import parse, parser_of
 from service_tui.commands import drill as command
 from service_tui.commands.drill import DrillError
+from service_tui.config import read_environment
 from service_tui.console.shell.command_sender import CommandSender
 from service_tui.desk.commands.drill import BeginDrill
 from service_tui.desk.commands.risk import RemoveMonitor
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.drill import DrillPhase, DrillResult, DrillView
-from service_tui.drills import play as room
 from service_tui.drills import results
 from service_tui.drills.courses import options_of
-from service_tui.drills.play import Game, drill_desk, first_state_of
 from service_tui.drills.results import advice_for, score_of
 from service_tui.drills.scenario import scenario_of
+from service_tui.storage.db.lock import DataDirLock
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -52,6 +50,9 @@ async def test_a_drill_touches_nothing_but_its_own_folder_and_reaches_nobody(
     home = tmp_path / "home"
     home.mkdir()
     (home / "desk.sqlite3").write_bytes(b"somebody's own")
+    another = home / "drills" / "another"
+    another.mkdir(parents=True)
+    (another / "note").touch()
     before = files(tmp_path)
 
     def refuse(*_: object, **__: object) -> None:
@@ -68,28 +69,7 @@ async def test_a_drill_touches_nothing_but_its_own_folder_and_reaches_nobody(
     own = {f"home/drills/results/{result.run}{suffix}" for suffix in (".json", ".txt")}
     assert after.keys() - before.keys() == own
     assert {name: after[name] for name in before} == before
-    assert [path.name for path in (home / "drills").iterdir()] == ["results"]
-
-
-async def test_the_end_of_a_drill_removes_its_own_folder_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    @asynccontextmanager
-    async def nothing(*_: object) -> AsyncGenerator[None]:
-        yield
-
-    monkeypatch.setattr(room, "open_world", nothing)
-    monkeypatch.setattr(room, "_desk_of", nothing)
-    game = Game(small(), tmp_path, ManualClock())
-    other, kept = game.folder.with_name("another"), game.folder.with_name("results") / "one.json"
-    for folder in (game.folder, other, kept.parent):
-        folder.mkdir(parents=True)
-    kept.write_text("{}")
-    async with drill_desk(game, first_state_of(game, {})):
-        assert game.folder.is_dir()
-    assert not game.folder.exists()
-    assert other.is_dir()
-    assert kept.is_file()
+    assert {path.name for path in (home / "drills").iterdir()} == {"results", "another"}
 
 
 def test_the_options_of_a_drill_name_no_service_and_no_key(tmp_path: Path) -> None:
@@ -133,6 +113,20 @@ async def test_who_ends_early_gets_no_score(tmp_path: Path) -> None:
         assert 40 <= result.played_s < 45
         assert "No score: ended after 0:4" in drill.text
         assert result.advice == ()
+
+
+@pytest.mark.slow
+async def test_a_result_that_cannot_be_kept_is_shown_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "drills").mkdir()
+    (tmp_path / "drills" / "results").touch()
+    async with drilling(tmp_path, small()) as drill:
+        await drill.begin()
+        await drill.type("drill end")
+        await drill.until(lambda state: state.drill.result is not None)
+        assert drill.state.drill.phase is DrillPhase.OVER
+        assert drill.state.drill.kept == ""
+        (told,) = (one for one in drill.state.notices if "is not kept" in one.text)
+        assert told.text.startswith("the result of the drill is not kept: ")
 
 
 @pytest.mark.slow
@@ -250,6 +244,15 @@ def test_the_list_compares_results_by_drill(
     assert [one["run"] for one in found["results"]] == ["d", "c", "b"]
 
 
+def test_of_many_results_of_a_drill_the_older_ones_are_counted(tmp_path: Path) -> None:
+    for number in range(7):
+        results.keep(results.results_folder(tmp_path), result(f"r{number}", name="own"))
+    *_, head, first, second, third, fourth, fifth, last = command.listed(tmp_path)
+    assert head == "own                        a file of your own"
+    shown = [line.split()[-1] for line in (first, second, third, fourth, fifth)]
+    assert (shown, last) == (["r6", "r5", "r4", "r3", "r2"], "    2 older")
+
+
 @pytest.mark.slow
 def test_a_result_is_exported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results.keep(results.results_folder(tmp_path), result("b"))
@@ -283,8 +286,24 @@ def test_the_worlds_of_killed_runs_are_removed(tmp_path: Path) -> None:
     dead = tmp_path / "drills" / "20270115-120000-x" / "world"
     dead.mkdir(parents=True)
     (tmp_path / "drills" / "results").mkdir()
+    played = tmp_path / "drills" / "played" / "world"
+    lock = DataDirLock.acquire(played, pid=1, now=1.0)
+    (tmp_path / "away").mkdir()
+    (tmp_path / "drills" / "link").symlink_to(tmp_path / "away")
     command.remove_leftovers(tmp_path)
-    assert [path.name for path in (tmp_path / "drills").iterdir()] == ["results"]
+    assert {path.name for path in (tmp_path / "drills").iterdir()} == {"results", "played", "link"}
+    assert (tmp_path / "away").is_dir()
+    lock.release()
+
+
+@pytest.mark.slow
+def test_a_check_plays_the_best_course_the_worst_one_and_none() -> None:
+    best, nothing, *undone = command.checked("lying-feed")
+    assert best.startswith("lying-feed: best ")
+    assert nothing.startswith("lying-feed: doing nothing ")
+    assert undone == []
+    with pytest.raises(DrillError, match="no such drill"):
+        command.checked("nope")
 
 
 # -- from a console -------------------------------------------------------------------------------
@@ -292,21 +311,17 @@ def test_the_worlds_of_killed_runs_are_removed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_the_palette_ends_the_console_for_a_drill() -> None:
-    async with running() as seen:
-        seen.app._program = replace(seen.app._program, drills=lambda: (("flash-crash", "Crash"),))
-        seen.app.front.program = seen.app._program
+    async with running(drills=lambda: (("flash-crash", "Crash"),)) as seen:
         await seen.press("ctrl+p", *"crash")
         await seen.until(lambda: "drill: Crash" in seen.text)
         await seen.press("enter")
         await seen.until(lambda: seen.app.drill.next_name == "flash-crash")
-        assert not seen.app.is_running or seen.app._exit
+    assert seen.doors.was_closed
 
 
 @pytest.mark.slow
 async def test_the_command_line_names_the_drills() -> None:
-    async with running() as seen:
-        seen.app._program = replace(seen.app._program, drills=lambda: (("flash-crash", "Crash"),))
-        seen.app.front.program = seen.app._program
+    async with running(drills=lambda: (("flash-crash", "Crash"),)) as seen:
         await seen.press("colon", *(("space" if one == " " else one) for one in "drill nope"))
         await seen.press("enter")
         assert "No drill 'nope': one of flash-crash" in seen.text
@@ -319,7 +334,7 @@ def test_the_drill_replaces_the_console_and_the_console_the_drill(
     monkeypatch.setattr(os, "execv", lambda _, argv: started.append(argv[1:]))
     command.replace_by_drill(tmp_path, "flash-crash", ["--data-dir", str(tmp_path), "--seed", "3"])
     (words,) = started
-    parsed = cli.parse(cli.parser_of(cli.read_environment({})), words[2:])
+    parsed = parse(parser_of(read_environment({})), words[2:])
     assert (parsed.name, parsed.returns) == (
         "flash-crash",
         ["--data-dir", str(tmp_path), "--seed", "3"],

@@ -19,6 +19,7 @@ from kit.examples import examples
 from service_tui.app.options import Options
 from service_tui.app.vault import vault_of
 from service_tui.cli import main as cli
+from service_tui.cli.terminal import read_secret
 from service_tui.commands.keys import KeyReport, KeyRequest, KeysCommandError, run_command
 from service_tui.credentials.wallet_keys import KEYS_MAX, WalletKeys
 from service_tui.desk.slices.wallet import KeyState
@@ -588,7 +589,7 @@ def test_a_passphrase_is_taken_as_it_is_handed_in_blanks_and_all(
     text = io.TextIOWrapper(io.BytesIO(f"  {KEY} \n".encode() + typed * 2), encoding="utf-8")
     monkeypatch.setattr("sys.stdin", text)
     keys = WalletKeys(tmp_path / "desk", work=LIGHT)
-    wish = replace(asked("import", []), read_secret=cli._read_secret)
+    wish = replace(asked("import", []), read_secret=read_secret)
     if not key_is_taken:
         with pytest.raises(cli.CannotError, match="not UTF-8 text"):
             run_command(keys, wish)

@@ -65,6 +65,16 @@ def description_of(
     }
 
 
+def segment_after(before: Config | None, state: StateBody | None, name: str) -> int:
+    """The segment of a new session: after those of its file, and of the service."""
+    segment = 0 if before is None else before.segment + 1
+    if state is None or not state.last_experiment_number:
+        return segment
+    # Another process may have come further than this file.
+    is_its = before is None and state.session == name
+    return max(segment, state.current_segment + (0 if is_its else 1))
+
+
 def check_same(config: Config, request: InitArguments) -> None:
     """Refuse a session of the same name that measures something else.
 
@@ -262,20 +272,13 @@ class Session:
     def _new_config(
         self, request: InitArguments, before: Config | None, state: StateBody | None
     ) -> Config:
-        segment = 0
-        if before is not None:
-            segment = before.segment + 1
-        if state is not None and state.last_experiment_number:
-            # Another process may have come further than this file.
-            is_its = before is None and state.session == request.name
-            segment = max(segment, state.current_segment + (0 if is_its else 1))
         return Config(
             name=request.name,
             skill=request.skill_slug,
             metric_name=request.metric_name,
             metric_unit=request.metric_unit,
             direction=request.direction,
-            segment=segment,
+            segment=segment_after(before, state, request.name),
             started_ms=self._now_ms(),
             cap=self._means.cap,
         )

@@ -25,12 +25,13 @@ def govern(options: Options, act: str, name: str) -> HaltReport:
     action = AgentAct(act)
 
     async def work(desk: Desk) -> HaltReport:
-        return await _govern(desk, action, name)
+        return await govern_on(desk, action, name)
 
     return run_on_desk(options, work)
 
 
-async def _govern(desk: Desk, act: AgentAct, name: str) -> HaltReport:
+async def govern_on(desk: Desk, act: AgentAct, name: str) -> HaltReport:
+    """The same on an open desk."""
     await until(desk, lambda state: state.fleet is not None, ANSWERS_S)
     fleet = desk.state.fleet
     if fleet is None:

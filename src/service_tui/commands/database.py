@@ -8,7 +8,7 @@ from typing import Final
 from service_tui.app.restoring import begin_anew, restore
 from service_tui.app.topics import load_topics
 from service_tui.clock import SystemClock
-from service_tui.server.books import books_of
+from service_tui.server.books import BooksCheck, books_of
 from service_tui.storage.action_log import FILE, verify
 from service_tui.storage.db.backups import FOLDER, copy_whole, stamp
 from service_tui.storage.db.connection import BUSY_TIMEOUT_S, DATABASE_FILE
@@ -150,6 +150,11 @@ def _ledger(directory: Path) -> Finding:
         books = books_of(database, load_topics())
     finally:
         database.close(0.0)
+    return ledger_finding(books)
+
+
+def ledger_finding(books: BooksCheck | None) -> Finding:
+    """Whether the postings of a directory add up."""
     if books is None:
         return (True, "no entries yet")
     if books.problem:

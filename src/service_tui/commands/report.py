@@ -138,19 +138,19 @@ def load(options: Options, topics: Sequence[Topic]) -> ReportData:
     if options.url is not None:
         raise ReportError(ELSEWHERE)
     with explain_closed_desk():
-        data = asyncio.run(_read(options, topics, SystemClock()))
+        data = asyncio.run(read_from(options, topics, SystemClock()))
     # Raised outside the loop: an error that passes open contexts could be wrapped.
     if isinstance(data, str):
         raise ReportError(data)
     return data
 
 
-async def _read(options: Options, topics: Sequence[Topic], clock: Clock) -> ReportData | str:
+async def read_from(options: Options, topics: Sequence[Topic], clock: Clock) -> ReportData | str:
     """Read the topics from the directory's service, or return why that failed."""
     began = clock.monotonic()
     while True:
         try:
-            return await read_topics(_connect_as_owner, options, topics, clock)
+            return await read_topics(connect_as_owner, options, topics, clock)
         except DirectoryLockedError:
             # Another report ends soon; a process that stays publishes its address.
             data = await _read_from_owner(options, topics, clock)
@@ -168,7 +168,7 @@ async def _read_from_owner(
     if address_of(options.data_dir) is None:
         return None
     try:
-        return await read_topics(_connect_to_owner, options, topics, clock)
+        return await read_topics(connect_to_owner, options, topics, clock)
     except (ServiceError, KeysError) as error:
         log.warning("the owner did not respond: %s", error)
         return None
@@ -190,7 +190,7 @@ async def read_topics(
 
 
 @asynccontextmanager
-async def _connect_to_owner(options: Options, clock: Clock) -> AsyncGenerator[Connection]:
+async def connect_to_owner(options: Options, clock: Clock) -> AsyncGenerator[Connection]:
     """A connection to the directory's owner; nothing is written.
 
     Yields:
@@ -211,7 +211,7 @@ async def _connect_to_owner(options: Options, clock: Clock) -> AsyncGenerator[Co
 
 
 @asynccontextmanager
-async def _connect_as_owner(options: Options, clock: Clock) -> AsyncGenerator[Connection]:
+async def connect_as_owner(options: Options, clock: Clock) -> AsyncGenerator[Connection]:
     """A connection to the service of a directory without an owner; its world is brought up to now.
 
     Yields:

@@ -37,7 +37,7 @@ async def _do(options: Options, request: ResearchRequest) -> None:
             if request.word == "reset":
                 began = await session.reset(request.skill)
             else:
-                began = await session.init(_first_arguments(request, SystemClock()))
+                began = await session.init(first_arguments(request, SystemClock()))
     except BusyError:
         await _beside(request, SystemClock())
     else:
@@ -48,7 +48,7 @@ async def _do(options: Options, request: ResearchRequest) -> None:
 async def _beside(request: ResearchRequest, clock: Clock) -> None:
     """Begin a session while an agent's server works in the repository; that server continues it."""
     repository, now_ms = await repository_at(request.folder), int(clock.now() * 1_000)
-    arguments = _first_arguments(request, clock)
+    arguments = first_arguments(request, clock)
     if request.word == "reset":
         arguments = fresh(notes_of(repository), request.skill, now_ms)
     await check_idle(repository)
@@ -56,7 +56,7 @@ async def _beside(request: ResearchRequest, clock: Clock) -> None:
     print_lines(f"{config.skill}: session {config.name!r} starts with the server of this directory")
 
 
-def _first_arguments(request: ResearchRequest, clock: Clock) -> InitArguments:
+def first_arguments(request: ResearchRequest, clock: Clock) -> InitArguments:
     """The arguments of `/autoresearch <skill>`: P&L by default, higher is better."""
     # ours: the old command names no metric; the P&L is what everybody measures first.
     fields = {

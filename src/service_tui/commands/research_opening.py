@@ -83,11 +83,11 @@ async def _opened(
                 remote=Remote(client),
                 clock=clock,
                 data_dir=options.data_dir,
-                environment=_command_environment(os.environ),
+                environment=command_environment(os.environ),
                 cap=request.cap,
                 allows_shell=request.allows_shell,
                 mark=secrets.token_hex(8),
-                api=lambda: _api_of(options, request),
+                api=lambda: api_of(options, request),
             )
         )
         await session.open()
@@ -97,7 +97,7 @@ async def _opened(
             session.close()
 
 
-def _command_environment(environment: Mapping[str, str]) -> dict[str, str]:
+def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment of an experiment's command.
 
     Returns:
@@ -110,7 +110,7 @@ def _command_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, "PATH": path if virtual_env else f"{own}{os.pathsep}{path}"}
 
 
-def _api_of(options: Options, request: ResearchRequest) -> dict[str, str]:
+def api_of(options: Options, request: ResearchRequest) -> dict[str, str]:
     """The variables by which an experiment reaches the session's service."""
     if request.api_key and request.api_url:
         return {"SERVICE_API_KEY": request.api_key, "SERVICE_API_URL": request.api_url}
@@ -144,7 +144,7 @@ async def _client(
             # The owner may end: the next one is found, or this process becomes the owner.
             await stack.enter_async_context(succeeding(_as_successor(options), clock))
             made = Client(
-                HolderTransport(options.data_dir), HOLDER_URL, _keys_of(options, request),
+                HolderTransport(options.data_dir), HOLDER_URL, keys_of(options, request),
                 clock=clock, rng=rng,
             )  # fmt: skip
         yield await stack.enter_async_context(made)
@@ -154,7 +154,7 @@ def _as_successor(options: Options) -> Options:
     return replace(options, listen=options.listen or 0)
 
 
-def _keys_of(options: Options, request: ResearchRequest) -> Keys:
+def keys_of(options: Options, request: ResearchRequest) -> Keys:
     """The key of the environment, else that of the data directory's own agent."""
     if request.api_key:
         return Keys(Key(request.api_key, HOLDER_URL))

@@ -5,6 +5,7 @@ import logging
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from enum import Enum, auto
 from typing import Final
 
 from starlette.types import ASGIApp
@@ -82,6 +83,24 @@ async def _until_signalled(
         await run(options, listener, ending, _print_lines)
 
 
+class Turn(Enum):
+    """What this process does while another one owns the directory."""
+
+    STAND_BY = auto()
+    WAIT = auto()
+    END = auto()
+
+
+def turn_beside(*, is_on_network: bool, is_served: bool, may_serve: bool, alone_s: float) -> Turn:
+    """The turn beside an owner, which serves, may still begin to, or has had its time."""
+    if is_on_network:
+        # To forward there would lead around names, encryption and invitations.
+        return Turn.END
+    if is_served:
+        return Turn.STAND_BY
+    return Turn.WAIT if may_serve and alone_s < attached.STARTING_S else Turn.END
+
+
 async def _own_or_stand_by(
     options: Options, listener: socket.socket, ending: asyncio.Event
 ) -> None:
@@ -91,17 +110,19 @@ async def _own_or_stand_by(
         try:
             await _own(options, listener, ending, clock)
         except DirectoryLockedError as held:
-            if options.is_on_network:
-                # To forward there would lead around names, encryption and invitations.
+            turn = turn_beside(
+                is_on_network=options.is_on_network,
+                is_served=await attached.is_served(options.data_dir, clock),
+                may_serve=attached.may_still_serve(held.holder, clock.now()),
+                alone_s=clock.monotonic() - alone_at,
+            )
+            if turn is Turn.END:
                 raise
-            if await attached.is_served(options.data_dir, clock):
+            if turn is Turn.STAND_BY:
                 await _stand_by(options, listener, ending)
                 alone_at = clock.monotonic()
-                continue
-            is_late = clock.monotonic() - alone_at >= attached.STARTING_S
-            if is_late or not attached.may_still_serve(held.holder, clock.now()):
-                raise
-            await clock.sleep(attached.AGAIN_S)
+            else:
+                await clock.sleep(attached.AGAIN_S)
 
 
 async def _own(

@@ -13,14 +13,14 @@ from service_tui.app.options import Options
 from service_tui.app.shared_desk import WORLD_FILE, beat, holder_name
 from service_tui.app.topics import load_topics
 from service_tui.clock import Clock, SystemClock
-from service_tui.server.books import books_of
+from service_tui.server.books import BooksCheck, books_of
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
 from service_tui.storage.opening import open_database, open_for_reading
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
-from service_tui.storage.shared.leadership import SILENT_S, Leadership
+from service_tui.storage.shared.leadership import SILENT_S, Leader, Leadership
 from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
 from service_tui.storage.shared.server_settings import settings_of
 from service_tui.storage.world_copy import copy_world
@@ -82,17 +82,27 @@ def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
     finally:
         database.close()
         leadership.close()
+    lines.append(f"{place}: {leader_text(leader)}")
+    adds_up, text = books_finding(books)
+    return (*lines, f"{'' if adds_up else 'PROBLEM '}books: {text}"), are_well and adds_up
+
+
+def leader_text(leader: Leader | None) -> str:
+    """Who leads a world, and whether that process still does."""
     if leader is None:
-        lines.append(f"{place}: nobody has led it yet")
-    else:
-        works = leader.silent_s <= SILENT_S
-        state = f"at {leader.address or 'no address yet'}" if works else "silent: nobody leads now"
-        lines.append(f"{place}: epoch {leader.epoch}, {leader.holder}, {state}")
+        return "nobody has led it yet"
+    works = leader.silent_s <= SILENT_S
+    state = f"at {leader.address or 'no address yet'}" if works else "silent: nobody leads now"
+    return f"epoch {leader.epoch}, {leader.holder}, {state}"
+
+
+def books_finding(books: BooksCheck | None) -> tuple[bool, str]:
+    """Whether the books of a world are well, and the text of the finding."""
     if books is None:
-        return (*lines, "books: nothing has happened yet"), are_well
+        return True, "nothing has happened yet"
     if books.problem:
-        return (*lines, f"PROBLEM books: {books.problem}"), False
-    return (*lines, f"books: {books.accounts} accounts add up at row {books.row}"), are_well
+        return False, books.problem
+    return True, f"{books.accounts} accounts add up at row {books.row}"
 
 
 # -- copy ---------------------------------------------------------------------------------------

@@ -152,10 +152,10 @@ async def _confirmed(
         # For the desk of this command alone, which sends nothing before the typed word.
         desk.submit(SetLive(on=True, word=LIVE_WORD))
         await until(desk, lambda state: state.wallet.live, READ_S)
-    market = await _market(desk.state, request.market, choose)
-    order = _order(desk.state, request, market, clock.now())
+    market = await market_meant(desk.state, request.market, choose)
+    order = order_of(desk.state, request, market, clock.now())
     quote = await _quoted(desk, order)
-    order = _bounded(order, quote, _worst(request, desk.state.markets[order.market_id]))
+    order = within(order, quote, worst_price(request, desk.state.markets[order.market_id]))
     lines = _described(desk.state, order, quote, is_bound=bool(request.worst))
     if request.is_quote:
         return HaltReport(is_done=True, lines=lines)
@@ -164,10 +164,10 @@ async def _confirmed(
     return replace(order, confirmed=request.is_live)
 
 
-def _order(
+def order_of(
     state: DeskState, request: OrderRequest, market: MarketView, now: Timestamp
 ) -> PlaceTrade:
-    """The order, checked as on the ticket."""
+    """The order, checked as on the ticket; or OrderError."""
     is_all = request.amount.casefold() in _ALL
     if is_all and request.action is Action.BUY:
         raise OrderError(f"{request.amount} is for a sale; a buy takes an amount, such as 25")
@@ -179,7 +179,7 @@ def _order(
         raise OrderError(str(error)) from error
 
 
-def _worst(request: OrderRequest, market: MarketView) -> Micros | None:
+def worst_price(request: OrderRequest, market: MarketView) -> Micros | None:
     """The typed worst price; None without one."""
     if not request.worst:
         return None
@@ -189,7 +189,7 @@ def _worst(request: OrderRequest, market: MarketView) -> Micros | None:
         raise OrderError(str(error)) from error
 
 
-def _bounded(order: PlaceTrade, quote: QuoteView, worst: Micros | None) -> PlaceTrade:
+def within(order: PlaceTrade, quote: QuoteView, worst: Micros | None) -> PlaceTrade:
     """The order with the price beyond which nothing fills; OrderError if the quote is beyond it."""
     if worst is None:
         return bounded(order, quote)
@@ -204,13 +204,14 @@ def _bounded(order: PlaceTrade, quote: QuoteView, worst: Micros | None) -> Place
     return replace(order, price=price)
 
 
-async def _market(state: DeskState, text: str, choose: Choose | None) -> MarketView:
+async def market_meant(state: DeskState, text: str, choose: Choose | None) -> MarketView:
+    """The one market that the words mean, or that the person chooses of several; or OrderError."""
     found = exact(state, text) or matching(state, text)
     if len(found) == 1:
         return found[0]
     if not found:
         raise OrderError(f"{none_matches(text)}; 'service-tui markets --find WORDS' lists them")
-    place = None if choose is None else await choose(*_numbered(found))
+    place = None if choose is None else await choose(*numbered(found))
     if place is not None:
         return found[place]
     if choose is not None:
@@ -220,7 +221,7 @@ async def _market(state: DeskState, text: str, choose: Choose | None) -> MarketV
     raise OrderError("\n".join((several, *listed, *_more(found))))
 
 
-def _numbered(found: Sequence[MarketView]) -> tuple[Sequence[str], int]:
+def numbered(found: Sequence[MarketView]) -> tuple[Sequence[str], int]:
     """The question which market is meant, in lines, and how many can be chosen."""
     shown = found[:SHOWN_MAX]
     listed = [f"{place}  {one.question}" for place, one in enumerate(shown, 1)]
@@ -262,8 +263,8 @@ def _columns(figures: Sequence[Figure]) -> tuple[str, ...]:
     return tuple(f"  {label:<{width}}  {value.plain}" for label, value in figures)
 
 
-async def placed(desk: Desk, order: PlaceTrade) -> HaltReport:
-    """Send the order once, and wait for its end."""
+async def placed(desk: Desk, order: PlaceTrade, wait_s: float = SENT_S) -> HaltReport:
+    """Send the order once, and wait so long for its end."""
     submitted = desk.submit(order)
 
     def own(state: DeskState) -> TicketView:
@@ -271,7 +272,7 @@ async def placed(desk: Desk, order: PlaceTrade) -> HaltReport:
         return next((one for one in state.tickets if one.ticket_id == name), submitted.view)
 
     try:
-        await until(desk, lambda state: not own(state).in_flight, SENT_S)
+        await until(desk, lambda state: not own(state).in_flight, wait_s)
     except asyncio.CancelledError:
         return _interrupted(UNSETTLED)
     ticket = own(desk.state)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from service_tui.app.closed import only_reason
 from service_tui.app.data import open_data
 from service_tui.app.options import Options
 from service_tui.app.ownership import open_embedded
@@ -15,7 +16,7 @@ from service_tui.credentials.keys import DeskKeys
 from service_tui.desk.slices.drill import DrillLine
 from service_tui.drills.director import Director
 from service_tui.drills.line import BrokenLine
-from service_tui.drills.scenario import Row, Scenario
+from service_tui.drills.scenario import Row, Scenario, ScenarioError
 from service_tui.drills.stage import VENUES, DrillStage, agents_measured, set_up, write_world
 from service_tui.server.embedded import Sim
 from service_tui.storage.db.database import Database
@@ -55,10 +56,17 @@ async def open_world(scenario: Scenario, folder: Path, clock: Clock) -> AsyncGen
         ScenarioError: it does not take what the scenario begins with.
     """
     options = options_of(folder)
-    async with open_data(folder, clock) as data:
-        await write_world(data.database, scenario, clock.now())
-        async with open_embedded(options, data.database, clock) as (sim, keys):
-            yield OpenWorld(await set_up(scenario, sim, keys, clock), data.database, keys)
+    try:
+        async with open_data(folder, clock) as data:
+            await write_world(data.database, scenario, clock.now())
+            async with open_embedded(options, data.database, clock) as (sim, keys):
+                yield OpenWorld(await set_up(scenario, sim, keys, clock), data.database, keys)
+    except ExceptionGroup as group:
+        # What runs the service wraps what passes through it.
+        reason = only_reason(group)
+        if isinstance(reason, ScenarioError):
+            raise reason from group
+        raise
 
 
 class Course(NamedTuple):

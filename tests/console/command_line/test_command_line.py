@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +26,7 @@ from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.help import Help
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
+from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.shell.views import SCREENS
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands.agents import ExportData
@@ -150,8 +150,7 @@ def test_the_most_of_a_buy_is_the_cash_in_whole_cents(word: str, cash: int, amou
     assert STATE.account is not None
     account = replace(STATE.account, cash=Micros(cash))
     state = replace(STATE, account=account, tickets=())
-    front = SimpleNamespace(state=state, now=NOW, open_dialog=print, give=print)
-    context = CommandContext(front, lambda _: "", None)  # type: ignore[arg-type]  # all it reads
+    context = CommandContext(MarketsScreen(state, NOW), lambda _: "", None)
     opens = buy(context, f"{MARKET.market_id} yes {word}")
     assert opens.args[0].typed_before == amount  # type: ignore[attr-defined]  # a partial
 

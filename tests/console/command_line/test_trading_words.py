@@ -1,14 +1,14 @@
 """Which market, side and amount a line means, and what completes it."""
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
+from kit.samples.desk import NOW
 from kit.samples.guarded import guarded_state
-from service_tui.console.command_line import trading
 from service_tui.console.command_line.trading import (
+    CANDIDATES_MAX,
     OrderWords,
     complete_buy,
     complete_market,
@@ -20,6 +20,7 @@ from service_tui.console.command_line.trading import (
     read_words,
 )
 from service_tui.console.command_line.verb import CommandContext, CommandError
+from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Side
 
@@ -48,7 +49,7 @@ def closed(state: DeskState, *names: str) -> DeskState:
 
 
 def context(state: DeskState = STATE) -> CommandContext:
-    return cast("CommandContext", SimpleNamespace(state=state))
+    return CommandContext(MarketsScreen(state, NOW), lambda _: "", None)
 
 
 def names(found: list[Any]) -> list[str]:
@@ -158,10 +159,13 @@ def test_a_market_completes_to_its_question_in_single_blanks() -> None:
     ]
 
 
-def test_completions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trading, "CANDIDATES_MAX", 2)
-    assert len(list(complete_market(context(), ""))) == 2
-    assert len(list(complete_buy(context(), ""))) == 2
+def test_completions_have_an_end() -> None:
+    many = replace(
+        STATE,
+        markets={f"m-{n}": replace(ONE, market_id=f"m-{n}") for n in range(CANDIDATES_MAX + 5)},
+    )
+    assert len(list(complete_market(context(many), ""))) == CANDIDATES_MAX
+    assert len(list(complete_buy(context(many), ""))) == CANDIDATES_MAX
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from service_tui.console.forms.approval import (
     real_question,
     why_text,
 )
+from service_tui.console.forms.confirm import Confirm
 from service_tui.console.key_queue import REST_S
 from service_tui.console.shell.approval_pages import TYPED_AHEAD
 from service_tui.console.shell.command_sender import DECIDED_S, CommandSender
@@ -407,7 +408,9 @@ def test_a_buy_may_spend_the_cash_of_its_agent_and_its_limit_to_the_last_cent() 
 async def test_the_dialog_for_real_money_has_the_order_that_is_approved() -> None:
     trade = replace(BUY, venue=Venue.EVM, side=Side.NO, price_limit=0.45)
     for amount, shown in ((None, "25.00"), (Micros(7 * ONE), "7.00")):
-        async with opened(real_question(trade, ApproveHeld("h1", "x", amount), FLEET)) as t:
+        async with opened(
+            Confirm(real_question(trade, ApproveHeld("h1", "x", amount), FLEET))
+        ) as t:
             for words in ("buy NO", shown, "at most", "0.450", "evm_venue", "heron"):
                 assert words in t.text
             assert ("25.00" in t.text) is (amount is None)

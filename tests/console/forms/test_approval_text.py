@@ -10,7 +10,6 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of, leash_of
 from service_tui.console.fields import FieldError
 from service_tui.console.formats import MASK
-from service_tui.console.forms import approval
 from service_tui.console.forms.approval import (
     AMOUNT,
     NEXT,
@@ -24,7 +23,6 @@ from service_tui.console.forms.approval import (
 )
 from service_tui.console.keys import cap
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
-from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.supervision import HeldView, approval_text
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
@@ -242,22 +240,16 @@ def test_an_amount_is_written_to_its_last_decimal(amount: int, mark: str, text: 
     assert exact_text(Micros(amount), mark) == text
 
 
-@pytest.mark.parametrize("amount", [None, Micros(7 * ONE)])
+@pytest.mark.parametrize(("amount", "money"), [(None, "25.12"), (Micros(7 * ONE), "7.00")])
 def test_real_money_is_confirmed_with_the_agent_s_own_order(
-    monkeypatch: pytest.MonkeyPatch, amount: Micros | None
+    amount: Micros | None, money: str
 ) -> None:
-    asked: list[tuple[object, ...]] = []
-    monkeypatch.setattr(
-        approval, "live_question", lambda *given, agent: asked.append((*given, agent))
-    )
     trade = replace(BUY, venue=Venue.EVM, side=Side.NO, price_limit=0.44)
-    state = state_of(trade)
-    real_question(trade, ApproveHeld("h1", "x", amount), state)
-    order = PlaceTrade(
-        "m", Side.NO, Action.BUY, Venue.EVM, amount or trade.amount,
-        question="Will it rain at dawn?", price=0.44,
-    )  # fmt: skip
-    assert asked == [(order, state, None, "heron")]
+    asked = real_question(trade, ApproveHeld("h1", "x", amount), state_of(trade))
+    text = " ".join(asked.body.plain.split())
+    for words in (f"buy NO for {money}", "Will it rain at dawn?", "0.44", "agent heron"):
+        assert words in text, text
+    assert asked.title == "Real money: place this order?"
 
 
 def lines(trade: HeldView, **other: Any) -> list[str]:

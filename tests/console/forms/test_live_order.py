@@ -83,7 +83,7 @@ def test_another_agent_trades_from_its_own_wallet_and_signs_nothing_here() -> No
     assert follows(state=external).startswith("Signed with your key, sent once.")
     for state, more in ((external, {"agent": "heron"}), (OWN, {})):
         assert follows(state=state, **more).startswith("Placed once by the service")
-    body = live_question(ORDER, OWN, QUOTE, agent="heron")._question.body.plain
+    body = live_question(ORDER, OWN, QUOTE, agent="heron").body.plain
     assert "heron" in body
     assert "wallet" not in body
 
@@ -99,11 +99,11 @@ def test_an_order_that_replaces_another_names_that_one() -> None:
     gone = replace(OWN, orders=(other,))
     assert figures(amended, gone)["replaces"] == "the open order, cancelled first"
     assert "replaces" not in figures(LIMIT, state)
-    question = live_question(amended, state, QUOTE)._question
+    question = live_question(amended, state, QUOTE)
     assert (question.title, question.confirm, question.key) == (
         "Real money: replace this order?", "replace order", "p",
     )  # fmt: skip
-    fresh = live_question(ORDER, state, QUOTE)._question
+    fresh = live_question(ORDER, state, QUOTE)
     assert (fresh.title, fresh.confirm) == ("Real money: place this order?", "place order")
 
 

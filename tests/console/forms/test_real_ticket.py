@@ -87,10 +87,10 @@ def test_the_dialog_for_real_money_sums_what_a_buy_costs_with_its_fee() -> None:
     quote = QuoteView(
         1, ok=True, shares=Micros(40 * ONE), money=Micros(20 * ONE), fee=Micros(1_080_000)
     )
-    body = live_question(order, REAL, quote)._question.body.plain
+    body = live_question(order, REAL, quote).body.plain
     assert re.search(r"total +about 21\.08 USDC\.e", body)
     masked = replace(REAL, preferences={**REAL.preferences, "privacy": "on"})
-    assert "21.08" not in live_question(order, masked, quote)._question.body.plain
+    assert "21.08" not in live_question(order, masked, quote).body.plain
 
 
 @pytest.mark.slow
@@ -185,12 +185,12 @@ def test_the_dialog_for_real_money_names_the_fee_and_a_price_that_is_sent() -> N
     quote = QuoteView(1, ok=True, shares=Micros(20 * ONE), average=1 / 3, fee=FEE)
     bound = live_order(order, quote)
     assert bound.price == 0.34
-    body = live_question(bound, REAL, quote)._question.body.plain
+    body = live_question(bound, REAL, quote).body.plain
     for words in ("buy YES for 10.00 USDC.e", "evm_venue, simulated", "about 0.42 USDC.e, on top"):
         assert words in body
     sale = replace(order, action=Action.SELL, amount=Micros(0), shares=Micros(20 * ONE))
     sold = QuoteView(1, ok=True, shares=Micros(20 * ONE), money=Micros(9 * ONE), fee=FEE)
-    body = live_question(sale, REAL, sold)._question.body.plain
+    body = live_question(sale, REAL, sold).body.plain
     assert "about 8.58 USDC.e after the fee" in body
 
 

@@ -1,10 +1,10 @@
 """Each notice once: as a toast that takes the place of one of its kind, as a bell, as a count."""
 
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from textual.notifications import Notification
 
 from kit.samples.desk import NOW, sample_state
 from kit.samples.risk import alert_of
@@ -33,7 +33,7 @@ class Frame:
 
     def show_toast(self, text: str, tone: str = "info", instead_of: Any = None) -> Any:
         self.toasts.append((text, tone, instead_of))
-        self.standing.append(SimpleNamespace(has_expired=False))
+        self.standing.append(Notification(text, timeout=60.0))
         return self.standing[-1]
 
     def signal(self, data: str) -> None:
@@ -76,7 +76,7 @@ def test_a_toast_takes_the_place_of_one_of_its_kind_that_stands() -> None:
         ("2 alerts, latest: second", "bad", frame.standing[0]),
         ("third", "good", None),
     ]
-    frame.standing[1].has_expired = True
+    frame.standing[1].raised_at = 0.0
     made.notify(state_of(Notice(4, "warn", "fourth", ALERT)), NOW)
     assert frame.toasts[-1] == ("fourth", "warn", None)
 

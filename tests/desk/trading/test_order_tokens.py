@@ -98,7 +98,7 @@ def test_the_dialog_shows_token_and_fee(rests: bool) -> None:  # noqa: FBT001 - 
         "m-new", Side.YES, Action.BUY, Venue.EVM, amount=Micros(10 * ONE),
         price=0.5, rests=rests, token=token, fee_rate_bps=200,
     )  # fmt: skip
-    words = live_question(order, sample_state(), None)._question.body.plain
+    words = live_question(order, sample_state(), None).body.plain
     assert "1234567890…0987654321" in words
     assert "at most 200 bps" in words
 

@@ -1,7 +1,7 @@
 """Doors of a desk that shows the states it is given and keeps what is ordered; an app on them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -147,6 +147,7 @@ async def running(  # noqa: PLR0913 - what a start can be given
     own_keys: OwnKeys | None = None,
     player: Callable[[], Player | None] = lambda: None,
     replay_at: Timestamp | None = None,
+    drills: Callable[[], Sequence[tuple[str, str]]] = tuple,
 ) -> AsyncIterator[Running]:
     """A console whose desk is open, unless `waits` is off."""
     known = seen_before(sample_state()) if state is None else state
@@ -164,6 +165,7 @@ async def running(  # noqa: PLR0913 - what a start can be given
         own_keys=own_keys,
         player=player,
         replay_at=replay_at,
+        drills=drills,
     )
     app.animation_level = "none"
     async with app.run_test(size=size, notifications=True) as pilot:

@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from kit.console.host import Host, until
-from kit.console.painted import strips_of
+from kit.console.painted import strips_of, words_of
 from kit.samples.desk import sample_state
 from service_tui.console.widgets.dialog import Dialog as Armed
 from service_tui.desk.command import Command
@@ -121,3 +121,9 @@ async def opened(
         seen = Opened(pilot, app, dialog)
         await seen.again(dialog)
         yield seen
+
+
+async def words_in(dialog: ModalScreen[Any]) -> str:
+    """All that a dialog says when it opens, in one line."""
+    async with opened(dialog, size=(120, 50)) as seen:
+        return words_of(seen.app.screen)

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 
 from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError, number, write_number
-from service_tui.console.forms.confirm import Confirm
+from service_tui.console.forms.confirm import Question
 from service_tui.console.forms.form import Form, Shown
 from service_tui.console.forms.live_order import live_question
 from service_tui.console.forms.order_draft import MONEY
@@ -385,8 +385,8 @@ def is_real(trade: HeldView, state: DeskState) -> bool:
     return trade.action is Action.BUY and not is_play
 
 
-def real_question(trade: HeldView, order: ApproveHeld, state: DeskState) -> Confirm:
-    """The dialog for an agent's order of real money."""
+def real_question(trade: HeldView, order: ApproveHeld, state: DeskState) -> Question:
+    """What is asked before an agent's order of real money."""
     requested = PlaceTrade(
         trade.market_id,
         trade.side,

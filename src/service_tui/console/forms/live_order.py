@@ -10,7 +10,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.figures import Figure, labelled
-from service_tui.console.forms.confirm import Confirm, Question
+from service_tui.console.forms.confirm import Question
 from service_tui.console.forms.quoting import bounded
 from service_tui.console.forms.resting_text import RESTS_ON, resting_lines
 from service_tui.console.forms.ticket_text import order_text
@@ -43,19 +43,19 @@ def live_order(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
 
 def live_question(
     order: PlaceTrade, state: DeskState, quote: QuoteView | None, *, agent: str = ""
-) -> Confirm:
-    """The dialog: object, side, size, price bound, cost, wallet, venue, mode, what comes next.
+) -> Question:
+    """Object, side, size, price bound, cost, wallet, venue, mode, and what comes next.
 
     `agent` names another one than the desk's own, which trades from a wallet of its own.
 
     Returns:
-        The dialog.
+        What the dialog asks.
     """
     lines, follows = live_figures(order, state, quote, agent=agent)
     body = Text.assemble(labelled(lines), f"\n\n{follows}")
     verb = "replace" if order.replaces else "place"
     question = f"Real money: {verb} this order?"
-    return Confirm(Question(question, body, f"{verb} order", key="p"))
+    return Question(question, body, f"{verb} order", key="p")
 
 
 def live_figures(

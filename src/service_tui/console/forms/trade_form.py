@@ -361,7 +361,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
 
     def _confirm_real(self, order: PlaceTrade) -> None:
         """Open the confirmation for real money, which enter never places."""
-        from service_tui.console.forms.live_order import (  # noqa: PLC0415 - not at first
+        from service_tui.console.forms.confirm import Confirm  # noqa: PLC0415 - not at first
+        from service_tui.console.forms.live_order import (  # noqa: PLC0415
             live_order,
             live_question,
         )
@@ -377,7 +378,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
                 self._leave(bound)
 
         app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
-        app.push_screen(live_question(bound, self._state, self._quoting.newest), answered)
+        question = live_question(bound, self._state, self._quoting.newest)
+        app.push_screen(Confirm(question), answered)
 
     def _objection(self, order: PlaceTrade) -> str:
         """A warning to confirm before this order is placed; empty if it was seen."""

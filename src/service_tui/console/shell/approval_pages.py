@@ -89,6 +89,7 @@ class ApprovalPages:
             is_real,
             real_question,
         )
+        from service_tui.console.forms.confirm import Confirm  # noqa: PLC0415
 
         app = self._app
         if self._is_rewound() or any(
@@ -107,7 +108,8 @@ class ApprovalPages:
                 if confirmed:
                     self._submit(replace(order, confirmed=True))
 
-            app.push_screen(real_question(trade, order, app.desk_state), answered)
+            question = real_question(trade, order, app.desk_state)
+            app.push_screen(Confirm(question), answered)
 
         form = ApprovalForm(app.desk_state, app.now, trade, is_next=is_next, refuse=refuse)
         app.push_screen(form, decided)

@@ -36,11 +36,11 @@ class WebTerminal(Losable, WebDriver):
         """Follow the page: its size, its focus, its end."""
         if packet_type == "quit":
             self.report_lost()
-        elif packet_type != "resize" or _is_size(payload):
+        elif packet_type != "resize" or is_size(payload):
             super().on_meta(packet_type, payload)
 
 
-def _is_size(payload: dict[str, object]) -> bool:
+def is_size(payload: dict[str, object]) -> bool:
     """Whether a message names the size of a window that may exist."""
     for name, most in (("width", WIDTH_MAX), ("height", HEIGHT_MAX)):
         cells = payload.get(name)

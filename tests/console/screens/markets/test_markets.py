@@ -17,10 +17,9 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console.charts.sources import RANGES
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.screens.markets import detail as market_text
-from service_tui.console.screens.markets import pane as market_pane
 from service_tui.console.screens.markets.detail import LOADING
+from service_tui.console.screens.markets.pane import REST_S
 from service_tui.console.screens.markets.screen import MarketsScreen
-from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands.settings import SetPreference, SetStar, WatchMarket
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.markets import DetailView, MarketView
@@ -40,9 +39,8 @@ THEMES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def short_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(market_pane, "REST_S", 0.02)
+PLOT = {chr(place) for place in range(0x2801, 0x2900)}
+"""The characters of which lines of a chart are made."""
 
 
 class View:
@@ -79,9 +77,7 @@ class View:
         await self.pilot.pause()
 
     async def rest(self) -> None:
-        pane = self.screen.query_one(market_pane.MarketPane)
-        await until(self.pilot, lambda: pane._resting is None)
-        await self.pilot.pause()
+        await self.pilot.pause(1.5 * REST_S)
 
 
 @asynccontextmanager
@@ -327,7 +323,9 @@ async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
         await view.press("b", "5")
         form = view.app.screen
         assert isinstance(form, TradeForm)
-        await until(view.pilot, lambda: form._quoting._request is not None)
+        await until(
+            view.pilot, lambda: any(isinstance(one, RequestQuote) for one in view.app.given)
+        )
         (ask,) = [command for command in view.app.given if isinstance(command, RequestQuote)]
         quote = QuoteView(ask.request_id, ok=True, shares=Micros(10), money=Micros(5))
         form.take(replace(STATE, quote=quote), NOW)
@@ -393,12 +391,12 @@ async def test_the_detail_of_another_market_is_never_shown() -> None:
         view.app.bring(replace(STATE, detail=replace(detail, market_id=first)))
         await view.pilot.pause()
         assert "Officials at station 1" in view.part(".detail-more")
-        assert view.screen.query_one(PriceChart)._points
+        assert PLOT & {*view.text}
         await view.press("j")
         assert view.screen.table.selected() == STATE.markets[second]
         assert "Officials" not in view.part(".detail-more")
         assert "loading" in view.part(".detail-more")
-        assert not view.screen.query_one(PriceChart)._points
+        assert not PLOT & {*view.text}
         assert STATE.markets[second].question in view.part(".detail-head")
 
 

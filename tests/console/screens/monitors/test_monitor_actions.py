@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kit.console.acting import StubScreen, confirm, decline, perform
+from kit.console.opened import words_in
 from kit.samples.guarded import guarded_state
 from service_tui.console import formats
 from service_tui.console.exit_estimate import guarded
@@ -15,6 +16,7 @@ from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.price_alert import PriceAlertForm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.messages import GoTo
+from service_tui.console.questions import short_question
 from service_tui.console.screens.monitors.actions import ACTIONS
 from service_tui.console.screens.monitors.forms import MonitorMany
 from service_tui.desk.commands.risk import (
@@ -117,12 +119,12 @@ def test_nothing_is_sold_on_old_positions() -> None:
 # -- set and change -----------------------------------------------------------------------------
 
 
-def test_a_monitor_is_changed_and_the_change_is_undone() -> None:
+async def test_a_monitor_is_changed_and_the_change_is_undone() -> None:
     screen = on(SECOND, FIRST)
     press(screen, "edit")
     (form,) = screen.opened
     assert isinstance(form, MonitorForm)
-    assert form._monitor == SECOND
+    assert SECOND.question[:30] in await words_in(form)
     change = Change(SECOND, replace(SECOND.thresholds, stop_loss_pct=0.5))
     screen.answer(change)
     assert screen.given == [change.command]
@@ -158,12 +160,12 @@ def test_a_closed_market_takes_no_monitor() -> None:
 CHANGES = tuple(Change(row, replace(row.thresholds, stop_loss_pct=0.4)) for row in (FIRST, THIRD))
 
 
-def test_marked_monitors_are_changed_together() -> None:
+async def test_marked_monitors_are_changed_together() -> None:
     screen = on(FIRST, SECOND, THIRD, marked=(FIRST, THIRD))
     press(screen, "edit")
     (form,) = screen.opened
     assert isinstance(form, MonitorMany)
-    assert form._monitors == (FIRST, THIRD)
+    assert "2 monitors" in await words_in(form)
     screen.answer(CHANGES)
     assert screen.given == [SetMonitors(tuple(one.command for one in CHANGES))]
     assert screen.table.calls == ["clear_marks"]
@@ -172,11 +174,11 @@ def test_marked_monitors_are_changed_together() -> None:
     assert screen.given[1:] == [SetMonitors(before)]
 
 
-def test_all_monitors_of_the_list_are_changed() -> None:
+async def test_all_monitors_of_the_list_are_changed() -> None:
     screen = on(FIRST, SECOND, THIRD)
     press(screen, "all")
     (form,) = screen.opened
-    assert form._monitors == (FIRST, SECOND, THIRD)
+    assert "3 monitors" in await words_in(form)
 
 
 def test_where_no_monitor_can_be_set_no_form_opens() -> None:
@@ -203,7 +205,7 @@ def test_one_monitor_is_removed_at_once_and_restored() -> None:
     assert screen.given[1:] == [monitor_command(SECOND, SECOND.thresholds)]
 
 
-def test_marked_monitors_are_removed_after_a_question_that_lists_them() -> None:
+async def test_marked_monitors_are_removed_after_a_question_that_lists_them() -> None:
     screen = on(FIRST, SECOND, THIRD, marked=(FIRST, THIRD))
     press(screen, "remove")
     (dialog,) = screen.opened
@@ -212,11 +214,12 @@ def test_marked_monitors_are_removed_after_a_question_that_lists_them() -> None:
     assert screen.question.confirm == "remove"
     body = "2 positions without stop or target afterwards. u restores.\n"
     assert screen.question.body.plain == body
-    assert [line.plain.split()[0] for line in dialog._lines] == [
-        FIRST.side.value.upper(),
-        THIRD.side.value.upper(),
-    ]
-    assert "\n    stop" in dialog._lines[0].plain
+    text = await words_in(dialog)
+    first, third = (
+        text.index(f"{one.side.value.upper()} {short_question(one.question)[:20]}")
+        for one in (FIRST, THIRD)
+    )
+    assert text.index("stop", first) < third
     decline(screen)
     assert not screen.given
     assert not screen.table.calls

@@ -170,11 +170,11 @@ def test_an_amended_order_keeps_its_money_to_the_cent_and_its_question_names_the
         ),
     )
     asked = live_question(order, state, None)
-    assert asked._question.title == "Real money: replace this order?"
-    assert "30.00 shares at 0.60, cancelled first" in asked._question.body.plain
+    assert asked.title == "Real money: replace this order?"
+    assert "30.00 shares at 0.60, cancelled first" in asked.body.plain
     other = live_question(replace(order, replaces=""), state, None)
-    assert other._question.title == "Real money: place this order?"
-    assert "cancelled first" not in other._question.body.plain
+    assert other.title == "Real money: place this order?"
+    assert "cancelled first" not in other.body.plain
 
 
 def test_a_list_that_is_old_or_incomplete_shows_so() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from kit.console.acting import StubScreen, confirm, decline, perform
 from kit.console.limit_draft import open_order
+from kit.console.opened import words_in
 from kit.samples.guarded import guarded_state
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.price_alert import PriceAlertForm
@@ -67,17 +68,19 @@ def test_nothing_is_traded_on_old_figures(key: str) -> None:
     assert "too old to trade" in press(screen, key)
 
 
-def test_the_monitor_of_the_position_is_edited() -> None:
+async def test_the_monitor_of_the_position_is_edited() -> None:
     screen = on(SECOND)
     press(screen, "monitor")
     (form,) = screen.opened
     assert isinstance(form, MonitorForm)
-    assert form._monitor == STATE.risk.monitor(SECOND.key)
+    text = await words_in(form)
+    assert SECOND.question[:30] in text
     bare = on(SECOND, state=replace(STATE, risk=RiskView()))
     press(bare, "monitor")
     (form,) = bare.opened
-    assert form._monitor.key == SECOND.key
-    assert form._monitor.thresholds.is_empty
+    empty = await words_in(form)
+    assert SECOND.question[:30] in empty
+    assert empty != text
 
 
 @pytest.mark.parametrize("row", [SECOND, ORDER])

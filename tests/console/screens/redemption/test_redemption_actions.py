@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kit.console.acting import StubScreen, perform
+from kit.console.opened import words_in
 from kit.samples.desk import sample_state
 from kit.samples.wallet import HASH, redemption_of, row_of, wallet_of
 from service_tui.console.forms.typed_word import TypedWord
@@ -50,7 +51,7 @@ MANAGED = replace(STATE, wallet=replace(STATE.wallet, ownership=Ownership.MANAGE
 # -- one ----------------------------------------------------------------------------------------
 
 
-def test_one_redemption_is_prepared_and_given_with_what_was_confirmed() -> None:
+async def test_one_redemption_is_prepared_and_given_with_what_was_confirmed() -> None:
     row = replace(OTHER, venue=Venue.EVM)
     screen = on(row, READY)
     press(screen, "redeem")
@@ -59,7 +60,7 @@ def test_one_redemption_is_prepared_and_given_with_what_was_confirmed() -> None:
     assert screen.given == [PrepareRedemption(*subject, row.question)]
     (dialog,) = screen.opened
     assert isinstance(dialog, RedeemDialog)
-    assert dialog._row == row
+    assert row.question in await words_in(dialog)
     screen.answer("digest")
     assert screen.given[1:] == [Redeem(*subject, "digest", row.question)]
 
@@ -91,20 +92,18 @@ def test_without_a_row_nothing_is_done(key: str) -> None:
 # -- all ----------------------------------------------------------------------------------------
 
 
-def test_all_that_is_ready_is_redeemed_after_the_word() -> None:
+async def test_all_that_is_ready_is_redeemed_after_the_word() -> None:
     state = changed(runs=())
     screen = on(READY, state=state)
     press(screen, "all")
     (dialog,) = screen.opened
     assert isinstance(dialog, TypedWord)
-    assert (dialog._title, dialog._word) == ("Redeem all ready positions?", "REDEEM")
     ready = state.redemption.ready
-    lines = dialog._body.plain.split("\n")
-    assert lines[0] == "2 positions, total 170.00 USDC.e:"
-    assert [line.split()[0] for line in lines[2:4]] == ["50.00", "120.00"]
-    assert ready[0].question[:50] in lines[2]
-    assert CAPS in lines[5]
-    assert lines[5].endswith("About 0.0234 POL of gas.")
+    text = await words_in(dialog)
+    assert text.startswith("Redeem all ready positions? 2 positions, total 170.00 USDC.e: 50.00 ")
+    assert text.index(ready[0].question[:50]) < text.index("120.00")
+    assert CAPS in text
+    assert "About 0.0234 POL of gas. Type REDEEM and press enter:" in text
     assert not screen.given
     screen.answer("no")
     assert not screen.given
@@ -114,19 +113,19 @@ def test_all_that_is_ready_is_redeemed_after_the_word() -> None:
     assert screen.given == [RedeemAll(tuple(row.key for row in ready))]
 
 
-def test_a_wallet_of_the_service_pays_no_gas_here() -> None:
+async def test_a_wallet_of_the_service_pays_no_gas_here() -> None:
     screen = on(READY, state=MANAGED)
     press(screen, "all")
-    text = screen.opened[-1]._body.plain
-    assert text.endswith("The service signs for this wallet and pays the gas.")
+    text = await words_in(screen.opened[-1])
+    assert "The service signs for this wallet and pays the gas. Type REDEEM" in text
     assert CAPS not in text
 
 
-def test_gas_that_is_not_known_is_not_told() -> None:
+async def test_gas_that_is_not_known_is_not_told() -> None:
     state = replace(STATE, wallet=replace(STATE.wallet, gas_needed=None))
     screen = on(READY, state=state)
     press(screen, "all")
-    assert screen.opened[-1]._body.plain.endswith(f"{CAPS}.")
+    assert f"{CAPS}. Type REDEEM" in await words_in(screen.opened[-1])
 
 
 def test_where_nothing_is_ready_nothing_is_redeemed() -> None:
@@ -156,7 +155,7 @@ def auto(*, allowed: bool, on_service: bool | None = True) -> AutoView:
     ],
     ids=["on here", "off here", "on at the service", "off at the service"],
 )
-def test_it_is_switched_off_at_once_and_on_after_the_word(
+async def test_it_is_switched_off_at_once_and_on_after_the_word(
     state: DeskState, *, is_asked: bool
 ) -> None:
     screen = on(READY, state=state)
@@ -168,10 +167,11 @@ def test_it_is_switched_off_at_once_and_on_after_the_word(
     assert not screen.given
     (dialog,) = screen.opened
     assert isinstance(dialog, TypedWord)
-    assert (dialog._title, dialog._word) == ("Turn on auto-redeem?", "REDEEM")
-    assert CAPS in dialog._body.plain
-    assert "until you turn it off or a cap is reached" in dialog._body.plain
-    assert dialog._body.plain.endswith("Pauses when gas runs low, and continues after a top-up.")
+    text = await words_in(dialog)
+    assert text.startswith("Turn on auto-redeem? ")
+    assert CAPS in text
+    assert "until you turn it off or a cap is reached" in text
+    assert "Pauses when gas runs low, and continues after a top-up. Type REDEEM and" in text
     screen.answer("redeem")
     assert not screen.given
     screen.answer("REDEEM")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kit.console.acting import StubScreen, confirm, decline, perform
+from kit.console.opened import words_in
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, wallet_of
 from service_tui.console.forms.typed_word import TypedWord
@@ -131,10 +132,10 @@ def test_an_unlocked_key_is_locked_at_once() -> None:
     assert not screen.opened
 
 
-def test_a_locked_key_is_unlocked_by_its_passphrase() -> None:
+async def test_a_locked_key_is_unlocked_by_its_passphrase() -> None:
     screen = on(key_state=KeyState.LOCKED, key_address=OTHER)
     press(screen, "unlock")
-    assert OTHER in screen.opened[-1]._body.plain
+    assert OTHER in await words_in(screen.opened[-1])
     screen.answer(Secrets("open sesame"))
     assert screen.given == [UnlockWallet("open sesame", OTHER)]
 
@@ -150,12 +151,12 @@ def test_a_key_is_kept_with_its_passphrase() -> None:
     assert "0xsecret" not in repr(order)
 
 
-def test_a_stored_key_is_unlocked_or_removed_after_its_end_is_typed() -> None:
+async def test_a_stored_key_is_unlocked_or_removed_after_its_end_is_typed() -> None:
     screen = on(stored=(StoredKeyView(OTHER), StoredKeyView(ADDRESS)))
     press(screen, "keys")
     assert isinstance(screen.opened[-1], StoredKeys)
     screen.answer(StoredKeyRequest(OTHER, removes=False))
-    assert OTHER in screen.opened[-1]._body.plain
+    assert OTHER in await words_in(screen.opened[-1])
     screen.answer(Secrets("open sesame"))
     assert screen.given == [UnlockWallet("open sesame", OTHER)]
 
@@ -164,8 +165,11 @@ def test_a_stored_key_is_unlocked_or_removed_after_its_end_is_typed() -> None:
     removing.answer(StoredKeyRequest(OTHER, removes=True))
     dialog = removing.opened[-1]
     assert isinstance(dialog, TypedWord)
-    assert (dialog._title, dialog._word, dialog._does) == ("Delete this key?", OTHER[-6:], "delete")
-    assert OTHER in dialog._body.plain
+    text = await words_in(dialog)
+    assert text.startswith("Delete this key? ")
+    assert OTHER in text
+    assert f"Type {OTHER[-6:]} and press enter:" in text
+    assert "delete enter" in text
     removing.answer("typed")
     assert removing.given == [RemoveKey(OTHER, "typed")]
 
@@ -216,7 +220,7 @@ def test_without_a_challenge_nothing_is_confirmed() -> None:
     assert not screen.opened
 
 
-def test_approvals_are_read_first_and_missing_ones_given_after_the_word() -> None:
+async def test_approvals_are_read_first_and_missing_ones_given_after_the_word() -> None:
     screen = on()
     press(screen, "approve")
     assert screen.given == [ReadApprovals()]
@@ -224,7 +228,9 @@ def test_approvals_are_read_first_and_missing_ones_given_after_the_word() -> Non
     actions.confirm_approvals(screen)
     (dialog,) = screen.opened
     assert isinstance(dialog, TypedWord)
-    assert (dialog._title, dialog._word) == ("Give these approvals?", "APPROVE")
+    text = await words_in(dialog)
+    assert text.startswith("Give these approvals? ")
+    assert "Type APPROVE and press enter:" in text
     screen.answer("typed")
     assert screen.given[1:] == [SetApprovals(("usdc_bridged_2",), "typed")]
 
@@ -276,12 +282,14 @@ def test_real_trades_are_allowed_after_a_question() -> None:
     assert already.toasts == [("real trades already allowed", "info")]
 
 
-def test_live_trading_is_turned_on_by_its_word_and_off_at_once() -> None:
+async def test_live_trading_is_turned_on_by_its_word_and_off_at_once() -> None:
     screen = on()
     press(screen, "live")
     (dialog,) = screen.opened
     assert isinstance(dialog, TypedWord)
-    assert (dialog._title, dialog._word) == ("Turn live trading on?", "LIVE")
+    text = await words_in(dialog)
+    assert text.startswith("Turn live trading on? ")
+    assert "Type LIVE and press enter:" in text
     assert not screen.given
     screen.answer("typed")
     assert screen.given == [SetLive(on=True, word="typed")]

@@ -1,6 +1,7 @@
 """What a start comes to: flags first, then the environment, the file, and stored profiles."""
 
 import argparse
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from kit.grammar import grammar
 from service_tui.app.options import Options
-from service_tui.cli import main as cli
-from service_tui.cli.main import CannotError
-from service_tui.cli.parser import LOG_FILE
-from service_tui.config import Environment
-from service_tui.credentials import keys
-from service_tui.credentials.keys import KeysError, Profile
+from service_tui.cli.begin import CannotError, arguments_of, options_of, with_file
+from service_tui.cli.parser import LOG_FILE, USAGE_ERROR
+from service_tui.config import (
+    DATA_VARIABLE,
+    EXCHANGE_VARIABLE,
+    INSECURE_VARIABLE,
+    WALLET_VARIABLE,
+    Environment,
+)
 from service_tui.settings import ConfigFile
 from service_tui.terms import Plan
 
@@ -39,21 +42,28 @@ class Start:
         return self
 
     def arguments(self, words: Sequence[str]) -> argparse.Namespace:
-        return cli._parse(list(words), self.environment, self.file)
+        return arguments_of(words, self.environment, self.file)
 
     def options(self, *words: str) -> Options:
-        return cli._options(self.arguments(words), self.environment)
+        return options_of(self.arguments(words), self.environment)
+
+
+def keep(folder: Path, services: dict[str, str]) -> Path:
+    """The file of stored keys, each named after its profile."""
+    path = folder / "config" / "profiles.json"
+    path.parent.mkdir()
+    path.write_text(
+        json.dumps({name: {"url": url, "key": f"k-{name}"} for name, url in services.items()})
+    )
+    path.chmod(0o600)
+    return path
 
 
 @pytest.fixture
 def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     for name in ("DATA", "URL", "KEY"):
         monkeypatch.delenv(f"SERVICE_TUI_{name}", raising=False)
-    stored = {
-        "far": Profile("far", THERE, "k-far"), "near": Profile("near", HERE, "k-near"),
-    }  # fmt: skip
-    monkeypatch.setattr(keys, "profiles", lambda _: stored)
-    monkeypatch.setattr(cli, "parser_of", lambda _: grammar())
+    keep(tmp_path, {"far": THERE, "near": HERE})
     return Start(tmp_path)
 
 
@@ -145,15 +155,10 @@ def test_a_service_without_a_key_is_refused(begin: Start, words: list[str], text
         begin.options(*words)
 
 
-def test_keys_that_cannot_be_read_are_one_line(
-    begin: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuses(_: Path) -> None:
-        raise KeysError("profiles: not readable")
+def test_keys_that_cannot_be_read_are_one_line(begin: Start, tmp_path: Path) -> None:
+    (tmp_path / "config" / "profiles.json").write_text("{")
 
-    monkeypatch.setattr(keys, "profiles", refuses)
-
-    with pytest.raises(CannotError, match="profiles: not readable"):
+    with pytest.raises(CannotError, match=r"profiles\.json"):
         begin.options("--profile", "far")
 
 
@@ -252,7 +257,7 @@ def test_a_file_that_names_two_services_is_refused(
 def test_the_wallets_key_is_told_without_itself(begin: Start) -> None:
     for key in ("5e" * 32, None):
         settled = begin.of(wallet_key=key).arguments([]).settled
-        (found,) = (one for one in settled if one.setting.variable == cli.WALLET_VARIABLE)
+        (found,) = (one for one in settled if one.setting.variable == WALLET_VARIABLE)
         assert (found.value is None) is (key is None)
         assert found.value != key or key is None
 
@@ -265,7 +270,7 @@ def test_a_file_with_a_mistake_ends_the_start(
     with pytest.raises(SystemExit) as ended:
         begin.options()
 
-    assert ended.value.code == cli.USAGE_ERROR
+    assert ended.value.code == USAGE_ERROR
     assert "line 3: no such key" in capsys.readouterr().err
 
 
@@ -273,12 +278,12 @@ def test_the_file_completes_the_environment_and_never_outdoes_it(
     begin: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     begin.says(data_dir=tmp_path / "file", exchange="v2", allow_insecure=True, seed=3)
-    for name in (cli.DATA_VARIABLE, cli.INSECURE_VARIABLE, cli.EXCHANGE_VARIABLE):
+    for name in (DATA_VARIABLE, INSECURE_VARIABLE, EXCHANGE_VARIABLE):
         monkeypatch.delenv(name, raising=False)
 
-    whole = cli._with_file(begin.environment, begin.file)
-    monkeypatch.setenv(cli.DATA_VARIABLE, "/own")
-    part = cli._with_file(begin.environment, begin.file)
+    whole = with_file(begin.environment, begin.file)
+    monkeypatch.setenv(DATA_VARIABLE, "/own")
+    part = with_file(begin.environment, begin.file)
 
     assert (whole.data_dir, whole.exchange, whole.allow_insecure) == (
         tmp_path / "file", "v2", True,
