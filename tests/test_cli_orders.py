@@ -69,7 +69,7 @@ def test_a_quote_is_never_asked_about_and_may_choose_its_market() -> None:
     [
         ("sim", "yes\n", True),
         ("sim", "  yes \n", True),
-        ("sim", "y\n", False),
+        ("sim", "y\n", True),
         ("sim", "\n", False),
         ("sim", "", False),
         ("evm_venue", "yes\n", False),
@@ -85,12 +85,11 @@ async def test_an_order_is_sent_by_its_word(
 ) -> None:
     given = arguments("buy", venue=venue)
     request = order_request(given)
-    word = {"sim": "yes"}.get(venue, request.word)
-    assert request.word == word
     typed_as(monkeypatch, typed)
     assert await confirm(request, given, ["one line", "another"]) is sent
     shown = capsys.readouterr().out
-    assert shown == f"one line\nanother\nType {word} to send it: "
+    asked = "Send it? [y/N] (play money) " if venue == "sim" else "Type LIVE to send it: "
+    assert shown == f"one line\nanother\n{asked}"
 
 
 @pytest.mark.parametrize(

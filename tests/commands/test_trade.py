@@ -199,7 +199,6 @@ async def test_real_money_is_quoted_shown_whole_asked_for_and_signed_once(tmp_pa
             return await trade_on(on.desk, request, confirm, on.stage.clock)
 
         buy = OrderRequest(Action.BUY, on.market_id, Side.YES, "30", venue=Venue.EVM)
-        assert buy.word == "LIVE"
         quote = await ordered(replace(buy, is_quote=True), answer=True)
         assert (quote.is_done, asked) == (True, []), quote.lines
         left = await ordered(buy, answer=False)
@@ -266,7 +265,7 @@ async def test_a_number_chooses_a_market_and_anything_else_leaves(
 @pytest.mark.parametrize(
     ("words", "code", "problem"),
     [
-        (("buy", "rain", "yes", "5"), cli.CANNOT, "nothing was sent; add --yes"),
+        (("buy", "rain", "yes", "5"), cli.CANNOT, "nothing was sent: add --yes"),
         (("sell", "rain", "maybe", "5"), 2, "invalid choice"),
         (("buy", "rain", "yes"), 2, "AMOUNT"),
         (("quote", "rain", "yes", "5", "--yes"), 2, "unrecognized"),

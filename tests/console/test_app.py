@@ -843,7 +843,7 @@ async def test_the_first_run_explains_itself_once() -> None:
     fresh = replace(STATE, preferences={})
     async with running(fresh) as seen:
         await seen.until(lambda: isinstance(seen.app.screen, Welcome))
-        assert "All money here is simulated" in seen.text
+        assert "Agents trade prediction markets" in seen.text
         await seen.press("enter")
         assert seen.doors.submitted == [SetPreference("welcome", "seen")]
         assert len(seen.app.screen_stack) == 1

@@ -66,7 +66,7 @@ CLAIMS = {
     "monitors": "No position is protected",
     "reactor": "Reactor off",
     "redemption": "No positions on the real venues",
-    "research": "No sessions",
+    "research": "Improve a skill",
     "agents": "No agents yet",
     "blotter": "No orders yet",
     "log": "No entries",

@@ -116,7 +116,7 @@ MADE_OF: dict[str, tuple[tuple[Explanation, ...], dict[str, tuple[str, ...]]]] =
                 "exit price 0.134",
                 "distance to target 100%",
             ),
-            "exit value, $": ("16.72", "shares 125.09", "mark 0.138"),
+            "sale value, $": ("16.72", "shares 125.09", "mark 0.138"),
             "if stopped out, $": ("15.30", "shares 125.09", "stop price 0.128"),
         },
     ),
@@ -136,7 +136,7 @@ MADE_OF: dict[str, tuple[tuple[Explanation, ...], dict[str, tuple[str, ...]]]] =
         {
             "average": ("0.268", "cost of the open shares, $SIM 54.14", "shares 202.32"),
             "mark value, $SIM": ("66.26", "shares 202.32", "price of the side 0.328"),
-            "exit value, $SIM": ("64.27", "shares 202.32", "mark value, $SIM 66.26"),
+            "sale value, $SIM": ("64.27", "shares 202.32", "mark value, $SIM 66.26"),
             "unrealized P&L, $SIM": (
                 "+12.12",
                 "mark value, $SIM 66.26",
@@ -148,7 +148,7 @@ MADE_OF: dict[str, tuple[tuple[Explanation, ...], dict[str, tuple[str, ...]]]] =
     "the account": (
         account_numbers(GUARDED, NOW),
         {
-            "equity, $SIM": ("8,960.90", "cash, $SIM 8,214.33", "exit value, $SIM 746.57"),
+            "equity, $SIM": ("8,960.90", "cash, $SIM 8,214.33", "sale value, $SIM 746.57"),
             "at mark, $SIM": ("8,983.99", "cash, $SIM 8,214.33", "mark value, $SIM 769.66"),
             "total P&L, $SIM": (
                 "-118.40",

@@ -106,7 +106,7 @@ def test_suffixes_scale() -> None:
 )
 def test_what_cannot_be_read_is_said_and_the_rest_holds(typed: str) -> None:
     search = read_search(f"harbour {typed}", COMPARED)
-    assert any(words in search.problem for words in ("wants a number", "wants > or <", "no column"))
+    assert any(words in search.problem for words in ("wants a number", "wants > or <", "No column"))
     assert found(f"harbour {typed}") == found("harbour")
 
 
@@ -157,11 +157,11 @@ def test_every_title_of_the_table_may_be_typed() -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("valume:>2", "no column 'valume', did you mean volume?"),
-        ("catgory:weather", "no column 'catgory', did you mean category?"),
+        ("valume:>2", "No column valume. Did you mean volume?"),
+        ("catgory:weather", "No column catgory. Did you mean category?"),
         (
             "zzzzz:>2",
-            "no column 'zzzzz': price, change, volume, left, …",
+            "No column zzzzz. Columns: price, change, …",
         ),
         ("category:>2", "category: wants a word, as category:abc"),
         ("category:", "category: wants a word behind it"),
@@ -274,7 +274,7 @@ async def test_an_unknown_column_is_named_in_full_on_80_columns(screen: str) -> 
         for typed in ("foo:>1", "qqqqqqqqqqqqqqqqqqqq:>1"):
             front.line.put(typed)
             problem = front.parsed(typed).problem
-            assert problem.startswith("no column")
+            assert problem.startswith("No column")
             await seen.until(lambda problem=problem: problem in seen.text)
             assert typed[:6] in seen.text
 

@@ -600,9 +600,7 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
     request = order_request(arguments)
     if not is_unasked(request, arguments) and not is_terminal(sys.stdin):
         flags = "--live and the worst price" if request.is_live else "--yes"
-        raise CannotError(
-            f"no terminal to ask at: nothing was sent; add {flags} to send without asking"
-        )
+        raise CannotError(f"cannot ask here, nothing was sent: add {flags} to send without asking")
     confirms = partial(confirm, request, arguments)
     try:
         chooses = choose_of(request, arguments, asks=is_terminal(sys.stdin))

@@ -8,6 +8,7 @@ from service_tui.app.output import print_lines, print_text
 from service_tui.app.typed_lines import typed_line
 from service_tui.cli.parser import row_number
 from service_tui.commands.trade import Choose, OrderRequest
+from service_tui.desk.commands.wallet import LIVE_WORD
 from service_tui.terms import Action, Side, Venue
 
 
@@ -38,8 +39,11 @@ async def confirm(
     print_lines(*lines)
     if is_unasked(request, arguments):
         return True
-    print_text(f"Type {request.word} to send it: ")
-    return (await typed_line(sys.stdin)).strip() == request.word
+    if request.is_live:
+        print_text(f"Type {LIVE_WORD} to send it: ")
+        return (await typed_line(sys.stdin)).strip() == LIVE_WORD
+    print_text("Send it? [y/N] (play money) ")
+    return (await typed_line(sys.stdin)).strip().lower() in {"y", "yes"}
 
 
 def choose_of(request: OrderRequest, arguments: argparse.Namespace, *, asks: bool) -> Choose | None:

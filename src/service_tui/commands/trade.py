@@ -44,7 +44,6 @@ SHOWN_MAX: Final = 8
 SILENT: Final = "the service does not respond: nothing was sent"
 NO_QUOTE: Final = "no quote: nothing was sent"
 LEFT: Final = "nothing was sent"
-YES_WORD: Final = "yes"
 UNSETTLED: Final = "outcome unknown: the order was sent once; the console shows what became of it"
 
 _ALL: Final = frozenset({"all", "max"})
@@ -75,11 +74,6 @@ class OrderRequest:
     def is_live(self) -> bool:
         """True for a venue of real money."""
         return self.venue is not Venue.SIM
-
-    @property
-    def word(self) -> str:
-        """The word that a person types to send it."""
-        return LIVE_WORD if self.is_live else YES_WORD
 
 
 Confirm = Callable[[Sequence[str]], Awaitable[bool]]

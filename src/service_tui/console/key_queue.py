@@ -29,7 +29,7 @@ REST_S: Final = 0.4
 """Keys are ignored for this long after a dialog has closed automatically."""
 
 
-GONE: Final = "the selected row is gone: nothing sent, press again for the row shown"
+GONE: Final = "The list has just changed: nothing sent. Press the key again for this row"
 BEHIND: Final = "keys typed after it ignored"
 """Toast for a key whose row is gone, and for keys typed for the dialog it would open."""
 

@@ -227,7 +227,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         ("f9",),
         "halt",
         "halt",
-        "Block all buys at once, from anywhere; then exit all or resume",
+        "Block all buys at once, from anywhere; then sell all or resume",
         footer=True,
         priority=True,
     ),
@@ -298,7 +298,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "mark",
         "{monitors.edit} and {monitors.remove} apply to marked rows",
     ),
-    _performed("monitors.exit", ("x",), "exit", "Sell; exit an alert now", footer=True),
+    _performed("monitors.exit", ("x",), "sell", "Sell; sell by an alert now", footer=True),
     _performed("monitors.remove", ("d",), "remove", "Remove the monitor", footer=True),
     _performed("monitors.undo", ("u",), "undo", "Undo the last change"),
     _performed("monitors.alert", ("a",), "price alert", "Alert at a price"),
@@ -402,14 +402,19 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("agents.key", ("K",), "new key", "Revokes the old key"),
     _performed("agents.suspend", ("B",), "suspend", "Suspend or readmit agent"),
     _performed("agents.retire", ("delete",), "retire", "Free its slot for good"),
-    _performed("agents.retire_demos", ("D",), "retire demos", "Retire all demo agents for good"),
+    _performed(
+        "agents.retire_demos",
+        ("shift+delete",),
+        "retire demos",
+        "Retire all demo agents for good",
+    ),
     _performed("agents.start", ("n",), "run a skill", "Run a skill as an agent", footer=True),
     _performed("agents.install", ("I",), "install", "From a folder or archive"),
     _performed("agents.stop", ("ctrl+x",), "stop", "Stop its skills"),
     _performed("agents.again", ("a",), "restart", "Restart its last skill"),
     _performed("agents.detach", ("t",), "detach", "Runs without this console"),
     _performed("agents.output", ("v",), "output", "Output of its skill: follow, search, save"),
-    _performed("agents.leash", ("l",), "leash", "Observe, ask, auto", footer=True),
+    _performed("agents.leash", ("l",), "permissions", "Observe, ask, auto", footer=True),
     _performed("agents.budget", ("e",), "budget", "Daily budget of its skill"),
     _performed("agents.list", ("o",), "next list", "Agents, or trades of all"),
     _performed("agents.pause_all", ("X",), "pause all", "Pause or resume all buys"),
@@ -452,7 +457,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding("form.set", "form", ("ctrl+j",), "set", "set", "Same as enter"),
     KeyBinding("form.cancel", "form", ("escape",), "cancel", "cancel", "Discard changes"),
     # the halt
-    KeyBinding("halt.exit", "halt", ("x",), "exit_all", "exit all", "Sell all open positions"),
+    KeyBinding("halt.exit", "halt", ("x",), "exit_all", "sell all", "Sell all open positions"),
     KeyBinding("halt.resume", "halt", ("R",), "resume", "resume", "Allow buys again"),
     # the form of a waiting trade, and that of a skill
     KeyBinding("approval.refuse", "approval", ("f4",), "refuse", "refuse", "Refuse with a reason"),
@@ -476,10 +481,10 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     ),
     KeyBinding("start.skill", "start_skill", ("f5",), "skill", "next skill", shown="F5"),
     KeyBinding("start.pace", "start_skill", ("f6",), "pace", "next pace", shown="F6"),
-    KeyBinding("start.mode", "start_skill", ("f7",), "mode", "next leash", shown="F7"),
+    KeyBinding("start.mode", "start_skill", ("f7",), "mode", "next permission", shown="F7"),
     # the form of a leash
     KeyBinding("leash.whose", "leash_form", ("f5",), "whose", "scope", "Whole agent, or one skill"),
-    KeyBinding("leash.mode", "leash_form", ("f7",), "mode", "next leash", shown="F7"),
+    KeyBinding("leash.mode", "leash_form", ("f7",), "mode", "next permission", shown="F7"),
     # the form of a price alert
     KeyBinding(
         "alert.side", "price_alert", ("f5",), "side", "other side", "Side of the price alert"

@@ -186,7 +186,7 @@ def _limits(state: DeskState) -> Iterator[Need]:
             figure=Text(),
             otherwise="buys stay blocked",
             screen="settings",
-            note="acknowledgements, exit all, resume",
+            note="acknowledgements, sell all, resume",
             verb="Show halt",
             act="app.halt",
         )

@@ -52,7 +52,7 @@ _NAME: Final = re.compile(r"[a-z&][a-z0-9&%]+")
 """Text that may be the name of a column; elsewhere a colon is an ordinary character."""
 
 _TITLE: Final = re.compile(r"[a-z0-9&%]+")
-_LISTED: Final = 30
+_LISTED: Final = 21
 _NAMED: Final = 12
 """Letters of the columns that a problem lists, and of an unknown one: 80 cells leave it 60."""
 
@@ -247,14 +247,14 @@ def _read_cell(
 def _no_column(name: str, known: Mapping[str, str]) -> str:
     """The message that there is no such column, with similar or existing names."""
     close = get_close_matches(name, known, 1, _CLOSE)
-    message = f"no column {_shortened(name)!r}"
+    message = f"No column {_shortened(name)}"
     if close:
-        return f"{message}, did you mean {close[0]}?"
+        return f"{message}. Did you mean {close[0]}?"
     listed = ", ".join(dict.fromkeys(known.values()))
     cut = shorten(listed, _LISTED, placeholder="")
     if cut != listed:
         listed = f"{cut} …"
-    return f"{message}: {listed}"
+    return f"{message}. Columns: {listed}"
 
 
 def _shortened(name: str) -> str:

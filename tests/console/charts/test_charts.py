@@ -237,7 +237,7 @@ def test_a_skill_has_the_sum_of_its_trades_and_no_two_currencies_in_it() -> None
         assert bar.value is not None
         assert formats.pnl(Micros(round(bar.value * 1_000_000))).plain in bar.reading
         assert drawn(series, place).reading == bar.reading
-    assert "no skill" in text_of(drawn(series))
+    assert "no skill named" in text_of(drawn(series))
 
 
 def test_calibration_counts_each_buy_in_a_resolved_market_once() -> None:

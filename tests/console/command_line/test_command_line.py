@@ -205,7 +205,7 @@ WRONG = {
     "pause now": "! Pause takes no arguments: remove 'now'",
     "sort prise": "! No column 'prise': did you mean price?",
     "sort": "! Sort needs a column: one of",
-    "filter pricy:>2": "! No column 'pricy', did you mean price?",
+    "filter pricy:>2": "! No column pricy. Did you mean price?",
     "resume": "! The desk is not halted: F9 halts",
     "export /tmp": "! Export writes to the data directory: for another folder, 'service-tui export "
     "DIR'",

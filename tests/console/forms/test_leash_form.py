@@ -44,9 +44,9 @@ async def leash(state: DeskState = STATE, **given: Any) -> AsyncIterator[Opened[
     ("known", "wanted", "said"),
     [
         # More freedom, in each of its steps; less never asks.
-        ({"mode": LeashMode.OBSERVE}, {"mode": LeashMode.ASK}, "loosens the leash"),
-        ({"mode": LeashMode.ASK}, {"mode": LeashMode.AUTO}, "loosens the leash"),
-        ({"mode": LeashMode.AUTO}, {"mode": None}, "loosens the leash"),
+        ({"mode": LeashMode.OBSERVE}, {"mode": LeashMode.ASK}, "allows the agent more"),
+        ({"mode": LeashMode.ASK}, {"mode": LeashMode.AUTO}, "allows the agent more"),
+        ({"mode": LeashMode.AUTO}, {"mode": None}, "allows the agent more"),
         ({"mode": LeashMode.AUTO}, {"mode": LeashMode.ASK}, ""),
         ({"mode": LeashMode.ASK}, {"mode": LeashMode.OBSERVE}, ""),
         (None, {"mode": LeashMode.OBSERVE}, ""),
@@ -102,7 +102,7 @@ async def test_the_form_opens_with_the_leash_that_is_on_or_asks_for_every_buy() 
         await t.press("enter")
         assert len(t.returned) == 1
     async with leash(replace(held_by(), seen={})) as t:
-        assert t.told("form-question") == f"{HERON.name}: leash not loaded yet now."
+        assert t.told("form-question") == f"{HERON.name}: permissions not loaded yet now."
 
 
 @pytest.mark.slow

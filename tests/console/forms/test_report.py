@@ -22,7 +22,7 @@ def test_the_page_tells_each_agents_day_the_one_in_focus_first() -> None:
     assert lines[table + 1].startswith("moss-runner")
     assert "30.00" in text
     assert "the gauge rises [red]" in text
-    assert "no data   refused with 404" in text
+    assert re.search(r"no data +refused with 404", text)
     assert lines[table + 1].split()[1:2] == ["$SIM"]
     assert lines[table + 1].split()[3:] == ["1", "25.00", "1", "30.00"]
 
@@ -76,9 +76,9 @@ def test_the_budget_of_a_leash_is_told_and_masked_with_the_amounts() -> None:
     leash = leash_of(agent.agent_id, budget=Micros(613 * ONE), spent=Micros(321 * ONE))
     state = replace(STATE, supervision=replace(STATE.supervision, leashes=(leash,)))
     shown = report_text(state, NOW, first=agent.agent_id).plain
-    assert re.search(r"leash +ask, [0-9,.]+ of 613\.00 a day", shown)
+    assert re.search(r"permissions +ask, [0-9,.]+ of 613\.00 a day", shown)
     masked = report_text(replace(state, preferences={"privacy": "on"}), NOW).plain
-    assert re.search(r"leash +ask, (\S+) of \1 a day", masked)
+    assert re.search(r"permissions +ask, (\S+) of \1 a day", masked)
     assert "613" not in masked
 
 

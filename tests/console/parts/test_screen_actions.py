@@ -80,7 +80,7 @@ async def test_help_shows_every_action_and_why_it_is_disabled() -> None:
             line = help_line(seen, key.label)
             assert shown_key(key) in line
             assert key.tooltip in line
-        assert "(nothing to sell here)" in help_line(seen, "exit")
+        assert "(nothing to sell here)" in help_line(seen, "sell")
         assert "(history cannot be removed)" in help_line(seen, "remove")
         assert "(nothing to undo here)" in help_line(seen, "undo")
         assert "(" not in help_line(seen, "next list")

@@ -192,7 +192,7 @@ def test_the_sum_of_a_list_is_what_was_made_only_once_all_is_closed() -> None:
     assert "realized" in named(closed, closed)
     assert "realized" not in named(closed, open_one)
     assert "value" in named(closed, open_one)
-    assert "exit" in named(open_one)
+    assert "sale value" in named(open_one)
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_a_fill_of_another_agent_shows_what_the_list_of_fills_shows() -> None:
     assert (fill["buy"], fill["average"], link(chain, "fill").at) == (50 * ONE, 0.42, BUY.at)
     assert link(chain, "signal").missing == "unknown: not in the list of fills"
     assert link(chain, "reasoning").missing == "unknown: not in the list of fills"
-    assert link(chain, "monitor").missing == "unknown: only the own agent's monitors are listed"
+    assert link(chain, "monitor").missing == "Stops of other agents are not shown here"
     assert (link(chain, "exit").at, told(chain, "exit")["P&L"]) == (SALE.at, 2 * ONE)
     # This desk's own position on the same side is none of its.
     alone = why_fill(replace(STATE, fills=(OTHERS_BUY,)), OTHERS_BUY)

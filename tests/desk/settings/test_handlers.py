@@ -47,7 +47,7 @@ async def test_the_world_takes_its_pace_and_is_shown_at_once() -> None:
     assert there.asked == [Asked(SET_SPEED, body=SpeedRequest(speed=10))]
     assert there.facts == [
         WorldSeen(world_view(WORLD), (news_view(WORLD.news[0]),)),
-        Noticed("info", "run the world at 10x"),
+        Noticed("info", "World speed 10x"),
     ]
     assert there.woken == [Topic.WORLD]
 

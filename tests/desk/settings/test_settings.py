@@ -18,11 +18,11 @@ async def test_the_world_takes_the_speed_that_was_set(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(SetSpeed(10))
         state = await until(desk, lambda s: s.world.speed == 10, stage)
-        assert state.notices[-1].text == "run the world at 10x"
+        assert state.notices[-1].text == "World speed 10x"
         assert line.asked(SET_SPEED.path) >= 1
         desk.submit(SetSpeed(0))
         state = await until(desk, lambda s: s.world.speed == 0, stage)
-        assert state.notices[-1].text == "pause the world"
+        assert state.notices[-1].text == "World paused"
 
 
 async def test_a_speed_that_is_none_is_refused_here(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ async def test_a_speed_that_was_not_set_says_so(tmp_path: Path) -> None:
         desk.submit(SetSpeed(60))
         state = await until(desk, lambda s: s.notices, stage)
         assert state.notices[-1].tone == "bad"
-        assert "run the world at 60x: " in state.notices[-1].text
+        assert "World speed 60x: " in state.notices[-1].text
         assert state.world.speed == 0
 
 

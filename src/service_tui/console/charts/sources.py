@@ -30,7 +30,7 @@ BINS: Final = 10
 """Spans of probability in the calibration."""
 
 _QUESTION_MAX: Final = 120
-_NONE: Final = "no skill"
+_NONE: Final = "no skill named"
 
 
 class ChartName(StrEnum):

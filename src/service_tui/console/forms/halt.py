@@ -101,7 +101,7 @@ class HaltPanel(Dialog[None]):
             with VerticalScroll(id="halt-body"):
                 yield TextBlock(id="halt-text")
             with Horizontal(id="halt-doors"):
-                yield LightButton(f"exit all  {cap('halt.exit')}", id="halt-exit")
+                yield LightButton(f"sell all  {cap('halt.exit')}", id="halt-exit")
                 yield LightButton(f"resume  {cap('halt.resume')}", id="halt-resume")
                 yield LightButton(f"stay halted  {cap('dialog.close')}", id="halt-close")
 

@@ -161,7 +161,7 @@ def _by_venue(positions: Sequence[PositionView]) -> str:
 
 
 def _sums(positions: Sequence[PositionView], *, masked: bool) -> Text:
-    """The exit value by currency; two are never added."""
+    """The sale value by currency; two are never added."""
     sums = dict.fromkeys((MONEY_OF[trade.venue] for trade in positions), 0)
     for trade in positions:
         sums[MONEY_OF[trade.venue]] += int(trade.exit_value or 0)
@@ -173,7 +173,7 @@ def _sums(positions: Sequence[PositionView], *, masked: bool) -> Text:
 
 
 def exits_question(state: DeskState, positions: Sequence[PositionView]) -> Text:
-    """The positions to sell, and their exit value of now."""
+    """The positions to sell, and their sale value of now."""
     masked = is_private(state)
     unknown = sum(trade.exit_value is None for trade in positions)
     lines = [_position_line(trade, masked=masked) for trade in positions[:LISTED_MAX]]
@@ -192,7 +192,7 @@ def exits_question(state: DeskState, positions: Sequence[PositionView]) -> Text:
         ". Exit value now about ",
         _sums(positions, masked=masked),
         ", before fees" if real else "",
-        f", plus {unknown} of unknown exit value" if unknown else "",
+        f", plus {unknown} of unknown sale value" if unknown else "",
         ". Each sale moves its price. ",
         "Open sell orders are cancelled first. " if rests else "",
         "Buys stay blocked. This cannot be undone.\n\n",

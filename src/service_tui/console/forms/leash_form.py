@@ -39,8 +39,8 @@ def _parse_budget(text: str) -> Micros | None:
     return parse_number(text, _BUDGET) if text.strip() else None
 
 
-THRESHOLD: Final = Field("leash-threshold", "ask above", number(_THRESHOLD))
-BUDGET: Final = Field("leash-budget", "a day", _parse_budget)
+THRESHOLD: Final = Field("leash-threshold", "ask above $", number(_THRESHOLD))
+BUDGET: Final = Field("leash-budget", "daily budget", _parse_budget)
 WAIT: Final = Field("leash-wait", "timeout, s", number(_WAIT))
 
 _MODES: Final = (LeashMode.OBSERVE, LeashMode.ASK, LeashMode.AUTO, None)
@@ -49,9 +49,9 @@ _MEANINGS: Final = {
     LeashMode.OBSERVE: "Places no orders.",
     LeashMode.ASK: "Buys above the threshold need your approval, and are refused at the timeout.",
     LeashMode.AUTO: "Buys without approval, within its budget and all limits.",
-    None: "No leash: buys without approval or budget, within all limits.",
+    None: "Free: buys without approval or budget, within all limits.",
 }
-_SKILL_ONLY: Final = " Applies to trades that name the skill; the agent's own leash applies to all."
+_SKILL_ONLY: Final = " Applies to trades that name the skill; the agent's own apply to all."
 _FREEDOM: Final = {LeashMode.OBSERVE: 0, LeashMode.ASK: 1, LeashMode.AUTO: 2, None: 3}
 
 
@@ -61,7 +61,7 @@ class LeashForm(Form[SetLeash]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("leash_form")]
 
     heading: ClassVar[str] = "Leash"
-    hint: ClassVar[str] = "{leash.whose} scope  {leash.mode} leash  enter sets"
+    hint: ClassVar[str] = "{leash.whose} scope  {leash.mode} permission  enter sets"
 
     def __init__(
         self,
@@ -104,13 +104,13 @@ class LeashForm(Form[SetLeash]):
     def objection(self, result: SetLeash) -> str:
         """More freedom, or more money, needs a second enter."""
         if not leashes_known(self.state):
-            return "Current leash not loaded yet. Enter again to set this one."
+            return "Current permissions not loaded yet. Enter again to set this one."
         return more_freedom(self._present(), result)
 
     def describe(self, result: SetLeash | None) -> Mapping[str, Shown]:
         """The subject of the leash, its present state, and the meaning of the new one."""
         known = self._present()
-        none = "free" if leashes_known(self.state) else "leash not loaded yet"
+        none = "free" if leashes_known(self.state) else "permissions not loaded yet"
         now = none if known is None else known.mode.value
         spent = "" if known is None else f", {decimal(known.spent):,.2f} spent today"
         messages = "" if result is None else f"{result.describe()}. "
@@ -183,7 +183,7 @@ def subjects_of(state: DeskState, agent: AgentView) -> tuple[str, ...]:
 def more_freedom(known: LeashView | None, wanted: SetLeash) -> str:
     """What a new leash gives that the present one does not, to confirm; empty if nothing."""
     if _FREEDOM[wanted.mode] > _FREEDOM[None if known is None else known.mode]:
-        return "This loosens the leash. Enter again to confirm."
+        return "This allows the agent more. Enter again to confirm."
     if known is None or wanted.mode is None:
         return ""
     needs_approval = known.mode is wanted.mode is LeashMode.ASK

@@ -21,7 +21,7 @@ _NAME: Final = 14
 _WIDTHS: Final = (7, 11, 5, 11, 6, 11)
 """Cells of the columns: money, the day's P&L, buys, bought, sales, sold."""
 
-_LABEL: Final = 10
+_LABEL: Final = 13
 _QUESTION: Final = 38
 """Letters of a question that stay on its line."""
 
@@ -119,7 +119,7 @@ def _about(report: DayReport, *, masked: bool) -> Text:
         decisions = [f"{count} {word}" for word, count in sorted(report.decisions.items())]
         rows.append(("approvals", Text(", ".join([*decisions, f"{report.waiting} pending"]))))
     if report.leash is not None:
-        rows.append(("leash", _leash(report, masked=masked)))
+        rows.append(("permissions", _leash(report, masked=masked)))
     rows += [
         ("runs", formats.plain(f"{run.skill_slug}: {run.state.value} {run.why}", 200))
         for run in report.runs
@@ -144,7 +144,9 @@ def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
         for label, trade in (("best", day.best), ("worst", day.worst))
         if trade is not None
     ]
-    rows += [(skill.skill_slug or "no skill", _skill(skill, masked=masked)) for skill in day.skills]
+    rows += [
+        (skill.skill_slug or "no skill named", _skill(skill, masked=masked)) for skill in day.skills
+    ]
     return [(label, Text.assemble(value, (f"  {day.money}", "muted"))) for label, value in rows]
 
 
@@ -166,7 +168,7 @@ def _skill(skill: SkillResultView, *, masked: bool) -> Text:
 def _leash(report: DayReport, *, masked: bool) -> Text:
     leash, (spent, budget) = report.leash, report.spent
     if leash is None or budget is None:
-        free = "no leash" if report.leash_known else NOT_YET
+        free = "free" if report.leash_known else NOT_YET
         return Text(free if leash is None else leash.mode.value)
     used = formats.money(spent, masked=masked).plain
     return Text(f"{leash.mode.value}, {used} of {formats.money(budget, masked=masked).plain} a day")

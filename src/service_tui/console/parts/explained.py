@@ -40,7 +40,7 @@ def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tupl
             "price now - price 24 hours ago (or at listing), in hundredths",
             (
                 ("price now", formats.price(market.price)),
-                ("price then", formats.price(market.price_24h_ago)),
+                ("price 24 h ago", formats.price(market.price_24h_ago)),
             ),
             worked,
             age,
@@ -59,7 +59,7 @@ def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tupl
 def position_numbers(
     position: PositionView, state: DeskState, now: Timestamp
 ) -> tuple[Explanation, ...]:
-    """Mark value, exit value and P&L of a position."""
+    """Mark value, sale value and P&L of a position."""
     age, masked = _age(state, Topic.POSITIONS, now), is_private(state)
     message, worked = _SERVICE.format(topic="positions"), _DESK.format(topic="positions")
     unit = MONEY_OF[position.venue]
@@ -84,7 +84,7 @@ def position_numbers(
             age,
         ),
         Explanation(
-            f"exit value, {unit}",
+            f"sale value, {unit}",
             formats.money(position.exit_value, masked=masked),
             "proceeds of selling all now, slippage included; below the mark value",
             (shares, mark),
@@ -121,7 +121,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
     realized = ("realized, $SIM", formats.pnl(account.realized, masked=masked))
     unrealized = ("unrealized, $SIM", formats.pnl(account.unrealized, masked=masked))
     sold, marked = account.equity - account.cash, account.mark_equity - account.cash
-    value = "mark value" if account.is_at_mark else "exit value"
+    value = "mark value" if account.is_at_mark else "sale value"
     own_impact = Micros(account.equity - account.mark_equity)
     return (
         Explanation(

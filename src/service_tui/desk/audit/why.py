@@ -442,7 +442,7 @@ def _fill(known: _Known) -> Link:
 
 def _monitor(known: _Known) -> Link:
     if not known.is_own:
-        return Link("monitor", missing="unknown: only the own agent's monitors are listed")
+        return Link("monitor", missing="Stops of other agents are not shown here")
     risk = known.state.risk
     monitor = risk.monitor(known.holding)
     alerts = [one for one in risk.alerts if one.holding == known.holding]

@@ -16,7 +16,7 @@ class SetSpeed(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "pause the world" if self.speed == 0 else f"run the world at {self.speed}x"
+        return "World paused" if self.speed == 0 else f"World speed {self.speed}x"
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class WalletJob(StrEnum):
     LINK = "linking"
     APPROVE = "setting approvals"
     CREDENTIALS = "making credentials"
-    KEY = "writing the key down"
+    KEY = "encrypting the key"
 
 
 @dataclass(frozen=True, slots=True)

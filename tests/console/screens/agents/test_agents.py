@@ -213,7 +213,7 @@ def test_what_a_skill_made_is_said_to_be_realized() -> None:
         replace(HERON, agent_id=detail.agent_id), ViewContext.of(state, NOW, 70)
     ).plain
     for one in detail.results:
-        assert f"{one.skill_slug or 'no skill'}  realized " in story
+        assert f"{one.skill_slug or 'no skill named'}  realized " in story
 
 
 def test_the_open_positions_of_an_agent_stand_above_its_results() -> None:

@@ -268,7 +268,7 @@ def test_a_position_whose_market_is_not_listed_is_not_sold_from_here() -> None:
 def test_an_exit_for_an_alert_is_sent_after_its_question() -> None:
     screen = on(PENDING)
     press(screen, "exit")
-    assert (screen.question.title, screen.question.confirm) == ("Exit now?", "exit")
+    assert (screen.question.title, screen.question.confirm) == ("Sell now?", "sell")
     decline(screen)
     assert not screen.given
     confirm(screen)

@@ -442,7 +442,7 @@ async def test_a_key_for_a_row_that_vanished_is_refused_and_said() -> None:
             view.app.said.clear()
             view.app.bring(replace(STATE, risk=replace(STATE.risk, monitors=rest)))
             await view.press(key)
-            assert any("gone" in said for said in view.app.said), key
+            assert any("has just changed" in said for said in view.app.said), key
             assert (view.orders, view.app.dialogs) == ([], []), key
             assert view.screen.table.order.marked == frozenset()
 

@@ -289,7 +289,7 @@ async def test_closed_positions_take_the_place_of_open_ones_and_are_not_traded()
 @pytest.mark.slow
 async def test_an_empty_portfolio_says_why_and_how_to_begin() -> None:
     async with portfolio(replace(STATE, positions=())) as view:
-        assert "Markets (2)" in view.screen.table.empty
+        assert "Press 2, choose a market, press b." in view.screen.table.empty
         await view.press("o")
         assert "No open orders" in view.screen.table.empty
         await view.press("o")
@@ -317,7 +317,7 @@ async def test_a_position_that_vanished_is_not_traded_and_neither_is_its_neighbo
         view.app.bring(replace(STATE, positions=rest))
         await view.press("x")
         assert view.app.dialogs == []
-        assert "gone" in view.app.said[-1]
+        assert "The list has just changed" in view.app.said[-1]
 
 
 @pytest.mark.slow
@@ -328,7 +328,7 @@ async def test_of_an_empty_list_no_row_is_said_to_be_gone_and_a_new_one_is_highl
         view.app.bring(replace(STATE, positions=()))
         assert table.has_just_fallen
         await view.press("x")
-        assert "gone" in view.app.said[-1]
+        assert "The list has just changed" in view.app.said[-1]
         table._fall.end()
         await view.press("x")
         assert view.app.said[-1] == table.empty
@@ -375,7 +375,7 @@ async def test_numbers_are_explained() -> None:
         await view.pilot.pause()
         assert isinstance(view.app.screen, Explain)
         shown = str(view.app.screen.query_one(Static).content)
-        for words in ("mark value, $SIM", "shares x price", "exit value", "equity, $SIM"):
+        for words in ("mark value, $SIM", "shares x price", "sale value", "equity, $SIM"):
             assert words in shown
 
 
@@ -446,7 +446,7 @@ async def test_a_key_counts_from_its_press_however_late_its_turn_comes(
         view.app.post_message(key)
         await view.pilot.pause()
         assert bool(view.app.dialogs) is acts
-        assert acts or "gone" in view.app.said[-1]
+        assert acts or "The list has just changed" in view.app.said[-1]
 
 
 @pytest.mark.slow
@@ -528,8 +528,8 @@ def test_sums_of_the_list_are_by_currency_and_unknown_while_one_part_is() -> Non
     real = replace(play, venue=Venue.EVM, exit_value=None)
     view = ViewContext.of(STATE, NOW, 80)
     assert [bit.text.plain for bit in totals((play, real, play), view)] == [
-        "2 in $SIM  value 4.00  exit 2.00  P&L -2.00",
-        f"1 in USDC.e  value 2.00  exit {formats.NOT_KNOWN}  P&L -1.00",
+        "2 in $SIM  value 4.00  sale value 2.00  P&L -2.00",
+        f"1 in USDC.e  value 2.00  sale value {formats.NOT_KNOWN}  P&L -1.00",
     ]
     assert totals((), view) == ()
 
@@ -542,9 +542,9 @@ async def test_no_label_of_a_position_on_a_real_venue_is_cut(size: tuple[int, in
         await view.press("enter")
         body = view.part(".detail-body")
         assert "…" not in body
-        for label in ("cost USDC.e", "mark value", "exit value", "unrealized", "realized"):
+        for label in ("cost USDC.e", "mark value", "sale value", "unrealized", "realized"):
             assert label in body
-        assert ("exit value USDC.e" in body) is (size != WIDE)
+        assert ("sale value USDC.e" in body) is (size != WIDE)
 
 
 @pytest.mark.slow

@@ -238,11 +238,11 @@ async def test_a_row_of_another_session_brings_that_session_to_the_front() -> No
 async def test_without_a_session_it_says_what_to_do(size: tuple[int, int]) -> None:
     async with running(replace(STATE, research=ResearchView()), size=size) as seen:
         await seen.press("6")
-        assert "No sessions" in text(seen)
+        assert "Improve a skill" in text(seen)
         assert "Pro plan" not in text(seen)
         await seen.bring(replace(STATE, research=ResearchView(needs_plan=True)))
         assert "Pro plan" in text(seen)
-        assert "No sessions" not in text(seen)
+        assert "Improve a skill" not in text(seen)
 
 
 @pytest.mark.slow
@@ -260,7 +260,7 @@ async def test_a_session_without_experiments_says_what_brings_the_first(
             await seen.bring(replace(STATE, research=research))
             told = " ".join(text(seen).split())
             assert wanted in told
-            assert "No sessions" not in told
+            assert "Improve a skill" not in told
 
 
 def test_thresholds_are_read_as_a_person_writes_them() -> None:

@@ -111,10 +111,10 @@ async def test_the_defaults_are_typed_in_percent_and_shown_as_prices() -> None:
     async with opened(DefaultsForm(STATE, NOW, DEFAULTS), STATE) as form:
         assert (form.line(STOP.name).value, form.line(TARGET.name).value) == ("20", "")
         assert form.problem == "No change yet"
-        assert f"at 0.400 or below, at {formats.NOT_KNOWN}" in form.told("form-preview")
+        assert "stop at 0.400, no target" in form.told("form-preview")
         await form.type(STOP.name, "10")
         await form.type(TARGET.name, "30")
-        assert "sold at 0.450 or below, at 0.650 or above" in form.told("form-preview")
+        assert "stop at 0.450, target at 0.650" in form.told("form-preview")
         await form.press("enter")
         assert form.returned == [RiskDefaults(0.1, 0.3, auto_monitor=True)]
 

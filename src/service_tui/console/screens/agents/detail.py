@@ -230,7 +230,7 @@ def _parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
     leashes = [leashe for leashe in supervision.leashes if leashe.agent_id == agent.agent_id]
     leashes.sort(key=lambda one: one != bound)
     if leashes:
-        yield "leash", Text("\n").join(_leash_line(leashe, view) for leashe in leashes)
+        yield "permissions", Text("\n").join(_leash_line(leashe, view) for leashe in leashes)
     runs = supervision.runs_of(agent.agent_id)
     if runs:
         yield "skills", Text("\n").join(_run_line(run, view.now) for run in runs)
@@ -304,7 +304,7 @@ def _run_line(run: SkillRunView, now: Timestamp) -> Text:
 
 def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
     """A skill's figures: profit, share of wins, confidence and accuracy, edge."""
-    name = formats.plain(result.skill_slug or "no skill", 30).plain
+    name = formats.plain(result.skill_slug or "no skill named", 30).plain
     head = Text.assemble(
         (name, "bold"),
         ("  realized ", "muted"),
@@ -315,7 +315,7 @@ def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
     facts = [*_facts(result)]
     if result.win_rate is not None:
         decided = result.wins + result.losses
-        facts.insert(0, f"won {result.win_rate:.0%} of {decided:,} sales and payouts")
+        facts.insert(0, f"won {result.wins:,} of {decided:,} closed")
     if facts:
         for line in _wrapped(facts, max(20, view.width - 2)):
             head.append(f"\n  {line}")

@@ -347,7 +347,7 @@ AGENTS: Final = TableSpec[AgentView](
             tier=112,
         ),
         Column(
-            "leash", "mode", 9, _leash_of, sort_key=lambda agent, view: _leash_of(agent, view).plain
+            "leash", "may", 9, _leash_of, sort_key=lambda agent, view: _leash_of(agent, view).plain
         ),
         _money_column("equity", "equity", lambda agent: agent.equity, formats.money, tier=62),
         _money_column("today", "today", lambda agent: agent.day_pnl, formats.pnl),

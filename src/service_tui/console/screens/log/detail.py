@@ -7,6 +7,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import of_wall
+from service_tui.console.keys import cap
 from service_tui.console.screens.log.table import event_text, words
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.slices.log import ActionView, LogView
@@ -26,11 +27,9 @@ def chain_text(log: LogView, now: Timestamp) -> Text:
         return Text.assemble(("✗ log damaged: ", "bold loss"), broken, (upto, "muted"))
     since = log.count - log.verified
     age = formats.age(log.checked_at, now)
-    more = f"; {since:,} written since" if since > 0 else ""
+    more = f", {since:,} not yet ({cap('log.verify')})" if since > 0 else ""
     return Text.assemble(
-        ("✓ log verified", "profit"),
-        f"  up to entry {log.verified:,}",
-        (f" of {log.count:,}, {age} ago{more}", "muted"),
+        ("✓", "profit"), f" {log.verified:,} entries verified", (f" {age} ago{more}", "muted")
     )
 
 

@@ -76,7 +76,7 @@ def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text
 
 
 def holdings(state: DeskState, market_id: str, width: int) -> Text:
-    """The own position in a market: cost, mark and exit value."""
+    """The own position in a market: cost, mark and sale value."""
     held, masked = state.held(market_id), is_private(state)
     if not held:
         message = if_none(state, f"No position. {cap('markets.buy')} to buy", Topic.POSITIONS)
@@ -173,7 +173,7 @@ def _position_figures(position: PositionView, *, masked: bool) -> tuple[Figure, 
         ("average", formats.price(position.average)),
         ("mark", formats.price(position.mark_price)),
         ("mark value", formats.money(position.mark_value, masked=masked)),
-        ("exit value", formats.money(position.exit_value, masked=masked)),
+        ("sale value", formats.money(position.exit_value, masked=masked)),
         ("unrealized", Text.assemble(formats.pnl(position.unrealized, masked=masked), percent)),
         ("realized", formats.pnl(position.realized, masked=masked)),
     )

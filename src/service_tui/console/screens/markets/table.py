@@ -108,7 +108,7 @@ MARKETS: Final = TableSpec[MarketView](
     key=lambda market: market.market_id,
     columns=(
         Column("sign", "", 1, _sign, in_gutter=True),
-        ending_market_column("question", "question", 24),
+        ending_market_column("question", "market", 24),
         price_column("price", "YES", 6, lambda market: market.price),
         figure_column("change", "24h pt", 6, lambda market: market.change, formats.points, tier=66),
         Column(
@@ -122,7 +122,7 @@ MARKETS: Final = TableSpec[MarketView](
         ),
         Column(
             "volume",
-            "vol $",
+            "24h $",
             5,
             lambda market, _: formats.money_short(market.volume),
             sort_key=lambda market, _: market.volume,

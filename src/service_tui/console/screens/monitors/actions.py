@@ -221,7 +221,7 @@ def _confirm_exit(screen: RiskScreen, alert: AlertView) -> None:
         if confirmed:
             screen.give(ExitAlert(alert.alert_id))
 
-    question = Question("Exit now?", exit_question(alert, screen.view), "exit")
+    question = Question("Sell now?", exit_question(alert, screen.view), "sell")
     screen.open_dialog(Confirm(question), answered)
 
 

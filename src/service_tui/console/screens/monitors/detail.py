@@ -360,7 +360,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             age,
         ),
         Explanation(
-            f"exit value, {formats.unit(row.venue)}",
+            f"sale value, {formats.unit(row.venue)}",
             view.money(row.exit_value),
             "proceeds of selling all now, slippage included",
             (shares, mark),

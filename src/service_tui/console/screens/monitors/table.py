@@ -338,7 +338,7 @@ MONITORS: Final = TableSpec[MonitorView](
             tier=140,
             glows=False,
         ),
-        amount_column("exit", "exit value", 10, lambda row: row.exit_value, formats.money, tier=88),
+        amount_column("exit", "sale value", 10, lambda row: row.exit_value, formats.money, tier=88),
         amount_column("pnl", "exit P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
         word_column("kind", "set", 6, kind_word, tier=98),
         Column(
@@ -442,7 +442,7 @@ EXITS: Final = TableSpec[ExitView](
         amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=92),
         amount_column("proceeds", "proceeds", 10, lambda row: row.proceeds, formats.money),
         amount_column("pnl", "P&L", 9, lambda row: row.pnl, formats.pnl),
-        word_column("by", "sold by", 11, sold_by, tier=106),
+        word_column("by", "sold by", 13, sold_by, tier=106),
         word_column("venue", "venue", 9, lambda row: row.venue.value, tier=130),
     ),
     search_text=_exit_text,

@@ -131,7 +131,7 @@ def position_head(position: PositionView) -> Text:
 
 
 def position_body(position: PositionView, view: ViewContext) -> Text:
-    """The cost, mark and exit value of the position."""
+    """The cost, mark and sale value of the position."""
     opened = (
         ("opened", Text.assemble(formats.age(position.opened_at, view.now), " ago"))
         if position.opened_at is not None
@@ -146,7 +146,7 @@ def position_body(position: PositionView, view: ViewContext) -> Text:
             ("average", formats.price(position.average)),
             ("mark", formats.price(position.mark_price)),
             (f"mark value{behind}", view.money(position.mark_value)),
-            (f"exit value{behind}", view.money(position.exit_value)),
+            (f"sale value{behind}", view.money(position.exit_value)),
             (f"unrealized{behind}", view.pnl(position.unrealized)),
             (f"realized{behind}", view.pnl(position.realized)),
             ("P&L %", formats.percent_change(position.pnl_pct)),
@@ -201,7 +201,7 @@ def _mark_and_exit(position: PositionView) -> Text:
         "muted",
     )
     if position.exit_value is None or position.mark_value <= 0:
-        return message.append(". No exit value now.")
+        return message.append(". No sale value now.")
     less = (position.mark_value - position.exit_value) / position.mark_value
     text = formats.percent(less).plain
     return message.append(f": {text} below mark.")

@@ -33,8 +33,8 @@ from service_tui.units import Micros, Timestamp, decimal, sum_of
 
 _EMPTY: Final = {
     Phase.CONNECTING: "Connecting to the service.\n\nPositions appear with its first answer.",
-    Phase.ONLINE: "No open positions.\n\nMarkets ({app.markets}): put the cursor on one, "
-    "{markets.buy} buys.",
+    Phase.ONLINE: "No open positions.\n\nPress {app.markets}, choose a market, press "
+    "{markets.buy}.",
     Phase.OFFLINE: "The service cannot be reached: {problem}.\n\n{app.refresh} retries now.",
     Phase.UNAUTHORIZED: "The service refuses this key: {problem}.\n\nSettings ({app.settings}) "
     "show which.",
@@ -189,7 +189,7 @@ def totals(rows: Iterable[object], view: ViewContext) -> tuple[Bit, ...]:
         else:
             sums = [
                 ("value", view.money(_sum(held.mark_value for held in own))),
-                ("exit", view.money(_sum(held.exit_value for held in own))),
+                ("sale value", view.money(_sum(held.exit_value for held in own))),
                 ("P&L", view.pnl(_sum(held.unrealized for held in own))),
             ]
         bits.append(sums_bit(f"{len(own):,} in {currency}", sums, ahead=len(bits)))
@@ -217,7 +217,7 @@ OPEN: Final = TableSpec[PositionView](
         price_column("mark", "mark", 6, lambda row: row.mark_price),
         _MONEY,
         amount_column("value", "value $", 9, lambda row: row.mark_value, formats.money),
-        amount_column("exit", "exit $", 9, lambda row: row.exit_value, formats.money, tier=108),
+        amount_column("exit", "sale $", 9, lambda row: row.exit_value, formats.money, tier=108),
         amount_column("pnl", "P&L $", 9, lambda row: row.unrealized, formats.pnl),
         figure_column(
             "percent", "P&L %", 7, lambda row: row.pnl_pct, formats.percent_change, tier=97

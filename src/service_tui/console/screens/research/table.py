@@ -19,8 +19,8 @@ from service_tui.folding import folded
 from service_tui.terms import SessionState
 
 NO_SESSION: Final = (
-    "No sessions. {research.new} starts one in a git repository, or an MCP client calls "
-    "init_experiment on 'service-tui autoresearch'."
+    "Improve a skill by experiments. This needs a git folder with the skill: {research.new} starts "
+    "a session there, or 'service-tui autoresearch' for an MCP client."
 )
 NO_EXPERIMENT: Final = (
     "No experiments. The MCP client of 'service-tui autoresearch' calls run_experiment, then "

@@ -179,7 +179,7 @@ def _service(state: DeskState) -> Text:
         ("mode", mode),
         ("venue", Text(service.venue.value)),
         ("response time", Text(took)),
-        ("invalid rows", formats.count(service.dropped_rows)),
+        ("rejected rows", formats.count(service.dropped_rows)),
     )
     if not service.embedded:
         return _rows(rows)

@@ -163,11 +163,10 @@ class DefaultsForm(Form[RiskDefaults]):
         below = None if stop is None else _EXAMPLE * (1 - stop)
         above = None if target is None else _EXAMPLE * (1 + target)
         message = Text.assemble(
-            ("bought at 0.500, sold at ", "muted"),
-            formats.price(below),
-            (" or below, at ", "muted"),
-            formats.price(above),
-            (" or above", "muted"),
+            ("Example: bought at 0.50, ", "muted"),
+            *_exit_example("stop", below),
+            ", ",
+            *_exit_example("target", above),
         )
         return {
             "form-question": "Protects every new buy.",
@@ -191,7 +190,7 @@ class DefaultsForm(Form[RiskDefaults]):
 # -- notices --------------------------------------------------------------------------------------
 
 _CHANNEL_TEXTS: Final = {
-    Channel.TOAST: "a message in the corner for five seconds",
+    Channel.TOAST: "a message in the corner, unless screen 0 lists it",
     Channel.BADGE: "counted in the top line until viewed (0 or 3)",
     Channel.BELL: "terminal bell, one for several",
     Channel.DESKTOP: "desktop notification, one for several",
@@ -284,3 +283,10 @@ class QuietForm(Form[Hours]):
             "form-preview": Text(message, "warn" if now else "muted"),
             "form-hint": Text(kept, "muted"),
         }
+
+
+def _exit_example(name: str, price: float | None) -> tuple[Text, ...]:
+    """A stop or a target of the example."""
+    if price is None:
+        return (Text(f"no {name}", "muted"),)
+    return Text(f"{name} at ", "muted"), formats.price(price)
