@@ -1,115 +1,152 @@
-"""The tour: each step is done once the desk shows it, and names the keys in use."""
+"""The tour: each step is done once the desk shows it, and says what to do on the way."""
 
 from dataclasses import replace
 
 import pytest
 
 from kit.console.doors import running, seen_before
-from kit.samples.desk import NOW, sample_state
+from kit.samples.desk import sample_state
+from kit.samples.fleet import fleet_state, held_of
 from kit.samples.guarded import guarded_state
-from kit.samples.reactor import reactor_state
 from service_tui.console.messages import TourRequested
-from service_tui.console.tour import STEPS, Tour
-from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.reactor import ReactorView, SignalState
+from service_tui.console.tour import STEPS, Tour, TourView
 from service_tui.desk.slices.tickets import TicketState
-from service_tui.terms import Venue
+from service_tui.desk.state import DeskState
+from service_tui.terms import HeldStatus, Venue
+
+WATCH, ANSWER, PAUSE, RESUME, HALT, LET_GO, REPLAY, BUY, STOP = range(len(STEPS))
 
 
-def test_each_step_waits_for_what_the_person_does() -> None:
-    state = replace(sample_state(), quote=None)
-    tour = Tour(state).advanced(state, NOW, "portfolio")
-    assert tour.place == 0
-    tour = tour.advanced(state, NOW, "markets")
-    assert tour.place == 1
-    refused = replace(state, quote=QuoteView(1, ok=False, problem="no"))
-    assert tour.advanced(refused, NOW, "markets") == tour
-    state = replace(state, quote=QuoteView(2, ok=True))
-    # A quote from before the tour is not the person's answer to it.
-    assert replace(tour, start=state).advanced(state, NOW, "markets").place == 1
-    tour = tour.advanced(state, NOW, "markets")
-    assert tour.place == 2
+def with_agents(state: DeskState, **changes: object) -> DeskState:
+    """The state with all agents but the person's own changed."""
+    assert state.fleet is not None
+    agents = tuple(one if one.is_own else replace(one, **changes) for one in state.fleet.agents)
+    return replace(state, fleet=replace(state.fleet, agents=agents))
 
-    ticket = replace(state.tickets[0], ticket_id="new", kind="trade", state=TicketState.REFUSED)
-    assert tour.advanced(replace(state, tickets=(ticket,)), NOW, "markets") == tour
-    ticket = replace(ticket, state=TicketState.DONE)
-    state = replace(state, tickets=(ticket, *state.tickets))
-    tour = tour.advanced(state, NOW, "markets")
-    assert tour.place == 3
 
+STATE = with_agents(replace(fleet_state(), halt=None, tickets=()), paused=False, retired=False)
+HALTED = replace(
+    STATE, world=replace(STATE.world, halted_at=STATE.world.wall_at) if STATE.world else None
+)
+
+
+def after(place: int, state: DeskState, screen: str = "agents", **seen: bool) -> int:
+    """How many steps are done after a state, at this step until now."""
+    tour = Tour(STATE, place)
+    return tour.advanced(TourView(tour.start, state, screen, **seen)).place
+
+
+def test_agents_are_watched_first() -> None:
+    assert after(WATCH, STATE, "portfolio") == WATCH
+    assert after(WATCH, STATE, "agents") == ANSWER
+
+
+def test_a_request_is_answered_or_there_is_nobody_to_ask() -> None:
+    decided = (held_of("h9", status=HeldStatus.APPROVED),)
+    quiet = replace(STATE, supervision=replace(STATE.supervision, held=(), decided=()))
+    assert after(ANSWER, quiet) == ANSWER
+    answered = replace(STATE, supervision=replace(STATE.supervision, decided=decided))
+    assert after(ANSWER, answered) == PAUSE
+    assert after(ANSWER, with_agents(quiet, retired=True)) == PAUSE
+    # Neither has a step that no agent can take.
+    assert after(PAUSE, with_agents(quiet, retired=True)) == RESUME
+    assert after(RESUME, with_agents(quiet, retired=True)) == HALT
+
+
+def test_a_request_is_named_or_waited_for() -> None:
+    tour = Tour(STATE, ANSWER)
+    quiet = replace(STATE, supervision=replace(STATE.supervision, held=()))
+    assert "within a minute" in tour.text(TourView(STATE, quiet, "agents"))
+    asked = replace(STATE, supervision=replace(STATE.supervision, held=(held_of("h1"),)))
+    text = tour.text(TourView(STATE, asked, "agents"))
+    assert held_of("h1").agent_name in text
+    assert "esc leaves it waiting" in text
+
+
+def test_agents_are_paused_and_let_go_and_all_are_halted_and_let_go() -> None:
+    assert after(PAUSE, STATE) == PAUSE
+    assert after(PAUSE, with_agents(STATE, paused=True)) == RESUME
+    assert after(RESUME, with_agents(STATE, paused=True)) == RESUME
+    assert after(RESUME, STATE) == HALT
+    assert after(HALT, STATE) == HALT
+    assert after(HALT, HALTED) == LET_GO
+    assert after(LET_GO, HALTED) == LET_GO
+    assert after(LET_GO, STATE) == REPLAY
+
+
+def test_the_past_is_looked_at_where_it_is_recorded() -> None:
+    assert after(REPLAY, STATE) == REPLAY
+    assert after(REPLAY, STATE, has_replayed=True) == BUY
+    assert after(REPLAY, STATE, is_recorded=False) == BUY
+
+
+def test_a_buy_is_led_from_the_list_to_the_ticket() -> None:
+    tour = Tour(STATE, BUY)
+    assert "{app.markets}" in tour.text(TourView(STATE, STATE, "agents"))
+    assert "{markets.buy}" in tour.text(TourView(STATE, STATE, "markets"))
+    ticket = tour.text(TourView(STATE, STATE, "markets", has_dialog=True))
+    assert "esc leaves and sends nothing" in ticket
+    known = sample_state().tickets[0]
+    done = replace(known, ticket_id="new", kind="trade", state=TicketState.DONE)
+    refused = replace(done, state=TicketState.REFUSED)
+    assert after(BUY, replace(STATE, tickets=(refused,))) == BUY
+    assert after(BUY, replace(STATE, tickets=(done,))) == STOP
+
+
+def test_a_changed_stop_ends_the_tour() -> None:
     first, *others = guarded_state().risk.monitors
-    state = replace(state, risk=replace(state.risk, monitors=(first, *others)))
-    tour = replace(tour, start=state)
+    state = replace(STATE, risk=replace(STATE.risk, monitors=(first, *others)))
+    tour = Tour(state, STOP)
     arrived = replace(first, market_id="m-other")
     enrolled = replace(state, risk=replace(state.risk, monitors=(arrived, first, *others)))
-    assert tour.advanced(enrolled, NOW, "monitors") == tour
+    assert tour.advanced(TourView(state, enrolled, "monitors")) == tour
     moved = replace(first, stop_loss_pct=0.11)
-    state = replace(state, risk=replace(state.risk, monitors=(moved, *others)))
-    tour = tour.advanced(state, NOW, "monitors")
-    assert tour.place == 4
-    assert not tour.is_over
-
-    mirrored = replace(
-        reactor_state().reactor.signals[0], signal_id="s", state=SignalState.MIRRORED
-    )
-    done = replace(state, reactor=replace(state.reactor, signals=(mirrored,)))
-    assert tour.advanced(done, NOW, "reactor").is_over
-    assert tour.advanced(done, NOW, "reactor").text(done, NOW, "reactor") == ""
-
-
-def test_the_last_step_names_the_next_key_on_the_way() -> None:
-    state = reactor_state()
-    tour = Tour(state, len(STEPS) - 1)
-    assert "{app.reactor}" in tour.text(state, NOW, "markets")
-    empty = replace(state, reactor=ReactorView())
-    assert "{reactor.follow}" in tour.text(empty, NOW, "reactor")
-    assert state.reactor.config is not None
-    off = replace(state.reactor, config=replace(state.reactor.config, enabled=False))
-    followed = replace(state, reactor=off)
-    assert "{reactor.run}" in tour.text(followed, NOW, "reactor")
-    waiting = replace(state, reactor=replace(state.reactor, signals=()))
-    assert "wait for a signal" in tour.text(waiting, NOW, "reactor")
+    changed = replace(state, risk=replace(state.risk, monitors=(moved, *others)))
+    over = tour.advanced(TourView(state, changed, "monitors"))
+    assert over.is_over
+    assert over.text(TourView(state, changed, "monitors")) == ""
 
 
 @pytest.mark.slow
 async def test_the_step_stands_below_the_head_until_it_is_done_or_left() -> None:
-    async with running(seen_before(sample_state()), first="portfolio", size=(80, 24)) as seen:
+    async with running(seen_before(STATE), first="portfolio", size=(80, 24)) as seen:
         seen.app.post_message(TourRequested())
-        await seen.until(lambda: "TOUR 1/5" in seen.text)
-        assert "2 lists the markets" in seen.text
-        await seen.press("2")
-        await seen.until(lambda: "TOUR 2/5 b opens a ticket: type 25, read the quote" in seen.text)
+        await seen.until(lambda: f"TOUR 1/{len(STEPS)}" in seen.text)
+        assert "7 shows the agents" in seen.text
+        await seen.press("7")
+        await seen.until(lambda: f"TOUR 2/{len(STEPS)}" in seen.text)
         await seen.press("colon", *"tour end", "enter")
         await seen.until(lambda: "TOUR" not in seen.text)
-        assert seen.app.guide.tour is None
+        await seen.press("colon", *"tour end", "enter")
+        await seen.until(lambda: any("no tour is under way" in toast for toast in seen.toasts))
 
 
 @pytest.mark.slow
-async def test_the_cursor_stands_on_the_row_of_the_step() -> None:
+async def test_the_last_step_ends_the_tour_and_says_so() -> None:
+    state = seen_before(guarded_state())
+    first, *others = state.risk.monitors
+    async with running(state, first="monitors", size=(120, 40)) as seen:
+        seen.app.guide.tour = Tour(state, STOP)
+        moved = replace(first, stop_loss_pct=0.11)
+        await seen.bring(replace(state, risk=replace(state.risk, monitors=(moved, *others))))
+        await seen.until(lambda: any("tour done" in toast for toast in seen.toasts))
+        assert "TOUR" not in seen.text
+
+
+@pytest.mark.slow
+async def test_the_cursor_stands_on_the_monitor_of_what_was_bought() -> None:
     state = seen_before(guarded_state())
     monitor = next(one for one in state.risk.monitors[2:] if one.venue is Venue.SIM)
     ticket = replace(state.tickets[0], kind="trade", state=TicketState.DONE, holding=monitor.key)
-    able = next(
-        one
-        for one in reactor_state().reactor.signals
-        if one.can_mirror(NOW) and not one.is_too_dear
-    )
-    ended = replace(able, signal_id="old", state=SignalState.MIRRORED)
-    reactor = replace(reactor_state().reactor, signals=(ended, able))
-    state = replace(state, tickets=(ticket, *state.tickets), reactor=reactor)
+    state = replace(state, tickets=(ticket, *state.tickets))
     async with running(state, first="markets", size=(120, 40)) as seen:
-        seen.app.guide.tour = Tour(state, 3)
+        seen.app.guide.tour = Tour(state, STOP)
         await seen.press("3")
         await seen.bring(replace(state, stars=frozenset({"x"})))
         assert seen.app.front.current_row() == monitor.key
         await seen.press("g")
         await seen.bring(state)
         assert seen.app.front.current_row() != monitor.key
-        seen.app.guide.tour = Tour(state, 4)
-        await seen.press("4")
-        await seen.bring(replace(state, stars=frozenset({"x"})))
-        assert seen.app.front.current_row() == able.signal_id
-        assert "f buys what the selected signal bought" in seen.text
 
 
 @pytest.mark.slow
@@ -117,5 +154,6 @@ async def test_no_tour_without_play_money() -> None:
     state = seen_before(sample_state())
     remote = replace(state, service=replace(state.service, embedded=False))
     async with running(remote, first="markets") as seen:
-        seen.app.guide.begin()
-        assert seen.app.guide.tour is None
+        seen.app.post_message(TourRequested())
+        await seen.until(lambda: any("play money" in toast for toast in seen.toasts))
+        assert "TOUR" not in seen.text

@@ -72,7 +72,7 @@ DEMOS: Final = (
     DemoAgent(
         f"{PREFIX}news",
         "Demo: buys in the direction of headlines, and asks you before each buy.",
-        _news, LeashMode.ASK, 60.0, first_s=8.0, every_s=150.0,
+        _news, LeashMode.ASK, 60.0, first_s=8.0, every_s=40.0,
     ),
     DemoAgent(
         f"{PREFIX}momentum",
@@ -158,14 +158,16 @@ class DemoDesk:
             while not agent.settings.retired:
                 is_barred = agent.settings.suspended or agent.settings.is_paused
                 if not (is_barred or self._desk.state.halted_since):
-                    await self._look(client, demo, taken=frozenset(agent.positions))
+                    await self._look(client, demo, agent_id)
                 await clock.sleep(demo.every_s * rng.uniform(0.7, 1.3))
 
-    async def _look(self, client: Client, demo: DemoAgent, *, taken: frozenset[str]) -> None:
-        """Buy the best new idea, if there is one."""
+    async def _look(self, client: Client, demo: DemoAgent, agent_id: str) -> None:
+        """Buy the best new idea, if there is one; no second one while a request waits."""
         state = self._desk.state
-        waiting = {trade.market_id for trade in state.supervision.held}
-        idea = first_new(demo.ideas(state), state.markets, taken | waiting)
+        if any(trade.agent_id == agent_id for trade in state.supervision.held):
+            return
+        taken = self._sim.service.world.agents[agent_id].positions
+        idea = first_new(demo.ideas(state), state.markets, taken)
         if idea is None:
             return
         request = TradeRequest(

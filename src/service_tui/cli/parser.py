@@ -57,7 +57,7 @@ OWN_WORLD: Final[Mapping[str, str]] = {
 PLAIN: Final[Mapping[str, str]] = {
     "halt": "halt all buys now, for every agent; survives a restart",
     "resume": "end the halt, after a typed word",
-    "tour": "open the desk with five guided steps: buy, stop, mirror",
+    "tour": "open the desk with a guided tour: allow, pause, halt, replay, trade",
     "doctor": "check paths, versions and problems",
 }
 """Commands with the common flags alone, with their help."""
@@ -112,7 +112,7 @@ examples:
   service-tui login --url https://host       store the key of another service (prompts for it)
   service-tui --url https://host             open the desk on it
   service-tui keys create                    create a wallet key; also import, list, remove
-  service-tui tour                           five guided steps: buy, stop, mirror
+  service-tui tour                           a guided tour: allow, pause, halt, replay, trade
   service-tui replay --at 03:12              the desk as it was then; nothing can be sent
   service-tui drill flash-crash              practise a bad day; --list shows all and results
   service-tui demo --screenshot DIR          draw pictures of the screens

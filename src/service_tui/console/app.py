@@ -249,7 +249,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         )
         self.halting = HaltPages(self)
         self.approving = ApprovalPages(self)
-        self.guide = TourGuide(self)
+        self.guide = TourGuide(self, lambda: player() is not None)
         self.drill = DrillPages(self)
         self.replay = ReplayPages(
             self,
@@ -305,6 +305,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             self.replay.toggle()
         elif page is FirstPage.TOUR:
             self.guide.begin()
+            self.action_welcome()
         elif page is FirstPage.WELCOME:
             self.action_welcome()
         self.drill.show()

@@ -1,25 +1,30 @@
-"""The tour: five steps with play money, each done once the desk shows it. Pure."""
+"""The tour: what a supervisor does, step by step, each done once the desk shows it. Pure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.slices.reactor import SignalState, SignalView
+from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
 
-DONE: Final = "tour done: a trade, a stop and a mirrored signal. {app.help} lists every key"
+DONE: Final = "tour done: you have allowed, paused, halted and traded. {app.help} lists every key"
 
 
 @dataclass(frozen=True, slots=True)
 class TourView:
-    """What a step looks at: the state at its start and now, and the screen in front."""
+    """What a step looks at: the state at its start and now, and what is in front.
+
+    `has_dialog`: a form or a page lies over the screen. `has_replayed`: the past was looked at
+    since the step began. `is_recorded`: there is a past to look at.
+    """
 
     start: DeskState
     state: DeskState
-    now: Timestamp
     screen: str
+    has_dialog: bool = False
+    has_replayed: bool = False
+    is_recorded: bool = True
 
 
 def _no_row(view: TourView, before: str) -> str:
@@ -39,9 +44,43 @@ class TourStep:
     row: Callable[[TourView, str], str] = _no_row
 
 
-def _quoted(view: TourView) -> bool:
-    quote, before = view.state.quote, view.start.quote
-    return quote is not None and quote.ok and quote != before
+def _others(state: DeskState) -> tuple[AgentView, ...]:
+    """The agents to supervise."""
+    every = () if state.fleet is None else state.fleet.agents
+    return tuple(one for one in every if not (one.is_own or one.retired))
+
+
+def _request_text(view: TourView) -> str:
+    if not view.state.supervision.held:
+        return "an agent that has to ask will do so within a minute: wait for its request"
+    name = view.state.supervision.held[0].agent_name
+    return (
+        f"{{app.approvals}} opens the request of {name}: allow or refuse it; esc leaves it waiting"
+    )
+
+
+def _answered(view: TourView) -> bool:
+    """True once a request was answered, or where nobody is to ask."""
+    known = {one.held_id for one in view.start.supervision.decided}
+    is_decided = any(one.held_id not in known for one in view.state.supervision.decided)
+    return is_decided or not (_others(view.state) or view.state.supervision.held)
+
+
+def _paused(view: TourView) -> bool:
+    agents = _others(view.state)
+    return not agents or any(one.paused for one in agents)
+
+
+def _unpaused(view: TourView) -> bool:
+    return not any(one.paused for one in _others(view.state))
+
+
+def _buy_text(view: TourView) -> str:
+    if view.has_dialog:
+        return "type 25, read the quote, enter buys; esc leaves and sends nothing"
+    if view.screen != "markets":
+        return "now trade yourself, with play money: {app.markets} lists the markets"
+    return "choose a market, {markets.buy} opens the ticket"
 
 
 def _bought(view: TourView) -> bool:
@@ -78,56 +117,32 @@ def _bought_row(view: TourView, _: str) -> str:
     return key if any(one.key == key for one in view.state.risk.monitors) else ""
 
 
-def _signal_row(view: TourView, before: str) -> str:
-    """A signal that can be mirrored: the one before as long as it can be."""
-    if view.screen != "reactor":
-        return ""
-    rows = [one.signal_id for one in _able(view)]
-    return before if before in rows else next(iter(rows), "")
-
-
-def _able(view: TourView) -> list[SignalView]:
-    return [
-        one
-        for one in view.state.reactor.signals
-        if one.can_mirror(view.now) and not one.is_too_dear
-    ]
-
-
-def _mirrored(view: TourView) -> bool:
-    return _mirrored_ids(view.state) > _mirrored_ids(view.start)
-
-
-def _mirrored_ids(state: DeskState) -> frozenset[str]:
-    signals = state.reactor.signals
-    return frozenset(one.signal_id for one in signals if one.state is SignalState.MIRRORED)
-
-
-def _mirror_text(view: TourView) -> str:
-    """The next key on the way to a mirrored signal."""
-    reactor = view.state.reactor
-    if view.screen != "reactor":
-        return "{app.reactor} shows the trades of other wallets"
-    if reactor.config is None or not reactor.config.wallets:
-        return "{reactor.follow} follows a wallet: choose one of the list"
-    if not reactor.is_enabled:
-        return "{reactor.run} turns the reactor on"
-    if _able(view):
-        return "{reactor.mirror} buys what the selected signal bought"
-    return "wait for a signal; {app.faster} makes the world faster"
-
-
 STEPS: Final = (
     TourStep(
-        lambda _: "{app.markets} lists the markets",
-        lambda view: view.screen == "markets",
+        lambda _: "{app.agents} shows the agents: what they hold, what they bought and why",
+        lambda view: view.screen == "agents",
     ),
-    TourStep(lambda _: "{markets.buy} opens a ticket: type 25, read the quote", _quoted),
-    TourStep(lambda _: "enter places the order; the money is play money", _bought),
+    TourStep(_request_text, _answered),
+    TourStep(
+        lambda _: "{app.agents}, then {agents.pause}: the highlighted agent stops buying", _paused
+    ),
+    TourStep(lambda _: "{agents.pause} again, and yes: it may buy again", _unpaused),
+    TourStep(
+        lambda _: "{app.halt} stops every agent at once, from anywhere",
+        lambda view: view.state.halted_since is not None,
+    ),
+    TourStep(
+        lambda _: "{app.resume} lets them trade again, after a question",
+        lambda view: view.state.halted_since is None,
+    ),
+    TourStep(
+        lambda _: "{app.replay} shows the desk as it was a while ago; the same key returns",
+        lambda view: view.has_replayed or not view.is_recorded,
+    ),
+    TourStep(_buy_text, _bought),
     TourStep(_stop_text, _has_new_stop, _bought_row),
-    TourStep(_mirror_text, _mirrored, _signal_row),
 )
-"""In their order; the last ones are the point: a trade, a stop, a mirrored signal."""
+"""In their order: what a supervisor does all day, then a trade of one's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +157,16 @@ class Tour:
         """True once every step is done."""
         return self.place >= len(STEPS)
 
-    def advanced(self, state: DeskState, now: Timestamp, screen: str) -> "Tour":
-        """The tour after this state; at most one step further."""
-        if self.is_over or not STEPS[self.place].is_done(TourView(self.start, state, now, screen)):
+    def advanced(self, view: TourView) -> "Tour":
+        """The tour after what a step has seen; at most one step further."""
+        if self.is_over or not STEPS[self.place].is_done(view):
             return self
-        return replace(self, start=state, place=self.place + 1)
+        return replace(self, start=view.state, place=self.place + 1)
 
     def row(self, view: TourView, before: str) -> str:
         """The row that the step is about; empty for none. `before` had its cursor until now."""
         return "" if self.is_over else STEPS[self.place].row(view, before)
 
-    def text(self, state: DeskState, now: Timestamp, screen: str) -> str:
+    def text(self, view: TourView) -> str:
         """What to do now, with ids of keys in braces."""
-        if self.is_over:
-            return ""
-        return STEPS[self.place].text(TourView(self.start, state, now, screen))
+        return "" if self.is_over else STEPS[self.place].text(view)

@@ -209,8 +209,10 @@ class DrillsProvider(DeskProvider):
             yield Candidate("drill: brief or result", category, DrillRequested())
             yield Candidate("drill: end now, without a score", category, DrillRequested(ends=True))
             return
-        tour = Text("five steps with play money", "muted")
-        yield Candidate("tour: buy, stop, mirror", Text("tour", "muted"), TourRequested(), tour)
+        tour = Text("step by step, with play money", "muted")
+        yield Candidate(
+            "tour: allow, pause, halt, replay, trade", Text("tour", "muted"), TourRequested(), tour
+        )
         tail = Text("ends this console", "muted")
         for name, title in self.front.program.drills():
             yield Candidate(f"drill: {title}", category, DrillRequested(name), tail, name)
