@@ -18,6 +18,7 @@ from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
+from service_tui.desk.commands.agents import RefuseHeld
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
@@ -40,6 +41,9 @@ BUYS: Final = (
 """Which of the busiest markets the demo buys, which side, and for how many $SIM."""
 
 PICTURES: Final = (
+    ("agents", "7,j", "night"),
+    ("approval", "ampersand", "night"),
+    ("halt", "f9", "night"),
     ("markets", "2,j,j,j", "night"),
     ("portfolio", "1", "night"),
     ("ticket", "2,j,b,2,5", "night"),
@@ -87,8 +91,8 @@ async def _pictures(screen: str) -> list[tuple[str, str]]:
         return []
     with tempfile.TemporaryDirectory() as folder:
         clock = ManualClock(START)
-        options = Options(Path(folder), Path(folder), Path(folder) / "log", seed=SEED, speed=60)
-        async with _lived_in_desk(options, clock) as desk:
+        options = lived_in_options(Path(folder))
+        async with lived_in_desk(options, clock) as desk:
             drawn = [
                 (name, await _picture(desk, clock, keys, theme))
                 for name, keys, theme in PICTURES[: last + 1]
@@ -96,12 +100,17 @@ async def _pictures(screen: str) -> list[tuple[str, str]]:
             return [picture for picture in drawn if picture[0].startswith(screen)]
 
 
+def lived_in_options(folder: Path) -> Options:
+    """The start of the desk of the pictures: a quick world with its demo agents."""
+    return Options(folder, folder, folder / "log", seed=SEED, speed=60, demo=True)
+
+
 @asynccontextmanager
-async def _lived_in_desk(options: Options, clock: ManualClock) -> AsyncGenerator[Desk]:
-    """A desk with trades, alerts and signals."""
+async def lived_in_desk(options: Options, clock: ManualClock) -> AsyncGenerator[Desk]:
+    """A desk with agents at work, a request, trades, alerts and signals."""
     desk_parts = embedded_parts(options, first_state(options), clock, random.Random(SEED))  # noqa: S311
     async with desk_parts as desk:
-        await _settle(clock, 5)
+        await settle(clock, 5)
         markets = sorted(desk.state.markets.values(), key=lambda market: -(market.volume or 0))
         for index, side, money in BUYS:
             market = markets[index]
@@ -115,16 +124,19 @@ async def _lived_in_desk(options: Options, clock: ManualClock) -> AsyncGenerator
                 question=market.question,
             )
             desk.submit(order)
-            await _settle(clock, 20)
+            await settle(clock, 20)
         for index in (1, 5):
             desk.submit(SetStar(markets[index].market_id, on=True))
         desk.submit(SetPreference("welcome", "seen"))
         desk.submit(SetSpeed(1))
-        await _settle(clock, 20)
+        # What was asked for in the quick world is out of date by now; a fresh request comes soon.
+        for trade in desk.state.supervision.held:
+            desk.submit(RefuseHeld(trade.held_id, trade.question, "too late"))
+        await settle(clock, 60)
         yield desk
 
 
-async def _settle(clock: ManualClock, seconds: int) -> None:
+async def settle(clock: ManualClock, seconds: int) -> None:
     """Let the world run; each second is a tick and a round of the pollers."""
     for _ in range(seconds):
         await clock.advance(1.0)
@@ -152,7 +164,7 @@ async def _picture(desk: Desk, clock: ManualClock, keys: str, theme: str) -> str
         for key in keys.split(","):
             await pilot.press(key)
             await asyncio.sleep(0.2)
-            await _settle(clock, 3)
+            await settle(clock, 3)
             await pilot.pause()
         await asyncio.sleep(0.8)
         await pilot.pause()

@@ -122,7 +122,8 @@ def test_cash_stands_beside_ten_approvals_and_notices(width: int) -> None:
     held = tuple(held_of(f"h{at}") for at in range(10))
     state = replace(STATE, supervision=replace(STATE.supervision, held=held))
     shown = line((*money_bits(state, NOW), *approval_bits(state, NOW), *badge_bits(3)), width)
-    for part in ("equity 8,960.90", "+41.20", "cash 8,214.33", "online 0s"):
+    # Venue and plan stay, whatever waits; the label of the equity goes before the cash does.
+    for part in ("sim", "pro", " 8,960.90", "+41.20", "cash 8,214.33", "online 0s"):
         assert part in shown
     assert ("& 10 approvals" if width > 100 else "&10") in shown
     assert any(words in shown for words in (" 3 notices ", " 3 new "))

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kit.readme.picture import read, written
-from service_tui.app.options import Options
+from service_tui.app.recording import recording
 from service_tui.clock import ManualClock
-from service_tui.commands.demo import SEED, START, _lived_in_desk, _settle
+from service_tui.commands.demo import START, lived_in_desk, lived_in_options, settle
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.desk import Desk
+from service_tui.desk.recording.player import Player
 
 SIZE: Final = (116, 32)
 
@@ -27,14 +28,15 @@ class Step(NamedTuple):
 
 
 STEPS: Final = (
-    Step("0", "0 - what needs you now", 3.0),
-    Step("2 j", "2 - every market; / finds one", 4.0),
-    Step("b", "b - the order ticket", 2.0),
-    Step("2 5", "25 - an amount, and what it buys", 3.0),
-    Step("enter 9", "enter - filled; 9 lists every order", 3.0),
-    Step("1", "1 - your positions at live prices", 3.0),
+    Step("7", "7 - agents at work: what they hold and made, and who asks", 4.0),
+    Step("ampersand", "& - one asks before it buys: its reason, its edge, the price", 5.0),
+    Step("escape 0", "0 - whatever needs you, the most urgent first", 4.0),
+    Step("escape f9", "F9 - halt: no agent buys any more", 4.0),
+    Step("escape f3", "F3 - the desk as it was a while ago", 4.0),
+    Step("f3 2 j", "2 - every market; / finds one", 4.0),
+    Step("b 2 5", "b, 25 - the order ticket, and what 25 buys", 4.0),
+    Step("enter 1", "enter - filled; 1 has your positions at live prices", 3.0),
     Step("3", "3 - each buy has a stop", 3.0),
-    Step("f9", "F9 - halt: no more buys", 4.0),
 )
 
 
@@ -48,12 +50,13 @@ def tour() -> str:
 async def _session() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         clock = ManualClock(START)
-        options = Options(Path(folder), Path(folder), Path(folder) / "log", seed=SEED, speed=60)
-        async with _lived_in_desk(options, clock) as desk:
-            return await _pictures(desk, clock)
+        options = lived_in_options(Path(folder))
+        async with lived_in_desk(options, clock) as desk, recording(desk, clock) as store:
+            await settle(clock, 90)
+            return await _pictures(desk, clock, Player(store))
 
 
-async def _pictures(desk: Desk, clock: ManualClock) -> list[str]:
+async def _pictures(desk: Desk, clock: ManualClock, player: Player) -> list[str]:
     @asynccontextmanager
     async def opened() -> AsyncGenerator[Desk]:
         yield desk
@@ -64,6 +67,7 @@ async def _pictures(desk: Desk, clock: ManualClock) -> list[str]:
         now=clock.now,
         themes=load_themes(shipped_folder()),
         log_path="service-tui.log",
+        player=lambda: player,
     )
     made: list[str] = []
     async with app.run_test(size=SIZE) as pilot:
@@ -73,7 +77,7 @@ async def _pictures(desk: Desk, clock: ManualClock) -> list[str]:
             for key in step.keys.split():
                 await pilot.press(key)
                 await asyncio.sleep(0.2)
-                await _settle(clock, 2)
+                await settle(clock, 2)
                 await pilot.pause()
             await asyncio.sleep(0.5)
             await pilot.pause()

@@ -189,20 +189,30 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
         *rewound_bits(state),
         *halted,
         Bit(Text(f" {mode.value} ", f"bold reverse {tone}")),
-        Bit(means, 0 if mode is Mode.LIVE else 17),
-        Bit(_labelled("venue", Text(service.venue.value)), 18),
+        Bit(means, 0 if mode is Mode.LIVE else 20),
+        _place_bit(state),
     ]
     if account is not None:
         today = formats.pnl(account.day_pnl, masked=masked, arrow=True)
         equity = formats.money(account.equity, masked=masked)
         label = "equity at mark" if account.is_at_mark else "equity"
         bits += [
-            Bit(_labelled("plan", Text(account.plan.value)), 19),
             Bit(_labelled(label, equity), 11, equity, 3),
             Bit(Text.assemble(today, (" today", "muted")), 12, today, 5),
             Bit(_labelled("cash", formats.money(account.cash, masked=masked)), 10),
         ]
     return (*bits, *_connection_bits(state, now))
+
+
+def _place_bit(state: DeskState) -> Bit:
+    """Venue and plan, which lose their labels and stay whatever waits."""
+    venue = state.service.venue.value
+    full, short = _labelled("venue", Text(venue)), venue
+    if state.account is not None:
+        plan = state.account.plan.value
+        full = Text.assemble(full, "  ", _labelled("plan", Text(plan)))
+        short = f"{venue} {plan}"
+    return Bit(full, 19, Text(short))
 
 
 def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
