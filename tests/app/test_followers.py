@@ -45,8 +45,7 @@ from service_tui.server.routes.table import ROUTES
 from service_tui.server.world_store import WorldStore, begin
 from service_tui.storage.errors import DamagedRowsError, StorageError
 from service_tui.storage.journal import JournalStore
-from service_tui.storage.shared import feed as feed_room
-from service_tui.storage.shared.connection import WorldPlace, connect
+from service_tui.storage.shared.connection import Raw, WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.errors import NotLeadingError
 from service_tui.storage.shared.feed import FEED_ROWS_MAX, JournalFeed
@@ -273,19 +272,16 @@ async def desk(place: WorldPlace, path: Path) -> AsyncGenerator[tuple[Followed, 
             yield led, [one.address, other.address], trader
 
 
-def test_a_feed_that_is_closed_while_it_connects_leaves_no_line_open(
-    place: WorldPlace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_feed_that_is_closed_while_it_connects_leaves_no_line_open(place: WorldPlace) -> None:
     # As when a follower is told to end: the thread that connects is not interrupted.
-    feed, lines = JournalFeed(place), list[feed_room.Raw]()
+    lines = list[Raw]()
 
-    def late(place: WorldPlace, purpose: str) -> feed_room.Raw:
+    def late(place: WorldPlace, purpose: str) -> Raw:
         lines.append(connect(place, purpose))
         feed.close()
         return lines[0]
 
-    connect = feed_room.connect
-    monkeypatch.setattr(feed_room, "connect", late)
+    feed = JournalFeed(place, connect=late)
     with pytest.raises(StorageError, match="closed"):
         feed.open()
     assert [line.closed for line in lines] == [True]
