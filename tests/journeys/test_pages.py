@@ -8,6 +8,7 @@ import pytest
 from kit.console.walk import Walk, walking
 from kit.pages.steps import key_named, marked, rows_of
 from service_tui.clock import ManualClock
+from service_tui.console.forms.help import Help
 from service_tui.console.forms.welcome import Welcome
 from service_tui.console.key_queue import REST_S
 from service_tui.console.keys import KEYS
@@ -40,6 +41,43 @@ async def begun(walk: Walk, keys: list[str], _: list[str]) -> None:
     await pressed(walk, *keys)
     assert not isinstance(walk.app.screen, Welcome)
     await walk.until(lambda s: len(s.markets) > 60 and s.limits)
+    await walk.until(lambda s: len(s.living_demos) == 3)
+    shows(walk, "demo-news", "demo-momentum", "demo-favourite")
+
+
+async def request(walk: Walk, keys: list[str], also: list[str]) -> None:
+    allow, refuse, later = also
+    await walk.until(lambda s: s.supervision.held)
+    await pressed(walk, *keys)
+    shows(walk, "demo-news", "approve", f"refuse  {refuse}")
+    await pressed(walk, later)
+    assert walk.state.supervision.held
+    await pressed(walk, *keys)
+    await walk.pilot.pause(2 * ARMED_AFTER_S)
+    await pressed(walk, allow)
+    await walk.until(lambda s: any(one.agent_name == "demo-news" for one in s.fills))
+    # Keys rest for a moment where a page has closed by itself.
+    await walk.pilot.pause(2 * REST_S)
+
+
+async def pause(walk: Walk, keys: list[str], _: list[str]) -> None:
+    agent = next(iter(walk.state.living_demos))
+    walk.app.front.focus_row(agent.agent_id)
+    await pressed(walk, *keys)
+    await walk.until(lambda s: any(one.paused for one in s.living_demos))
+    await pressed(walk, *keys)
+    await walk.pilot.pause(2 * ARMED_AFTER_S)
+    await pressed(walk, "y")
+    await walk.until(lambda s: not any(one.paused for one in s.living_demos))
+
+
+async def replay(walk: Walk, keys: list[str], also: list[str]) -> None:
+    await walk.until(lambda _: walk.player is not None)
+    await pressed(walk, *keys)
+    await walk.until(lambda s: s.rewound_to)
+    shows(walk, "replay")
+    await pressed(walk, *also)
+    await walk.until(lambda s: not s.rewound_to)
 
 
 async def markets(walk: Walk, keys: list[str], also: list[str]) -> None:
@@ -109,7 +147,7 @@ async def orders(walk: Walk, keys: list[str], _: list[str]) -> None:
 
 async def attention(walk: Walk, keys: list[str], _: list[str]) -> None:
     await pressed(walk, *keys)
-    shows(walk, "needs attention", "alert", "approval")
+    assert walk.app.front.name_in_keys == "attention"
 
 
 async def sale(walk: Walk, keys: list[str], also: list[str]) -> None:
@@ -135,8 +173,10 @@ async def halt(walk: Walk, keys: list[str], also: list[str]) -> None:
 
 async def helped(walk: Walk, keys: list[str], also: list[str]) -> None:
     search, palette = also
+    # The ticket before has closed by itself: keys rest for a moment.
+    await walk.pilot.pause(2 * REST_S)
     await pressed(walk, *keys)
-    await walk.until(lambda _: len(walk.app.screen_stack) > 1)
+    await walk.until(lambda _: isinstance(walk.app.screen, Help))
     shows(walk, "keys")
     await pressed(walk, search, "halt")
     shows(walk, "F9")
@@ -175,14 +215,14 @@ async def out(walk: Walk, keys: list[str], _also: list[str]) -> None:
 
 
 FIRST_MINUTES: Final = (
-    begun, markets, ticket, bought, portfolio, stop, speed, orders, attention, sale, halt, helped,
-    command, out,
+    begun, request, pause, halt, replay, attention, markets, ticket, bought, portfolio, stop, sale,
+    orders, speed, helped, command, out,
 )  # fmt: skip
 """What a person sees at each row of the table, in its order."""
 
 
 async def test_the_first_five_minutes_of_the_readme(tmp_path: Path) -> None:
-    async with walking(tmp_path, ManualClock(), size=(120, 40), speed=1) as walk:
+    async with walking(tmp_path, ManualClock(), size=(120, 40), speed=1, is_whole=True) as walk:
         rows = rows_of("README.md", "The first five minutes")
         for (keys, meaning), see in zip(rows, FIRST_MINUTES, strict=True):
             await see(walk, keys, marked(meaning))

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -12,11 +12,13 @@ from kit.console.idle import wait_for_idle
 from kit.console.painted import strips_of
 from service_tui.app.live import embedded_parts
 from service_tui.app.options import Options
+from service_tui.app.recording import recording
 from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
 from service_tui.desk.desk import Desk
+from service_tui.desk.recording.player import Player
 from service_tui.desk.state import DeskState
 
 QUICK = 200
@@ -33,6 +35,7 @@ class Walk:
     def __init__(self, clock: ManualClock, pace_s: float) -> None:
         self.clock = clock
         self.is_open = False
+        self.player: Player | None = None
         self._pace_s = pace_s
 
     @property
@@ -79,15 +82,25 @@ async def walking(  # noqa: PLR0913  (each has a meaning)
     chance: int = 5,
     pace_s: float = 1.0,
     listen: int | None = None,
+    is_whole: bool = False,
 ) -> AsyncGenerator[Walk]:
-    """A console that has just shown its first frame; its desk comes up meanwhile."""
-    options = Options(path, path / "config", path / "log", seed=7, speed=speed, listen=listen)
+    """A console that has just shown its first frame; its desk comes up meanwhile.
+
+    `is_whole`: with demo agents and a recording, as at a first start.
+    """
+    options = Options(
+        path, path / "config", path / "log", seed=7, speed=speed, listen=listen, demo=is_whole
+    )
     initial = first_state(options)
     walk = Walk(clock, pace_s)
 
     @asynccontextmanager
     async def open_desk() -> AsyncIterator[Desk]:
-        async with embedded_parts(options, initial, clock, random.Random(chance)) as desk:
+        async with (
+            embedded_parts(options, initial, clock, random.Random(chance)) as desk,
+            recording(desk, clock) if is_whole else nullcontext() as store,
+        ):
+            walk.player = None if store is None else Player(store)
             walk.desk, walk.is_open = desk, True
             yield desk
 
@@ -98,6 +111,8 @@ async def walking(  # noqa: PLR0913  (each has a meaning)
         themes=load_themes(shipped_folder()),
         log_path="log",
         first=first,
+        has_demo=is_whole,
+        player=lambda: walk.player,
     )
     async with walk.app.run_test(size=size) as pilot:
         walk.pilot = pilot
