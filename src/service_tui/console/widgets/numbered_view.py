@@ -152,8 +152,12 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         self.post_message(Copied(text, what))
 
     def copy_record(self, record: CopiedRecord, what: str) -> None:
-        """Copy a row as JSON, in the units of the records: money and shares in micros."""
-        self.copy(json.dumps(asdict(record), ensure_ascii=False), what)
+        """Copy a row as JSON: as `--json` has it, else with money and shares in micros."""
+        from service_tui.desk.audit.listings import row_of  # noqa: PLC0415 - not at first
+
+        row = row_of(self.state, record)
+        fields = asdict(record) if row is None else dict(row)
+        self.copy(json.dumps(fields, ensure_ascii=False), what)
 
     def _tables(self) -> tuple[RecordTable[object], ...]:
         # A query has no type arguments, and the type of the rows does not matter here.

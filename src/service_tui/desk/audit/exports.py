@@ -12,6 +12,7 @@ from service_tui.desk.audit.report_rows import Cell, report_markdown, report_row
 from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.risk import AlertView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF
@@ -147,21 +148,23 @@ def position_row(agent_id: str, position: PositionView) -> Row:
 
 def alert_rows(state: DeskState) -> Rows:
     """Alerts of monitors, waiting and ended."""
-    return [
-        {
-            "alert": alert.alert_id,
-            "at": text_of_moment(alert.breached_at),
-            "market": alert.market_id,
-            "question": alert.question,
-            "venue": alert.venue.value,
-            "side": alert.side.value,
-            "reason": alert.reason,
-            "trigger_price": alert.trigger_price,
-            "shares": _money(alert.shares),
-            "state": alert.state.value,
-        }
-        for alert in state.risk.alerts
-    ]
+    return [alert_row(alert) for alert in state.risk.alerts]
+
+
+def alert_row(alert: AlertView) -> Row:
+    """An alert of a monitor."""
+    return {
+        "alert": alert.alert_id,
+        "at": text_of_moment(alert.breached_at),
+        "market": alert.market_id,
+        "question": alert.question,
+        "venue": alert.venue.value,
+        "side": alert.side.value,
+        "reason": alert.reason,
+        "trigger_price": alert.trigger_price,
+        "shares": _money(alert.shares),
+        "state": alert.state.value,
+    }
 
 
 def held_rows(state: DeskState) -> Rows:

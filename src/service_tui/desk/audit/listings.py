@@ -11,6 +11,7 @@ from service_tui.desk.audit.exports import (
     Row,
     Rows,
     agent_rows,
+    alert_row,
     alert_rows,
     own_id,
     position_row,
@@ -20,6 +21,10 @@ from service_tui.desk.audit.exports import (
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.account import AccountView
+from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.risk import AlertView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Venue
@@ -88,25 +93,27 @@ _ACCOUNT: Final = (
 def market_rows(state: DeskState) -> Rows:
     """Every listed market; the most traded first."""
     markets = sorted(state.markets.values(), key=lambda one: -(one.volume or 0))
-    return [
-        {
-            "market": one.market_id,
-            "question": one.question,
-            "category": one.category,
-            "status": one.status.value,
-            "yes": one.price,
-            "change_24h": None if one.change is None else round(one.change, 6),
-            "volume_24h": _money(one.volume),
-            "liquidity": _money(one.liquidity),
-            "ends": text_of_moment(one.resolves_at),
-            "outcome": None if one.outcome is None else ("yes" if one.outcome else "no"),
-            "venues": " ".join(venue.value for venue in one.venues),
-            "venue_yes": one.venue_price,
-            "bid": one.bid,
-            "ask": one.ask,
-        }
-        for one in markets
-    ]
+    return [market_row(one) for one in markets]
+
+
+def market_row(one: MarketView) -> Row:
+    """A market."""
+    return {
+        "market": one.market_id,
+        "question": one.question,
+        "category": one.category,
+        "status": one.status.value,
+        "yes": one.price,
+        "change_24h": None if one.change is None else round(one.change, 6),
+        "volume_24h": _money(one.volume),
+        "liquidity": _money(one.liquidity),
+        "ends": text_of_moment(one.resolves_at),
+        "outcome": None if one.outcome is None else ("yes" if one.outcome else "no"),
+        "venues": " ".join(venue.value for venue in one.venues),
+        "venue_yes": one.venue_price,
+        "bid": one.bid,
+        "ask": one.ask,
+    }
 
 
 def open_positions(state: DeskState) -> Rows:
@@ -118,25 +125,42 @@ def open_positions(state: DeskState) -> Rows:
 
 def order_rows(state: DeskState) -> Rows:
     """The own orders that rest on the books of venues."""
-    return [
-        {
-            "order": one.order_id,
-            "market": one.market_id,
-            "question": one.question,
-            "venue": one.venue.value,
-            "money": MONEY_OF[one.venue],
-            "side": one.side.value,
-            "action": one.action.value,
-            "type": one.order_type.value,
-            "price": one.price,
-            "shares": _money(one.shares),
-            "filled": _money(one.filled),
-            "reserved": _money(one.money),
-            "created": text_of_moment(one.created_at),
-            "expires": text_of_moment(one.expires_at),
-        }
-        for one in state.orders
-    ]
+    return [order_row(one) for one in state.orders]
+
+
+def order_row(one: OpenOrderView) -> Row:
+    """An order on the book of a venue."""
+    return {
+        "order": one.order_id,
+        "market": one.market_id,
+        "question": one.question,
+        "venue": one.venue.value,
+        "money": MONEY_OF[one.venue],
+        "side": one.side.value,
+        "action": one.action.value,
+        "type": one.order_type.value,
+        "price": one.price,
+        "shares": _money(one.shares),
+        "filled": _money(one.filled),
+        "reserved": _money(one.money),
+        "created": text_of_moment(one.created_at),
+        "expires": text_of_moment(one.expires_at),
+    }
+
+
+def row_of(state: DeskState, record: object) -> Row | None:
+    """A row of a screen as the list of the same name has it; None for what no list has."""
+    match record:
+        case MarketView():
+            return market_row(record)
+        case PositionView():
+            return position_row(own_id(state), record)
+        case OpenOrderView():
+            return order_row(record)
+        case AlertView():
+            return alert_row(record)
+        case _:
+            return None
 
 
 def fill_rows(state: DeskState, pasts: Pasts) -> Rows:
