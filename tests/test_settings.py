@@ -95,6 +95,7 @@ loopback_webhooks = true
 read_only = false
 listen = 8400
 plain = true
+no_demo = true
 recording = "off"
 log_level = "debug"
 exchange = "v2"
@@ -121,7 +122,7 @@ def test_every_kind_of_value_is_read(tmp_path: Path) -> None:
     assert found.problem == ""
     assert {*found.values} == {*BY_KEY} - {"profile", "wallet_key"}
     assert found.values["data_dir"] == Path("/tmp/d")  # noqa: S108
-    assert found.lines["serve.limits"] == 21
+    assert found.lines["serve.limits"] == 22
     assert "sk_1" not in repr(found)
 
 

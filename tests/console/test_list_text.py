@@ -42,7 +42,8 @@ def test_rows_are_json_with_the_same_keys_in_each(name: str) -> None:
     assert set(LISTINGS[name].columns) <= set(rows[0] if rows else LISTINGS[name].columns)
     value = json.loads(as_json(name, rows))
     assert isinstance(value, dict if name == "status" else list)
-    assert len(as_lines(name, rows)) > len(rows) or not rows
+    shown = [row for row in rows if name != "markets" or row["status"] == "active"]
+    assert len(as_lines(name, rows)) > len(shown) or not rows
 
 
 @pytest.mark.slow
@@ -90,18 +91,41 @@ def test_words_find_rows_and_a_limit_ends_the_list(monkeypatch: pytest.MonkeyPat
     assert as_lines("markets", []) == ["no markets"]
 
 
+def test_a_list_begins_with_numbered_names_and_has_ids_where_asked() -> None:
+    rows = rows_of("markets")
+    head, first, *_, last = as_lines("markets", rows)
+    assert head.split()[:3] == ["#", "market", "YES"]
+    assert first.split()[0] == "1"
+    assert short_question(str(rows[0]["question"])) in first
+    ended = sum(row["status"] != "active" for row in rows)
+    assert last == f"{ended} ended, left out; --json has them"
+    assert not any(str(rows[0]["market"]) in line for line in as_lines("markets", rows))
+    assert str(rows[0]["market"]) in as_lines("markets", rows, ids=True)[1]
+
+
+def test_a_long_name_is_wrapped_at_its_words() -> None:
+    rows = rows_of("positions")
+    whole = as_lines("positions", rows)
+    lines = as_lines("positions", rows, width=110)
+    assert max(map(len, whole)) > 110 >= max(map(len, lines))
+    words = " ".join(" ".join(line.split()) for line in lines)
+    for row in rows:
+        for word in short_question(str(row["question"])).split():
+            assert word in words
+
+
 def test_a_moment_is_written_to_the_minute_and_any_other_text_as_it_is() -> None:
     moment = "2027-01-15T08:00:59+00:00"
     row: Row = {"at": moment, "note": moment, "is_own": True, "yes": 0.5, "cost": 1_234.5}
     # A list without columns of its own has its fields below one another.
     assert as_lines("status", [row]) == [
-        "at      2027-01-15 08:00 UTC", f"note    {moment}", "is own  yes", "yes     0.5000",
+        "at      2027-01-15 08:00 UTC", f"note    {moment}", "is own  yes", "YES     0.5000",
         "cost    1,234.50",
     ]  # fmt: skip
 
 
 def test_a_hostile_question_stays_one_harmless_line() -> None:
-    market = next(iter(STATE.markets.values()))
+    market = next(one for one in STATE.markets.values() if one.is_open)
     hostile = replace(market, question="Will \x1b[2J[red]it\nrain\u202e?")
     lines = as_lines("markets", rows_of("markets", replace(STATE, markets={"m": hostile})))
     assert len(lines) == 2

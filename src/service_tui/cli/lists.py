@@ -1,7 +1,9 @@
 """The lists of the command line, as lines."""
 
 import argparse
+import sys
 from collections.abc import Sequence
+from shutil import get_terminal_size
 
 from service_tui.app.options import Options
 from service_tui.commands.lists import as_json, listed
@@ -17,4 +19,8 @@ def list_lines(options: Options, arguments: argparse.Namespace) -> Sequence[str]
     """
     name = arguments.command
     rows = listed(options, name, find=arguments.find or "", limit=arguments.limit)
-    return (as_json(name, rows),) if arguments.json else as_lines(name, rows)
+    if arguments.json:
+        return (as_json(name, rows),)
+    # A file or a pipe has no width: there a row stays one line.
+    width = get_terminal_size().columns if sys.stdout.isatty() else 0
+    return as_lines(name, rows, ids=arguments.ids, width=width)

@@ -484,8 +484,9 @@ def _add_lists(command: Callable[..., Parser]) -> None:
         listed = command(name, help=about, allow_abbrev=False)
         _add_common(listed)
         listed.add_argument("--json", action="store_true", help="as JSON, for scripts")
-        listed.set_defaults(find="", limit=None)
+        listed.set_defaults(find="", limit=None, ids=False)
         if name != "status":
+            listed.add_argument("--ids", action="store_true", help="with the ids of the rows")
             listed.add_argument("--find", metavar="WORDS", help="only rows with all these words")
             listed.add_argument("--limit", metavar="N", type=_row_count, help="rows at most")
 

@@ -1,32 +1,67 @@
 """Rows of a list as lines of text, for a shell."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Final
 
 from rich.cells import cell_len
 
 from service_tui.console import formats
+from service_tui.console.questions import short_question
 from service_tui.desk.audit.exports import Row, Rows
 from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.audit.report_rows import Cell
 
 CELL_MAX: Final = 200
-_PRICES: Final = frozenset({"yes", "average", "mark_price", "price", "trigger_price", "change_24h"})
+_PRICES: Final = frozenset({"yes", "average", "mark_price", "price", "trigger_price"})
 _MOMENTS: Final = frozenset({"at", "ends", "created", "expires", "world_time", "halted_since"})
+_IDS: Final = frozenset({"market", "order"})
+"""Columns of ids: nobody reads them, and a script takes `--json`."""
+
+_NAME: Final = "question"
+_NAME_MIN: Final = 24
+"""Cells of a name at least, in which it is wrapped at its words."""
+
+_TITLES: Final = {
+    "exit_value": "sale value",
+    "mark_price": "price now",
+    "yes": "YES",
+    "change_24h": "24h pt",
+    "volume_24h": "24h vol $",
+    "unrealized": "P&L",
+    _NAME: "market",
+}
+"""What the screens call a figure, where the key of a row says it another way."""
+
 _NONE: Final = {"alerts": "no open alert; the console lists ended ones as well"}
 _GAP: Final = "  "
 _UNKNOWN: Final = "-"
 
 
-def as_lines(name: str, rows: Rows) -> list[str]:
-    """The rows as a table for a person, or the fields of one row below each other."""
+def as_lines(name: str, rows: Rows, *, ids: bool = False, width: int = 0) -> list[str]:
+    """The rows as a table for a person, or the fields of one row below each other.
+
+    Args:
+        name: one of LISTINGS.
+        rows: its rows; of markets those that ended are left out, and counted below.
+        ids: whether ids are shown as well.
+        width: cells of a line, in which names are wrapped; 0: as long as they are.
+    """
     if not rows:
         return [_NONE.get(name, f"no {name}")]
     columns = LISTINGS[name].columns
     if not columns:
         blocks = ["\n".join(_fields(row)) for row in rows]
         return "\n\n".join(blocks).split("\n")
-    return _table(columns, rows)
+    shown = [row for row in rows if name != "markets" or row["status"] == "active"]
+    if not shown:
+        return ["no open market; --json has those that ended"]
+    # The name first: a list is read by it.
+    first = [_NAME] if _NAME in columns else []
+    others = [key for key in columns if key != _NAME and (ids or key not in _IDS)]
+    lines = _table((*first, *others), shown, width)
+    over = len(rows) - len(shown)
+    return [*lines, *([f"{over:,} ended, left out; --json has them"] if over else [])]
 
 
 def _fields(row: Row) -> list[str]:
@@ -34,11 +69,21 @@ def _fields(row: Row) -> list[str]:
     return [f"{_title(key):<{width}}{_GAP}{_text(key, cell)}" for key, cell in row.items()]
 
 
-def _table(columns: Sequence[str], rows: Rows) -> list[str]:
-    texts = [[_text(key, row[key]) for key in columns] for row in rows]
-    heads = [_title(key) for key in columns]
+def _table(columns: Sequence[str], rows: Rows, width: int) -> list[str]:
+    """Numbered rows under their titles; a name that is too long goes on in the lines below."""
+    numbers = [f"{place}" for place in range(1, len(rows) + 1)]
+    texts = [
+        [number, *(_text(key, row[key]) for key in columns)]
+        for number, row in zip(numbers, rows, strict=True)
+    ]
+    heads = ["#", *map(_title, columns)]
     widths = [max(map(cell_len, column)) for column in zip(heads, *texts, strict=True)]
-    rights = [any(isinstance(row[key], int | float) for row in rows) for key in columns]
+    rights = [True, *(any(isinstance(row[key], int | float) for row in rows) for key in columns)]
+    if width and _NAME in columns:
+        place = columns.index(_NAME) + 1
+        spare = width - sum(widths) - len(_GAP) * (len(widths) - 1)
+        widths[place] = max(min(widths[place], _NAME_MIN), widths[place] + min(0, spare))
+        texts = [line for cells in texts for line in _wrapped(cells, place, widths[place])]
     return [
         _GAP.join(
             _padded(cell, width, right=right)
@@ -48,13 +93,23 @@ def _table(columns: Sequence[str], rows: Rows) -> list[str]:
     ]
 
 
+def _wrapped(cells: list[str], place: int, width: int) -> list[list[str]]:
+    """A row as one line or more: its name at one place is wrapped at its words."""
+    first, *more = wrap(cells[place], width) or [""]
+    blank = [""] * len(cells)
+    return [
+        [*cells[:place], first, *cells[place + 1 :]],
+        *([*blank[:place], part, *blank[place + 1 :]] for part in more),
+    ]
+
+
 def _padded(cell: str, width: int, *, right: bool) -> str:
     room = " " * (width - cell_len(cell))
     return room + cell if right else cell + room
 
 
 def _title(key: str) -> str:
-    return key.replace("_", " ")
+    return _TITLES.get(key, key.replace("_", " "))
 
 
 def _text(key: str, cell: Cell) -> str:
@@ -63,8 +118,16 @@ def _text(key: str, cell: Cell) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
-        return f"{cell:z.4f}" if key in _PRICES else f"{cell:z,.2f}"
-    text = formats.plain(str(cell), CELL_MAX).plain
-    if key in _MOMENTS:
-        return f"{text[:16].replace('T', ' ')} UTC"
-    return text
+        return _number(key, cell)
+    return short_question(str(cell)) if key == _NAME else _plain(key, str(cell))
+
+
+def _number(key: str, value: float) -> str:
+    if key == "change_24h":
+        return f"{100 * value:+z.1f}"
+    return f"{value:z.4f}" if key in _PRICES else f"{value:z,.2f}"
+
+
+def _plain(key: str, cell: str) -> str:
+    text = formats.plain(cell, CELL_MAX).plain
+    return f"{text[:16].replace('T', ' ')} UTC" if key in _MOMENTS else text
