@@ -104,8 +104,10 @@ def names_of(ends: Iterable[tuple[str, Timestamp | None]]) -> dict[str, str]:
 def _short_form(text: str) -> str | None:
     """The short form of a question of the offline world; None for any other."""
     forms = _forms()
-    # A form is looked up by its longest word: of a hundred and more, one or two are tried.
-    for form in (form for word in _words(text) for form in forms.get(word, ())):
+    # A form is looked up by its longest word: of a hundred and more, a few are tried. The one that
+    # says most comes first: another may take its words for a name.
+    near = {form for word in _words(text) for form in forms.get(word, ())}
+    for form in sorted(near, key=lambda form: -len(_GAP.sub("", form.question))):
         found = _pattern(form.question).fullmatch(text)
         if found is not None:
             filled = form.short.format_map(found.groupdict()).replace("s's ", "s' ")

@@ -44,7 +44,7 @@ from service_tui.desk.slices.reactor import (
 )
 from service_tui.desk.state import DeskState
 from service_tui.storage.reactor import Row
-from service_tui.terms import BREAKER_S, Side, Venue
+from service_tui.terms import BREAKER_S, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.reactor import (
@@ -222,9 +222,12 @@ def listed(count: int, at: Timestamp = NOW) -> SignalsSeen:
 
 def empty() -> DeskState:
     choices = {checksummed(WALLET): WalletChoice(checksummed(WALLET), "Ann")}
-    return replace(
-        STATE, notices=(), reactor=replace(STATE.reactor, signals=(), choices=choices, past={})
-    )
+    markets = {
+        name: replace(one, status=MarketStatus.ACTIVE, outcome=None)
+        for name, one in STATE.markets.items()
+    }
+    reactor = replace(STATE.reactor, signals=(), choices=choices, past={})
+    return replace(STATE, notices=(), markets=markets, reactor=reactor)
 
 
 def test_two_hundred_signals_keep_their_order_and_are_told_in_one_sentence() -> None:
