@@ -433,7 +433,7 @@ def test_the_edge_of_a_skill_is_told_only_whole(figures: Any, facts: int) -> Non
         confidence=None, hit_rate=None, brier=None, edge=edge, slippage=slippage, edge_kept=kept
     )
     given: Any = result
-    assert len(list(agent_detail._facts(given))) == facts  # pyright: ignore[reportPrivateUsage]
+    assert len(list(agent_detail.facts_of(given))) == facts
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ def test_the_budget_of_the_reactor_is_the_smaller_of_its_cap_and_its_limit(
     config = None if cap is None else replace(STATE.reactor.config, daily_cap=Micros(cap))
     agent = replace(STATE.fleet.agents[0], is_own=is_own)
     limits: Any = SimpleNamespace(skill_budget=None if limit is None else Micros(limit))
-    found = agent_detail._budget_of(slug, agent, limits, view_of(with_reactor(config=config)))  # pyright: ignore[reportPrivateUsage]
+    found = agent_detail.budget_of(slug, agent, limits, view_of(with_reactor(config=config)))
     assert found == budget
 
 
@@ -479,7 +479,7 @@ def test_automatic_redemption_is_on_off_or_paused(
         STATE, redemption=replace(STATE.redemption, auto=auto),
         wallet=replace(STATE.wallet, ownership=owner),
     )  # fmt: skip
-    assert redemption_detail._auto_text(state)[0] == word  # pyright: ignore[reportPrivateUsage]
+    assert redemption_detail.auto_text(state)[0] == word
 
 
 def test_native_money_that_cannot_be_spent_is_listed_only_if_there_is_some() -> None:
@@ -495,7 +495,7 @@ def test_monitors_older_than_their_period_say_so(
     age_s: float, period_s: float | None, *, is_told: bool
 ) -> None:
     state = replace(STATE, **seen(Topic.MONITORS, age_s, period_s))
-    assert bool(monitor_detail._freshness(state, NOW).plain) is is_told
+    assert bool(monitor_detail.freshness_text(state, NOW).plain) is is_told
 
 
 @pytest.mark.parametrize(
@@ -510,4 +510,4 @@ def test_a_breaker_is_told_while_it_holds_signals_back(resets_s: float | None, t
     resets_at = None if resets_s is None else Timestamp(NOW + resets_s)
     breaker = BreakerView(6, 5, Timestamp(NOW - 9), resets_at, 7)
     reactor = replace(STATE.reactor, breaker=breaker)
-    assert reactor_detail._breaker(reactor, NOW).plain == text
+    assert reactor_detail.breaker_text(reactor, NOW).plain == text

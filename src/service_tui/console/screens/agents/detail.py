@@ -138,7 +138,7 @@ def _limits(agent: AgentView, limits: AgentLimitsView, view: ViewContext) -> tup
     if limits.position_max is not None:
         rows.append(("position", view.money(limits.position_max)))
     rows += [
-        (formats.plain(slug, 12).plain, of(spent, _budget_of(slug, agent, limits, view)))
+        (formats.plain(slug, 12).plain, of(spent, budget_of(slug, agent, limits, view)))
         for slug, spent in limits.skills[:_SKILLS]
     ]
     if limits.cooldowns_count:
@@ -149,7 +149,7 @@ def _limits(agent: AgentView, limits: AgentLimitsView, view: ViewContext) -> tup
     return tuple(rows)
 
 
-def _budget_of(
+def budget_of(
     slug: str, agent: AgentView, limits: AgentLimitsView, view: ViewContext
 ) -> Micros | None:
     """The day's limit of a skill; of the reactor on this desk, its daily cap."""
@@ -312,7 +312,7 @@ def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
         (f" {MONEY_OF[result.venue]}", "muted"),
         (f"  {counted(result.trades_count, 'trade')}", "muted"),
     )
-    facts = [*_facts(result)]
+    facts = [*facts_of(result)]
     if result.win_rate is not None:
         decided = result.wins + result.losses
         facts.insert(0, f"won {result.wins:,} of {decided:,} closed")
@@ -329,7 +329,12 @@ def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
     return head
 
 
-def _facts(result: SkillResultView) -> Iterator[str]:
+def facts_of(result: SkillResultView) -> Iterator[str]:
+    """What is known of a skill's foresight: how sure it was, how often right, its edge.
+
+    Yields:
+        A fact each; none where too little is known.
+    """
     if result.confidence is not None and result.hit_rate is not None:
         score = "" if result.brier is None else f" (Brier {result.brier:.3f})"
         yield f"confidence {result.confidence:.0%}, correct {result.hit_rate:.0%}{score}"

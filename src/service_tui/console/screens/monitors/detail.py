@@ -61,7 +61,7 @@ def guarded_text(state: DeskState) -> Text:
     return Text(text, "warn" if is_less else "muted")
 
 
-def _freshness(state: DeskState, now: Timestamp) -> Text:
+def freshness_text(state: DeskState, now: Timestamp) -> Text:
     """The age of the monitors, once it exceeds their period."""
     period = state.polls.get(Topic.MONITORS)
     if period is None or Topic.MONITORS not in state.seen:
@@ -73,7 +73,7 @@ def urgent_text(view: ViewContext) -> Text:
     """Urgent conditions: stale data, alerts before their exit, a missing heartbeat."""
     state, now = view.state, view.now
     waiting = state.risk.open_alerts
-    line = _freshness(state, now)
+    line = freshness_text(state, now)
     if line:
         line.append(
             "  " if waiting else f"  monitors may be out of date: {cap('app.refresh')} refreshes",

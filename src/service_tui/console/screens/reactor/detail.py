@@ -134,7 +134,7 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
         return Text()
     if reactor.barred:
         return Text.assemble(("✗ no reactor ", "bold warn"), formats.plain(reactor.barred, 120))
-    if line := _breaker(reactor, now):
+    if line := breaker_text(reactor, now):
         return line
     if reactor.config is not None and not reactor.config.enabled:
         return Text(f"○ Reactor off: no signals. {cap('reactor.run')} turns it on", "warn")
@@ -150,7 +150,8 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
     return _waiting(view)
 
 
-def _breaker(reactor: ReactorView, now: Timestamp) -> Text:
+def breaker_text(reactor: ReactorView, now: Timestamp) -> Text:
+    """The state of the circuit breaker, and how long it stays open."""
     breaker = reactor.breaker
     if not breaker.is_paused(now):
         return Text()

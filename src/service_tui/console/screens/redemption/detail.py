@@ -79,7 +79,7 @@ def sums_bits(view: ViewContext) -> tuple[Bit, ...]:
     # Their transaction is pending: they are no longer redeemable, and not redeemed yet.
     open_keys = {run.key for run in queue.runs if run.state.is_open}
     under_way = sum(row.stage is Stage.READY and row.key in open_keys for row in queue.rows)
-    label, tone = _auto_text(state)
+    label, tone = auto_text(state)
     bits = [
         Bit(
             Text.assemble(
@@ -121,7 +121,7 @@ def _wallet_bits(view: ViewContext) -> tuple[Bit, ...]:
     return (Bit(Text("managed wallet", "muted"), 3, right=True),)
 
 
-def _auto_text(state: DeskState) -> tuple[str, str]:
+def auto_text(state: DeskState) -> tuple[str, str]:
     """The state of automatic redemption, as a word and its tone."""
     auto = state.redemption.auto
     if auto.on_service is None:
