@@ -3,7 +3,7 @@
 It also decides which answers of the service prove that nothing was carried out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -15,7 +15,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.supervision import HeldSeen, HeldView
 from service_tui.desk.trading.execution_check import names_trade
-from service_tui.terms import TradeStatus
+from service_tui.terms import Action, TradeStatus
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints.fleet import HELD_TRADES
@@ -42,6 +42,23 @@ def approved_order(trade: HeldView, order: ApproveHeld) -> PlaceTrade:
     return PlaceTrade(
         trade.market_id, trade.side, trade.action, trade.venue, size, confirmed=order.confirmed
     )
+
+
+def bounded_price(trade: HeldView, order: ApproveHeld) -> Mapping[str, float]:
+    """The price limit with which an approved trade leaves; empty without a bound.
+
+    ours: the service behind it has no average bound: its own `price` is the worst of each fill,
+    # and so the average is no worse.
+
+    Returns:
+        The stricter of the person's bound and the order's own limit.
+    """
+    is_buy = trade.action is Action.BUY
+    bound = order.not_above if is_buy else order.not_below
+    if bound is None:
+        return {}
+    own = bound if trade.price_limit is None else trade.price_limit
+    return {"price": min(bound, own) if is_buy else max(bound, own)}
 
 
 def is_sure_no(status: int, answer: bytes) -> bool:

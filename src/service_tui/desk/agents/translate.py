@@ -66,6 +66,8 @@ def held_view(body: HeldTradeBody) -> HeldView:
         decided_amount=None if decided is None else amount(decided),
         reason=body.reason,
         trade_id=body.trade_id,
+        asked=body.price_asked,
+        bound=body.decided_bound,
     )
 
 

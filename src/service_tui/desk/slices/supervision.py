@@ -68,7 +68,8 @@ class HeldView:
     """A trade that waits for the person, or how it was decided.
 
     A buy is sized by `amount`, a sale by `shares`. `price` is of its side now, `average` what the
-    whole would cost a share, None where the venue would not take it.
+    whole would cost a share, None where the venue would not take it; `asked` is what it would have
+    cost when it was requested. `bound` is the worst price that the person allowed.
     """
 
     held_id: str
@@ -95,6 +96,8 @@ class HeldView:
     decided_amount: Micros | None = None
     reason: str = ""
     trade_id: str = ""
+    asked: float | None = None
+    bound: float | None = None
 
     @property
     def is_waiting(self) -> bool:
