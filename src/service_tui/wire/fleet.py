@@ -107,13 +107,22 @@ class HeldQuery(WireModel):
     status: Literal["waiting", "all"] = "waiting"
 
 
+class OtherSideBody(WireModel):
+    """An agent that holds the other side of a market."""
+
+    agent_id: Line
+    agent_name: Line = ""
+    shares: Amount = 0.0
+
+
 class HeldTradeBody(WireModel):
     """A trade that waits for the person, or how it was decided.
 
     `amount` is the money of a buy as requested; `decided_amount` what was approved. `reason` is the
     person's, the deadline's or the venue's. `trade_id` names the trade that came of it.
     `price_asked` is the average price that it would have had when it was requested,
-    `decided_bound` the worst one that the person allowed.
+    `decided_bound` the worst one that the person allowed. `other_side` are the agents that hold the
+    other side of the market on its venue; the operator alone is told.
     """
 
     held_id: Line
@@ -145,6 +154,7 @@ class HeldTradeBody(WireModel):
     # ours: what the agent saw, and what the person allowed for it.
     price_asked: Price | None = None
     decided_bound: Price | None = None
+    other_side: tuple[OtherSideBody, ...] = ()
     reason: Prose = ""
     trade_id: Line = ""
 

@@ -193,6 +193,20 @@ async def test_beyond_its_bound_nothing_is_bought_and_the_agent_may_ask_again(
         assert (stage.world.cash(stage.agent), stage.agent.trades_count) == (cash, 0)
 
 
+async def test_the_operator_sees_who_holds_the_other_side_and_the_agent_does_not(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        bought = await buy(stage, 25.0, side=Side.NO)
+        await leash(stage, LeashMode.ASK)
+        await buy(stage, 25.0)
+        listed = (await stage.client.call(DESK_HELD, query=HeldQuery())).answer.held
+        (other,) = listed[0].other_side
+        assert (other.agent_id, other.agent_name) == (stage.agent_id, "tester")
+        assert other.shares == bought.shares_bought
+        assert (await own(stage))[0].other_side == ()
+
+
 async def test_the_average_is_bound_and_not_the_price_after(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK)

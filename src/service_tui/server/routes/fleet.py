@@ -40,6 +40,7 @@ from service_tui.wire.fleet import (
     LeashesBody,
     LeashQuery,
     LeashRequest,
+    OtherSideBody,
     RefuseRequest,
 )
 from service_tui.wire.outcomes import OutcomesBody
@@ -48,6 +49,9 @@ from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody
 
 NO_REASON: Final = "refused by the operator"
 """What an agent hears of a refusal without a reason."""
+
+OTHERS_SHOWN: Final = 5
+"""Holders of the other side that are named."""
 
 NO_OF_THE_VENUE: Final = "the venue said no"
 
@@ -177,8 +181,30 @@ def held_body(
         decided_by="" if end is None else end.by,
         price_asked=trade.asked,
         decided_bound=None if end is None else end.bound,
+        other_side=_other_side(request, trade) if request.person is not None else (),
         reason="" if end is None else end.reason,
         trade_id="" if end is None else end.trade_id,
+    )
+
+
+def _other_side(request: RequestContext, trade: TradeHeld) -> tuple[OtherSideBody, ...]:
+    """The agents that hold the other side of a trade's market on its venue, the most first."""
+    world, side, market_id = request.world, trade.side.other, trade.market_id
+    found: list[tuple[Agent, Micros]] = []
+    for agent in world.agents.values():
+        position = agent.positions.get(market_id)
+        if trade.venue is not Venue.SIM:
+            account = world.venues.account(agent.agent_id, trade.venue)
+            holding = account.holdings.get(market_id)
+            position = None if holding is None else holding.position
+        if position is not None and position.shares(side) > 0:
+            found.append((agent, position.shares(side)))
+    found.sort(key=lambda one: -one[1])
+    return tuple(
+        OtherSideBody(
+            agent_id=agent.agent_id, agent_name=agent.settings.name, shares=decimal(shares)
+        )
+        for agent, shares in found[:OTHERS_SHOWN]
     )
 
 
