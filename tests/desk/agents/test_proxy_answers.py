@@ -111,9 +111,9 @@ def test_an_approval_orders_what_waited() -> None:
         (Action.BUY, 0.5, {}, {}),
         (Action.BUY, None, {"not_above": 0.47}, {"price": 0.47}),
         (Action.BUY, 0.5, {"not_above": 0.47}, {"price": 0.47}),
-        (Action.BUY, 0.4, {"not_above": 0.47}, {"price": 0.4}),
+        (Action.BUY, 0.4, {"not_above": 0.47}, {}),
         (Action.SELL, 0.4, {"not_below": 0.47}, {"price": 0.47}),
-        (Action.SELL, 0.5, {"not_below": 0.47}, {"price": 0.5}),
+        (Action.SELL, 0.5, {"not_below": 0.47}, {}),
         (Action.SELL, 0.5, {"not_above": 0.47}, {}),
     ],
 )

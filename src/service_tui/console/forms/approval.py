@@ -30,7 +30,6 @@ from service_tui.console.signs import edge_now, edge_text, signal_number, signs_
 from service_tui.console.theme import content
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.desk.agents.proxy_answers import bounded_price
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.agents import AgentView
@@ -435,7 +434,7 @@ def real_question(trade: HeldView, order: ApproveHeld, state: DeskState) -> Ques
         trade.amount if order.amount is None else order.amount,
         question=trade.question,
         # The dialog names the worst price that leaves: the stricter of the two.
-        price=bounded_price(trade, order).get("price", trade.price_limit),
+        price=order.worst_price(trade.action, trade.price_limit),
     )
     return live_question(requested, state, None, agent=trade.agent_name)
 

@@ -15,7 +15,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.supervision import HeldSeen, HeldView
 from service_tui.desk.trading.execution_check import names_trade
-from service_tui.terms import Action, TradeStatus
+from service_tui.terms import TradeStatus
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints.fleet import HELD_TRADES
@@ -45,7 +45,7 @@ def approved_order(trade: HeldView, order: ApproveHeld) -> PlaceTrade:
 
 
 def bounded_price(trade: HeldView, order: ApproveHeld) -> Mapping[str, float]:
-    """The price limit with which an approved trade leaves; empty without a bound.
+    """The price limit with which an approved trade leaves; empty where its own is the stricter.
 
     ours: the service behind it has no average bound: its own `price` is the worst of each fill,
     # and so the average is no worse.
@@ -53,12 +53,8 @@ def bounded_price(trade: HeldView, order: ApproveHeld) -> Mapping[str, float]:
     Returns:
         The stricter of the person's bound and the order's own limit.
     """
-    is_buy = trade.action is Action.BUY
-    bound = order.not_above if is_buy else order.not_below
-    if bound is None:
-        return {}
-    own = bound if trade.price_limit is None else trade.price_limit
-    return {"price": min(bound, own) if is_buy else max(bound, own)}
+    worst = order.worst_price(trade.action, trade.price_limit)
+    return {} if worst is None or worst == trade.price_limit else {"price": worst}
 
 
 def is_sure_no(status: int, answer: bytes) -> bool:

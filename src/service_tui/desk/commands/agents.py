@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.supervision import Pace
-from service_tui.terms import LeashMode, Plan, agent_with
+from service_tui.terms import Action, LeashMode, Plan, agent_with
 from service_tui.units import Micros, decimal
 
 
@@ -50,6 +50,13 @@ class ApproveHeld(Command):
     confirmed: bool = False
     not_above: float | None = None
     not_below: float | None = None
+
+    def worst_price(self, action: Action, own: float | None) -> float | None:
+        """The stricter of this bound and the order's `own` limit; None without either."""
+        bound = self.not_above if action is Action.BUY else self.not_below
+        if bound is None or own is None:
+            return own if bound is None else bound
+        return min(bound, own) if action is Action.BUY else max(bound, own)
 
     @property
     def bound_text(self) -> str:

@@ -56,7 +56,8 @@ def request_of(
         # An unfilled rest stays on the book only if the order is a limit order.
         order_type=order.order_type if is_real else None,
         expiration=order.expires_at if is_real and order.rests else None,
-        price=order.price if is_real else None,
+        # Sim is given a price that a person typed; that of a quote the desk holds it to itself.
+        price=order.price if is_real or order.keeps_price else None,
         dry_run=dry_run,
         reasoning=order.reasoning or None,
         source=None if dry_run else source or SOURCE,

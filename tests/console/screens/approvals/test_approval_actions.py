@@ -68,7 +68,7 @@ def test_marked_trades_are_approved_after_one_question() -> None:
     assert screen.question.body.plain.startswith("2 buys")
     assert "6.00 $SIM" in screen.question.body.plain
     assert "Left out" not in screen.question.body.plain
-    first, second = dialog._lines
+    first, second = dialog.lines
     assert "heron" in first.plain
     assert first.plain.endswith("  sim  Will it rain at dawn?")
     assert "2.00" in first.plain
@@ -90,7 +90,7 @@ def test_the_question_lists_price_and_edge_now_and_names_what_lost_its_edge() ->
     screen = on(gone, keeps, marked=(gone, keeps))
     press(screen, "approve")
     (dialog,) = screen.opened
-    first, second = (line.plain for line in dialog._lines)
+    first, second = (line.plain for line in dialog.lines)
     assert "  0.500  edge -2.0 pt  not above 0.4284  heron" in first
     assert "  0.500  edge +6.0 pt  not above 0.4284  heron" in second
     body = screen.question.body.plain
@@ -101,7 +101,7 @@ def test_the_question_lists_price_and_edge_now_and_names_what_lost_its_edge() ->
     assert lost_edge_text((keeps, SECOND)).plain == ""
     # A refusal needs no price.
     press(screen, "refuse")
-    assert "0.500" not in screen.opened[-1]._lines[0].plain
+    assert "0.500" not in screen.opened[-1].lines[0].plain
 
 
 def test_only_what_still_waits_is_decided() -> None:
