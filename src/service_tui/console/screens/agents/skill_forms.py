@@ -29,15 +29,12 @@ EVERY: Final = Field(
     number(seconds_rule(EVERY_MIN_S, EVERY_MAX_S)),
     "seconds",
     letters=40,
-    css_class="",
 )
 THRESHOLD: Final = Field(
     "skill-threshold", "ask for buys above", number(_THRESHOLD), "$ (0: all)",
-    letters=40, css_class="",
+    letters=40,
 )  # fmt: skip
-BUDGET: Final = Field(
-    "skill-budget", "daily budget", number(_BUDGET), "$SIM", letters=40, css_class=""
-)
+BUDGET: Final = Field("skill-budget", "daily budget", number(_BUDGET), "$SIM", letters=40)
 PATH: Final = Field("install-path", "path", str.strip, letters=1_000, css_class="")
 _PACES: Final = (Pace.LOOP, Pace.EVERY, Pace.ONCE)
 _PACE_LABELS: Final = ("without pause", "every ... seconds", "once")
