@@ -271,9 +271,9 @@ def test_a_sale_of_another_hand_is_told_and_one_of_this_desk_is_not() -> None:
     assert told(before, replace(sold, attempts=1)) == []
     assert told(before, replace(sold, state=AlertState.ENDED)) == []
     known = replace(before, exits=(exit_of(),))
-    assert told(known, sold)[0].text == f"{ABOUT}: sold, brought 19.00"
+    assert told(known, sold)[0].text == "Stopped out: YES Rain?, 19.00, P&L -6.00"
     managed = told(known, replace(sold, managed=True))
-    assert managed[0].text == f"{ABOUT}: sold by the service, brought 19.00"
+    assert managed[0].text == told(known, sold)[0].text
 
 
 def test_an_alert_without_question_or_price_is_named_by_its_market() -> None:

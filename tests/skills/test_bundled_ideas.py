@@ -124,7 +124,7 @@ WHOLE: Final = {
     "news-follower": (
         Service(0.44, [0.51, 0.50, 0.45, 0.44]),
         Idea(
-            "m", "no", 5.0, "a step of YES by -0.06 after a quiet hour looks like news",
+            "m", "no", 5.0, "YES fell 6 pt after a quiet hour: probably news",
             "price step", edge=0.015, confidence=0.55, probability=0.425,
         ),
         [("markets", {"limit": 25, "sort": "volume"}), ("m", {"hours": 1, "interval": 5})],

@@ -519,11 +519,27 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "ticket.step_up", "ticket", ("up",), "step(1)", "price up", "Limit price, one tick up"
     ),
     KeyBinding("ticket.step_down", "ticket", ("down",), "step(-1)", "price down", "One tick down"),
+    KeyBinding(
+        "ticket.wider",
+        "ticket",
+        ("f10",),
+        "wider",
+        "wider stop",
+        "At a price below 0.30",
+        shown="F10",
+    ),
     KeyBinding("ticket.yes", "ticket", ("y",), "side('yes')", "YES", "Not while typing"),
     KeyBinding("ticket.no", "ticket", ("n",), "side('no')", "NO", "Not while typing"),
     KeyBinding("ticket.buy", "ticket", ("b",), "turn('buy')", "buy", "Not while typing"),
     KeyBinding("ticket.sell", "ticket", ("x",), "turn('sell')", "sell", "Not while typing"),
-    KeyBinding("ticket.place", "ticket", ("ctrl+j",), "place", "place", "Same as enter"),
+    KeyBinding(
+        "ticket.place",
+        "ticket",
+        ("ctrl+j",),
+        "place",
+        "place",
+        "Same as enter. 20r as amount: lose 20 at the stop",
+    ),
     KeyBinding("ticket.cancel", "ticket", ("escape",), "cancel", "cancel", "Discard the ticket"),
 )
 """The whole table."""

@@ -59,6 +59,7 @@ class Fix(StrEnum):
     OTHER_PRICES = "retry once the book has other prices"
     SMALLER_OR_LATER = "use a smaller amount, or retry in a moment"
     NEW_QUOTE = "review the new quote, or use a smaller amount"
+    RAISE_WORST = "raise the price of not above, or leave it empty"
     NEW_PRICE = "review the new price and order again"
     WAIT_OR_ELSEWHERE = "wait, or trade another market"
     NEW_TICKET = "reopen the ticket: the tick has changed"

@@ -250,7 +250,7 @@ def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[No
         elif alert.state in _LOST and not is_first:
             yield Noticed("bad", f"{about}: {alert.detail}", NoticeKind.ALERT, event)
         elif alert.state is AlertState.EXECUTED and not alert.attempts and not is_first:
-            text = f"{about}: {_sold_elsewhere(alert, after.exits)}"
+            text = _stopped_text(alert, after.exits) or f"{about}: sold, not by this desk"
             yield Noticed("warn", text, NoticeKind.EXIT, event)
     if lost and is_first:
         noun = "alert" if len(lost) == 1 else "alerts"
@@ -268,14 +268,21 @@ def _is_news(alert: AlertView, old: AlertView | None) -> bool:
     return old.state.is_open and not alert.state.is_open
 
 
-def _sold_elsewhere(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
-    """Proceeds and seller of an exit that this desk did not make, if known."""
+def _stopped_text(alert: AlertView, exits: tuple[ExitView, ...]) -> str:
+    """Market, proceeds and P&L of an exit that this desk did not make; empty while not known."""
     one = exit_of(alert, exits)
     if one is None:
-        return "sold, not by this desk"
-    by_whom = " by the service" if one.by_service or alert.managed else ""
+        return ""
+    done = (
+        "Stopped out" if alert.reason == REASONS[ExitReason.STOP_LOSS] else f"Sold, {alert.reason}"
+    )
     unit = "" if one.venue is Venue.SIM else f" {MONEY_OF[one.venue]}"
-    return f"sold{by_whom}, brought {one.proceeds / ONE:,.2f}{unit}"
+    pnl = "" if one.pnl is None else f", P&L {one.pnl / ONE:+,.2f}"
+    text = (
+        f"{done}: {alert.side.value.upper()} {alert.question or alert.market_id}, "
+        f"{one.proceeds / ONE:,.2f}{unit}{pnl}"
+    )
+    return venue_marked(text, alert.venue)
 
 
 def exit_of(alert: AlertView, exits: tuple[ExitView, ...]) -> ExitView | None:

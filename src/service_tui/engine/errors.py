@@ -11,9 +11,10 @@
     │                  TooManyOrders, LeashBudget, TooManyHeld, TooManyPriceAlerts,
     │                  TooManyWebhooks
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
-    │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit, SlippageBeyond,
-    │                  InvalidTick, NoLiquidity, NotFilledWhole, OwnOrderInTheWay,
-    │                  InvalidExpiration, NothingWatched, TimeStopPast
+    │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit,
+    │                  PriceBeyondApproval, SlippageBeyond, InvalidTick, NoLiquidity,
+    │                  NotFilledWhole, OwnOrderInTheWay, InvalidExpiration, NothingWatched,
+    │                  TimeStopPast
     ├── NotRedeemable  AlreadyRedeemed, NotFinalized, PositionLost, ManualOnly
     └── WalletProblem  NotLinked, WalletRefused, InsufficientGas, ApprovalMissing,
                        CredentialsMissing, WalletRestricted, SignatureMissing, OrderNotAsSigned,
@@ -313,6 +314,14 @@ class PriceBeyondLimit(BadOrder):
 
     code = "PRICE_BEYOND_LIMIT"
     fix = "raise the price limit or lower the amount"
+    retryable = True
+
+
+class PriceBeyondApproval(BadOrder):
+    """The order would fill at an average beyond the price at which the operator let it pass."""
+
+    code = "PRICE_BEYOND_APPROVAL"
+    fix = "ask again: the operator sees the price of now"
     retryable = True
 
 

@@ -539,7 +539,8 @@ class TradeHeld(NamedTuple):
     """A trade waits for the operator until its deadline; nothing moved.
 
     `size` is money of a buy, `price` the limit that the order named, `expiration` when it would
-    die on a book; None where it named none.
+    die on a book; None where it named none. `asked` is the average price that it would have had
+    when it was requested; None where its market took none, and in rows of older programs.
     """
 
     held_id: str
@@ -555,12 +556,14 @@ class TradeHeld(NamedTuple):
     price: float | None
     expiration: float | None
     note: Note
+    asked: float | None = None
 
 
 class HeldEnded(NamedTuple):
     """A waiting trade was decided, with the reason; `size` and `trade_id` where it went out.
 
-    `by` is the person who decided, empty for nobody and in rows of older programs.
+    `by` is the person who decided, empty for nobody and in rows of older programs. `bound` is the
+    worst average price that the person allowed; None for any, and in rows of older programs.
     """
 
     held_id: str
@@ -570,6 +573,7 @@ class HeldEnded(NamedTuple):
     size: Micros = Micros(0)
     trade_id: str = ""
     by: str = ""
+    bound: float | None = None
 
 
 FleetEvent = LeashSet | TradeHeld | HeldEnded

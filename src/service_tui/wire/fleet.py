@@ -52,6 +52,8 @@ Size = Annotated[
 ]
 BUY_MIN: Final = 0.01
 
+Bound = Annotated[float, Field(gt=0, lt=1, description="price of the trade's side")]
+
 Resized = Annotated[
     float,
     # Not merely above 0: what rounds to no micro would be a trade of nothing.
@@ -105,11 +107,22 @@ class HeldQuery(WireModel):
     status: Literal["waiting", "all"] = "waiting"
 
 
+class OtherSideBody(WireModel):
+    """An agent that holds the other side of a market."""
+
+    agent_id: Line
+    agent_name: Line = ""
+    shares: Amount = 0.0
+
+
 class HeldTradeBody(WireModel):
     """A trade that waits for the person, or how it was decided.
 
     `amount` is the money of a buy as requested; `decided_amount` what was approved. `reason` is the
     person's, the deadline's or the venue's. `trade_id` names the trade that came of it.
+    `price_asked` is the average price that it would have had when it was requested,
+    `decided_bound` the worst one that the person allowed. `other_side` are the agents that hold the
+    other side of the market on its venue; the operator alone is told.
     """
 
     held_id: Line
@@ -138,6 +151,10 @@ class HeldTradeBody(WireModel):
     # ours: the person who decided, empty for a deadline.
     decided_by: Line = ""
     decided_amount: Amount | None = None
+    # ours: what the agent saw, and what the person allowed for it.
+    price_asked: Price | None = None
+    decided_bound: Price | None = None
+    other_side: tuple[OtherSideBody, ...] = ()
     reason: Prose = ""
     trade_id: Line = ""
 
@@ -150,9 +167,16 @@ class HeldTradesBody(WireModel):
 
 
 class ApproveRequest(OperatorModel):
-    """Let a trade go out; with `amount` at another size."""
+    """Let a trade go out; with `amount` at another size.
+
+    A buy is carried out at an average price of `not_above` at most, a sale at `not_below` at
+    least; beyond it nothing is traded, and the trade is decided as failed.
+    """
 
     amount: Resized | None = None
+    # ours: between the question and the answer the price moves; the person says how far it may.
+    not_above: Bound | None = None
+    not_below: Bound | None = None
 
 
 class RefuseRequest(OperatorModel):

@@ -32,7 +32,7 @@ from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.agents import VenueMoneyView
 from service_tui.desk.slices.notices import Notice, NoticeKind
-from service_tui.desk.slices.supervision import HeldView, LeashView
+from service_tui.desk.slices.supervision import HeldView, LeashView, OtherSideView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -69,6 +69,27 @@ async def test_a_refusal_asks_for_its_reason_and_enter_sends_it() -> None:
         (order,) = given(seen, RefuseHeld)
         assert (order.held_id, order.reason) == ("h1", "no")
         assert given(seen, ApproveHeld) == []
+
+
+@pytest.mark.slow
+async def test_the_worst_price_is_offered_and_what_is_typed_leaves() -> None:
+    held = held_of(asked=0.4, other_side=(OtherSideView("a-9", "moss", Micros(30_210_000)),))
+    async with running(waiting(held)) as seen:
+        await seen.press("ampersand")
+        shown = screen_text(seen)
+        assert "not above" in shown
+        assert "moss holds NO 30.21" in shown
+        bound = seen.app.screen.query_one("#approval-bound", PlainInput)
+        assert bound.value == "0.408"
+        # The price of now is beyond it: one enter says so, a second one sends.
+        await seen.press("enter")
+        assert given(seen, ApproveHeld) == []
+        assert told(seen, "#form-problem").startswith("Price 0.420 is beyond 0.408")
+        await seen.press("tab", "ctrl+u", *"0.47")
+        assert "not above 0.47 on average" in screen_text(seen)
+        await seen.press("enter")
+        (order,) = given(seen, ApproveHeld)
+        assert (order.not_above, order.amount) == (0.47, None)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from service_tui.console.fields import FieldError
 from service_tui.console.formats import MASK
 from service_tui.console.forms.approval import (
     AMOUNT,
+    BOUND,
     NEXT,
     REASON,
     URGENT_S,
@@ -21,6 +22,7 @@ from service_tui.console.forms.approval import (
     real_question,
     why_text,
 )
+from service_tui.console.forms.approval_bound import first_bound
 from service_tui.console.keys import cap
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.slices.supervision import HeldView, approval_text
@@ -61,6 +63,19 @@ def form_of(
     return form
 
 
+def approval(amount: Micros | None = None, trade: HeldView = BUY) -> ApproveHeld:
+    """What an approval is while the offered worst price stands."""
+    bound = first_bound(trade)
+    is_buy = trade.action is Action.BUY
+    return ApproveHeld(
+        "h1",
+        approval_text(trade),
+        amount,
+        not_above=bound if is_buy else None,
+        not_below=None if is_buy else bound,
+    )
+
+
 def problem(form: Typed) -> str:
     with pytest.raises(FieldError) as caught:
         form.validate()
@@ -69,18 +84,20 @@ def problem(form: Typed) -> str:
 
 def test_a_buy_begins_with_its_exact_size_and_a_sale_has_no_line_for_one() -> None:
     form = form_of()
-    assert form.first == {AMOUNT.name: "25.123456"}
-    size, reason, preview = form.docked
+    assert form.first == {AMOUNT.name: "25.123456", BOUND.name: "0.4386"}
+    (size, bound), reason, preview = form.docked
+    assert (bound.name, bound.label) == (BOUND.name, "not above")
     assert (size.name, size.label, size.placeholder) == (
         AMOUNT.name,
         "for $SIM",
         AMOUNT.placeholder,
     )
     assert (reason, preview) == (REASON, "form-preview")
-    assert form_of(replace(BUY, venue=Venue.EVM)).docked[0].label == "for USDC.e"
-    assert form_of(SALE).docked == (REASON, "form-preview")
+    assert form_of(replace(BUY, venue=Venue.EVM)).docked[0][0].label == "for USDC.e"
+    (bound,), *others = form_of(SALE).docked
+    assert (bound.label, others) == ("not below", [REASON, "form-preview"])
     masked = form_of(state=state_of(BUY, preferences=PRIVATE))
-    assert (masked.first, masked.docked[0].placeholder) == ({AMOUNT.name: ""}, "as requested")
+    assert (masked.first[AMOUNT.name], masked.docked[0][0].placeholder) == ("", "as requested")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +114,7 @@ def test_an_approval_has_the_typed_size_or_none_where_it_is_the_requested_one(
 ) -> None:
     form = form_of()
     form.lines[AMOUNT.name] = typed
-    assert form.validate() == ApproveHeld("h1", approval_text(BUY), amount)
+    assert form.validate() == approval(amount)
 
 
 def test_an_empty_size_is_the_requested_one_only_while_amounts_are_masked() -> None:
@@ -105,11 +122,35 @@ def test_an_empty_size_is_the_requested_one_only_while_amounts_are_masked() -> N
     form.lines[AMOUNT.name] = " "
     assert problem(form) == f"Enter an amount, or {cap('approval.refuse')} to refuse"
     masked = form_of(state=state_of(BUY, preferences=PRIVATE))
-    assert masked.validate() == ApproveHeld("h1", approval_text(BUY), None)
+    assert masked.validate() == approval()
 
 
 def test_a_sale_is_approved_whole() -> None:
-    assert form_of(SALE).validate() == ApproveHeld("h1", approval_text(SALE))
+    assert form_of(SALE).validate() == approval(trade=SALE)
+
+
+@pytest.mark.parametrize(("typed", "bound"), [("", None), (" ", None), ("0.47", 0.47)])
+def test_the_worst_price_is_what_is_typed_or_any(typed: str, bound: float | None) -> None:
+    for trade in (BUY, SALE):
+        form = form_of(trade)
+        form.lines[BOUND.name] = typed
+        order = form.validate()
+        assert isinstance(order, ApproveHeld)
+        bounds = (order.not_above, order.not_below)
+        assert bounds == ((bound, None) if trade is BUY else (None, bound))
+
+
+def test_a_worst_price_beyond_the_price_of_now_is_asked_once_more() -> None:
+    form = form_of()
+    assert form.objection(form.validate()) == ""
+    form.lines[BOUND.name] = "0.42"
+    expected = "Price 0.430 is beyond 0.42: nothing would be traded. Enter again sends"
+    assert form.objection(form.validate()) == expected
+    sale = form_of(SALE)
+    sale.lines[BOUND.name] = "0.42"
+    assert sale.objection(sale.validate()) == ""
+    sale.lines[BOUND.name] = "0.44"
+    assert "beyond 0.44" in sale.objection(sale.validate())
 
 
 def test_a_refusal_has_the_typed_reason_and_needs_no_size() -> None:

@@ -155,11 +155,11 @@ async def test_the_hint_says_what_matters_most_and_nothing_to_watch_is_refused()
     async with form() as t:
         for line, text, said in (
             ("target-percent", "100", "Target above 1: never reached."),
-            ("target-percent", "99", "Setting makes it manual"),
+            ("target-percent", "99", "Saving replaces the automatic stop"),
             ("trail", "5%", "The trailing stop rises with the mark and never falls."),
             ("exit-at", "2h", "The trailing stop rises with the mark and never falls. Sells all "),
             ("trail", "", "Sells all "),
-            ("stop-percent", "x", "Setting makes it manual"),
+            ("stop-percent", "x", "Saving replaces the automatic stop"),
         ):
             await t.type(line, text)
             assert t.told("form-hint").startswith(said)

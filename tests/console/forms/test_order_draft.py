@@ -367,7 +367,7 @@ def test_the_ticket_says_what_stop_and_target_mean() -> None:
 
     bare = replace(STATE, risk=RiskView())
     assert said(replace(bare, buy_limits=None)) == "empty: as in Settings"
-    for automatic, text in ((True, "stop 20 % (-5.00)"), (False, "no stop")):
+    for automatic, text in ((True, "default stop, 20 % below (about -5.00)"), (False, "no stop")):
         defaults = RiskDefaults(0.2, None, auto_monitor=automatic)
         limits = replace(STATE.buy_limits, defaults=defaults)
         assert said(replace(bare, buy_limits=limits)) == f"empty: {text}"

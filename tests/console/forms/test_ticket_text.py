@@ -12,6 +12,7 @@ from service_tui.console.formats import NOT_KNOWN
 from service_tui.console.forms.order_draft import Draft
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.resting_text import resting_figures, resting_lines
+from service_tui.console.forms.ticket_guards import SLIPPAGE
 from service_tui.console.forms.ticket_text import (
     TWO_ACROSS,
     TYPE_LABELS,
@@ -35,6 +36,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.buy_limits import RiskDefaults
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.topics import Topic
+from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import HeldSide
 from service_tui.terms import Action, MarketStatus, Mode, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
@@ -148,8 +150,8 @@ def test_an_expiry_is_told_with_how_long_it_is() -> None:
 @pytest.mark.parametrize(
     ("stop", "target", "auto", "words"),
     [
-        (0.2, 0.35, True, "empty: stop 20 %{}, target 35 %"),
-        (0.125, None, True, "empty: stop 12.5 %{}"),
+        (0.2, 0.35, True, "empty: default stop, 20 % below{}, target 35 %"),
+        (0.125, None, True, "empty: default stop, 12.5 % below{}"),
         (None, 0.5, True, "empty: target 50 %"),
         (None, None, True, "empty: no stop"),
         (0.2, 0.35, False, "empty: no stop"),
@@ -162,7 +164,7 @@ def test_a_buy_without_a_stop_gets_that_of_the_settings(
     defaults = RiskDefaults(stop, target, auto_monitor=auto)
     state = replace(STATE, buy_limits=replace(STATE.buy_limits, defaults=defaults))
     assert exits_text(state, draft(), None).plain == words.format("")
-    loss = f" (-{20 * (stop or 0):.2f})"
+    loss = f" (about -{20 * (stop or 0):.2f})"
     assert exits_text(state, draft(), order()).plain == words.format(loss)
     assert (
         exits_text(replace(state, buy_limits=None), draft(), None).plain == "empty: as in Settings"
@@ -172,10 +174,13 @@ def test_a_buy_without_a_stop_gets_that_of_the_settings(
 @pytest.mark.parametrize(
     ("price", "quotes", "venue", "words"),
     [
-        (0.3, (None, None), SIM, "empty: stop 20 % (-4.00)"),
+        (0.3, (None, None), SIM, "empty: default stop, 20 % below (about -4.00)"),
         # The stop is measured from the mark of 0.35, below the ask of 0.4: 20 buys 50 shares.
-        (0.35, (0.3, 0.4), EVM, "empty: stop 20 % (-6.00)"),
-        (0.25, (None, None), SIM, "empty: stop 20 % (-4.00), near"),
+        (0.35, (0.3, 0.4), EVM, "empty: default stop, 20 % below (about -6.00)"),
+        (
+            0.25, (None, None), SIM,
+            "empty: default stop, 20 % below (about -4.00), only 5.0 points away; F10 sets 25 %",
+        ),
     ],
 )  # fmt: skip
 def test_the_loss_at_the_default_stop_is_shown_in_money(
@@ -186,6 +191,27 @@ def test_the_loss_at_the_default_stop_is_shown_in_money(
     state = replace(STATE, buy_limits=replace(STATE.buy_limits, defaults=defaults))
     market = replace(MARKET, price=price, bid=quotes[0], ask=quotes[1])
     assert exits_text(state, draft(market=market, venue=venue), order(venue=venue)).plain == words
+
+
+def test_a_typed_stop_says_at_a_low_price_how_near_it_is() -> None:
+    market = replace(MARKET, price=Probability(0.1))
+    text = exits_text(STATE, draft(market=market), order(stop_loss_pct=0.25)).plain
+    assert text.endswith(f"; only 2.5 points away; {cap('ticket.wider')} sets 75 %")
+
+
+def test_slippage_beyond_the_limit_is_coloured_and_marked() -> None:
+    quote = QuoteView(1, ok=True, average=0.462, price_before=0.4, price_after=0.5)
+
+    def slippage(state: DeskState) -> str:
+        block = quote_block(state, draft(), quote, 0)
+        shown = block.plain[block.plain.index("6.2 points") :].split("\n")[0].split("  ")[0]
+        tones = {str(span.style) for span in block.spans}
+        return f"{shown.strip()} {'loss' in tones}"
+
+    assert slippage(STATE) == "6.2 points ! True"
+    for text, shown in (("7", "6.2 points False"), ("off", "6.2 points False")):
+        state = replace(STATE, preferences={SLIPPAGE: text})
+        assert slippage(state) == shown
 
 
 def test_a_stop_says_what_it_costs_and_what_it_replaces() -> None:

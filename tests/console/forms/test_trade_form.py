@@ -14,6 +14,7 @@ from kit.samples.numbers import NOT_MONEY
 from service_tui.console.forms import trade_form
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import SECOND_THOUGHT_S
+from service_tui.console.forms.ticket_guards import SLIPPAGE
 from service_tui.console.forms.trade_form import CHANGED, TradeForm, first_amount
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.settings import SetPreference
@@ -611,7 +612,7 @@ async def test_order_types_come_round_with_their_lines_and_their_first_limit() -
             assert t.app.focused is focused
             assert limit.display is words.startswith("limit")
             assert until_line.display is (words == "limit GTD")
-            assert t.text("limit-label") == ("limit" if limit.display else "book")
+            assert t.text("limit-label") == ("limit" if limit.display else "not above")
         assert limit.value == "0.47"
         # A click on the type that is selected already changes nothing.
         asked = len(t.asked)
@@ -645,7 +646,9 @@ async def test_a_stop_needs_no_other_quote_and_only_a_buy_has_one() -> None:
 
 async def test_real_money_leaves_only_confirmed_and_only_while_it_may() -> None:
     async with ticket(REAL, side=Side.YES, venue=Venue.EVM) as t:
-        await t.quoted("25", average=MARKET.price, price_before=0.4, price_after=0.4)
+        await t.quoted(
+            "25", average=MARKET.price, price_before=MARKET.price, price_after=MARKET.price
+        )
         await t.pilot.press("enter")
         assert isinstance(t.app.screen, Confirm)
         await t.pilot.press("escape")
@@ -659,17 +662,95 @@ async def test_real_money_leaves_only_confirmed_and_only_while_it_may() -> None:
         assert t.text("problem").startswith("not sent: ")
 
 
+async def test_slippage_beyond_the_limit_wants_a_second_enter() -> None:
+    slips = {"average": 0.554, "price_before": 0.482, "price_after": 0.56}
+    async with ticket() as t:
+        await t.quoted("25", **slips)
+        assert "7.2 points !" in t.text("quote")
+        await t.pilot.press("enter", "enter")
+        assert t.returned == []
+        expected = "Slippage 7.2 pt is beyond 5 pt. Enter again places the order"
+        assert t.text("problem") == expected
+        await t.pilot.pause(2 * SECOND_THOUGHT_S)
+        await t.pilot.press("enter")
+        assert len(t.returned) == 1
+    wide = replace(STATE, preferences={**STATE.preferences, SLIPPAGE: "8"})
+    async with ticket(wide) as t:
+        await t.quoted("25", **slips)
+        await t.pilot.press("enter")
+        assert len(t.returned) == 1
+
+
+async def test_a_worst_price_is_asked_and_sent_with_the_order() -> None:
+    async with ticket(side=Side.YES, size=(120, 40)) as t:
+        await t.type("25")
+        worst = t.form.query_one("#ticket-worst", Input)
+        assert worst.display
+        assert t.text("limit-label") == "not above"
+        worst.value = "0.6"
+        await t.pilot.pause()
+        said = "Price 0.672 is above 0.60. Raise the price of not above, or leave it empty"
+        assert t.text("problem") == said
+        worst.value = "0.7"
+        await t.pilot.pause()
+        await t.rest()
+        order = t.asked[-1].order
+        assert (order.price, order.keeps_price, order.rests) == (0.7, True, False)
+        await t.answer()
+        await t.pilot.press("enter")
+        (sent,) = t.returned
+        assert sent is not None
+        assert (sent.price, sent.keeps_price) == (0.7, True)
+    async with ticket(size=(120, 40)) as t:
+        await t.type("25")
+        worst = t.form.query_one("#ticket-worst", Input)
+        worst.value = "1.2"
+        await t.pilot.pause()
+        assert t.text("problem").startswith("Not above: a price between 0 and 1")
+        # A sale has no such line.
+        await t.pilot.press("f6")
+        assert not worst.display
+
+
+async def test_a_size_by_risk_is_what_loses_that_much_at_the_stop() -> None:
+    async with ticket(side=Side.YES, size=(120, 40)) as t:
+        t.form.query_one("#ticket-stop", Input).value = "25"
+        await t.type("20r")
+        await t.rest()
+        assert t.asked[-1].order.amount == 80 * ONE
+        assert "80.00 $SIM" in t.text("place")
+        assert t.text("loss").startswith("loss at the stop 20.00 $SIM")
+        await t.type("20 R")
+        assert t.asked[-1].order.amount == 80 * ONE
+
+
+async def test_one_key_widens_the_stop_of_a_low_price() -> None:
+    low = replace(STATE.markets[MARKET.market_id], price=Probability(0.2))
+    state = replace(STATE, markets={MARKET.market_id: low}, risk=replace(STATE.risk, monitors=()))
+    async with ticket(state, side=Side.YES, size=(120, 40)) as t:
+        await t.pilot.press("f10")
+        assert t.text("problem").startswith("No wider stop: enter an amount")
+        await t.type("25")
+        stop = t.form.query_one("#ticket-stop", Input)
+        stop.value = "20"
+        await t.pilot.pause()
+        assert "only 4.0 points away; F10 sets 30 %" in t.text("loss")
+        await t.pilot.press("f10")
+        assert stop.value == "30"
+        assert t.asked[-1].order.amount == 25 * ONE
+
+
 async def test_how_far_a_price_may_move_without_a_second_enter() -> None:
     async with ticket() as t:
-        await t.quoted("25", price_before=0.0, price_after=0.1)
+        await t.quoted("25", average=0.04, price_before=0.0, price_after=0.1)
         await t.pilot.press("enter")
         assert t.text("problem").startswith("Moves the price by 10.0 points. Enter again")
         # Another amount has a second thought of its own.
-        await t.quoted("30", price_before=0.4, price_after=0.6)
+        await t.quoted("30", average=0.45, price_before=0.4, price_after=0.6)
         await t.pilot.pause(2 * SECOND_THOUGHT_S)
         await t.pilot.press("enter")
         assert t.returned == []
-        await t.quoted("31", price_before=0.4, price_after=0.499)
+        await t.quoted("31", average=0.45, price_before=0.4, price_after=0.499)
         await t.pilot.press("enter")
         assert len(t.returned) == 1
 

@@ -242,6 +242,7 @@ async def test_a_burst_of_trades_asks_for_the_agents_now_and_then_only(tmp_path:
         (SetLeash("a", NAME, LeashMode.AUTO, budget=Micros(0)), "leash heron: auto, 0.00 a day"),
         (ApproveHeld("h", "buy YES"), "approve: buy YES"),
         (ApproveHeld("h", "buy YES", Micros(2_500_000)), "approve for 2.50: buy YES"),
+        (ApproveHeld("h", "buy YES", not_above=0.47), "approve not above 0.47: buy YES"),
         (PauseAll(paused=True), "pause all agents"),
         (PauseAll(paused=False), "resume all agents"),
         (StartSkill("weather", Pace.EVERY, 90, name=NAME), "run weather every 90 s as heron"),

@@ -86,6 +86,20 @@ async def test_an_approval_goes_out_at_the_size_that_was_given() -> None:
     ]
 
 
+async def test_an_approval_carries_the_worst_price_that_was_allowed() -> None:
+    on = desk()
+    await carry_out(ApproveHeld("h1", "buy YES", not_above=0.47), on.ports)
+    await carry_out(ApproveHeld("h2", "sell YES", not_below=0.4), on.ports)
+    assert on.asked == [
+        Asked(DESK_APPROVE, {"held_id": "h1"}, ApproveRequest(not_above=0.47)),
+        Asked(DESK_APPROVE, {"held_id": "h2"}, ApproveRequest(not_below=0.4)),
+    ]
+    assert on.words == [
+        ("good", "approved not above 0.47: buy YES"),
+        ("good", "approved not below 0.4: sell YES"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("trade", "reason", "why"),
     [

@@ -8,6 +8,7 @@ import pytest
 from kit.samples.fleet import held_of
 from service_tui.desk.agents.proxy_answers import (
     approved_order,
+    bounded_price,
     held_body,
     held_seen,
     is_sure_no,
@@ -101,6 +102,26 @@ def test_an_approval_orders_what_waited() -> None:
     assert approved_order(trade, ApproveHeld("h1", "x")) == expected
     resized = ApproveHeld("h1", "x", Micros(ONE), confirmed=True)
     assert approved_order(trade, resized) == replace(expected, amount=Micros(ONE), confirmed=True)
+
+
+@pytest.mark.parametrize(
+    ("action", "own", "bounds", "sent"),
+    [
+        (Action.BUY, None, {}, {}),
+        (Action.BUY, 0.5, {}, {}),
+        (Action.BUY, None, {"not_above": 0.47}, {"price": 0.47}),
+        (Action.BUY, 0.5, {"not_above": 0.47}, {"price": 0.47}),
+        (Action.BUY, 0.4, {"not_above": 0.47}, {}),
+        (Action.SELL, 0.4, {"not_below": 0.47}, {"price": 0.47}),
+        (Action.SELL, 0.5, {"not_below": 0.47}, {}),
+        (Action.SELL, 0.5, {"not_above": 0.47}, {}),
+    ],
+)
+def test_an_approved_order_leaves_with_the_stricter_price(
+    action: Action, own: float | None, bounds: dict[str, float], sent: dict[str, float]
+) -> None:
+    trade = held_of("h1", action=action, price_limit=own)
+    assert bounded_price(trade, ApproveHeld("h1", "x", **bounds)) == sent
 
 
 @pytest.mark.parametrize(

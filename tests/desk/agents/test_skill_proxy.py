@@ -132,6 +132,18 @@ async def test_a_buy_above_the_threshold_waits_and_goes_out_at_the_approved_size
 
 
 @pytest.mark.slow
+async def test_a_service_without_leashes_is_given_the_bound_as_the_price(tmp_path: Path) -> None:
+    async with far(tmp_path, LeashMode.ASK) as it:
+        await it.buy(5.0)
+        (waiting,) = it.held.held
+        await it.lines.carry_out(ApproveHeld(waiting.held_id, "it", not_above=0.01))
+        (own,) = await it.ask(it.skill.get_held_trades)
+        assert own.status is HeldStatus.FAILED
+        assert "above 0.01" in own.reason
+        assert (it.held.held, it.spent) == ((), 0)
+
+
+@pytest.mark.slow
 async def test_an_amount_that_the_venue_refuses_does_not_use_the_trade_up(tmp_path: Path) -> None:
     async with far(tmp_path, LeashMode.ASK) as it:
         await it.buy(5.0)

@@ -220,7 +220,7 @@ async def test_a_managed_wallet_is_left_to_the_service(tmp_path: Path) -> None:
             state = await until(desk, lambda s: any(e.by_service for e in s.risk.exits), stage)
             assert len(state.risk.exits) == 1
             assert state.risk.alerts[0].state is AlertState.EXECUTED
-            assert any(": sold by the service, brought " in one.text for one in state.notices)
+            assert any(one.text.startswith("Stopped out: ") for one in state.notices)
         assert sold(line) == []
 
 

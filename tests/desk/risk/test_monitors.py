@@ -136,13 +136,10 @@ def test_why_this_desk_ended_an_alert_is_not_replaced_by_the_services_word_for_a
 @pytest.mark.parametrize(
     ("venue", "words"),
     [
-        (Venue.SIM, "stop loss, YES at 0.3900, Rain?: sold by the service, brought 19.00"),
+        (Venue.SIM, "Stopped out: YES Rain?, 19.00, P&L -6.00"),
         (
             Venue.EVM,
-            (
-                "LIVE stop loss, YES at 0.3900 on evm_venue, Rain?: "
-                "sold by the service, brought 19.00 USDC.e"
-            ),
+            ("LIVE Stopped out: YES Rain?, 19.00 USDC.e, P&L -6.00 on evm_venue"),
         ),
     ],
 )

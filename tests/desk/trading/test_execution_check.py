@@ -31,7 +31,9 @@ from service_tui.desk.trading.execution_check import (
     mismatch_text,
     names_trade,
     quote_doubt,
+    sold_text,
 )
+from service_tui.desk.trading.preflight import HeldSide
 from service_tui.storage.blotter import StoredState
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros
@@ -288,8 +290,8 @@ def test_a_sale_says_what_is_left_of_it_down_to_the_smallest_part_of_a_share(
 ) -> None:
     verdict = check_execution(SELL, body(success=True, shares_sold=sold, cost=0.1))
     assert verdict.state is TicketState.DONE
-    assert verdict.outcome.startswith(f"sold {sold:,.2f} shares, brought 0.10 ")
-    assert verdict.outcome.partition(")")[2] == tail
+    assert verdict.outcome.startswith(f"sold {sold:,.2f} ")
+    assert verdict.outcome.partition(" for 0.10 $SIM")[2] == tail
 
 
 def test_a_sale_that_sold_more_by_more_than_the_smallest_part_is_doubted() -> None:
@@ -502,3 +504,31 @@ def test_a_real_trade_tells_its_money_and_its_fee(
     fee: dict[str, Any], action: Action, words: str
 ) -> None:
     assert words in filled_text(answer(**FILLED, **fee), action, Venue.EVM)
+
+
+SOLD = {"success": True, "shares_sold": 30.42, "cost": 23.78, "new_price": 0.774}
+
+
+@pytest.mark.parametrize(
+    ("held", "tail"),
+    [
+        # All of it, a half of it, a position that the desk did not know, and more than it knew.
+        (HeldSide(Micros(30_420_000), Micros(25_000_000)), ", P&L -1.22"),
+        (HeldSide(Micros(60_840_000), Micros(40_000_000)), ", P&L +3.78"),
+        (None, ""),
+        (HeldSide(Micros(0), Micros(0)), ""),
+    ],
+)
+def test_a_sale_says_side_price_money_and_gain(held: HeldSide | None, tail: str) -> None:
+    sale = replace(SELL, side=Side.YES, shares=Micros(30_420_000))
+    verdict = check_execution(sale, body(**{**SOLD, "side": Side.YES}), held)
+    assert verdict.outcome == f"sold 30.42 YES at 0.782 for 23.78 $SIM{tail}"
+
+
+def test_the_fee_of_a_real_sale_is_no_gain() -> None:
+    held = HeldSide(Micros(30_420_000), Micros(23_000_000))
+    with_fee = answer(**SOLD, fee=0.5)
+    expected = "sold 30.42 NO at 0.782 for 23.78 USDC.e, P&L +0.28, fee 0.50 USDC.e taken off"
+    assert sold_text(with_fee, Side.NO, Venue.EVM, held) == expected
+    bare = sold_text(answer(**SOLD, fee_rate_bps=550), Side.NO, Venue.EVM, held)
+    assert bare.endswith("for 23.78 USDC.e, fee not reported, rate 5.5%")

@@ -84,6 +84,13 @@ def test_a_request_of_play_money_names_no_price_and_no_type() -> None:
     assert (request.amount, request.shares, request.reasoning) == (0.0, 3.0, None)
 
 
+def test_a_request_of_play_money_names_the_price_that_a_person_typed() -> None:
+    order = replace(ORDER, venue=Venue.SIM, price=0.47, keeps_price=True)
+    for dry_run in (True, False):
+        request = request_of(order, dry_run=dry_run)
+        assert (request.price, request.order_type) == (0.47, None)
+
+
 def test_what_is_no_order_makes_no_request() -> None:
     for changes in ({"amount": Micros(0)}, {"market_id": "no id"}, {"amount": Micros(-1)}):
         with pytest.raises(ValueError, match=r".+"):

@@ -38,6 +38,7 @@ from service_tui.engine.errors import (
     NotFilledWhole,
     OrderNotFound,
     OrderTooSmall,
+    PriceBeyondApproval,
     PriceOutOfRange,
     RealTradingOff,
     Refusal,
@@ -348,6 +349,38 @@ def test_a_position_counts_with_what_open_buys_may_still_spend(*, most: int, tak
     else:
         with pytest.raises(MarketTooLarge):
             check(world.venues, order(world), TIMES)
+
+
+@pytest.mark.parametrize(
+    ("fields", "bound", "taken"),
+    [
+        ({}, 0.42, True),
+        ({}, 0.4199, False),
+        # 100 at 0.42 and 10 at 0.44: 0.42182 on average.
+        ({"size": Micros(46_400_000)}, 0.4219, True),
+        ({"size": Micros(46_400_000)}, 0.4218, False),
+        # Ten cents buy 0.23809 shares: what is lost by rounding is no worse price.
+        ({"size": Micros(10_000_000)}, 0.42, True),
+        # What rests may fill at its own price later.
+        ({"order_type": GTC, "price": Micros(43 * CENT), "size": Micros(63 * ONE)}, 0.43, True),
+        ({"order_type": GTC, "price": Micros(43 * CENT), "size": Micros(63 * ONE)}, 0.42, False),
+        ({"action": SELL, "size": Micros(50 * ONE)}, 0.4, True),
+        ({"action": SELL, "size": Micros(50 * ONE)}, 0.4001, False),
+        ({"action": SELL, "size": Micros(120 * ONE)}, 0.3966, True),
+        ({"action": SELL, "size": Micros(120 * ONE)}, 0.3967, False),
+    ],
+)
+def test_an_approved_order_keeps_the_average_that_was_allowed(
+    fields: dict[str, Any], bound: float, *, taken: bool
+) -> None:
+    world = traded()
+    held(world, yes=200 * ONE)
+    wish = order(world, **fields)._replace(average_bound=bound)
+    if taken:
+        assert check(world.venues, wish, TIMES)
+    else:
+        with pytest.raises(PriceBeyondApproval, match=f"price beyond {bound:g}: "):
+            check(world.venues, wish, TIMES)
 
 
 @pytest.mark.parametrize(("less", "taken"), [(0, True), (1, False)])

@@ -59,9 +59,11 @@ async def buy(stage: Stage, amount: float, **other: object) -> TradeBody:
     return reply.answer
 
 
-async def approve(stage: Stage, held_id: str, amount: float | None = None) -> HeldTradeBody:
+async def approve(
+    stage: Stage, held_id: str, amount: float | None = None, **bounds: float
+) -> HeldTradeBody:
     await stage.clock.advance(0.3)
-    body = ApproveRequest(amount=amount)
+    body = ApproveRequest.model_validate({"amount": amount, **bounds})
     reply = await stage.client.call(DESK_APPROVE, path={"held_id": held_id}, body=body)
     return reply.answer.held
 
@@ -134,6 +136,102 @@ async def test_the_size_can_be_edited(tmp_path: Path) -> None:
         done = await approve(stage, held_id, 7.5)
         assert (done.decided_amount, done.reason) == (7.5, "approved at another size")
         assert stage.agent.spent_today(stage.clock.now()) == 7_500_000
+
+
+async def test_an_approval_within_its_bound_goes_out_once_and_keeps_the_bound_over_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        held_id = (await buy(stage, 25.0)).trade_id or ""
+        waiting = (await own(stage))[0]
+        assert waiting.price_asked is not None
+        assert waiting.price_asked == waiting.avg_price
+        bound = round(waiting.price_asked + 0.01, 4)
+        done = await approve(stage, held_id, not_above=bound)
+        assert (done.status, done.decided_bound) == (HeldStatus.APPROVED, bound)
+        cash = stage.world.cash(stage.agent)
+        key, agent_id, clock = stage.key, stage.agent_id, stage.clock
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        (row,) = await own(stage)
+        assert (row.status, row.decided_bound) == (HeldStatus.APPROVED, bound)
+        assert row.price_asked == waiting.price_asked
+        with pytest.raises(NotFoundError, match="already decided"):
+            await approve(stage, held_id, not_above=bound)
+        assert (stage.world.cash(stage.agent), stage.agent.trades_count) == (cash, 1)
+
+
+@pytest.mark.parametrize("amount", [None, 7.5])
+async def test_beyond_its_bound_nothing_is_bought_and_the_agent_may_ask_again(
+    tmp_path: Path, amount: float | None
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        held_id = (await buy(stage, 25.0)).trade_id or ""
+        cash, average = stage.world.cash(stage.agent), (await own(stage))[0].avg_price or 0.0
+        bound = round(average - 0.05, 2)
+        await stage.clock.advance(0.3)
+        body = ApproveRequest(amount=amount, not_above=bound)
+        answer = (
+            await stage.client.call(DESK_APPROVE, path={"held_id": held_id}, body=body)
+        ).answer
+        assert answer.trade is not None
+        assert (answer.trade.error_code, bool(answer.trade.fix)) == ("PRICE_BEYOND_APPROVAL", True)
+        done = answer.held
+        assert (done.status, done.decided_bound) == (HeldStatus.FAILED, bound)
+        assert done.reason.startswith(f"price beyond {bound:g}: it would be 0.")
+        assert stage.world.cash(stage.agent) == cash
+        key, agent_id, clock = stage.key, stage.agent_id, stage.clock
+    async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
+        (row,) = await own(stage)
+        assert (row.status, row.reason, row.decided_bound) == (done.status, done.reason, bound)
+        with pytest.raises(NotFoundError, match="already decided"):
+            await approve(stage, held_id)
+        # Unlike a person's refusal it does not bar the same trade for an hour.
+        again = await buy(stage, 25.0)
+        assert again.status is TradeStatus.SUBMITTED
+        assert (stage.world.cash(stage.agent), stage.agent.trades_count) == (cash, 0)
+
+
+async def test_the_operator_sees_who_holds_the_other_side_and_the_agent_does_not(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        bought = await buy(stage, 25.0, side=Side.NO)
+        await leash(stage, LeashMode.ASK)
+        await buy(stage, 25.0)
+        listed = (await stage.client.call(DESK_HELD, query=HeldQuery())).answer.held
+        (other,) = listed[0].other_side
+        assert (other.agent_id, other.agent_name) == (stage.agent_id, "tester")
+        assert other.shares == bought.shares_bought
+        assert (await own(stage))[0].other_side == ()
+
+
+async def test_the_average_is_bound_and_not_the_price_after(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        held_id = (await buy(stage, 400.0)).trade_id or ""
+        average = (await own(stage))[0].avg_price or 0.0
+        bound = average + 0.0001
+        after = await buy(stage, 400.0, dry_run=True)
+        assert after.new_price is not None
+        assert after.new_price > bound
+        assert (await approve(stage, held_id, not_above=bound)).status is HeldStatus.APPROVED
+
+
+async def test_a_buy_has_no_bound_below_and_a_bound_is_a_price(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK)
+        where = {"held_id": (await buy(stage, 25.0)).trade_id or ""}
+        bodies: tuple[dict[str, object], ...] = (
+            {"not_below": 0.4},
+            {"not_above": 0},
+            {"not_above": 1},
+            {"not_above": "0.4"},
+        )
+        for body in bodies:
+            await Line(stage, OPERATOR).said(DESK_APPROVE, 422, path=where, json=body)
+        assert (await own(stage))[0].status is HeldStatus.WAITING
 
 
 async def test_a_refusal_reaches_the_agent_with_its_reason(tmp_path: Path) -> None:

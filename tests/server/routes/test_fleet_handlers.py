@@ -156,6 +156,7 @@ def test_a_waiting_trade_is_told_with_what_it_would_get_now() -> None:
         "reasoning": "it rains", "source": "sdk:rain", "skill_slug": "rain",
         "signal_data": {"edge": 0.25}, "decided_at": None, "decided_by": "",
         "decided_amount": None, "reason": "", "trade_id": "",
+        "decided_bound": None, "other_side": (), "price_asked": None,
     }  # fmt: skip
 
 

@@ -10,6 +10,14 @@ from textual.binding import BindingType
 
 from service_tui.console import formats
 from service_tui.console.fields import Field, FieldError, number, write_number
+from service_tui.console.forms.approval_bound import (
+    bound_as_typed,
+    bound_label,
+    first_bound,
+    is_beyond,
+    other_side_text,
+    read_bound,
+)
 from service_tui.console.forms.confirm import Question
 from service_tui.console.forms.form import Form, Shown
 from service_tui.console.forms.live_order import live_question
@@ -55,13 +63,16 @@ SIGNALS_MAX: Final = 1_000
 
 
 AMOUNT: Final = Field("approval-amount", "for", number(MONEY), letters=17)
+BOUND: Final = Field("approval-bound", "not above", read_bound, placeholder="any", letters=8)
+"""The worst average price, kept by the service when it carries the trade out."""
+
 REASON: Final = Field(
     "approval-reason", "reason", str.strip, placeholder="optional; sent to the agent",
     letters=LINE_MAX, css_class="",
 )  # fmt: skip
 
 
-class ApprovalForm(Form[Decision]):
+class ApprovalForm(Form[Decision]):  # noqa: PLR0904 - one method a step
     """Enter approves the trade; the refusing key opens a line for the reason, enter sends it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
@@ -101,14 +112,18 @@ class ApprovalForm(Form[Decision]):
         self._begins_refusing = refuse
         # ours: while amounts are masked an empty line stands for the requested one.
         is_masked = is_private(state)
-        self.first = {AMOUNT.name: "" if is_masked else exact_text(trade.amount)}
+        self.first = {
+            AMOUNT.name: "" if is_masked else exact_text(trade.amount),
+            BOUND.name: bound_as_typed(first_bound(trade)),
+        }
         amount = replace(
             AMOUNT,
             label=f"for {MONEY_OF[trade.venue]}",
             placeholder="as requested" if is_masked else AMOUNT.placeholder,
         )
-        size = (amount,) if trade.action is Action.BUY else ()
-        self.docked = (*size, REASON, "form-preview")
+        bound = replace(BOUND, label=bound_label(trade.action))
+        size = (amount, bound) if trade.action is Action.BUY else (bound,)
+        self.docked = (size, REASON, "form-preview")
 
     def more_buttons(self) -> Iterator[LightButton]:
         """A button that refuses."""
@@ -140,8 +155,23 @@ class ApprovalForm(Form[Decision]):
         text = approval_text(trade)
         if self._is_refusing:
             return RefuseHeld(trade.held_id, text, self.read(REASON))
-        is_sale = trade.action is Action.SELL
-        return ApproveHeld(trade.held_id, text) if is_sale else self._sized(text)
+        if trade.action is Action.SELL:
+            return ApproveHeld(trade.held_id, text, not_below=self.read(BOUND))
+        return replace(self._sized(text), not_above=self.read(BOUND))
+
+    def objection(self, result: Decision) -> str:
+        """A price of now that is beyond the bound: the service would trade nothing."""
+        if not isinstance(result, ApproveHeld):
+            return ""
+        trade = self._trade
+        bound = result.not_above if trade.action is Action.BUY else result.not_below
+        if bound is None or not is_beyond(trade, bound):
+            return ""
+        now = formats.price(trade.price if trade.average is None else trade.average)
+        return (
+            f"Price {now} is beyond {bound_as_typed(bound)}: nothing would be traded. "
+            "Enter again sends"
+        )
 
     def on_mount(self) -> None:
         """Show the trade; after another trade the deciding keys rest for a moment."""
@@ -233,9 +263,18 @@ class ApprovalForm(Form[Decision]):
             )
             hidden = formats.MASK if is_private(self.state) else exact_text(size, ",")
             money = f"{hidden} {MONEY_OF[trade.venue]}"
-            spends = f"Approval buys for {money} on {trade.venue.value}{at}, within all limits."
+            bound = result.not_above if trade.action is Action.BUY else result.not_below
+            worst = (
+                ""
+                if bound is None
+                else f", {bound_label(trade.action)} {bound_as_typed(bound)} on average"
+            )
+            spends = (
+                f"Approval buys for {money} on {trade.venue.value}{at}{worst}, within all limits."
+            )
             text.append(
-                spends if trade.action is Action.BUY else "Approval sells the shares.", "muted"
+                spends if trade.action is Action.BUY else f"Approval sells the shares{worst}.",
+                "muted",
             )
         elif isinstance(result, RefuseHeld):
             text.append(f"Nothing is traded. {trade.agent_name} receives the reason.", "muted")
@@ -394,7 +433,8 @@ def real_question(trade: HeldView, order: ApproveHeld, state: DeskState) -> Ques
         trade.venue,
         trade.amount if order.amount is None else order.amount,
         question=trade.question,
-        price=trade.price_limit,
+        # The dialog names the worst price that leaves: the stricter of the two.
+        price=order.worst_price(trade.action, trade.price_limit),
     )
     return live_question(requested, state, None, agent=trade.agent_name)
 
@@ -415,6 +455,8 @@ def why_text(trade: HeldView, state: DeskState) -> Text:
         is_lost = edge is not None and edge <= 0 < (signal_number(trade, "edge") or 0)
         tone = "warn" if is_lost else "muted"
         lines.append(Text(f"{side} price {formats.price(trade.price)}{limit}{now}", tone))
+    if (others := other_side_text(trade, state)).plain:
+        lines.append(others)
     for slug in dict.fromkeys(("", trade.skill_slug)):
         leash = state.supervision.leash_of(trade.agent_id, slug)
         if leash is not None and leash.budget is not None:

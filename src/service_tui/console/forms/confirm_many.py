@@ -19,7 +19,7 @@ class ConfirmMany(Confirm):
     def __init__(self, question: Question, lines: tuple[Text, ...]) -> None:
         super().__init__(question)
         self._question = question
-        self._lines = lines
+        self.lines = lines
 
     def compose(self) -> ComposeResult:
         """The question, the lines, and two buttons."""
@@ -27,7 +27,7 @@ class ConfirmMany(Confirm):
             frame.border_title = content(Text(f" {self._question.title} "))
             yield Static(content(self._question.body), markup=False, id="confirm-body")
             with VerticalScroll(id="confirm-lines"):
-                yield Static(content(Text("\n").join(self._lines)), markup=False)
+                yield Static(content(Text("\n").join(self.lines)), markup=False)
             with Horizontal(id="confirm-doors"):
                 yield Button(
                     content(Text(f"{self._question.cancel}  {cap('dialog.close')}")),

@@ -37,8 +37,8 @@ STOP: Final = Field("stop-percent", "stop", str.strip, "% down, at", "off")
 STOP_PRICE: Final = Field("stop-price", "", str.strip, placeholder="off")
 TARGET: Final = Field("target-percent", "target", str.strip, "% up, at", "off")
 TARGET_PRICE: Final = Field("target-price", "", str.strip, placeholder="off")
-TRAIL: Final = Field("trail", "trail", str.strip, "5%, 3pt", "off", letters=10)
-EXIT_AT: Final = Field("exit-at", "sell at", str.strip, "2h, 17:30", "off", letters=10)
+TRAIL: Final = Field("trail", "trailing stop", str.strip, "5% or 3pt", "off", letters=10)
+EXIT_AT: Final = Field("exit-at", "sell after", str.strip, "2h or 17:30", "off", letters=10)
 _THRESHOLDS: Final = ("stop", "target")
 _WIDE_FROM: Final = 50
 """Cells from which a row of the preview has its percentage too."""
@@ -50,7 +50,7 @@ class MonitorForm(Form[Change]):
     heading: ClassVar[str] = "Monitor"
     body = (
         "form-question", "form-about", (STOP, STOP_PRICE), (TARGET, TARGET_PRICE),
-        (TRAIL, EXIT_AT), "form-preview", "form-hint",
+        TRAIL, EXIT_AT, "form-preview", "form-hint",
     )  # fmt: skip
 
     def __init__(self, state: DeskState, now: Timestamp, monitor: MonitorView) -> None:
@@ -201,8 +201,8 @@ class MonitorForm(Form[Change]):
         if result is not None and (text := _exits_text(result, self.state)):
             return Text(text, "muted")
         if self._is_set and self._monitor.automatic:
-            return Text("Setting makes it manual. Empty or off: none.", "muted")
-        return Text("A breach sells all shares (one-shot). Empty or off: none.", "muted")
+            return Text("Saving replaces the automatic stop. Leave empty for none.", "muted")
+        return Text("A breach sells all shares (one-shot). Leave empty for none.", "muted")
 
 
 def _exit_text(known: Thresholds, now: Timestamp) -> str:

@@ -15,6 +15,14 @@ from service_tui.console.fields import (
 from service_tui.console.forms.limit_draft import limit_price_text, read_limit
 from service_tui.console.forms.moment import read_moment
 from service_tui.console.forms.monitor_draft import TypedThreshold, read_stop, read_target
+from service_tui.console.forms.ticket_guards import (
+    RISK_UNIT,
+    is_risk,
+    read_worst,
+    risked_money,
+    stop_of,
+    takes_worst,
+)
 from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, sentence
 from service_tui.desk.commands.trading import PlaceTrade
@@ -62,7 +70,8 @@ class Draft:
 
     `amends` is the open order that it replaces. `whole`: a market order fills all or nothing.
     `until` is the typed expiry of a limit order, None for one without. `stop` and `target` are the
-    typed thresholds that a buy sets when it fills.
+    typed thresholds that a buy sets when it fills, `worst` the typed price that a market buy may
+    not be above.
     """
 
     market: MarketView
@@ -78,6 +87,7 @@ class Draft:
     until: str | None = None
     stop: str = ""
     target: str = ""
+    worst: str = ""
 
     @property
     def order_type(self) -> OrderType:
@@ -151,6 +161,9 @@ def read_order(state: DeskState, draft: Draft, now: Timestamp) -> PlaceTrade:
         # The limit stands above the amount: a wrong one is named first.
         order = replace(order, price=read_limit(draft.limit, draft.market.tick) / ONE)
         order = replace(order, expires_at=read_expiry(draft, now))
+    if takes_worst(state, draft.venue, rests=draft.rests, buys=draft.action is Action.BUY):
+        worst = read_worst(draft.worst)
+        order = replace(order, price=worst, keeps_price=worst is not None)
     order = _as_shown(_sized(state, draft, order), draft.market)
     if holds_secret(draft.reasoning):
         raise FieldError("The note contains a possible private key. Remove it")
@@ -232,7 +245,9 @@ def _unsized(draft: Draft) -> PlaceTrade:
 def _sized(state: DeskState, draft: Draft, order: PlaceTrade) -> PlaceTrade:
     """The order with the typed size: money or shares of a buy, shares or per cent of a sale."""
     if draft.action is Action.BUY:
-        return replace(order, amount=_money_of(draft))
+        is_by_risk = is_risk(draft.amount)
+        money = _money_at_risk(state, draft, order) if is_by_risk else _money_of(draft)
+        return replace(order, amount=money)
     position = holding(state, order.market_id, order.side, order.venue)
     shares = _shares_of(draft.amount, Micros(0) if position is None else position.shares)
     # The last quantum cannot be typed if the service has finer shares: all means all.
@@ -259,6 +274,14 @@ def read_expiry(draft: Draft, now: Timestamp) -> Timestamp | None:
     if expires_at - now < typed_life_min_s(draft.venue):
         raise FieldError(f"E{life_text(draft.venue)[1:]}")
     return expires_at
+
+
+def _money_at_risk(state: DeskState, draft: Draft, order: PlaceTrade) -> Micros:
+    """Money of a buy that loses the typed amount, `20r`, at its stop."""
+    text = draft.amount.strip().lower().removesuffix(RISK_UNIT).rstrip()
+    risk = parse_number(text, MONEY)
+    exits = _with_exits(state, order, draft) if takes_exits(state, draft) else order
+    return risked_money(risk, draft.market, order, stop_of(state, order, exits.stop_loss_pct))
 
 
 def _money_of(draft: Draft) -> Micros:

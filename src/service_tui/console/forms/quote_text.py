@@ -22,6 +22,7 @@ def quote_figures(
     position: HeldSide | None,
     *,
     masked: bool,
+    slips: bool = False,
 ) -> Sequence[Figure]:
     """The figures of a quote, the same ones in the same places whatever the answer.
 
@@ -30,6 +31,7 @@ def quote_figures(
         target: action and venue: they decide which figures matter, and the currency.
         position: the position that a sale takes from, for its realized P&L.
         masked: hide amounts.
+        slips: the slippage is beyond what is allowed without a word: it is coloured.
 
     Returns:
         Labels with their values; a real venue has two more, which separate the fee.
@@ -41,7 +43,7 @@ def quote_figures(
         ("shares", formats.shares(result and result.shares, masked=masked)),
         ("price", _moved(result)),
         ("average", formats.price(result and result.average)),
-        ("slippage", _points(result and result.slippage)),
+        ("slippage", _points(result and result.slippage, slips=slips)),
     )
     cash = ("cash after", money.plain(result and result.cash_after))
     fee = ("fee", money.plain(result and result.fee))
@@ -83,9 +85,11 @@ def _moved(quote: QuoteView | None) -> Text:
     return Text.assemble(before, " → ", after, " ", arrow)
 
 
-def _points(change: float | None) -> Text:
+def _points(change: float | None, *, slips: bool) -> Text:
     text = formats.points(None if change is None else abs(change))
-    return Text(f"{text.plain.lstrip('+')} points") if change is not None else text
+    # A word beside the colour.
+    shown = f"{text.plain.lstrip('+')} points" + (" !" if slips else "")
+    return Text(shown, "loss" if slips else "") if change is not None else text
 
 
 def _realized(quote: QuoteView | None, position: HeldSide | None) -> Micros | None:

@@ -131,6 +131,9 @@ def bounded(order: PlaceTrade, quote: QuoteView | None) -> PlaceTrade:
         quote itself is beyond every price that can be named.
     """
     average = None if quote is None or not quote.ok else quote.average
+    if order.keeps_price:
+        # A person said how far: nothing is taken beyond it, and nothing less is needed.
+        return order
     # ours: at 0.9995 a buy bounded by 0.999 could never fill, and its price can rise no further.
     if order.rests or average is None or not PRICE_LOW <= average <= PRICE_HIGH:
         return order

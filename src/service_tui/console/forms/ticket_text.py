@@ -11,6 +11,16 @@ from service_tui.console.figures import figures
 from service_tui.console.forms.order_draft import Draft, read_expiry
 from service_tui.console.forms.quote_text import quote_figures
 from service_tui.console.forms.resting_text import resting_figures
+from service_tui.console.forms.ticket_guards import (
+    lost_part,
+    low_price_text,
+    share_cost,
+    side_label,
+    slippage_max,
+    slips_beyond,
+    stop_of,
+    wider_stop,
+)
 from service_tui.console.freshness import if_none, is_private, world_now
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.money_kind import mode_on, money_kind
@@ -35,9 +45,6 @@ WORDS_FROM: Final = 70
 
 TWO_ACROSS: Final = 58
 """Cells from which two columns of figures stand side by side."""
-
-LOW_PRICE: Final = 0.3
-"""Below this price the ticket warns of a stop. Source: decisions, "A stop after a buy"."""
 
 _WIDE_ONLY: Final = frozenset({"slippage", "notional"})
 """Labels that a narrow ticket leaves out for the fee: they follow from the rest."""
@@ -96,6 +103,11 @@ def book_text(draft: Draft) -> Text:
     return Text("  ").join(part for part in (Text(tick, "muted"), quote) if part.plain)
 
 
+def worst_text(draft: Draft) -> Text:
+    """The price of now beside the worst price of a market buy on sim, which has no book."""
+    return Text(side_label(draft.side, draft.market.price_of(draft.side)), "muted")
+
+
 def type_labels(width: int) -> tuple[str, ...]:
     """The order types in `width` cells: with their words where there is room, 0 if unknown."""
     if 0 < width < WORDS_FROM:
@@ -137,33 +149,29 @@ def exits_text(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text
         parts.append(Text.assemble("loss at the stop ", loss, f" {unit}, slippage and fees extra"))
     if known:
         parts.append(Text("replaces the present one"))
-    if order.stop_loss_pct is not None and _is_low(draft, order):
-        parts.append(Text(f"below {LOW_PRICE:.2f} a small move reaches the stop", "warn"))
+    if order.stop_loss_pct is not None and (near := _near(draft, order, order.stop_loss_pct)):
+        parts.append(Text(near, "warn"))
     return Text("; ").join(parts)
 
 
 def _loss_at(draft: Draft, order: PlaceTrade, stop_loss_pct: float) -> Micros:
-    """What a sale at the stop's price loses.
-
-    The stop is measured from the mark where that is below the price paid (`SidePosition.reference`
-    of the engine).
-    """
-    cost = _cost(draft, order)
-    start = cost if order.rests else min(cost, draft.market.price_of(draft.side))
-    return Micros(round(order.amount * (1.0 - start * (1.0 - stop_loss_pct) / cost)))
+    """What a sale at the stop's price loses."""
+    return Micros(round(order.amount * lost_part(draft.market, order, stop_loss_pct)))
 
 
-def _is_low(draft: Draft, order: PlaceTrade) -> bool:
-    """True if a small move reaches a stop. Source: decisions, "A stop after a buy"."""
-    return _cost(draft, order) < LOW_PRICE
+def _near(draft: Draft, order: PlaceTrade, stop_loss_pct: float) -> str:
+    """How near a stop is at a low price, with the wider one that a key sets; else empty."""
+    return low_price_text(_cost(draft, order), stop_loss_pct, cap("ticket.wider"))
+
+
+def wider_stop_of(state: DeskState, draft: Draft, order: PlaceTrade) -> float | None:
+    """The wider stop that the ticket offers at a low price; None if it offers none."""
+    stop = stop_of(state, order, order.stop_loss_pct)
+    return None if stop is None else wider_stop(_cost(draft, order), stop)
 
 
 def _cost(draft: Draft, order: PlaceTrade) -> float:
-    """Estimated price of a share: the limit of a limit order, else the best ask or the mark."""
-    if order.rests and order.price:
-        return order.price
-    ask = draft.market.quotes_of(draft.side)[1] if draft.venue is not Venue.SIM else None
-    return draft.market.price_of(draft.side) if ask is None else ask
+    return share_cost(draft.market, order)
 
 
 def _default_exits(state: DeskState, draft: Draft, order: PlaceTrade | None) -> Text:
@@ -176,14 +184,14 @@ def _default_exits(state: DeskState, draft: Draft, order: PlaceTrade | None) -> 
         return Text("empty: no stop")
     parts: list[Text] = []
     if stop is not None:
-        parts.append(Text(f"stop {percent_text(stop)} %"))
+        parts.append(Text(f"default stop, {percent_text(stop)} % below"))
         if order is not None:
             loss = formats.money(_loss_at(draft, order, stop), masked=is_private(state)).plain
-            # A narrow ticket has room for one word.
-            is_low = _is_low(draft, order)
-            parts[0].append(f" (-{loss}), near" if is_low else f" (-{loss})", "warn" * is_low)
+            parts[0].append(f" (about -{loss})")
     if target is not None:
         parts.append(Text(f"target {percent_text(target)} %"))
+    if order is not None and stop is not None and (near := _near(draft, order, stop)):
+        parts.append(Text(near, "warn"))
     return Text("empty: ").append_text(Text(", ").join(parts))
 
 
@@ -225,7 +233,8 @@ def quote_block(state: DeskState, draft: Draft, quote: QuoteView | None, width: 
         shown = resting_figures(quote, requested, masked=masked)
     else:
         held = holding(state, draft.market.market_id, draft.side, draft.venue)
-        shown = quote_figures(quote, requested, held, masked=masked)
+        slips = slips_beyond(quote, slippage_max(state))
+        shown = quote_figures(quote, requested, held, masked=masked, slips=slips)
     across = 2 if (width or TWO_ACROSS) >= TWO_ACROSS else 1
     if across == 1 and draft.venue is not Venue.SIM:
         shown = [figure for figure in shown if figure[0] not in _WIDE_ONLY]

@@ -22,6 +22,11 @@ from service_tui.console.forms.order_draft import (
     typed,
 )
 from service_tui.console.forms.quoting import Quoting, as_quoted, bounded
+from service_tui.console.forms.ticket_guards import (
+    slippage_max,
+    slippage_objection,
+    takes_worst,
+)
 from service_tui.console.key_queue import rest_keys
 from service_tui.console.keys import bindings_of, cap, key_named, with_keys
 from service_tui.console.messages import CommandGiven, ToastMessage
@@ -70,13 +75,22 @@ UNTIL: Final = Field(
     "ticket-until", "until", str.strip, placeholder="2h, 45m, 17:30", letters=10, css_class=""
 )
 AMOUNT: Final = Field("ticket-amount", "", str.strip, letters=40, css_class="")
+BY_RISK: Final = "25, or 20r: lose 20 at the stop"
+"""Shown while the amount of a buy is empty."""
+
 STOP: Final = Field("ticket-stop", "stop %", str.strip, letters=8, css_class="")
 TARGET: Final = Field("ticket-target", "target %", str.strip, letters=8, css_class="")
+WORST: Final = Field(
+    "ticket-worst", "", str.strip, placeholder="any price", letters=8, css_class=""
+)
 REASONING: Final = Field(
-    "ticket-reasoning", "note", str.strip, placeholder="optional, public",
+    "ticket-reasoning", "note", str.strip, placeholder="optional; all agents can read it",
     letters=PROSE_MAX, css_class="",
 )  # fmt: skip
 """The input lines; the draft parses all of them together."""
+
+_ORDERED: Final = frozenset(one.name for one in (AMOUNT, LIMIT, UNTIL, STOP, TARGET, WORST))
+"""Lines whose text changes the order."""
 
 _ACTIONS: Final = (Action.BUY, Action.SELL)
 _SIDES: Final = (Side.YES, Side.NO)
@@ -151,10 +165,13 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
                 with Horizontal(id="ticket-when"):
                     yield TextBlock(f"type  {cap('ticket.kind')}", classes="label")
                     yield SegmentedControl(id="ticket-kind")
-                with Horizontal(id="ticket-rest"):
-                    yield TextBlock(id="ticket-limit-label", classes="label")
-                    yield input_of(LIMIT)
-                    yield TextBlock(id="ticket-step")
+                yield Horizontal(
+                    TextBlock(id="ticket-limit-label", classes="label"),
+                    input_of(LIMIT),
+                    input_of(WORST),
+                    TextBlock(id="ticket-step"),
+                    id="ticket-rest",
+                )
                 with Horizontal(id="ticket-expiry"):
                     yield TextBlock(UNTIL.label, classes="label")
                     yield input_of(UNTIL)
@@ -168,9 +185,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
                     input_of(STOP),
                     TextBlock(TARGET.label, id="ticket-target-label"),
                     input_of(TARGET),
-                    TextBlock(id="ticket-loss"),
                     id="ticket-exits",
                 )
+                yield TextBlock(id="ticket-loss")
                 with Horizontal(id="ticket-why"):
                     yield TextBlock(REASONING.label, classes="label")
                     yield input_of(REASONING, kept)
@@ -384,11 +401,15 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     def _objection(self, order: PlaceTrade) -> str:
         """A warning to confirm before this order is placed; empty if it was seen."""
         moved, seen = self._quoting.price_move(), as_quoted(order)
-        if not moved >= FAR or self._far_confirmed == seen:
+        slipped = ""
+        if not order.rests:
+            slipped = slippage_objection(self._quoting.newest, slippage_max(self._state))
+        if (not slipped and not moved >= FAR) or self._far_confirmed == seen:
             return ""
         # A key held down does not confirm a second time.
         self._second_thought = self.set_timer(SECOND_THOUGHT_S, lambda: self._see_far(seen))
-        return f"Moves the price by {100 * moved:.1f} points. Enter again places the order"
+        far = f"Moves the price by {100 * moved:.1f} points" if moved >= FAR else ""
+        return f"{'. '.join(filter(None, (far, slipped)))}. Enter again places the order"
 
     def _see_far(self, order: PlaceTrade) -> None:
         self._far_confirmed = order
@@ -422,6 +443,17 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         line.value = offered[index][1]
         line.cursor_position = len(line.value)
         line.focus()
+
+    def action_wider(self) -> None:
+        """Put the wider stop that is offered at a low price into the stop, or show why not."""
+        order = self._order()
+        wider = None
+        if not isinstance(order, str) and takes_exits(self._state, self._draft()):
+            wider = ticket_text.wider_stop_of(self._state, self._draft(), order)
+        if wider is None:
+            self._show_refusal("No wider stop: enter an amount, at a price below 0.30")
+            return
+        self.query_one("#ticket-stop", PlainInput).value = percent_text(wider)
 
     def action_step(self, ticks: int) -> None:
         """Move the limit price by ticks; without one, from the best price of the own side."""
@@ -467,7 +499,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.input.id in {AMOUNT.name, LIMIT.name, UNTIL.name, STOP.name, TARGET.name}:
+        if event.input.id in _ORDERED:
             self._changed()
         else:
             self._stay()
@@ -534,6 +566,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             else None,
             stop=self.query_one("#ticket-stop", PlainInput).value,
             target=self.query_one("#ticket-target", PlainInput).value,
+            worst=self.query_one("#ticket-worst", PlainInput).value,
         )
 
     def _order(self) -> PlaceTrade | str:
@@ -649,16 +682,24 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         """Show the order type; play money has no book, and a narrow ticket room for limits only."""
         width = self.query_one("#ticket-choices").size.width
         has_row = draft.rests or not 0 < width < ticket_text.TWO_ACROSS
-        self.query_one("#ticket-when").display = draft.venue is not Venue.SIM and has_row
+        is_real = draft.venue is not Venue.SIM
+        takes = takes_worst(
+            self._state, draft.venue, rests=draft.rests, buys=draft.action is Action.BUY
+        )
+        self.query_one("#ticket-when").display = is_real and has_row
         kind = self.query_one("#ticket-kind", SegmentedControl)
         kind.show(ticket_text.type_labels(width), ticket_text.TYPES.index(draft.order_type))
-        self.query_one("#ticket-rest").display = draft.venue is not Venue.SIM and has_row
-        label = "limit" if draft.rests else "book"
+        # A narrow ticket has room for a worst price that is typed only.
+        is_wide = not 0 < width < ticket_text.TWO_ACROSS
+        has_worst = takes and (is_wide or bool(draft.worst))
+        self.query_one("#ticket-rest").display = (is_real and has_row) or has_worst
+        self.query_one("#ticket-worst").display = has_worst
+        label = "limit" if draft.rests else "not above" if has_worst else "book"
         self.query_one("#ticket-limit-label", TextBlock).show_text(label)
         self.query_one("#ticket-expiry").display = draft.until is not None
         expiry = ticket_text.expiry_text(draft, self._now)
         self.query_one("#ticket-expires", TextBlock).show_text(expiry)
-        step = ticket_text.book_text(draft)
+        step = ticket_text.book_text(draft) if is_real else ticket_text.worst_text(draft)
         self.query_one("#ticket-step", TextBlock).show_text(step)
 
     def _show_exits(self, draft: Draft, order: PlaceTrade | None) -> None:
@@ -669,6 +710,9 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         row.display = has_room and takes_exits(self._state, draft)
         loss = ticket_text.exits_text(self._state, draft, order)
         self.query_one("#ticket-loss", TextBlock).show_text(loss)
+        self.query_one("#ticket-loss").display = row.display
+        amount = self.query_one("#ticket-amount", PlainInput)
+        amount.placeholder = BY_RISK if takes_exits(self._state, draft) else ""
 
     def _show_quote(self, draft: Draft, order: PlaceTrade | None) -> None:
         block = self.query_one("#ticket-quote", TextBlock)

@@ -62,14 +62,13 @@ def objection(ports: Ports) -> str:
 
 async def _approve(order: ApproveHeld, ports: Ports) -> Noticed:
     size = None if order.amount is None else decimal(order.amount)
-    reply = await ports.client.call(
-        DESK_APPROVE, path={"held_id": order.held_id}, body=ApproveRequest(amount=size)
-    )
+    body = ApproveRequest(amount=size, not_above=order.not_above, not_below=order.not_below)
+    reply = await ports.client.call(DESK_APPROVE, path={"held_id": order.held_id}, body=body)
     trade = reply.answer.trade
     if trade is None or not trade.success:
         why = reply.answer.held.reason or "refused by the venue"
         return Noticed("bad", f"{order.describe()}: {why}", NoticeKind.APPROVAL)
-    changed = "" if size is None else f" for {size:,.2f}"
+    changed = ("" if size is None else f" for {size:,.2f}") + order.bound_text
     return Noticed("good", f"approved{changed}: {order.what}", NoticeKind.APPROVAL)
 
 

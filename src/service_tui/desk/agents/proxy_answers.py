@@ -3,7 +3,7 @@
 It also decides which answers of the service prove that nothing was carried out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -42,6 +42,19 @@ def approved_order(trade: HeldView, order: ApproveHeld) -> PlaceTrade:
     return PlaceTrade(
         trade.market_id, trade.side, trade.action, trade.venue, size, confirmed=order.confirmed
     )
+
+
+def bounded_price(trade: HeldView, order: ApproveHeld) -> Mapping[str, float]:
+    """The price limit with which an approved trade leaves; empty where its own is the stricter.
+
+    ours: the service behind it has no average bound: its own `price` is the worst of each fill,
+    # and so the average is no worse.
+
+    Returns:
+        The stricter of the person's bound and the order's own limit.
+    """
+    worst = order.worst_price(trade.action, trade.price_limit)
+    return {} if worst is None or worst == trade.price_limit else {"price": worst}
 
 
 def is_sure_no(status: int, answer: bytes) -> bool:

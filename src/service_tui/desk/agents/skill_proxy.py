@@ -27,6 +27,7 @@ from service_tui.clock import Clock
 from service_tui.desk.agents.proxy_answers import (
     AgainstReal,
     approved_order,
+    bounded_price,
     held_body,
     held_seen,
     is_sure_no,
@@ -286,12 +287,14 @@ class SkillProxies:
         if lapsed is not None:
             leash.end(trade, *lapsed, now)
             return "bad", lapsed[1]
-        return await self._send_approved(line, waiting, size)
+        return await self._send_approved(line, waiting, size, order)
 
-    async def _send_approved(self, line: _Proxy, waiting: Waiting, size: Micros) -> tuple[str, str]:
+    async def _send_approved(
+        self, line: _Proxy, waiting: Waiting, size: Micros, order: ApproveHeld
+    ) -> tuple[str, str]:
         """Send an approved trade once; tone and text of the notice about it."""
         trade = waiting.view
-        body = {**waiting.body, "amount": decimal(size)}
+        body = {**waiting.body, "amount": decimal(size), **bounded_price(trade, order)}
         status, answer = await self._send(line, body, size, trade)
         # The run may have begun anew meanwhile.
         leash = line.leash

@@ -12,7 +12,7 @@ from service_tui.desk.slices.agents import (
     SkillResultView,
     VenueMoneyView,
 )
-from service_tui.desk.slices.supervision import HeldView, LeashView
+from service_tui.desk.slices.supervision import HeldView, LeashView, OtherSideView
 from service_tui.desk.trading.translate import trade_view
 from service_tui.desk.wire_values import amount, moment_or_none
 from service_tui.units import Micros
@@ -66,6 +66,12 @@ def held_view(body: HeldTradeBody) -> HeldView:
         decided_amount=None if decided is None else amount(decided),
         reason=body.reason,
         trade_id=body.trade_id,
+        asked=body.price_asked,
+        bound=body.decided_bound,
+        other_side=tuple(
+            OtherSideView(one.agent_id, one.agent_name or one.agent_id, amount(one.shares))
+            for one in body.other_side
+        ),
     )
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.supervision import Pace
-from service_tui.terms import LeashMode, Plan, agent_with
+from service_tui.terms import Action, LeashMode, Plan, agent_with
 from service_tui.units import Micros, decimal
 
 
@@ -38,7 +38,8 @@ class SetLeash(Command):
 class ApproveHeld(Command):
     """Let a waiting trade go out, with `amount` at another size.
 
-    `confirmed`: a person has seen it on the dialog for real money.
+    `confirmed`: a person has seen it on the dialog for real money. `not_above` is the worst average
+    price of a buy, `not_below` that of a sale; None for any.
     """
 
     kind: ClassVar[str] = "approve"
@@ -47,11 +48,26 @@ class ApproveHeld(Command):
     what: str
     amount: Micros | None = None
     confirmed: bool = False
+    not_above: float | None = None
+    not_below: float | None = None
+
+    def worst_price(self, action: Action, own: float | None) -> float | None:
+        """The stricter of this bound and the order's `own` limit; None without either."""
+        bound = self.not_above if action is Action.BUY else self.not_below
+        if bound is None or own is None:
+            return own if bound is None else bound
+        return min(bound, own) if action is Action.BUY else max(bound, own)
+
+    @property
+    def bound_text(self) -> str:
+        """The worst price, to follow the size; empty for any price."""
+        above = "" if self.not_above is None else f" not above {self.not_above:g}"
+        return above + ("" if self.not_below is None else f" not below {self.not_below:g}")
 
     def describe(self) -> str:
         """Describe the command in plain English."""
         size = "" if self.amount is None else f" for {decimal(self.amount):,.2f}"
-        return f"approve{size}: {self.what}"
+        return f"approve{size}{self.bound_text}: {self.what}"
 
 
 @dataclass(frozen=True, slots=True)

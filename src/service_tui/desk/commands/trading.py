@@ -21,7 +21,8 @@ class PlaceTrade(Command):
     fee that were shown with it; nothing else is signed then. `replaces` is the open order that is
     cancelled first, with `filled_before` traded of it: without that, nothing is placed.
     `stop_loss_pct` and `take_profit_pct` are the monitor that a buy sets when it fills, in
-    fractions of the average cost; the embedded service alone sets one. `whole`: a market order
+    fractions of the average cost; the embedded service alone sets one. `keeps_price`: a person
+    typed `price`, and the service of a paper venue is given it as well. `whole`: a market order
     fills all of its size at once, or nothing. `expires_at` is the whole second at which an open
     limit order is cancelled; None leaves it until it is cancelled.
     """
@@ -49,6 +50,7 @@ class PlaceTrade(Command):
     expires_at: Timestamp | None = None
     stop_loss_pct: float | None = None
     take_profit_pct: float | None = None
+    keeps_price: bool = False
 
     @property
     def order_type(self) -> OrderType:
@@ -78,6 +80,8 @@ class PlaceTrade(Command):
     def bare_text(self) -> str:
         """The order without its currency, its venue, and the stop and target that it sets."""
         at = f" at {limit_text(self.price)}" if self.rests and self.price else ""
+        if self.keeps_price and self.price:
+            at = f" not above {limit_text(self.price)}"
         at += _TERMS.get(self.order_type, "")
         if self.rests and self.expires_at is not None:
             at += f" until {moment_text(self.expires_at)}"

@@ -64,11 +64,22 @@ class LeashView:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherSideView:
+    """An agent that holds the other side of a market."""
+
+    agent_id: str
+    agent_name: str
+    shares: Micros
+
+
+@dataclass(frozen=True, slots=True)
 class HeldView:
     """A trade that waits for the person, or how it was decided.
 
     A buy is sized by `amount`, a sale by `shares`. `price` is of its side now, `average` what the
-    whole would cost a share, None where the venue would not take it.
+    whole would cost a share, None where the venue would not take it; `asked` is what it would have
+    cost when it was requested. `bound` is the worst price that the person allowed,
+    `other_side` who holds the other side of the market.
     """
 
     held_id: str
@@ -95,6 +106,9 @@ class HeldView:
     decided_amount: Micros | None = None
     reason: str = ""
     trade_id: str = ""
+    asked: float | None = None
+    bound: float | None = None
+    other_side: tuple[OtherSideView, ...] = ()
 
     @property
     def is_waiting(self) -> bool:

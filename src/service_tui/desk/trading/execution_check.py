@@ -16,11 +16,13 @@ from service_tui.desk.slices.orders import limit_text, price_text
 from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.trades import TradeView
+from service_tui.desk.trading.preflight import HeldSide
 from service_tui.desk.wire_values import amount
 from service_tui.signing.orders import FEE_MAX_BPS
 from service_tui.terms import (
     MONEY_OF,
     Action,
+    Side,
     TradeStatus,
     Venue,
 )
@@ -61,8 +63,13 @@ class ExecutionCheck:
     fix: Fix | str = ""
 
 
-def check_execution(order: PlaceTrade, body: TradeBody) -> ExecutionCheck:
-    """End of an order, as far as its answer proves it."""
+def check_execution(
+    order: PlaceTrade, body: TradeBody, held: HeldSide | None = None
+) -> ExecutionCheck:
+    """End of an order, as far as its answer proves it.
+
+    `held` is the position before a sale, for its P&L; None where it is not known.
+    """
     doubt = next(_doubts(order, body), "")
     if doubt:
         text = f"sent, answer inconsistent: {doubt}"
@@ -76,7 +83,7 @@ def check_execution(order: PlaceTrade, body: TradeBody) -> ExecutionCheck:
     if TradeStatus.CANCELLED in _states(body) and not shares_of(body, order.action) > 0:
         return ExecutionCheck(TicketState.FAILED, "ended by the venue without a fill", advice)
     fix = Fix.LIST_ORDERS if order.rests and _is_live(body) else ""
-    return ExecutionCheck(TicketState.DONE, _done_text(order, body), fix)
+    return ExecutionCheck(TicketState.DONE, _done_text(order, body, held), fix)
 
 
 def names_trade(body: TradeBody) -> bool:
@@ -206,13 +213,16 @@ def _is_live(body: TradeBody) -> bool:
     return (body.order_status or "").lower() == "live"
 
 
-def _done_text(order: PlaceTrade, body: TradeBody) -> str:
+def _done_text(order: PlaceTrade, body: TradeBody, held: HeldSide | None) -> str:
     shares = shares_of(body, order.action)
     if shares <= 0 and TradeStatus.SUBMITTED not in _states(body):
         return "done; shares not reported"
     if order.rests and _is_live(body) and shares <= 0:
         return f"open at {limit_text(order.price or 0.0)}: nothing filled yet"
-    text = filled_text(body, order.action, order.venue)
+    if order.action is Action.SELL:
+        text = sold_text(body, order.side, order.venue, held)
+    else:
+        text = filled_text(body, order.action, order.venue)
     if order.rests and _is_live(body):
         return f"{text}; the rest is open on the book"
     ordered = decimal(order.shares)
@@ -245,6 +255,28 @@ def filled_text(body: TradeBody, action: Action, venue: Venue = Venue.SIM) -> st
             fee_text = f"fee not reported, rate {body.fee_rate_bps / 100:g}%"
         paid = f"{body.cost:,.2f} {unit} (average {price_text(average)}), {fee_text}"
     return f"{verb} {shares:,.2f} shares, {tail} {paid}{after}"
+
+
+def sold_text(body: TradeBody, side: Side, venue: Venue, held: HeldSide | None) -> str:
+    """The outcome of a sale in one sentence, with its P&L where the position before is known."""
+    shares = shares_of(body, Action.SELL)
+    if shares <= 0:
+        return filled_text(body, Action.SELL, venue)
+    fee = amount(body.fee) if "fee" in body.model_fields_set else None
+    text = f"sold {shares:,.2f} {side.value.upper()} at {price_text(body.cost / shares)} for "
+    text += f"{body.cost:,.2f} {MONEY_OF[venue]}"
+    is_fee_known = venue is Venue.SIM or fee is not None
+    if held is not None and held.shares > 0 and is_fee_known:
+        # What the fee takes off is no gain.
+        net = amount(body.cost) - (fee or 0) * (venue is not Venue.SIM)
+        sold = min(amount(shares), held.shares)
+        pnl = decimal(Micros(net - held.cost * sold // held.shares))
+        text += f", P&L {pnl:+,.2f}"
+    if venue is not Venue.SIM:
+        rate = f"fee not reported, rate {body.fee_rate_bps / 100:g}%"
+        known = venue_fee_text(fee, Action.SELL, venue)
+        text += f", {rate if fee is None and body.fee_rate_bps else known}"
+    return text
 
 
 def venue_fee_text(fee: Micros | None, action: Action, venue: Venue) -> str:

@@ -17,6 +17,7 @@ from service_tui.desk.slices.orders import (
     SHARES_MIN,
     kept_by_buys,
     limit_text,
+    price_text,
 )
 from service_tui.desk.slices.redemption import Stage
 from service_tui.desk.slices.tickets import TicketView
@@ -375,5 +376,9 @@ def _against_quote(state: DeskState, order: PlaceTrade) -> Iterator[Reason]:
     if price is None:
         return
     beyond = price - order.price if buys else order.price - price
-    if beyond > _SAME_PRICE:
+    if beyond > _SAME_PRICE and order.keeps_price:
+        yield Reason(
+            f"price {price_text(price)} is above {limit_text(order.price)}", Fix.RAISE_WORST
+        )
+    elif beyond > _SAME_PRICE:
         yield Reason("price moved beyond the quote", Fix.NEW_PRICE)

@@ -22,6 +22,7 @@ from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.execution_check import LOOKED_UP, check_execution
 from service_tui.desk.trading.order_signature import as_signed
+from service_tui.desk.trading.preflight import holding
 from service_tui.signing.errors import PolicyRefusedError, Rule, SigningError
 from service_tui.storage.blotter import StoredState
 from service_tui.storage.errors import StorageError
@@ -56,7 +57,8 @@ def request_of(
         # An unfilled rest stays on the book only if the order is a limit order.
         order_type=order.order_type if is_real else None,
         expiration=order.expires_at if is_real and order.rests else None,
-        price=order.price if is_real else None,
+        # Sim is given a price that a person typed; that of a quote the desk holds it to itself.
+        price=order.price if is_real or order.keeps_price else None,
         dry_run=dry_run,
         reasoning=order.reasoning or None,
         source=None if dry_run else source or SOURCE,
@@ -111,7 +113,9 @@ async def send(
 
 async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
     """Settle a ticket by a trade answer, as far as that can be believed."""
-    verdict = check_execution(order, body)
+    # As it was before the sale: the answer is newer than what the desk has read.
+    held = holding(ports.state(), order.market_id, order.side, order.venue)
+    verdict = check_execution(order, body, held)
     await settle(ports, ticket, verdict.state, Reason(verdict.outcome, verdict.fix))
     if verdict.state is TicketState.REFUSED:
         # A refusal may begin a cooldown, which the next ticket has to know.
@@ -154,6 +158,10 @@ _TONES: Final = {
 }
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def end(ports: Ports, ticket: TicketView, state: TicketState, reason: Reason) -> TicketView:
     """Put the end of a ticket into the state, with one notice.
 
@@ -164,7 +172,12 @@ def end(ports: Ports, ticket: TicketView, state: TicketState, reason: Reason) ->
     settled_at = None if state is TicketState.UNKNOWN else ports.now()
     ended = replace(ticket, state=state, settled_at=settled_at, outcome=outcome, fix=fix)
     ports.emit(Changed(ended))
-    text = f"{ticket.what}: {outcome}"
+    is_sold = state is TicketState.DONE and ticket.kind == PlaceTrade.kind
+    text = (
+        _capital(outcome)
+        if is_sold and outcome.startswith("sold ")
+        else f"{ticket.what}: {outcome}"
+    )
     is_exit = ticket.kind == ExitAlert.kind
     kind = NoticeKind.EXIT if is_exit else NoticeKind.FILL
     # An exit and its alert are one event.

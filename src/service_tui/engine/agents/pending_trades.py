@@ -11,12 +11,13 @@ from service_tui.engine.errors import (
     LeashBudget,
     LeashObserves,
     NeedsApproval,
+    PriceBeyondApproval,
     RefusedBefore,
     TooManyHeld,
 )
 from service_tui.engine.events import FleetEvent, HeldEnded, LeashSet, TradeHeld
 from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode
-from service_tui.units import Micros, Timestamp, decimal
+from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
 REFUSED_S: Final = 3_600.0
 """ours: how long a refused trade stays refused, so that an agent does not repeat it."""
@@ -55,6 +56,33 @@ def check_leash(
         _check_budget(agent, name, size, at)
     if not approved and approval_leash(agent.leashes, slug, size) is not None:
         raise NeedsApproval(f"a buy for {decimal(size):,.2f} needs the operator's approval")
+
+
+def check_average(
+    bound: float | None, action: Action, money: Micros, shares: Micros, *, rests_at: float | None
+) -> None:
+    """Whether a fill keeps the price at which the operator let the trade pass.
+
+    Args:
+        bound: the worst average price that was allowed; None for any.
+        action: a buy may not be above it, a sale not below.
+        money: what the fill moves, without a fee.
+        shares: of the fill; 0 where nothing fills at once.
+        rests_at: price at which a rest of the order stays on a book; None without one.
+
+    Raises:
+        PriceBeyondApproval: the average would be beyond the bound, or the rest could become so.
+    """
+    if bound is None:
+        return
+    # The fill at one price is rounded to a quantum of shares, which is no worse price.
+    way, slack = (1 if action is Action.BUY else -1), SHARE_QUANTUM
+    # Written so that no number that compares to nothing passes.
+    if not way * (decimal(money) - bound * decimal(shares)) <= decimal(slack):
+        average = money / shares
+        raise PriceBeyondApproval(f"price beyond {bound:g}: it would be {average:.4f} on average")
+    if rests_at is not None and not way * (rests_at - bound) <= 0:
+        raise PriceBeyondApproval(f"price beyond {bound:g}: the rest would wait at {rests_at:g}")
 
 
 def spent_of(agent: Agent, slug: str, at: Timestamp) -> Micros:

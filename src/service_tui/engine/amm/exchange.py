@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from service_tui.engine.agents.agents import Agent, check_standing
 from service_tui.engine.agents.halt import HaltState, no_entry
 from service_tui.engine.agents.limits import check_pace, check_skill
-from service_tui.engine.agents.pending_trades import check_leash
+from service_tui.engine.agents.pending_trades import check_average, check_leash
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market, Quote
 from service_tui.engine.errors import (
@@ -43,7 +43,8 @@ class Order(NamedTuple):
     """An order of an agent: a buy by `size` of money, a sale by `size` of shares, micros.
 
     `unlimited` lifts what binds by time: buys a day and cooldowns. `approved`: the person has let
-    it pass. `shares_max`: a buy gets no more, and then spends less than `size`.
+    it pass, at an average price no worse than `average_bound`. `shares_max`: a buy gets no more,
+    and then spends less than `size`.
     """
 
     agent: Agent
@@ -57,6 +58,7 @@ class Order(NamedTuple):
     unlimited: bool = False
     approved: bool = False
     shares_max: Micros | None = None
+    average_bound: float | None = None
 
 
 class Exchange:
@@ -112,6 +114,10 @@ class Exchange:
             held = _held_for(order)
             quote = _quote(market, order)
             realized = quote.money - held.cost_of(order.size)
+        if order.average_bound is not None:
+            check_average(
+                order.average_bound, order.action, quote.money, quote.shares, rests_at=None
+            )
         if order.agent.leashes:
             # The last question: what cannot be traded anyway does not have to wait.
             _check_leash(order, at)

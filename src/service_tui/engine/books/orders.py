@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.agents.halt import no_entry
 from service_tui.engine.agents.limits import check_pace, check_real_spend, check_skill
-from service_tui.engine.agents.pending_trades import check_leash
+from service_tui.engine.agents.pending_trades import check_average, check_leash
 from service_tui.engine.books.book import (
     Book,
     TakeRequest,
@@ -70,6 +70,7 @@ class VenueOrder(NamedTuple):
 
     `price` is the limit of its own side in micros; `expires_at` is wall time; `signed` where an
     external wallet has signed the size. A buy gets no more than `shares_max`, at once and resting.
+    `average_bound` is the worst average price at which the operator let it pass.
     """
 
     agent: Agent
@@ -86,6 +87,7 @@ class VenueOrder(NamedTuple):
     approved: bool = False
     signed: bool = False
     shares_max: Micros | None = None
+    average_bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +326,9 @@ def check(venues: Venues, order: VenueOrder, times: Times) -> Checked:
     expires_at = _expiration(order, times[0])
     quoted = quote(venues, order, times)
     _check_means(venues, order, quoted)
+    price, walked = quoted.price, quoted.walked
+    rests_at = price / ONE if quoted.rests and price is not None else None
+    check_average(order.average_bound, order.action, walked.money, walked.shares, rests_at=rests_at)
     if order.agent.leashes:
         slug, size = order.note.skill_slug, order.size
         check_leash(order.agent, slug, order.action, size, approved=order.approved, at=times[0])

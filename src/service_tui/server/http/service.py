@@ -162,7 +162,8 @@ class RequestContext:
     Not frozen: to be so would cost as much as to carry out a trade in memory.
 
     `unknown` are the names of parameters that the endpoint does not know; `headers` go out with
-    the answer, and a handler may add to them. `approved`: the operator has let this order pass;
+    the answer, and a handler may add to them. `approved`: the operator has let this order pass,
+    at an average price no worse than `average_bound`;
     `also` gives what is to be written down in the same transaction as what happened. `person` is
     the operator who calls, and `act` the row that names them beside what they change; both are None
     for an agent. `known` is the version of the answer that the caller has, empty without one.
@@ -178,6 +179,7 @@ class RequestContext:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     promise: Promise | None = None
     approved: bool = False
+    average_bound: float | None = None
     host: str = ""
     also: Also | None = None
     person: Person | None = None

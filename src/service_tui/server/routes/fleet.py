@@ -9,7 +9,7 @@ from service_tui.engine.agents.agents import Agent
 from service_tui.engine.agents.leash import Leash
 from service_tui.engine.agents.pending_trades import check_leash, spent_of
 from service_tui.engine.amm.exchange import Order
-from service_tui.engine.errors import LeashBudget, LeashObserves, Refusal
+from service_tui.engine.errors import LeashBudget, LeashObserves, PriceBeyondApproval, Refusal
 from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
 from service_tui.server.http.refusals import Denied, denied, invalid_items
 from service_tui.server.http.service import RequestContext, Routes
@@ -40,6 +40,7 @@ from service_tui.wire.fleet import (
     LeashesBody,
     LeashQuery,
     LeashRequest,
+    OtherSideBody,
     RefuseRequest,
 )
 from service_tui.wire.outcomes import OutcomesBody
@@ -48,6 +49,9 @@ from service_tui.wire.trades import TradeBody, TradeRequest, TradesBody
 
 NO_REASON: Final = "refused by the operator"
 """What an agent hears of a refusal without a reason."""
+
+OTHERS_SHOWN: Final = 5
+"""Holders of the other side that are named."""
 
 NO_OF_THE_VENUE: Final = "the venue said no"
 
@@ -175,8 +179,32 @@ def held_body(
         decided_at=None if end is None else moment(end.at),
         decided_amount=None if end is None or not end.size else decimal(end.size),
         decided_by="" if end is None else end.by,
+        price_asked=trade.asked,
+        decided_bound=None if end is None else end.bound,
+        other_side=_other_side(request, trade) if request.person is not None else (),
         reason="" if end is None else end.reason,
         trade_id="" if end is None else end.trade_id,
+    )
+
+
+def _other_side(request: RequestContext, trade: TradeHeld) -> tuple[OtherSideBody, ...]:
+    """The agents that hold the other side of a trade's market on its venue, the most first."""
+    world, side, market_id = request.world, trade.side.other, trade.market_id
+    found: list[tuple[Agent, Micros]] = []
+    for agent in world.agents.values():
+        position = agent.positions.get(market_id)
+        if trade.venue is not Venue.SIM:
+            account = world.venues.account(agent.agent_id, trade.venue)
+            holding = account.holdings.get(market_id)
+            position = None if holding is None else holding.position
+        if position is not None and position.shares(side) > 0:
+            found.append((agent, position.shares(side)))
+    found.sort(key=lambda one: -one[1])
+    return tuple(
+        OtherSideBody(
+            agent_id=agent.agent_id, agent_name=agent.settings.name, shares=decimal(shares)
+        )
+        for agent, shares in found[:OTHERS_SHOWN]
     )
 
 
@@ -224,17 +252,25 @@ async def approve(request: RequestContext) -> DecidedBody:
 
     Raises:
         Denied: it waits on, by a no that the operator can mend: of the day's budget, or of a size
-            that is the operator's own.
+            that is the operator's own. 422 for a bound of the other action.
     """
     pending = request.world.pending_trades.find(request.path["held_id"])
     approval = request.body_as(ApproveRequest)
     size = pending.size if approval.amount is None else _new_size(pending, approval.amount)
+    bound = _bound_of(pending, approval)
     released = request_of(pending, size)
     agent = request.world.agent(pending.agent_id)
-    decision = _Decision(request, pending, size)
+    decision = _Decision(request, pending, size, bound)
     with suppress(LeashObserves):  # Decided below, as every other no.
         _check_budget(agent, pending, size, request)
-    going = replace(request, caller=agent, body=released, approved=True, also=decision.end)
+    going = replace(
+        request,
+        caller=agent,
+        body=released,
+        approved=True,
+        average_bound=bound,
+        also=decision.end,
+    )
     request.service.world_store.check_whole()
     try:
         trade = await trades.place(going)
@@ -244,7 +280,7 @@ async def approve(request: RequestContext) -> DecidedBody:
         reason = no.body.error if isinstance(no.body, ErrorBody) else NO_OF_THE_VENUE
         await request.write(decision.fail(reason))
         return _decided(request, pending, None)
-    if decision.is_changed and not trade.success:
+    if decision.is_changed and not trade.success and not is_beyond(trade):
         # ours: an amount that cannot be carried out must not use up the trade that was requested.
         fix = trade.fix or "approve it at the size that was asked, or at a smaller one"
         raise denied(409, f"{trade.error or NO_OF_THE_VENUE}; it waits on", fix)
@@ -261,11 +297,26 @@ def _check_budget(agent: Agent, pending: TradeHeld, size: Micros, request: Reque
         raise denied(409, f"{no.error}; it waits on", fix) from no
 
 
-class _Decision:
-    """How an approved trade ends, written in the same transaction as the trade."""
+def is_beyond(trade: TradeBody) -> bool:
+    """True if the price was beyond the operator's bound, and nothing was traded for it.
 
-    def __init__(self, request: RequestContext, pending: TradeHeld, size: Micros) -> None:
+    ours: that decides the trade, at whatever size: the answer to "not above 0.47" is no, and the
+    # agent may ask again at once, as it may not after a person's refusal.
+    """
+    return trade.error_code == PriceBeyondApproval.code
+
+
+class _Decision:
+    """How an approved trade ends, written in the same transaction as the trade.
+
+    The bound of the person is part of that row: no program reads a fill without it.
+    """
+
+    def __init__(
+        self, request: RequestContext, pending: TradeHeld, size: Micros, bound: float | None
+    ) -> None:
         self._request, self._pending, self._size = request, pending, size
+        self._bound = bound
 
     @property
     def is_changed(self) -> bool:
@@ -275,8 +326,10 @@ class _Decision:
     def end(self, events: Sequence[Event], reply: WireModel) -> Sequence[Event]:
         """The end that goes with these events and this answer."""
         if not isinstance(reply, TradeBody) or not reply.success:
-            error = reply.error if isinstance(reply, TradeBody) else None
-            return () if self.is_changed else self.fail(error or NO_OF_THE_VENUE)
+            trade = reply if isinstance(reply, TradeBody) else None
+            waits_on = self.is_changed and not (trade is not None and is_beyond(trade))
+            error = None if trade is None else trade.error
+            return () if waits_on else self.fail(error or NO_OF_THE_VENUE)
         trade_id = next(ids_of(events), "")
         reason = "approved at another size" if self.is_changed else "approved"
         return self._end(HeldStatus.APPROVED, reason, trade_id)
@@ -288,9 +341,8 @@ class _Decision:
     def _end(self, status: HeldStatus, reason: str, trade_id: str) -> list[HeldEnded]:
         size = self._size if status is HeldStatus.APPROVED else Micros(0)
         by = self._request.operator.name
-        ended = HeldEnded(
-            self._pending.held_id, self._request.now, status, reason, size, trade_id, by
-        )
+        held_id, at = self._pending.held_id, self._request.now
+        ended = HeldEnded(held_id, at, status, reason, size, trade_id, by, self._bound)
         return self._request.world.pending_trades.end([ended])
 
 
@@ -301,6 +353,23 @@ def ids_of(events: Sequence[Event]) -> Iterator[str]:
             yield event.trade_id
         elif isinstance(event, OrderPlaced):
             yield event.order_id
+
+
+def _bound_of(pending: TradeHeld, approval: ApproveRequest) -> float | None:
+    """The worst average price that the operator allows; None for any.
+
+    Raises:
+        Denied: 422 for a bound that the action does not have.
+    """
+    buys = pending.action is Action.BUY
+    bound, other = approval.not_above, approval.not_below
+    name, text = "not_below", "a buy is bounded by not_above"
+    if not buys:
+        bound, other = other, bound
+        name, text = "not_above", "a sale is bounded by not_below"
+    if other is not None:
+        raise invalid_items([(("body", name), text, "value")])
+    return bound
 
 
 def _new_size(pending: TradeHeld, amount: float) -> Micros:

@@ -113,6 +113,7 @@ async def place(request: RequestContext) -> TradeBody:
         note=note,
         unlimited=not request.service.limits,
         approved=request.approved,
+        average_bound=request.average_bound,
     )
     order = order._replace(shares_max=shares_max(request.world.reactor, order))
     if trade.venue is not Venue.SIM and (trade.execute or not trade.dry_run):
@@ -123,7 +124,10 @@ async def place(request: RequestContext) -> TradeBody:
             request.world.reactor.check_cap(order, request.now)
         if trade.venue is not Venue.SIM:
             real = venue_order(request, trade, size)._replace(
-                note=note, approved=request.approved, shares_max=order.shares_max
+                note=note,
+                approved=request.approved,
+                shares_max=order.shares_max,
+                average_bound=order.average_bound,
             )
             return await _on_venue(request, trade, real)
         if trade.is_quote:
@@ -234,6 +238,7 @@ async def _wait(request: RequestContext, trade: TradeRequest, order: Order) -> T
         price=trade.price,
         expiration=trade.expiration,
         note=order.note,
+        asked=_average_of(request, order),
     )
     request.service.world_store.check_whole()
     try:
@@ -245,6 +250,19 @@ async def _wait(request: RequestContext, trade: TradeRequest, order: Order) -> T
     message = f"it waits for the operator until {until}: GET /api/sdk/trades/held says how it ends"
     update = {"trade_id": held.held_id, "warnings": (message,)}
     return await request.commit((held,), body.model_copy(update=update))
+
+
+def _average_of(request: RequestContext, order: Order) -> float | None:
+    """The average price that a requested order would have now; None where it would get nothing."""
+    # ours: a book quotes another order than a market maker: there it is the price of the side.
+    if order.venue is not Venue.SIM:
+        market = request.world.markets.get(order.market_id)
+        return None if market is None else market.price_of(order.side)
+    try:
+        got = request.world.quote(order)
+    except Refusal:
+        return None
+    return got.money / got.shares if got.shares else None
 
 
 _WAITING: Final = {

@@ -15,6 +15,7 @@ from service_tui.console.screens.agents.skill_forms import (
     THRESHOLD,
     InstallSkillForm,
     StartSkillForm,
+    started_text,
 )
 from service_tui.desk.commands.agents import InstallSkill, StartSkill
 from service_tui.desk.slices.supervision import Pace, SkillView
@@ -120,3 +121,15 @@ async def test_a_package_is_installed_from_its_path() -> None:
         await form.type(PATH.name, " /skills/a.zip ")
         await form.press("enter")
         assert form.returned == [InstallSkill("/skills/a.zip")]
+
+
+@pytest.mark.parametrize(
+    ("pace", "name", "text"),
+    [
+        (Pace.LOOP, "", "Runs ebb without pause, as an agent of that name"),
+        (Pace.EVERY, "heron", "Runs ebb every 90 seconds, as an agent named heron"),
+        (Pace.ONCE, "ebb", "Runs ebb once, as an agent of that name"),
+    ],
+)
+def test_what_a_start_does_is_said_in_a_sentence(pace: Pace, name: str, text: str) -> None:
+    assert started_text(StartSkill("ebb", pace, 90, name=name)) == text

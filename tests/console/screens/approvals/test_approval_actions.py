@@ -8,10 +8,11 @@ import pytest
 from kit.console.acting import StubScreen, confirm, decline, perform
 from kit.samples.desk import NOW
 from kit.samples.fleet import fleet_state, held_of, leash_of
+from service_tui.console.forms.approval_bound import first_bound
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.leash_form import THRESHOLD, LeashForm
 from service_tui.console.messages import ApprovalRequested, GoTo
-from service_tui.console.screens.approvals.actions import ACTIONS, approvable
+from service_tui.console.screens.approvals.actions import ACTIONS, approvable, lost_edge_text
 from service_tui.desk.agents.refused_today import RULE
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.settings import SetPreference
@@ -67,7 +68,7 @@ def test_marked_trades_are_approved_after_one_question() -> None:
     assert screen.question.body.plain.startswith("2 buys")
     assert "6.00 $SIM" in screen.question.body.plain
     assert "Left out" not in screen.question.body.plain
-    first, second = dialog._lines
+    first, second = dialog.lines
     assert "heron" in first.plain
     assert first.plain.endswith("  sim  Will it rain at dawn?")
     assert "2.00" in first.plain
@@ -76,8 +77,31 @@ def test_marked_trades_are_approved_after_one_question() -> None:
     assert not screen.given
     assert not screen.table.calls
     confirm(screen)
-    assert screen.given == [ApproveHeld(one.held_id, approval_text(one)) for one in (FIRST, THIRD)]
+    assert screen.given == [
+        ApproveHeld(one.held_id, approval_text(one), not_above=first_bound(one))
+        for one in (FIRST, THIRD)
+    ]
     assert screen.table.calls == ["clear_marks"]
+
+
+def test_the_question_lists_price_and_edge_now_and_names_what_lost_its_edge() -> None:
+    gone = replace(FIRST, price=0.5, signal_data={"edge": 0.06, "probability": 0.48})
+    keeps = replace(THIRD, price=0.5, signal_data={"probability": 0.56})
+    screen = on(gone, keeps, marked=(gone, keeps))
+    press(screen, "approve")
+    (dialog,) = screen.opened
+    first, second = (line.plain for line in dialog.lines)
+    assert "  0.500  edge -2.0 pt  not above 0.4284  heron" in first
+    assert "  0.500  edge +6.0 pt  not above 0.4284  heron" in second
+    body = screen.question.body.plain
+    assert body.endswith("1 has lost its edge: heron Will it rain at dawn?")
+    level = replace(keeps, signal_data={"probability": 0.5})
+    text = lost_edge_text((gone, level, SECOND)).plain
+    assert text.startswith("\n2 have lost their edge: heron Will it rain at dawn?, heron ")
+    assert lost_edge_text((keeps, SECOND)).plain == ""
+    # A refusal needs no price.
+    press(screen, "refuse")
+    assert "0.500" not in screen.opened[-1].lines[0].plain
 
 
 def test_only_what_still_waits_is_decided() -> None:

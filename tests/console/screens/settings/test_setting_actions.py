@@ -11,16 +11,20 @@ from service_tui.console.buy_limit_text import figure, source_text
 from service_tui.console.forms.about import About
 from service_tui.console.forms.buy_limit_draft import BuyLimitChange
 from service_tui.console.forms.choose_plan import ChoosePlan
+from service_tui.console.forms.ticket_guards import SLIPPAGE
 from service_tui.console.keys import key_named
 from service_tui.console.messages import KeyChosen
 from service_tui.console.notifications import CHANNELS_OF, PROTOCOL, QUIET, Channel, choices_of
 from service_tui.console.screens.settings.actions import ACTIONS
 from service_tui.console.screens.settings.forms import (
+    SLIPPAGE_LINE,
     BuyLimitForm,
     ChannelsForm,
     DefaultsForm,
     Hours,
     QuietForm,
+    Slippage,
+    SlippageForm,
 )
 from service_tui.console.screens.settings.table import settings
 from service_tui.console.screens.settings.webhooks import WebhookList
@@ -307,6 +311,25 @@ def test_quiet_hours_are_set_and_restored() -> None:
     screen.answer(Hours(None))
     assert screen.given == [SetPreference(QUIET, "")]
     assert screen.take_back == (SetPreference(QUIET, before.describe()),)
+
+
+def test_the_slippage_without_asking_is_set_and_restored() -> None:
+    screen = on("ticket.slippage")
+    form = opened(screen)
+    assert isinstance(form, SlippageForm)
+    assert form.first == {SLIPPAGE_LINE.name: "5"}
+    screen.answer(Slippage(Micros(5 * ONE)))
+    assert not screen.given
+    screen.answer(Slippage(Micros(7_500_000)))
+    assert screen.given == [SetPreference(SLIPPAGE, "7.5")]
+    assert screen.take_back == (SetPreference(SLIPPAGE, "5"),)
+    screen.answer(Slippage(None))
+    assert screen.given[-1] == SetPreference(SLIPPAGE, "off")
+    # Any slippage is a choice of its own, and no default.
+    chosen = on("ticket.slippage", replace(STATE, preferences={SLIPPAGE: "off"}))
+    assert opened(chosen).first == {SLIPPAGE_LINE.name: ""}
+    (row,) = [one for one in settings(chosen.view, "night") if one.key == "ticket.slippage"]
+    assert row.value.plain == "any"
 
 
 def test_the_protocol_of_notices_is_the_other_one() -> None:

@@ -22,26 +22,36 @@ _BEYOND: Final = "budget above 0, threshold 0 or more"
 _THRESHOLD: Final = figure_rule("threshold", most=MONEY_MAX, beyond=_BEYOND)
 _BUDGET: Final = figure_rule("budget", Micros(1), MONEY_MAX, beyond=_BEYOND)
 
-NAME: Final = Field("skill-name", "agent", str.strip, letters=40, css_class="")
+NAME: Final = Field("skill-name", "agent name", str.strip, letters=40, css_class="")
 EVERY: Final = Field(
     "skill-every",
-    "every, s",
+    "every",
     number(seconds_rule(EVERY_MIN_S, EVERY_MAX_S)),
+    "seconds",
     letters=40,
-    css_class="",
 )
 THRESHOLD: Final = Field(
-    "skill-threshold", "ask above", number(_THRESHOLD), letters=40, css_class=""
-)
-BUDGET: Final = Field("skill-budget", "a day", number(_BUDGET), letters=40, css_class="")
+    "skill-threshold", "ask for buys above", number(_THRESHOLD), "$ (0: all)",
+    letters=40,
+)  # fmt: skip
+BUDGET: Final = Field("skill-budget", "daily budget", number(_BUDGET), "$SIM", letters=40)
 PATH: Final = Field("install-path", "path", str.strip, letters=1_000, css_class="")
 _PACES: Final = (Pace.LOOP, Pace.EVERY, Pace.ONCE)
+_PACE_LABELS: Final = ("without pause", "every ... seconds", "once")
 _MODES: Final = (LeashMode.ASK, LeashMode.OBSERVE, LeashMode.AUTO)
 _MEANINGS: Final = {
     LeashMode.ASK: "Each buy needs your approval before its timeout.",
     LeashMode.OBSERVE: "Paper trading only. No order reaches the service.",
     LeashMode.AUTO: "Buys without approval, within its budget and all limits.",
 }
+
+
+def started_text(order: StartSkill) -> str:
+    """What starting a skill does, in a sentence without its point."""
+    how = {Pace.LOOP: "without pause", Pace.EVERY: f"every {order.every_s} seconds"}
+    agent = order.name or order.skill_slug
+    whose = "of that name" if agent == order.skill_slug else f"named {agent}"
+    return f"Runs {order.skill_slug} {how.get(order.pace, 'once')}, as an agent {whose}"
 
 
 class StartSkillForm(Form[StartSkill]):
@@ -104,16 +114,16 @@ class StartSkillForm(Form[StartSkill]):
 
     def describe(self, result: StartSkill | None) -> Mapping[str, Shown]:
         """The skill's description, and the meaning of the leash."""
-        skill, text = self._selected(), "" if result is None else f"{result.describe()}. "
+        skill, text = self._selected(), "" if result is None else f"{started_text(result)}. "
         shown: dict[str, Shown] = {
-            "skill-pace": OptionsState(
-                tuple(pace.value for pace in _PACES), _PACES.index(self._pace)
-            ),
+            "skill-pace": OptionsState(_PACE_LABELS, _PACES.index(self._pace)),
             "skill-mode": OptionsState(
                 tuple(mode.value for mode in _MODES), _MODES.index(self._mode)
             ),
             "form-preview": Text(f"{text}{_MEANINGS[self._mode]}", "muted"),
         }
+        name = self.query_one(f"#{NAME.name}", PlainInput)
+        name.placeholder = "" if skill is None else f"empty: {skill.slug}"
         if skill is not None:
             count = len(self.state.supervision.skills)
             head = f"{skill.slug} ({self._skill + 1} of {count}): {skill.description}"

@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.actions import ScreenAction, UnmetReason
 from service_tui.console.forms.approval import is_real, over_budget, over_means
+from service_tui.console.forms.approval_bound import bound_as_typed, bound_label, first_bound
 from service_tui.console.forms.confirm import Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.messages import ApprovalRequested
@@ -15,6 +16,7 @@ from service_tui.console.parts.shared_actions import can_change, has_row, mark, 
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.approvals.detail import totals
 from service_tui.console.screens.approvals.table import order_text, size_text
+from service_tui.console.signs import edge_now, edge_text
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.agents.refused_today import refused_today, rule_of
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
@@ -96,9 +98,11 @@ def _approve_many(screen: Approvals, trades: Sequence[HeldView]) -> None:
         screen.show_toast(f"none approved: {left_out}", "warn")
         return
     sums = Text("   ").join(bit.text for bit in totals(able, view))
+    sums.append_text(lost_edge_text(able))
     if left_out:
         sums.append_text(Text.assemble("\n", (f"Left out: {left_out}", "warn")))
-    _ask(screen, able, Question("Approve these trades?", sums, "approve"), _give_approvals)
+    question = Question("Approve these trades?", sums, "approve")
+    _ask(screen, able, question, _give_approvals, with_prices=True)
 
 
 def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[HeldView, ...], str]:
@@ -130,7 +134,17 @@ def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[Hel
 
 def _give_approvals(screen: Approvals, trades: Sequence[HeldView]) -> None:
     for trade in trades:
-        screen.give(ApproveHeld(trade.held_id, approval_text(trade)))
+        # ours: each keeps the price that its own form would offer: the question shows it.
+        bound = first_bound(trade)
+        is_buy = trade.action is Action.BUY
+        screen.give(
+            ApproveHeld(
+                trade.held_id,
+                approval_text(trade),
+                not_above=bound if is_buy else None,
+                not_below=None if is_buy else bound,
+            )
+        )
 
 
 def _give_refusals(screen: Approvals, trades: Sequence[HeldView]) -> None:
@@ -143,6 +157,8 @@ def _ask(
     trades: Sequence[HeldView],
     question: Question,
     then: Callable[[Approvals, Sequence[HeldView]], None],
+    *,
+    with_prices: bool = False,
 ) -> None:
     """Ask with every trade on a line; exactly those that still wait are decided."""
 
@@ -153,15 +169,40 @@ def _ask(
             screen.table.clear_marks()
 
     view = screen.view
-    lines = tuple(_line(trade, view) for trade in trades)
+    lines = tuple(_line(trade, view, with_prices=with_prices) for trade in trades)
     screen.open_dialog(ConfirmMany(question, lines), answered)
 
 
-def _line(trade: HeldView, view: ViewContext) -> Text:
+def lost_edge_text(trades: Sequence[HeldView]) -> Text:
+    """The trades whose edge is gone at the price of now, by agent and market; empty for none."""
+    lost = [trade for trade in trades if (edge := edge_now(trade)) is not None and edge <= 0]
+    if not lost:
+        return Text()
+    noun = "has lost its edge" if len(lost) == 1 else "have lost their edge"
+    names = ", ".join(
+        f"{formats.plain(one.agent_name, 20).plain} {formats.plain(one.question, 40).plain}"
+        for one in lost
+    )
+    return Text(f"\n{len(lost)} {noun}: {names}", "warn")
+
+
+def _price_text(trade: HeldView) -> Text:
+    """Price and edge now, and the worst price that an approval allows."""
+    edge, bound = edge_now(trade), first_bound(trade)
+    text = Text.assemble("  ", formats.price(trade.price))
+    if edge is not None:
+        text.append(f"  edge {edge_text(edge)}", "warn" if edge <= 0 else "")
+    if bound is not None:
+        text.append(f"  {bound_label(trade.action)} {bound_as_typed(bound)}", "muted")
+    return text
+
+
+def _line(trade: HeldView, view: ViewContext, *, with_prices: bool) -> Text:
     return Text.assemble(
         order_text(trade),
         "  ",
         size_text(trade, view),
+        _price_text(trade) if with_prices else "",
         "  ",
         (formats.plain(trade.agent_name, 20).plain, "accent"),
         f"  {trade.venue.value}  ",

@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, figures
 from service_tui.console.forms.approval import why_text
+from service_tui.console.forms.approval_bound import bound_as_typed, bound_label, first_bound
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import is_answered, of_wall
 from service_tui.console.screens.approvals.table import (
@@ -47,6 +48,10 @@ def describe(trade: HeldView, view: ViewContext) -> Detail:
     body = figures(_figures(trade, view), across=across, width=view.width)
     left = formats.duration(trade.left_s(view.now))
     end = Text.assemble(("If you do nothing: ", "muted"), f"refused in {left}")
+    if (bound := first_bound(trade)) is not None:
+        end.append(
+            f"\nApproval offers {bound_label(trade.action)} {bound_as_typed(bound)}", "muted"
+        )
     return Detail(head, body, Text("\n\n").join((end, why_text(trade, view.state))))
 
 
@@ -61,10 +66,10 @@ def _figures(trade: HeldView, view: ViewContext) -> tuple[Figure, ...]:
         (f"{trade.side.value.upper()} price", formats.price(trade.price)),
         ("limit price", formats.price(trade.price_limit)),
         ("average price", formats.price(trade.average)),
-        ("edge sent", formats.points(signal_number(trade, "edge"))),
-        ("edge now", formats.points(edge_now(trade))),
+        ("claimed edge pt", formats.points(signal_number(trade, "edge"))),
+        ("edge at this price pt", formats.points(edge_now(trade))),
         ("confidence", formats.percent(signal_number(trade, "confidence"), 0)),
-        (f"{trade.side.value.upper()} shares held", shares),
+        (f"agent holds {trade.side.value.upper()}", shares),
         ("market ends", formats.until(ends, view.world_now)),
         ("YES in 24 h", spark_text(trade, view)),
         ("requested", Text.assemble(formats.age(trade.created_at, view.now), " ago")),

@@ -16,6 +16,7 @@ from service_tui.console.forms.about import About
 from service_tui.console.forms.buy_limit_draft import BuyLimitChange
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
+from service_tui.console.forms.ticket_guards import SLIPPAGE, slippage_max, slippage_text
 from service_tui.console.keys import cap, key_named
 from service_tui.console.messages import KeyChosen
 from service_tui.console.notifications import (
@@ -36,6 +37,8 @@ from service_tui.console.screens.settings.forms import (
     DefaultsForm,
     Hours,
     QuietForm,
+    Slippage,
+    SlippageForm,
 )
 from service_tui.console.screens.settings.table import (
     ABOUT,
@@ -47,6 +50,7 @@ from service_tui.console.screens.settings.table import (
     PRIVACY,
     PROTOCOL_ROW,
     QUIET_ROW,
+    SLIPPAGE_ROW,
     STOP,
     TARGET,
     THEME_ROW,
@@ -345,6 +349,16 @@ def _next_pace(screen: Settings) -> None:
     screen.give(SetSpeed(SPEEDS[(place + 1) % len(SPEEDS)]))
 
 
+def _edit_slippage(screen: Settings) -> None:
+    before = slippage_max(screen.state)
+
+    def written(given: Slippage) -> None:
+        if given.points != before:
+            _prefer(screen, SLIPPAGE, slippage_text(given.points), slippage_text(before))
+
+    screen.open_dialog(SlippageForm(screen.state, screen.now, before), written)
+
+
 def _show_about(screen: Settings) -> None:
     make_text = partial(about_text, program=screen.program)
     screen.open_dialog(About("This desk", make_text, screen.state, screen.now))
@@ -363,6 +377,7 @@ _EDITS: Final[Mapping[str, Callable[[Settings], None]]] = {
     COOLDOWNS: _show_cooldowns,
     QUIET_ROW: _edit_quiet,
     PROTOCOL_ROW: _turn_protocol,
+    SLIPPAGE_ROW: _edit_slippage,
     THEME_ROW: _press("app.themes"),
     PACE: _next_pace,
     PRIVACY: _press("app.privacy"),

@@ -18,13 +18,14 @@ from service_tui.console.forms.buy_limit_draft import (
     read_quiet,
 )
 from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
+from service_tui.console.forms.ticket_guards import read_slippage, slippage_text
 from service_tui.console.notifications import KINDS, Channel, Quiet, is_quiet
 from service_tui.console.reasons import without_amounts
 from service_tui.desk.buy_limits import buy_limits
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, BuyLimitView, RiskDefaults
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 
 # -- a limit --------------------------------------------------------------------------------------
 
@@ -256,6 +257,47 @@ class Hours:
 HOURS: Final = Field(
     "quiet-hours", "hours", read_quiet, "local time, empty: off", "22:00-07:00", 16, "figure"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Slippage:
+    """Points of slippage without a second enter, or any."""
+
+    points: Micros | None
+
+
+SLIPPAGE_LINE: Final = Field(
+    "slippage-points", "slippage", read_slippage, "points, empty: any", "any", 8, "figure"
+)
+
+
+class SlippageForm(Form[Slippage]):
+    """Returns the most slippage that needs no second enter."""
+
+    heading: ClassVar[str] = "Slippage without asking"
+    body = ("form-question", SLIPPAGE_LINE, "form-preview")
+
+    def __init__(self, state: DeskState, now: Timestamp, points: Micros | None) -> None:
+        super().__init__(state, now)
+        self.first = {SLIPPAGE_LINE.name: "" if points is None else slippage_text(points)}
+
+    def validate(self) -> Slippage:
+        """The typed points."""
+        return Slippage(self.read(SLIPPAGE_LINE))
+
+    def describe(self, result: Slippage | None) -> Mapping[str, Shown]:
+        """What the ticket does beyond it."""
+        points = None if result is None else result.points
+        beyond = (
+            "No order needs a second enter for its slippage."
+            if points is None
+            else f"An average more than {slippage_text(points)} points from the price now needs "
+            "a second enter."
+        )
+        return {
+            "form-question": "Slippage: average price - price now. 1 point is 0.01 of price.",
+            "form-preview": Text(beyond, "warn" if points is None else "muted"),
+        }
 
 
 class QuietForm(Form[Hours]):

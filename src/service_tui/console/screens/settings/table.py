@@ -8,6 +8,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.buy_limit_text import figure, source_text, used_bar
+from service_tui.console.forms.ticket_guards import slippage_max, slippage_text
 from service_tui.console.keys import cap
 from service_tui.console.notifications import KINDS, Channel, Choices, choices_of, is_quiet
 from service_tui.console.table_spec import TableSpec
@@ -21,6 +22,7 @@ from service_tui.folding import folded
 from service_tui.units import Timestamp
 
 STOP, TARGET, AUTO = "risk.stop", "risk.target", "risk.auto"
+SLIPPAGE_ROW = "ticket.slippage"
 PAUSED, PLAN, COOLDOWNS = "trading.paused", "trading.plan", "trading.cooldowns"
 QUIET_ROW, PROTOCOL_ROW = "tell.quiet", "tell.protocol"
 THEME_ROW, PACE, PRIVACY, ABOUT = "desk.theme", "desk.pace", "desk.privacy", "desk.about"
@@ -225,6 +227,14 @@ def _desk(view: ViewContext, theme: str) -> Iterator[SettingRow]:
             "Speed of the simulated world: paused, 1, 10 or 60 times. Alerts, limits and "
             "midnight follow the wall clock.",
         )  # fmt: skip
+    slippage = slippage_max(state)
+    yield SettingRow(
+        SLIPPAGE_ROW, "desk", "slippage without asking",
+        Text("any", "warn") if slippage is None else Text(f"{slippage_text(slippage)} pt"),
+        Text(), Text("enter changes", "muted"),
+        "Most slippage that the ticket sends at the first enter: average price - price now, in "
+        "points. Beyond it the figure is coloured, and a second enter sends.",
+    )  # fmt: skip
     yield SettingRow(
         PRIVACY, "desk", "amounts", _on_off(on=view.masked, word="masked", other="shown"), Text(),
         Text(f"{cap('app.privacy')} masks", "muted"),

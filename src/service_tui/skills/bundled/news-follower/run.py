@@ -27,11 +27,12 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
         step = now - early[-1]
         if abs(step) < STEP or max(early) - min(early) > STEP / 2:
             continue
+        verb = "rose" if step > 0 else "fell"
         yield Idea(
             market.id,
             "yes" if step > 0 else "no",
             AMOUNT,
-            reasoning=f"a step of YES by {step:+.2f} after a quiet hour looks like news",
+            reasoning=f"YES {verb} {100 * abs(step):.0f} pt after a quiet hour: probably news",
             signal_source="price step",
             edge=abs(step) / 4,
             confidence=0.55,
