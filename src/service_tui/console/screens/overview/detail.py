@@ -6,9 +6,10 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import of_wall
 from service_tui.console.idle_time import IdleTime
-from service_tui.console.keys import cap
+from service_tui.console.keys import cap, key_named
 from service_tui.console.questions import short_question
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.table import all_is_well, end_text
@@ -242,6 +243,49 @@ def advice_text(need: Need) -> Text:
     return Text.assemble(
         (f"{key} ", "muted"), (need.verb, "accent"), ", otherwise ", end_text(need)
     )
+
+
+def marked_text(count: int) -> Text:
+    """The keys that apply to marked rows."""
+    keys = ("attention.open", "attention.dismiss", "attention.snooze")
+    named = "  ".join(f"{cap(key)} {key_named(key).label}" for key in keys)
+    return Text.assemble((f"{count:,} marked", "bold"), (f"   {named}", "muted"))
+
+
+def explain_need(need: Need, view: ViewContext) -> tuple[Explanation, ...]:
+    """Why a row is where it is: pinned or not, its time left, its amount."""
+    left = Text("no deadline") if need.left_s is None else Text(formats.duration(need.left_s))
+    pinned = "pinned: it holds money or a decision" if need.is_pinned else "not pinned"
+    return (
+        Explanation(
+            "place",
+            Text(pinned),
+            "pinned rows, then the step of the time left, then the amount",
+            (
+                ("time left", left),
+                ("steps", Text("1m, 10m, 1h, 1d, more, no deadline")),
+                ("amount", view.money(need.money)),
+                ("money", Text("real" if need.is_real else "play")),
+            ),
+            "the desk's newest state",
+            Text(),
+        ),
+    )
+
+
+def record_of(need: Need) -> dict[str, object]:
+    """A row for the clipboard, amounts in micros."""
+    return {
+        "kind": need.word,
+        "what": need.what,
+        "agent": need.agent,
+        "figure": need.figure.plain.strip(),
+        "amount": need.money,
+        "left_s": need.left_s,
+        "otherwise": need.otherwise,
+        "note": need.note,
+        "key": need.key,
+    }
 
 
 def idle_text(idle_time: IdleTime, view: ViewContext) -> str:
