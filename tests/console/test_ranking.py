@@ -313,8 +313,8 @@ class Ears:
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def show_toast(self, text: str, tone: str = "info", instead_of: object = None) -> object:
-        raise AssertionError((text, tone, instead_of))
+    def show_toast(self, text: str, tone: str = "info", kind: str = "") -> object:
+        raise AssertionError((text, tone, kind))
 
     def signal(self, data: str) -> None:
         self.heard.append(data)
