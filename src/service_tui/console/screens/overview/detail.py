@@ -6,17 +6,18 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
+from service_tui.console.fleet_strip import standings
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import of_wall
 from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import cap, key_named
 from service_tui.console.questions import short_question
 from service_tui.console.ranking import Need
-from service_tui.console.screens.overview.table import all_is_well, end_text
+from service_tui.console.screens.overview.table import ALL_CLEAR, ALL_RUN, end_text
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.figures import open_news
 from service_tui.desk.freshness import age_s
-from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.briefing import BriefingView, StandingView
 from service_tui.desk.slices.markets import NewsView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.world import AbsenceView, ResolvedView
@@ -40,7 +41,6 @@ LATE_S: Final = 60.0
 """Beyond this the age is marked: a briefing comes every 15 s."""
 
 _ITEMS_MAX: Final = 3
-_PERCENT: Final = 100.0
 
 
 # -- the absence ----------------------------------------------------------------------------------
@@ -192,14 +192,29 @@ def _counts(known: BriefingView) -> Iterator[Text]:
             noun = one if count == 1 else many
             yield Text.assemble((f"{count:,}", f"bold {tone}"), (f" {noun}", "muted"))
     standing = known.standing
-    if standing.rank is not None:
-        among = "" if standing.agents is None else f" of {standing.agents:,}"
-        yield Text.assemble(("rank ", "muted"), f"{standing.rank:,}{among}")
-    if standing.pnl_percent is not None:
-        change = formats.percent_change(standing.pnl_percent / _PERCENT)
-        yield Text.assemble(("P&L ", "muted"), change)
+    if standing.rank is not None or standing.pnl_percent is not None:
+        yield _standing(standing)
     if standing.win_rate is not None:
         yield Text.assemble(("win rate ", "muted"), formats.percent(standing.win_rate, 0))
+
+
+_ORDINALS: Final = ("first", "second", "third")
+
+
+def _standing(standing: StandingView) -> Text:
+    """The place among all agents of the day, and the P&L that gives it."""
+    parts: list[Text] = []
+    if standing.rank is not None:
+        words = dict(enumerate(_ORDINALS, 1))
+        place = words.get(standing.rank, f"number {standing.rank:,}")
+        noun = "agent" if standing.agents == 1 else "agents"
+        among = "" if standing.agents is None else f" of {standing.agents:,} {noun}"
+        parts.append(Text.assemble(place, (f"{among} today", "muted")))
+    if standing.pnl_percent is not None:
+        percent = standing.pnl_percent
+        ink = "profit" if percent > 0 else "loss" if percent < 0 else "flat"
+        parts.append(Text(f"{percent:+.2f} %", ink))
+    return Text(", ", "muted").join(parts)
 
 
 def _items(known: BriefingView, view: ViewContext) -> Iterator[Text]:
@@ -231,7 +246,10 @@ def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
         )  # fmt: skip
     if known.skills:
         names = formats.plain(", ".join(known.skills))
-        yield Text.assemble(("+ ", "accent"), ("skills recommended: ", "muted"), names)
+        key = cap("attention.run")
+        yield Text.assemble(
+            ("+ ", "accent"), ("Try a skill: ", "muted"), (key, "accent"), " (", names, ")"
+        )
 
 
 # -- the rows -------------------------------------------------------------------------------------
@@ -289,11 +307,14 @@ def record_of(need: Need) -> dict[str, object]:
 
 
 def idle_text(idle_time: IdleTime, view: ViewContext) -> str:
-    """The text without any need: since when, and what was checked."""
+    """The text without any need: since when; the day of the agents stands below it."""
+    agents = standings(view.state)
+    all_run = bool(agents) and all(one.is_inconspicuous for one in agents)
+    funded = f" {ALL_RUN}" if all_run else ""
     if idle_time.since is None:
-        return all_is_well()
+        return f"{ALL_CLEAR}.{funded}"
     since = formats.moment_of(idle_time.since, view.now).plain
     length = formats.duration(max(0.0, view.now - idle_time.since))
     if idle_time.is_from_start:
-        return all_is_well(f". Watching for {length}")
-    return all_is_well(f" since {since}{of_wall(view.state)} ({length})")
+        return f"{ALL_CLEAR}. Watching for {length}.{funded}"
+    return f"{ALL_CLEAR} since {since}{of_wall(view.state)} ({length}).{funded}"

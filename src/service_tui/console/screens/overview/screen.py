@@ -15,6 +15,7 @@ from service_tui.console.needs import Inbox, absence_of, inbox, unloaded_topics
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.ranking import Need, folded
 from service_tui.console.screens.overview.actions import ACTIONS, Toggled, can_dismiss
+from service_tui.console.screens.overview.calm import calm_text
 from service_tui.console.screens.overview.detail import (
     absence_text,
     advice_text,
@@ -39,6 +40,13 @@ _ORDER_FROM: Final = 17
 
 _BRIEFING_LINES: Final = 9
 """Most lines of the heartbeat; a third of the room that the rows leave."""
+
+_TALL: Final = 30
+_CALM_BRIEFING: Final = 2
+"""Height below which the heartbeat leaves its room to the day, and its lines then."""
+
+_CALM_TABLE: Final = 3
+"""Lines of the table without rows."""
 
 _EDGE: Final = 3
 """Cells of the block's edge and padding."""
@@ -65,15 +73,17 @@ class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of it
         self._opened: frozenset[str] = frozenset()
         """Keys of rows of several whose members are listed."""
         self._absence = TextBlock(id="attention-away")
+        self._calm = TextBlock(id="attention-calm")
         self._order = TextBlock(id="attention-order")
         self._advice = TextBlock(id="attention-advice")
         self._briefing = TextBlock(id="attention-briefing")
 
     def compose(self) -> ComposeResult:
-        """The absence, the search, the rows, their order, the note on one, the heartbeat."""
+        """The absence, the search, the rows or the day, their order, the note, the heartbeat."""
         yield self._absence
         yield self.line
         yield self.table
+        yield self._calm
         yield self._order
         yield self._advice
         yield self._briefing
@@ -162,14 +172,16 @@ class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of it
         self.call_after_refresh(self._show_absence)
 
     def show_header(self) -> None:
-        """Show the order of the rows, what is hidden, and the heartbeat."""
+        """Show the day or the order of the rows, what is hidden, and the heartbeat."""
+        self._show_calm()
         hidden = self.inbox
         self._order.show_text(order_text(len(hidden.snoozed), len(hidden.muted)))
         has_hidden = bool(hidden.snoozed or hidden.muted)
         has_room = self.size.height >= _ORDER_FROM
         self._order.display = has_hidden or (has_room and bool(hidden.rows))
         if self.size:
-            lines = max(1, min(_BRIEFING_LINES, (self.size.height - _TABLE_LINES) // 3))
+            most = _BRIEFING_LINES if hidden.rows or self.size.height >= _TALL else _CALM_BRIEFING
+            lines = max(1, min(most, (self.size.height - _TABLE_LINES) // 3))
             view = ViewContext.of(self.state, self.now, self.size.width - _EDGE)
             self._briefing.show_text(briefing_text(view, lines))
             self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
@@ -183,6 +195,24 @@ class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of it
             self._advice.show_text(marked_text(marked))
         elif need is not None:
             self._advice.show_text(advice_text(need))
+
+    @property
+    def is_calm(self) -> bool:
+        """True if nothing needs the person, as far as everything is known."""
+        state = self.state
+        return not (self.inbox.rows or unloaded_topics(state) or state.from_cache)
+
+    def _show_calm(self) -> None:
+        """Show the day in the room that rows would take, while there are none."""
+        is_calm = self.is_calm
+        self.set_class(is_calm, "-calm")
+        if is_calm and self.size:
+            # The layout of the class comes after this: the block has what the others leave.
+            others = (self._absence, self.line, self._briefing, self._order)
+            taken = sum(one.outer_size.height for one in others if one.display)
+            lines = max(3, self.size.height - taken - _CALM_TABLE)
+            view = ViewContext.of(self.state, self.now, self.size.width - _EDGE)
+            self._calm.show_text(calm_text(view, lines))
 
     def _show_absence(self) -> None:
         text = absence_of(self.state)

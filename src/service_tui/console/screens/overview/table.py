@@ -26,11 +26,14 @@ VERB_FROM: Final = 120
 ADVICE_FROM: Final = 160
 """Widths from which verb and advice are columns; below the latter, a line shows both."""
 
+ALL_CLEAR: Final = "All clear"
+ALL_RUN: Final = "All agents funded and running."
+
 _CHECKED: Final = (
     "No alert, approval or signal pending.\n"
     "No order pending, none refused in the last ten minutes.\n"
     "No position resolving within 15 minutes, none moved by more than 15 %.\n"
-    "All agents funded and running.\n"
+    f"{ALL_RUN}\n"
     "All daily limits below 80 %."
 )
 _WAITING: Final = "Not loaded yet: no answer from the service since the start."
@@ -91,9 +94,9 @@ def _rows(state: DeskState) -> tuple[Need, ...]:
     return needs(state, max(state.seen.values(), default=Timestamp(0.0)))
 
 
-def all_is_well(since: str = "") -> str:
+def all_is_well() -> str:
     """The text without any need, and what was checked."""
-    return f"All clear{since}.\n\n{_CHECKED}"
+    return f"{ALL_CLEAR}.\n\n{_CHECKED}"
 
 
 def _empty_text(state: DeskState) -> str:
