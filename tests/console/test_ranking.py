@@ -137,6 +137,21 @@ def test_two_signals_of_a_wallet_are_one_row_with_the_best_of_them() -> None:
     assert folded(signals((late, None), (late, None)))[0].what == "2 signals, Late Breakfast"
 
 
+def test_signals_of_several_wallets_in_one_market_are_one_row() -> None:
+    rows = [
+        replace(one, market=market)
+        for one, market in zip(
+            signals(("Heron", 0.01), ("Late", 0.02), ("Moss", None), ("Heron", 0.0)),
+            ("Curlew 3", "Curlew 3", "Curlew 3", "Isolde"),
+            strict=True,
+        )
+    ]
+    heron, market = folded(rows)
+    assert heron.what == "2 signals, Heron, best +1.0 pt"
+    assert market.what == "2 signals, Curlew 3, best +2.0 pt"
+    assert [one.key for one in market.members] == ["signal 1", "signal 2"]
+
+
 def test_real_money_is_not_added_to_play_money() -> None:
     rows = signals(("Heron", None), ("Heron", None))
     (group,) = folded((rows[0], replace(rows[1], is_real=True)))

@@ -183,6 +183,7 @@ def _signal(signal: SignalView, now: Timestamp) -> Need:
         kind="signals",
         # ours: a signal of a wallet without a name is folded by its address.
         group=formats.plain(signal.label).plain or formats.address(signal.wallet).plain,
+        market=short_question(signal.question),
         edge=drift,
         topic=needs_fleet.SIGNALS,
     )

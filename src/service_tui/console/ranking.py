@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 from rich.text import Text
@@ -53,7 +54,8 @@ class Need:
         agent_id: its id, by which it can be muted.
         is_pinned: it holds money or a decision of the person: it stays above all others.
         topic: what rows of its sort are called where they are muted; empty: they cannot be.
-        group: the wallet, market or agent whose alike rows become one row from two on.
+        group: the wallet or agent whose alike rows become one row from two on.
+        market: its market's name, by which those alone of their group become one row; empty: none.
         edge: how far the price has moved the signal's way since, in probability; None: unknown.
         is_clock: `figure` is a time, which changes by itself.
     """
@@ -82,6 +84,7 @@ class Need:
     is_pinned: bool = False
     topic: str = ""
     group: str = ""
+    market: str = ""
     edge: float | None = None
     is_clock: bool = False
 
@@ -132,36 +135,42 @@ def ranked(unranked: Iterable[Need]) -> tuple[Need, ...]:
 def folded(found: Sequence[Need], opened: frozenset[str] = frozenset()) -> tuple[Need, ...]:
     """The needs, with alike ones in one row, where the first of them was.
 
-    Three of a kind become one row; of one wallet, market or agent two do.
+    Three of a kind become one row. Of one wallet or agent two do; else of one market.
 
     Args:
         found: in their order.
         opened: keys of rows of several whose members follow them.
     """
-    alike: dict[tuple[str, str], list[Need]] = {}
-    for need in found:
-        # A row that has no kind is the only one of its own.
-        alike.setdefault((need.kind or need.key, need.group), []).append(need)
-    several = {
-        kind: needs
-        for kind, needs in alike.items()
-        if len(needs) >= (GROUP_FROM if kind[1] else FOLD_FROM)
-    }
+    several = _several(found)
     rows: list[Need] = []
     for need in found:
-        members = several.get((need.kind, need.group), [])
+        group, members = several.get(need.key, ("", ()))
         if not members:
             rows.append(need)
         elif need is members[0]:
-            rows.append(row := _together(members, opened))
+            rows.append(row := _together(members, group, opened))
             rows.extend(members if row.key in opened else ())
     return tuple(rows)
 
 
-def _together(alike: list[Need], opened: frozenset[str]) -> Need:
+def _several(found: Sequence[Need]) -> dict[str, tuple[str, list[Need]]]:
+    """The group of each row that stands with others, and those, by its key."""
+    several: dict[str, tuple[str, list[Need]]] = {}
+    for name in (attrgetter("group"), attrgetter("market")):
+        alike: dict[tuple[str, str], list[Need]] = {}
+        for need in found:
+            if need.kind and need.key not in several:
+                alike.setdefault((need.kind, name(need)), []).append(need)
+        for (_, group), needs in alike.items():
+            if len(needs) >= (GROUP_FROM if group else FOLD_FROM):
+                several |= {need.key: (group, needs) for need in needs}
+    return several
+
+
+def _together(alike: Sequence[Need], group: str, opened: frozenset[str]) -> Need:
     """One row for several of a kind; it sums play money alone."""
     first = alike[0]
-    key = f"kind {first.kind} {first.group}" if first.group else f"kind {first.kind}"
+    key = f"kind {first.kind} {group}" if group else f"kind {first.kind}"
     is_open = key in opened
     ends = {need.otherwise for need in alike}
     agents = {(need.agent, need.agent_id) for need in alike}
@@ -171,7 +180,7 @@ def _together(alike: list[Need], opened: frozenset[str]) -> Need:
         first,
         key=key,
         glyph="▾" if is_open else "▸",
-        what=_together_text(alike),
+        what=_together_text(alike, group),
         figure=Text(),
         otherwise=ends.pop() if len(ends) == 1 else "as each row says",
         note="",
@@ -197,11 +206,11 @@ def _summed(alike: Sequence[Need]) -> Micros | None:
     return Micros(sum(known)) if len(known) == len(alike) else None
 
 
-def _together_text(alike: Sequence[Need]) -> str:
+def _together_text(alike: Sequence[Need], group: str) -> str:
     """The number and the kind; then whose they are and the best, or the first of them."""
     first = alike[0]
-    if not first.group:
+    if not group:
         return f"{len(alike)} {first.kind}: {first.what}"
     edges = [need.edge for need in alike if need.edge is not None]
     best = f", best {max(edges) * _POINTS:+.1f} pt" if edges else ""
-    return f"{len(alike)} {first.kind}, {first.group}{best}"
+    return f"{len(alike)} {first.kind}, {group}{best}"

@@ -509,7 +509,10 @@ async def test_a_search_narrows_the_rows_and_not_their_number() -> None:
         await seen.press("slash", *"moss", "enter")
         assert {need.agent for need in rows(seen)} == {"moss-runner"}
         assert re.search(rf" 0 need\S*!{len(needs(everything(), NOW))} ", seen.lines[-1])
-        await seen.press("slash", *"zzz", "enter")
+        await seen.press("slash", *["backspace"] * 4, *"amount:>90", "enter")
+        assert rows(seen)
+        assert all((need.money or 0) > 90_000_000 for need in rows(seen))
+        await seen.press("slash", *["backspace"] * 10, *"zzz", "enter")
         assert "rows match the search" in seen.text
         await seen.press("escape")
         assert len(rows(seen)) > 10

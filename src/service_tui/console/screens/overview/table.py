@@ -13,7 +13,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
-from service_tui.units import Timestamp
+from service_tui.units import Timestamp, decimal
 
 AGENT_FROM: Final = 80
 AGENT_CELLS: Final = 10
@@ -159,6 +159,10 @@ NEEDS: Final = TableSpec[Need](
     ),
     search_text=lambda need, _: folded(need.search_text),
     empty_text=_empty_text,
+    compared={
+        "amount": lambda need, _: None if need.money is None else float(decimal(need.money)),
+        "left": lambda need, _: need.left_s,
+    },
     is_loaded=lambda state: not unloaded_topics(state),
     is_journal=True,
 )
