@@ -109,6 +109,9 @@ def test_a_text_that_cannot_be_read_hides_nothing(text: str) -> None:
         '[["k","w",true,"l",null,null]]',
         '[[1,"w",2,"l",null,null]]',
         "[" * 9_000,
+        '[["k","w",NaN,"l",null,null]]',
+        '[["k","w",Infinity,"l",null,null]]',
+        '[["k","w",1' + "0" * 400 + ',"l",null,null]]',
     ],
 )
 def test_parts_that_are_no_snooze_are_passed_over(text: str) -> None:

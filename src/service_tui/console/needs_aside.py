@@ -20,6 +20,9 @@ ASIDE_MAX: Final = 200
 CHANGED_FROM: Final = 0.1
 """ours: a figure that differs by less than a tenth has not changed: prices tick all the time."""
 
+_LARGEST: Final = 1e15
+"""Beyond it no time and no figure is meant; this leaves out what is infinite or undefined."""
+
 _NUMBER: Final = re.compile(r"[-+]?[0-9][0-9,]*(?:\.[0-9]+)?")
 
 
@@ -181,5 +184,6 @@ def _mute(row: list[object]) -> Mute | None:
 
 
 def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if -_LARGEST < value < _LARGEST else None

@@ -67,19 +67,28 @@ _COUNTED: Final = _TOAST_ONLY | {Channel.BADGE}
 
 KINDS: Final[Mapping[NoticeKind, KindRule]] = {
     NoticeKind.ALERT: KindRule(
-        "alerts", "alerts", "A stop or target was breached, and the result.", _COUNTED
+        "alerts",
+        "alerts",
+        "A stop or target was breached (a row of the inbox, no toast), and the result.",
+        _COUNTED,
     ),
     NoticeKind.EXIT: KindRule(
         "exits", "exits", "A position was sold for an alert, by this desk or the service.", _COUNTED
     ),
     NoticeKind.PRICE_ALERT: KindRule(
-        "price alerts", "price alerts", "A price alert fired.", _COUNTED
+        "price alerts",
+        "price alerts",
+        "A price alert fired (a row of the inbox, no toast).",
+        _COUNTED,
     ),
     NoticeKind.FILL: KindRule(
         "orders", "orders", "An order ended, or a position resolved.", _TOAST_ONLY
     ),
     NoticeKind.SIGNAL: KindRule(
-        "signals", "signals", "A watched wallet traded, and the result.", _COUNTED
+        "signals",
+        "signals",
+        "A watched wallet traded (a row of the inbox, no toast), and the result.",
+        _COUNTED,
     ),
     NoticeKind.CONNECTION: KindRule(
         "connection",
@@ -91,10 +100,17 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
     ),
     NoticeKind.APPROVAL: KindRule(
-        "approvals", "approvals", "A trade of an agent needs approval.", _COUNTED, is_sum=True
+        "approvals",
+        "approvals",
+        "A trade of an agent needs approval (a row of the inbox, no toast), and the answer.",
+        _COUNTED,
+        is_sum=True,
     ),
     NoticeKind.AGENT: KindRule(
-        "agents", "agents and skills", "A skill crashed, or ran out of its budget.", _COUNTED
+        "agents",
+        "agents and skills",
+        "A skill crashed (a row of the inbox, no toast), or ran out of its budget.",
+        _COUNTED,
     ),
 }
 """The kinds with a setting, in the order of the settings. Silent by default (ux)."""

@@ -10,6 +10,7 @@ from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
 from kit.samples.attention import alert_of, everything
 from kit.samples.desk import NOW, QUESTIONS, sample_state
+from kit.samples.reactor import reactor_state
 from service_tui.console.fields import FieldError
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.needs import DISMISSED, DISMISSED_ABSENCE, absence_of, needs
@@ -23,6 +24,7 @@ from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.slices.markets import NewsView
 from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.reactor import SignalState
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.world import AbsenceView, ResolvedView
 from service_tui.desk.state import DeskState
@@ -555,3 +557,20 @@ def test_until_when_is_a_length_a_time_or_a_change(typed: str, at: float | None)
 def test_what_is_no_moment_is_refused_with_examples(typed: str) -> None:
     with pytest.raises(FieldError, match="45m, 2h, 18:00, changes"):
         read_snooze(typed, Timestamp(NOW))
+
+
+@pytest.mark.slow
+async def test_a_marked_row_of_several_signals_is_mirrored_as_one() -> None:
+    pending = [one for one in reactor_state().reactor.signals if one.state is SignalState.PENDING]
+    two = tuple(
+        replace(pending[0], signal_id=f"s-{place}", expires_at=Timestamp(NOW + 60 + place))
+        for place in range(2)
+    )
+    reactor = replace(reactor_state().reactor, signals=two, choices={})
+    async with running(replace(CALM, reactor=reactor)) as seen:
+        (row,) = rows(seen)
+        assert (len(row.members), row.word) == (2, "signal")
+        await seen.press("space", "enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "reactor")
+        await seen.until(lambda: len(seen.app.screen_stack) == 2)
+        assert "2" in seen.text

@@ -8,7 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.fleet_strip import standings
 from service_tui.console.forms.explain import Explanation
-from service_tui.console.freshness import of_wall
+from service_tui.console.freshness import is_private, of_wall
 from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import cap, key_named
 from service_tui.console.questions import short_question
@@ -175,13 +175,13 @@ def _head(state: DeskState, now: Timestamp) -> Text:
         return head
     tone = "warn" if age > LATE_S else "muted"
     head.append(f"{formats.age(Timestamp(now - age), now)} ago", tone)
-    for part in _counts(known):
+    for part in _counts(known, masked=is_private(state)):
         head.append("   ", "")
         head.append_text(part)
     return head
 
 
-def _counts(known: BriefingView) -> Iterator[Text]:
+def _counts(known: BriefingView, *, masked: bool) -> Iterator[Text]:
     for count, one, many, tone in (
         (len(known.alerts), "risk alert", "risk alerts", "loss"),
         (len(known.warnings), "warning", "warnings", "warn"),
@@ -193,7 +193,7 @@ def _counts(known: BriefingView) -> Iterator[Text]:
             yield Text.assemble((f"{count:,}", f"bold {tone}"), (f" {noun}", "muted"))
     standing = known.standing
     if standing.rank is not None or standing.pnl_percent is not None:
-        yield _standing(standing)
+        yield _standing(standing, masked=masked)
     if standing.win_rate is not None:
         yield Text.assemble(("win rate ", "muted"), formats.percent(standing.win_rate, 0))
 
@@ -201,7 +201,7 @@ def _counts(known: BriefingView) -> Iterator[Text]:
 _ORDINALS: Final = ("first", "second", "third")
 
 
-def _standing(standing: StandingView) -> Text:
+def _standing(standing: StandingView, *, masked: bool) -> Text:
     """The place among all agents of the day, and the P&L that gives it."""
     parts: list[Text] = []
     if standing.rank is not None:
@@ -213,7 +213,8 @@ def _standing(standing: StandingView) -> Text:
     if standing.pnl_percent is not None:
         percent = standing.pnl_percent
         ink = "profit" if percent > 0 else "loss" if percent < 0 else "flat"
-        parts.append(Text(f"{percent:+.2f} %", ink))
+        # Two decimals of a percent would give the amount away.
+        parts.append(Text(f"{percent:+.1f} %" if masked else f"{percent:+.2f} %", ink))
     return Text(", ", "muted").join(parts)
 
 

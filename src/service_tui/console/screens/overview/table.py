@@ -44,15 +44,16 @@ _STEPS: Final = ("bold breach", "bold warn", "warn", "")
 
 
 def _subject(need: Need, view: ViewContext) -> Text:
-    """The subject, with the figure at its end; an urgent one is red and bold in every theme."""
+    """The figure and the subject; an urgent one is red and bold in every theme."""
     del view
     text = formats.plain(need.what)
     if need.is_last:
         text = Text(text.plain, "bold breach")
-    line = Text.assemble(("real ", "live"), text) if need.is_real else Text.assemble(text)
-    if need.figure.plain.strip() and not need.is_clock:
-        line = Text.assemble(line, "  ", Text(need.figure.plain.strip(), need.figure.style))
-    return line
+    real = ("real ", "live") if need.is_real else ""
+    figure = Text(need.figure.plain.strip(), need.figure.style)
+    if not figure.plain or need.is_clock:
+        return Text.assemble(real, text)
+    return Text.assemble(real, figure, " ", text)
 
 
 def _left(need: Need) -> Text:
@@ -123,7 +124,7 @@ NEEDS: Final = TableSpec[Need](
             glows=False,
         ),
         Column("kind", "", 11, lambda need, _: Text(f"{need.glyph} {need.word}", need.tone)),
-        Column("what", "needs attention", 24, _subject, flex=True, keeps_end=True),
+        Column("what", "needs attention", 24, _subject, flex=True),
         Column(
             "agent",
             "agent",
