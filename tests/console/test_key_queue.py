@@ -383,8 +383,10 @@ async def test_a_key_whose_row_has_gone_is_named() -> None:
         seen.doors.bring(replace(STATE, positions=rest))
         await seen.until(lambda: len(table.order) == len(rest))
         await seen.press("x")
-        assert seen.toasts == ["! The list has just changed. Press x again for this row."]
+        assert seen.toasts == [
+            "! The list has just changed: nothing sent. Press x again for this row."
+        ]
 
 
 def test_a_click_on_a_row_that_has_gone_names_no_key() -> None:
-    assert gone_text("") == "The list has just changed. Choose again for this row."
+    assert gone_text("") == "The list has just changed: nothing sent. Choose again for this row."
