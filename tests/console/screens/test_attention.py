@@ -521,15 +521,19 @@ async def test_a_search_narrows_the_rows_and_not_their_number() -> None:
 
 
 @pytest.mark.slow
-async def test_a_cursor_on_the_first_row_stays_there_when_a_newer_one_comes() -> None:
+@pytest.mark.parametrize("key", ["d", "enter", "Z"])
+async def test_a_cursor_on_the_first_row_stays_there_when_a_newer_one_comes(key: str) -> None:
     async with running(STATE) as seen:
         await seen.press("g")
         risk = replace(STATE.risk, alerts=(alert_of(400),))
         await seen.bring(replace(STATE, risk=risk))
         assert screen(seen).current_row() == "alert al-1"
-        # The person has not seen it yet: a key does nothing.
-        await seen.press("d")
-        assert seen.doors.submitted == []
+        # The person has not seen it yet: a key does nothing, and is told so.
+        await seen.press(key)
+        assert (seen.doors.submitted, len(seen.app.screen_stack)) == ([], 1)
+        assert seen.toasts == [
+            f"! The list has just changed: nothing sent. Press {key} again for this row."
+        ]
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def test_it_says_what_is_grave_what_is_to_be_done_and_what_is_new() -> None:
         "1 warning ",
         "2 positions to review",
         "1 to redeem",
-        "second of 4 agents today, -1.20 %",
+        "second of 4 agents, -1.20 %",
     ):
         assert part in first
     assert rest[:2] == [
@@ -46,12 +46,12 @@ def test_it_says_what_is_grave_what_is_to_be_done_and_what_is_new() -> None:
 @pytest.mark.parametrize(
     ("rank", "agents", "percent", "text"),
     [
-        (1, 1, -0.01, "first of 1 agent today, -0.01 %"),
-        (12, 40, 0.0, "number 12 of 40 agents today, +0.00 %"),
-        (3, None, None, "third today"),
+        (1, 1, -0.01, "first of 1 agent, -0.01 %"),
+        (12, 40, 0.0, "number 12 of 40 agents, +0.00 %"),
+        (3, None, None, "rank third"),
     ],
 )
-def test_the_place_of_the_day_is_in_words(
+def test_the_place_among_the_agents_is_in_words(
     rank: int, agents: int | None, percent: float | None, text: str
 ) -> None:
     known = replace(STATE.briefing, standing=StandingView(percent, None, rank, agents))

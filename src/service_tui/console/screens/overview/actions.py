@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from textual.message import Message
 
-from service_tui.console.actions import ScreenAction, UnmetReason
+from service_tui.console.actions import NO_ROW, ScreenAction, UnmetReason
 from service_tui.console.keys import cap, key_named
 from service_tui.console.messages import ApprovalRequested, GoTo, KeyChosen
 from service_tui.console.needs import (
@@ -47,6 +47,9 @@ class Toggled(Message):
 
 def can_dismiss(screen: Needs) -> UnmetReason:
     """A row can be dismissed, or the note of what happened while nobody was here."""
+    if len(screen.table.order) and not screen.table.order.marked and screen.selected() is None:
+        # The list has just changed: the row under the cursor is not the one that was meant.
+        return NO_ROW
     if _lost_order(screen) is None and _dismissal(screen) is None:
         return "nothing here can be dismissed"
     return ""

@@ -202,14 +202,14 @@ _ORDINALS: Final = ("first", "second", "third")
 
 
 def _standing(standing: StandingView, *, masked: bool) -> Text:
-    """The place among all agents of the day, and the P&L that gives it."""
+    """The place among all agents, and the P&L that gives it: of all time, not of the day."""
     parts: list[Text] = []
     if standing.rank is not None:
         words = dict(enumerate(_ORDINALS, 1))
         place = words.get(standing.rank, f"number {standing.rank:,}")
         noun = "agent" if standing.agents == 1 else "agents"
         among = "" if standing.agents is None else f" of {standing.agents:,} {noun}"
-        parts.append(Text.assemble(place, (f"{among} today", "muted")))
+        parts.append(Text.assemble(place if among else f"rank {place}", (among, "muted")))
     if standing.pnl_percent is not None:
         percent = standing.pnl_percent
         ink = "profit" if percent > 0 else "loss" if percent < 0 else "flat"

@@ -140,8 +140,8 @@ class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of it
         return idle_text(self.program.idle_time, self.view)
 
     def row_in_focus(self) -> Need | None:
-        """The highlighted row; without one, the list itself shows that there is no need."""
-        return self.selected()
+        """The highlighted row; an empty list itself shows that there is no need."""
+        return super().row_in_focus() if len(self.table.order) else None
 
     def refusal(self, action: ScreenAction[Any], why: str) -> str:
         """The reason, or that the row under the cursor stays."""
