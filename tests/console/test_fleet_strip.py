@@ -47,7 +47,7 @@ def test_the_persons_own_agent_is_none_of_them_and_those_in_trouble_come_first()
         (alone(paused=True), ("‖", "paused")),
         (alone(suspended=True), ("■", "suspended")),
         (alone(status=AgentStatus.BROKE), ("✗", "broke")),
-        (alone(status=AgentStatus.UNCLAIMED), ("○", "paper only")),
+        (alone(status=AgentStatus.UNCLAIMED), ("●", "active")),
         (with_run(SkillRunState.RUNNING), ("▶", "running")),
         (with_run(SkillRunState.RUNNING, paused=True), ("‖", "paused")),
         (with_run(SkillRunState.CRASHED, paused=True), ("✗", "crashed")),
@@ -75,8 +75,8 @@ def test_a_paused_agent_with_a_trade_to_approve_is_paused_as_its_row_says() -> N
     ("state", "word"),
     [
         (SkillRunState.RUNNING, "needs approval"),
-        (SkillRunState.STOPPED, "stopped, approval"),
-        (SkillRunState.DONE, "stopped, approval"),
+        (SkillRunState.STOPPED, "stopped, 1 approval"),
+        (SkillRunState.DONE, "stopped, 1 approval"),
     ],
 )
 def test_who_was_stopped_asks_no_more_and_what_it_asked_is_told(
@@ -86,6 +86,29 @@ def test_who_was_stopped_asks_no_more_and_what_it_asked_is_told(
     held = (held_of(agent_id=HERON.agent_id),)
     (one,) = standings(replace(alone(), supervision=SupervisionView(held=held, runs=(run,))))
     assert (one.word, one.is_inconspicuous) == (word, False)
+
+
+def test_agents_that_ask_are_counted_in_words() -> None:
+    def asking(width: int, *names: str) -> str:
+        held = tuple(held_of(f"h{place}", agent_id=name) for place, name in enumerate(names))
+        view = replace(STATE.supervision, held=held)
+        fleet = replace(
+            STATE.fleet,
+            agents=tuple(replace(one, paused=False, suspended=False) for one in STATE.fleet.agents),
+        )
+        found = standings(replace(STATE, fleet=fleet, supervision=view))
+        return strip(found, width).plain
+
+    agents = [one.agent_id for one in STATE.fleet.agents if not one.is_own]
+    assert asking(200, agents[0], agents[0]).startswith("? heron needs approval")
+    assert asking(40, *agents) == "? 3 agents ask"
+
+
+def test_a_stopped_agent_is_named_with_the_number_of_its_approvals() -> None:
+    run = run_of(agent_id=HERON.agent_id, state=SkillRunState.STOPPED)
+    held = tuple(held_of(name, agent_id=HERON.agent_id) for name in ("h1", "h2"))
+    (one,) = standings(replace(alone(), supervision=SupervisionView(held=held, runs=(run,))))
+    assert one.word == "stopped, 2 approvals"
 
 
 def test_the_longest_form_that_fits_is_shown() -> None:

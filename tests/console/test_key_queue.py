@@ -15,7 +15,7 @@ from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.monitor_draft import Change
 from service_tui.console.forms.monitor_form import MonitorForm
 from service_tui.console.forms.trade_form import TradeForm
-from service_tui.console.key_queue import BEHIND, GONE, foreign_letter_hint
+from service_tui.console.key_queue import BEHIND, foreign_letter_hint, gone_text
 from service_tui.console.shell.terminal import KeyParser
 from service_tui.console.widgets.dialog import TOGETHER_S
 from service_tui.console.widgets.record_table import RecordTable
@@ -154,7 +154,9 @@ async def test_what_was_typed_for_a_row_that_has_gone_falls_nowhere() -> None:
         await seen.until(lambda: len(table.order) == len(rest))
         typed(seen, "x", "5", "0", "enter")
         await settled(seen)
-        assert sorted(toast.partition(" ")[2] for toast in seen.toasts) == sorted([GONE, BEHIND])
+        # One answer is shown, for the key or for those behind it.
+        assert len(seen.toasts) == 1
+        assert seen.toasts[0] in {f"! {gone_text('x')}", f"! {BEHIND}"}
         assert seen.app.front.name_in_keys == "portfolio"
         assert len(seen.app.screen_stack) == 1
 
@@ -368,3 +370,23 @@ async def test_a_row_that_took_the_place_of_one_that_went_is_seen_first() -> Non
         typed(seen, "d")
         await settled(seen)
         assert seen.doors.submitted == []
+
+
+@pytest.mark.slow
+async def test_a_key_whose_row_has_gone_is_named() -> None:
+    async with running(STATE) as seen:
+        await seen.press("1")
+        table = seen.app.front.query_one(RecordTable)
+        held = table.selected()
+        assert held is not None
+        rest = tuple(one for one in STATE.positions if one.key != held.key)
+        seen.doors.bring(replace(STATE, positions=rest))
+        await seen.until(lambda: len(table.order) == len(rest))
+        await seen.press("x")
+        assert seen.toasts == [
+            "! The list has just changed: nothing sent. Press x again for this row."
+        ]
+
+
+def test_a_click_on_a_row_that_has_gone_names_no_key() -> None:
+    assert gone_text("") == "The list has just changed: nothing sent. Choose again for this row."

@@ -93,6 +93,71 @@ def test_real_money_comes_before_play_money_of_any_amount() -> None:
     assert ranked((kept, graver))[0] is graver
 
 
+def test_pinned_rows_come_first_whatever_time_is_left_and_real_money_first_of_them() -> None:
+    pinned = replace(need("pinned", 80_000, 1), is_pinned=True)
+    real = replace(need("pinned, real", None, None), is_pinned=True, is_real=True)
+    found = ranked((need("now", 1, 900 * ONE, "breach"), pinned, real))
+    assert [one.key for one in found] == ["pinned, real", "pinned", "now"]
+
+
+def test_what_holds_money_or_a_decision_is_pinned() -> None:
+    found = needs(everything(), NOW)
+    assert {one.word for one in found if one.is_pinned} == {"LAST 10m", "approve", "unknown"}
+    # The first rows are the pinned ones, and no row after them is.
+    pinned = [one.is_pinned for one in found]
+    assert pinned == sorted(pinned, reverse=True)
+    assert not any(one.can_be_muted for one in found if one.is_pinned)
+
+
+def signals(*whose: tuple[str, float | None]) -> tuple[Need, ...]:
+    return tuple(
+        replace(
+            need(f"signal {place}", 300 + place, ONE), kind="signals", group=wallet, edge=edge,
+            topic="signals",
+        )
+        for place, (wallet, edge) in enumerate(whose)
+    )  # fmt: skip
+
+
+def test_two_signals_of_a_wallet_are_one_row_with_the_best_of_them() -> None:
+    late, heron = "Late Breakfast", "Heron"
+    rows = signals((late, 0.012), (heron, 0.05), (late, 0.031), (late, None))
+    group, alone = folded(rows)
+    assert group.what == "3 signals, Late Breakfast, best +3.1 pt"
+    assert (group.money, group.left_s, group.topic) == (3 * ONE, 300, "signals")
+    assert alone.key == "signal 1"
+    opened = folded(rows, frozenset({group.key}))
+    assert [one.key for one in opened] == [
+        group.key,
+        "signal 0",
+        "signal 2",
+        "signal 3",
+        "signal 1",
+    ]
+    assert folded(signals((late, None), (late, None)))[0].what == "2 signals, Late Breakfast"
+
+
+def test_signals_of_several_wallets_in_one_market_are_one_row() -> None:
+    rows = [
+        replace(one, market=market)
+        for one, market in zip(
+            signals(("Heron", 0.01), ("Late", 0.02), ("Moss", None), ("Heron", 0.0)),
+            ("Curlew 3", "Curlew 3", "Curlew 3", "Isolde"),
+            strict=True,
+        )
+    ]
+    heron, market = folded(rows)
+    assert heron.what == "2 signals, Heron, best +1.0 pt"
+    assert market.what == "2 signals, Curlew 3, best +2.0 pt"
+    assert [one.key for one in market.members] == ["signal 1", "signal 2"]
+
+
+def test_real_money_is_not_added_to_play_money() -> None:
+    rows = signals(("Heron", None), ("Heron", None))
+    (group,) = folded((rows[0], replace(rows[1], is_real=True)))
+    assert (group.money, group.topic) == (None, "")
+
+
 def test_three_alike_are_one_row_where_the_first_was_and_two_are_not() -> None:
     def moved(key: str) -> Need:
         figure = Text("+9 %")
@@ -148,8 +213,8 @@ def with_alerts(*alerts: AlertView, **preferences: str) -> DeskState:
 def test_one_list_holds_every_kind_over_all_agents() -> None:
     found = needs(everything(), NOW)
     assert {
-        "LAST 10m", "approve", "signal", "crashed", "budget", "skill", "broke", "unclaimed",
-        "paused", "capped", "429", "403", "unknown",
+        "LAST 10m", "approve", "signal", "crashed", "budget", "skill", "broke", "paused",
+        "capped", "429", "403", "unknown",
     } <= {one.word for one in found}  # fmt: skip
     assert len({one.key for one in found}) == len(found)
     assert list(found) == sorted(found, key=lambda one: (rank(one), one.key))
@@ -194,11 +259,6 @@ def test_a_command_that_failed_is_listed_for_a_while_whatever_stands_before_it()
     }  # fmt: skip
 
 
-def test_the_persons_own_agent_need_not_be_claimed() -> None:
-    found = [one for one in needs(STATE, NOW) if one.word == "unclaimed"]
-    assert [one.row for one in found] == [STATE.fleet.agents[3].agent_id]
-
-
 def test_a_trade_that_waits_is_masked_where_amounts_are() -> None:
     view = replace(sample_supervision(), runs=(), leashes=())
     private = replace(CALM, supervision=view, preferences={"privacy": "on"})
@@ -236,7 +296,7 @@ def test_what_other_agents_wait_for_stands_in_the_same_list(kind: AgentNeedKind,
     left = None if kind is AgentNeedKind.REDEEMABLE else 1_200.0
     (found,) = needs(with_needs(of_agent(kind, left)), NOW)
     assert (found.word, found.row, found.screen) == (word, "a-2", "agents")
-    assert found.what == "heron: YES: Will it rain?"
+    assert (found.agent, found.what) == ("heron", "YES: Will it rain?")
     assert found.left_s == left
     assert found.is_dismissable is (left is None)
 
@@ -268,8 +328,8 @@ class Ears:
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def show_toast(self, text: str, tone: str = "info", instead_of: object = None) -> object:
-        raise AssertionError((text, tone, instead_of))
+    def show_toast(self, text: str, tone: str = "info", kind: str = "") -> object:
+        raise AssertionError((text, tone, kind))
 
     def signal(self, data: str) -> None:
         self.heard.append(data)

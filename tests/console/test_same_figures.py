@@ -144,7 +144,7 @@ def test_the_pnl_is_one_figure_in_list_chart_head_and_report() -> None:
     assert REPORTED.total_pnl == STATE.account.total_pnl
     assert rounded(EXPORTED["total_pnl"]) == rounded(total)
     percent = 100 * STATE.account.total_pnl / STATE.account.start
-    said = formats.percent_change(percent / 100).plain
+    said = f"{percent:+.2f} %"
     assert said in briefing_text(ViewContext.of(STATE, NOW, WIDE), lines=1).plain
 
 

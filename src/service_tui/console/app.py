@@ -297,7 +297,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     def _begin(self) -> None:
         self.read_style("dialogs", "trade_form", "monitor_form")
         if problems := key_problem_text(self._own_keys.problems):
-            self.show_toast(problems, "warn")
+            self.show_toast(problems, "warn", "keys")
         page = first_page(
             self.desk_state, has_desk=not self.replay.is_alone, has_tour=self._has_tour
         )
@@ -490,7 +490,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             gone = formats.duration(absence.world_elapsed_s)
             self.show_toast(
                 f"{gone} of world time passed while you were away; "
-                f"{cap('app.attention')} shows a summary, {cap('app.timeline')} everything"
+                f"{cap('app.attention')} shows a summary, {cap('app.timeline')} everything",
+                kind="absence",
             )
 
     def exit(

@@ -5,7 +5,7 @@ and the others counted, then all counted; without room, nothing is shown.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from service_tui.console import formats
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.supervision import SkillRunState
 from service_tui.desk.state import DeskState
-from service_tui.terms import AgentStatus
+from service_tui.terms import AgentStatus, counted
 
 NAME_MAX: Final = 14
 """Letters of a name that distinguish agents."""
@@ -37,16 +37,17 @@ _RUNS: Final = {
 _STATUSES: Final = {
     AgentStatus.SUSPENDED: ("■", "suspended", "breach"),
     AgentStatus.BROKE: ("✗", "broke", "loss"),
-    AgentStatus.UNCLAIMED: ("○", "paper only", "muted"),
 }
 
 _ACTIVE: Final = ("●", "active", "profit")
+ASKS: Final = "needs approval"
+"""The word of an agent whose trade waits for the person."""
+
 _INCONSPICUOUS: Final = frozenset({
     "active",
     "running",
     "resting",
     "starting",
-    "paper only",
     "detached",
     "retired",
 })
@@ -75,14 +76,14 @@ def standings(state: DeskState) -> tuple[AgentStanding, ...]:
     """Every agent but the person's own; those that need attention first, else in their order."""
     if state.fleet is None:
         return ()
-    waiting = {trade.agent_id for trade in state.supervision.held}
+    waiting = Counter(trade.agent_id for trade in state.supervision.held)
     agents_shown = [
         _standing(agent, state, waiting) for agent in state.fleet.agents if not agent.is_own
     ]
     return tuple(sorted(agents_shown, key=lambda one: one.is_inconspicuous))
 
 
-def _standing(agent: AgentView, state: DeskState, waiting: set[str]) -> AgentStanding:
+def _standing(agent: AgentView, state: DeskState, waiting: Mapping[str, int]) -> AgentStanding:
     """As the row of the agent: suspended, failed, paused, then trades that need approval."""
     name = formats.plain(agent.name, NAME_MAX).plain
     if agent.suspended:
@@ -98,9 +99,9 @@ def _standing(agent: AgentView, state: DeskState, waiting: set[str]) -> AgentSta
     if agent.agent_id in waiting:
         # Its trades from before its end still wait; it itself runs no more.
         has_ended = bool(states) and not any(one.is_alive for one in states)
-        return AgentStanding(
-            name, "?", "stopped, approval" if has_ended else "needs approval", "warn"
-        )
+        count = waiting[agent.agent_id]
+        ended = f"stopped, {counted(count, 'approval')}"
+        return AgentStanding(name, "?", ended if has_ended else ASKS, "warn")
     return AgentStanding(name, *(_STATUSES.get(agent.status) or run or _ACTIVE))
 
 
@@ -135,7 +136,17 @@ def _named(standing: AgentStanding) -> Text:
 def _counted(agents: Sequence[AgentStanding]) -> list[Text]:
     """The number of agents in each state, as glyph, number and word."""
     counts = Counter((agent.glyph, agent.word, agent.tone) for agent in agents)
-    return [Text(f"{glyph} {count} {word}", tone) for (glyph, word, tone), count in counts.items()]
+    return [
+        Text(f"{glyph} {_number(count, word)}", tone)
+        for (glyph, word, tone), count in counts.items()
+    ]
+
+
+def _number(count: int, word: str) -> str:
+    """So many agents in a state."""
+    if word == ASKS:
+        return "1 agent asks" if count == 1 else f"{count} agents ask"
+    return f"{count} {word}"
 
 
 def _joined(parts: Sequence[Text]) -> Text:

@@ -29,6 +29,7 @@ _PANEL_GROUPS: Final = (
     "wallet",
     "sort_menu",
     "stored_keys",
+    "aside",
     "halt",
     "webhooks",
     "skill_log",

@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
+from service_tui.console.keys import readable
 from service_tui.console.messages import ToastMessage
 
 CHECK_AGAIN_S: Final = 0.01
@@ -29,8 +30,8 @@ REST_S: Final = 0.4
 """Keys are ignored for this long after a dialog has closed automatically."""
 
 
-GONE: Final = "The list has just changed: nothing sent. Press the key again for this row"
-BEHIND: Final = "keys typed after it ignored"
+GONE: Final = "The list has just changed: nothing sent. {again} for this row."
+BEHIND: Final = "The list has just changed: keys typed since are ignored"
 """Toast for a key whose row is gone, and for keys typed for the dialog it would open."""
 
 
@@ -79,6 +80,7 @@ class KeyQueue(App[int]):
         self._patience: Timer | None = None
         self._typed_at = -IDLE_S
         self._pressed_at = 0.0
+        self._pressed_key = ""
         self._rests_until = 0.0
         self._why_rest = ""
         self._has_hinted = False
@@ -92,6 +94,11 @@ class KeyQueue(App[int]):
     def pressed_at(self) -> float | None:
         """When the key in hand was pressed, by the loop's clock; None without one."""
         return self._pressed_at if self._is_busy else None
+
+    @property
+    def pressed_key(self) -> str:
+        """The key in hand as printed on its cap; empty without one."""
+        return self._pressed_key if self._is_busy else ""
 
     def give_again(self, event: events.Key) -> None:
         """Handle a key again, next of all: its receiver makes room for the dialog it opens."""
@@ -151,6 +158,7 @@ class KeyQueue(App[int]):
         self._is_busy = True
         self._typed_at = asyncio.get_running_loop().time()
         self._pressed_at = event.time
+        self._pressed_key = readable(event.key) if isinstance(event, events.Key) else ""
         self._number += 1
         target = self.focused or self.screen
         await super().on_event(event)
@@ -228,5 +236,16 @@ def rest_keys(dialog: Widget, why: str) -> None:
 
 def show_row_gone(acting: Widget) -> None:
     """Show that a key did nothing because its row is gone, and drop the keys typed behind it."""
-    acting.post_message(ToastMessage(GONE, "warn"))
+    acting.post_message(ToastMessage(gone_text(_pressed_key(acting)), "warn"))
     rest_keys(acting, BEHIND)
+
+
+def gone_text(key: str) -> str:
+    """The toast for a key whose row is gone; the key as the cap shows it, empty for a click."""
+    return GONE.format(again=f"Press {key} again" if key else "Choose again")
+
+
+def _pressed_key(acting: Widget) -> str:
+    """The key in hand, as printed on its cap; empty without one."""
+    app: App[object] = acting.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+    return app.pressed_key if isinstance(app, KeyQueue) else ""

@@ -365,7 +365,18 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "attention.open", ("enter",), "act", "Perform the row's action", footer=True, shown="enter"
     ),
     _performed("attention.dismiss", ("d",), "dismiss", "Hide the row", footer=True),
-    _performed("attention.undo", ("u",), "undo", "Restore the last dismissed row"),
+    _performed(
+        "attention.mark",
+        ("space",),
+        "mark",
+        "{attention.open}, {attention.dismiss} and {attention.snooze} apply to marked rows",
+    ),
+    _performed("attention.snooze", ("Z",), "snooze", "Hide until a time, or a change", footer=True),
+    _performed("attention.mute", ("m",), "mute", "Hide a kind or an agent; list what is hidden"),
+    _performed("attention.run", ("n",), "run a skill", "Run a skill as an agent"),
+    _performed("attention.undo", ("u",), "undo", "Restore what was hidden last"),
+    # what the inbox hides
+    KeyBinding("aside.choose", "aside", ("enter",), "choose", "choose", "Mute, unmute or show"),
     # the blotter
     _performed("blotter.market", ("enter", "M"), "market", "Show the market"),
     _performed("blotter.list", ("o",), "next list", "Orders, fills", footer=True),

@@ -1,10 +1,12 @@
 """Rows that need the person now, found in the state, the most urgent first. Pure."""
 
+from dataclasses import dataclass
 from typing import Final
 
+from service_tui.console.needs_aside import MUTED, SNOOZED, Aside, aside_of
 from service_tui.console.needs_fleet import of_fleet
 from service_tui.console.needs_positions import of_positions
-from service_tui.console.needs_risk import of_risk
+from service_tui.console.needs_risk import last_alerts, of_risk
 from service_tui.console.needs_service import of_service
 from service_tui.console.ranking import Need, ranked
 from service_tui.desk.slices.topics import Topic
@@ -32,26 +34,74 @@ _WATCHED: Final = {
 """Topics that must have loaded before the list can be called empty."""
 
 
-def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
-    """All rows that need the person, ranked by time left and money.
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """All that needs the person, ranked: what is listed, and what was snoozed or muted."""
+
+    rows: tuple[Need, ...] = ()
+    snoozed: tuple[Need, ...] = ()
+    muted: tuple[Need, ...] = ()
+
+
+def inbox(state: DeskState, now: Timestamp) -> Inbox:
+    """What needs the person, without the dismissed rows.
 
     Args:
         state: the newest; cached data needs no action.
         now: wall time.
 
     Returns:
-        Rows, without the dismissed ones; empty if nothing needs the person.
+        Rows listed, snoozed and muted; each row is in one of them.
     """
     if state.from_cache:
-        return ()
-    aside = dismissed(state)
+        return Inbox()
+    gone, aside = dismissed(state), put_aside(state)
     rooms = (of_risk, of_fleet, of_service, of_positions)
-    return ranked(
+    found = ranked(
         need
         for room in rooms
         for need in room(state, now)
-        if not (need.is_dismissable and need.key in aside)
+        if not (need.is_dismissable and need.key in gone)
     )
+    if not aside.snoozes and not aside.mutes:
+        return Inbox(found)
+    rows: list[Need] = []
+    snoozed: list[Need] = []
+    muted: list[Need] = []
+    for need in found:
+        hidden = snoozed if aside.is_snoozed(need, now) else muted if aside.is_muted(need) else rows
+        hidden.append(need)
+    return Inbox(tuple(rows), tuple(snoozed), tuple(muted))
+
+
+def needs(state: DeskState, now: Timestamp) -> tuple[Need, ...]:
+    """All rows that need the person: pinned first, then ranked by time left and money.
+
+    Args:
+        state: the newest; cached data needs no action.
+        now: wall time.
+
+    Returns:
+        Rows, without those dismissed, snoozed or muted; empty if nothing needs the person.
+    """
+    return inbox(state, now).rows
+
+
+def put_aside(state: DeskState) -> Aside:
+    """What the person has snoozed and muted."""
+    preferences = state.preferences
+    return aside_of(preferences.get(SNOOZED, ""), preferences.get(MUTED, ""))
+
+
+def ringing_alerts(state: DeskState, now: Timestamp) -> frozenset[str]:
+    """Names of the alerts in their last ten minutes, without the snoozed ones."""
+    last = last_alerts(state, now)
+    if not last:
+        return last
+    hidden = {need.key for need in inbox(state, now).snoozed}
+    own = (one.exit_name for one in state.risk.open_alerts if f"alert {one.alert_id}" in hidden)
+    others = (one.key for one in state.supervision.needs if f"agent {one.key}" in hidden)
+    return last - {*own, *others}
 
 
 def waiting_counts(state: DeskState, needing: int) -> dict[str, int]:

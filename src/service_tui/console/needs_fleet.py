@@ -1,4 +1,4 @@
-"""Needs of agents: approvals, skills, budgets, claims, experiments. Pure."""
+"""Needs of agents: approvals, skills, budgets, experiments. Pure."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -10,18 +10,20 @@ from service_tui.console import formats
 from service_tui.console.freshness import is_private
 from service_tui.console.questions import short_question, side_question
 from service_tui.console.ranking import LAST_S, Need
-from service_tui.console.reasons import without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.agents.health import SPENT
 from service_tui.desk.slices.agents import AgentNeedKind, AgentNeedView, AgentView
 from service_tui.desk.slices.research import SessionView
-from service_tui.desk.slices.supervision import LeashView, SkillRunState, pending_text
+from service_tui.desk.slices.supervision import HeldView, LeashView, SkillRunState
 from service_tui.desk.state import DeskState
-from service_tui.terms import AgentStatus, SessionState, Venue, agent_with
+from service_tui.terms import AgentStatus, SessionState, Venue
 from service_tui.units import Micros, Timestamp
 
 HELD: Final = "held "
 """Prefix of the key of a pending trade; its id follows."""
+
+SIGNALS: Final = "signals"
+"""What signals are called where they are muted."""
 
 URGENT_S: Final = 60.0
 """A pending trade with less time left than this is urgent."""
@@ -29,7 +31,7 @@ URGENT_S: Final = 60.0
 
 def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Rows about agents, their skills and their experiments."""
-    yield from _approvals(state, now)
+    yield from map(partial(_approval, now=now), state.supervision.held)
     for need in state.supervision.needs:
         yield _of_agent(need, now)
     yield from _crashes(state)
@@ -41,36 +43,44 @@ def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield _session(session, state)
 
 
-def _approvals(state: DeskState, now: Timestamp) -> Iterator[Need]:
-    """Trades that wait for the person's approval."""
-    for trade in state.supervision.held:
-        left = trade.left_s(now)
-        price = trade.price or trade.average
-        text = without_amounts(pending_text(trade), masked=is_private(state))
-        worth = trade.amount or (None if price is None else Micros(round(trade.shares * price)))
-        yield Need(
-            key=f"{HELD}{trade.held_id}",
-            tone="breach" if left < URGENT_S else "warn",
-            glyph="?",
-            word="approve",
-            what=f"{trade.agent_name}: {text}",
-            figure=Text(formats.duration(left), "warn"),
-            otherwise="refused",
-            screen="agents",
-            row=trade.agent_id,
-            is_real=trade.venue is not Venue.SIM,
-            left_s=left,
-            money=worth,
-            verb="Decide",
-            act="app.approvals",
-        )
+def _approval(trade: HeldView, now: Timestamp) -> Need:
+    """A trade that waits for the person's approval."""
+    left = trade.left_s(now)
+    price = trade.price or trade.average
+    worth = trade.amount or (None if price is None else Micros(round(trade.shares * price)))
+    return Need(
+        key=f"{HELD}{trade.held_id}",
+        tone="breach" if left < URGENT_S else "warn",
+        glyph="?",
+        word="approve",
+        what=f"{trade.action.value.upper()} {side_question(trade.side, trade.question)}",
+        figure=Text(),
+        otherwise="refused",
+        screen="agents",
+        row=trade.agent_id,
+        is_real=trade.venue is not Venue.SIM,
+        left_s=left,
+        money=worth,
+        verb="Decide",
+        act="app.approvals",
+        agent=trade.agent_name,
+        agent_id=trade.agent_id,
+        is_pinned=True,
+    )
 
 
 _KINDS: Final = {
-    AgentNeedKind.SIGNAL: "signals of agents",
-    AgentNeedKind.REDEEMABLE: "to redeem by agents",
+    AgentNeedKind.SIGNAL: "signals",
+    AgentNeedKind.REDEEMABLE: "to redeem",
 }
-"""Kinds of alert that the agent itself settles: several of them become one row."""
+"""Kinds of alert that the agent itself settles: several of one agent become one row."""
+
+_TOPICS: Final = {
+    AgentNeedKind.SIGNAL: SIGNALS,
+    AgentNeedKind.REDEEMABLE: "redemptions by agents",
+    AgentNeedKind.BREAKER: "circuit breakers",
+}
+"""Kinds of alert that can be muted."""
 
 _LOOK_OF: Final = {
     AgentNeedKind.ALERT: ("breach", "▼", "alert", "its agent or the service exits"),
@@ -93,18 +103,21 @@ def _of_agent(need: AgentNeedView, now: Timestamp) -> Need:
     left, last = need.left_s(now), is_last(need, now)
     known = short_question if need.side is None else partial(side_question, need.side)
     about = known(need.question) if need.question else "reactor paused"
-    until = Text("" if left is None else formats.duration(left), "bold breach" if last else "warn")
     return Need(
         key=f"agent {need.key}",
         tone=tone,
         glyph="!" if last else glyph,
         word="LAST 10m" if last else word,
-        what=f"{need.agent_name}: {about}",
-        figure=until,
+        what=about,
+        figure=Text(),
         otherwise=otherwise,
         screen="agents",
         row=need.agent_id,
         kind=_KINDS.get(need.kind, ""),
+        group=need.agent_name if need.kind in _KINDS else "",
+        topic=_TOPICS.get(need.kind, ""),
+        agent=need.agent_name,
+        agent_id=need.agent_id,
         is_dismissable=left is None,
         left_s=left,
         money=need.amount,
@@ -123,7 +136,7 @@ def _crashes(state: DeskState) -> Iterator[Need]:
                 tone="loss",
                 glyph="✗",
                 word="crashed",
-                what=f"{run.skill_slug} as {run.agent_name}: {run.why}",
+                what=f"{run.skill_slug}: {run.why}",
                 figure=Text(),
                 otherwise="stays stopped",
                 screen="agents",
@@ -133,6 +146,9 @@ def _crashes(state: DeskState) -> Iterator[Need]:
                 money=run.budget,
                 verb="Restart",
                 act="agents.again",
+                agent=run.agent_name,
+                agent_id=run.agent_id,
+                topic="crashed skills",
             )
 
 
@@ -159,7 +175,12 @@ def _budgets(state: DeskState) -> Iterator[Need]:
                 screen="settings",
                 money=Micros(most - skill.spent),
                 verb="Show limits",
+                topic=_BUDGETS,
             )
+
+
+_BUDGETS: Final = "budgets"
+"""What budgets are called where they are muted."""
 
 
 def _spent(used: float) -> str:
@@ -172,32 +193,36 @@ def _refused(used: float) -> str:
 
 
 def _budget(leash: LeashView, subject: str) -> Need:
-    who, used = agent_with(subject, leash.skill_slug), leash.used or 0.0
+    used = leash.used or 0.0
+    of_skill = f"{leash.skill_slug}: " if leash.skill_slug else ""
     return Need(
         key=f"budget {leash.agent_id} {leash.skill_slug}",
         tone="warn",
         glyph="▲",
         word="budget",
-        what=f"{who}: daily budget {_spent(used)}",
+        what=f"{of_skill}daily budget {_spent(used)}",
         figure=formats.percent(leash.used, 0),
         otherwise=_refused(used),
         screen="agents",
         row=leash.agent_id,
         money=leash.budget,
-        verb="Edit leash",
+        verb="Raise budget",
         act="agents.leash",
+        agent=subject,
+        agent_id=leash.agent_id,
+        topic=_BUDGETS,
     )
 
 
 def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
-    """An agent that is unclaimed, or out of money."""
+    """An agent that is out of money."""
     if agent.status is AgentStatus.BROKE:
         yield Need(
             key=f"broke {agent.agent_id}",
             tone="loss",
             glyph="✗",
             word="broke",
-            what=f"{agent.name} is out of cash",
+            what="out of cash",
             figure=formats.money(agent.cash, masked=is_private(state)),
             otherwise="only sells",
             screen="agents",
@@ -205,23 +230,9 @@ def _agent(agent: AgentView, state: DeskState) -> Iterator[Need]:
             is_dismissable=True,
             money=agent.equity,
             verb="Show agent",
-        )
-    elif not agent.claimed and not agent.is_own:
-        yield Need(
-            key=f"unclaimed {agent.agent_id}",
-            tone="accent",
-            glyph="○",
-            word="unclaimed",
-            what=f"{agent.name} is unclaimed (paper trading only)",
-            figure=Text(),
-            otherwise="trades with play money only",
-            screen="agents",
-            row=agent.agent_id,
-            kind="unclaimed agents",
-            is_dismissable=True,
-            money=agent.equity,
-            verb="Claim",
-            act="agents.claim",
+            agent=agent.name,
+            agent_id=agent.agent_id,
+            topic="agents out of cash",
         )
 
 
@@ -235,12 +246,13 @@ def _session(session: SessionView, state: DeskState) -> Need:
         glyph="■" if capped else "‖",
         word=session.state.value,
         what=f"autoresearch of {session.skill}: {session.why or 'stopped'}",
-        figure=formats.count(session.count),
+        figure=Text(),
         otherwise="no more experiments",
         screen="research",
         row=None if newest is None else newest.key,
-        note="experiments so far",
+        note=f"{formats.count(session.count).plain} experiments so far",
         is_dismissable=True,
         verb="New session" if capped else "Show runs",
         act="research.new" if capped else "",
+        topic="experiments",
     )

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from rich.text import Text
+
 from service_tui.console import formats
 from service_tui.console.freshness import is_private, of_world, world_now
 from service_tui.console.keys import cap
@@ -13,7 +15,7 @@ from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.redemption import ChainRunState
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side
+from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import Timestamp
 
 RESOLVES_WITHIN_S: Final = 900.0
@@ -42,7 +44,7 @@ def of_positions(state: DeskState, now: Timestamp) -> Iterator[Need]:
 
 def _redeemable(state: DeskState) -> Iterator[Need]:
     """Winnings on a real venue that await redemption; automatic ones need nobody."""
-    auto, masked = state.redemption.auto, is_private(state)
+    auto = state.redemption.auto
     is_automatic = auto.is_on and not auto.paused
     for row in state.redemption.rows:
         run = state.redemption.run(row.key)
@@ -53,13 +55,14 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 glyph="◌",
                 word="unconfirmed",
                 what=short_question(row.question),
-                figure=formats.money(run.amount, masked=masked),
+                figure=Text(),
                 otherwise="looked up until it is confirmed",
                 screen="redemption",
                 row=row.key,
                 note=f"in {run.money}{_after_colon(fix_text(run.fix))}",
                 is_real=True,
                 money=run.amount,
+                is_pinned=True,
             )
         elif row in state.redemption.ready and not is_automatic:
             yield Need(
@@ -68,7 +71,7 @@ def _redeemable(state: DeskState) -> Iterator[Need]:
                 glyph="●",
                 word="redeem",
                 what=short_question(row.question),
-                figure=formats.money(row.amount, masked=masked),
+                figure=Text(),
                 otherwise="stays unredeemed",
                 screen="redemption",
                 row=row.key,
@@ -99,14 +102,16 @@ def _resolving(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 glyph="◷",
                 word="resolves",
                 what=_position_text(position),
-                figure=formats.until(position.resolves_at, world),
+                figure=Text(),
                 otherwise=f"held to resolution{clock}",
                 screen="portfolio",
                 row=position.key,
                 left_s=max(0.0, left) / pace,
+                is_real=position.venue is not Venue.SIM,
                 money=position.mark_value,
                 verb="Sell",
                 act="portfolio.sell",
+                topic="resolving positions",
             )
 
 
@@ -138,7 +143,9 @@ def _moved(state: DeskState, now: Timestamp) -> Iterator[Need]:
             row=held.key,
             kind="positions moved",
             note=since,
+            is_real=held.venue is not Venue.SIM,
             money=held.mark_value,
+            topic="positions moved",
         )
 
 
@@ -186,8 +193,10 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 kind="positions settled",
                 note=f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.list')} in "
                 "Portfolio for details",
+                is_real=position.venue is not Venue.SIM,
                 is_dismissable=True,
                 money=position.realized,
+                topic="positions settled",
             )
 
 

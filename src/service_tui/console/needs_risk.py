@@ -75,14 +75,13 @@ def _open_alert(alert: AlertView, state: DeskState, now: Timestamp) -> Need:
     )
     if held is not None and held.exit_value is not None:
         worth = held.exit_value
-    left = formats.duration(alert.left_s(now))
     return Need(
         key=f"alert {alert.alert_id}",
         tone="breach",
         glyph="!" if last else "▼",
         word="LAST 10m" if last else "alert",
         what=_about(alert),
-        figure=Text(left, "bold breach" if last else "warn"),
+        figure=Text(),
         otherwise="expires unsold",
         screen="monitors",
         row=alert.alert_id,
@@ -93,6 +92,7 @@ def _open_alert(alert: AlertView, state: DeskState, now: Timestamp) -> Need:
         verb="Exit",
         act="monitors.exit",
         is_last=last,
+        is_pinned=True,
     )
 
 
@@ -125,6 +125,7 @@ def _unsold(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 word=alert.state.value,
                 what=_about(alert),
                 figure=formats.age(alert.expires_at, now),
+                is_clock=True,
                 otherwise="the position stays open",
                 screen="monitors",
                 row=alert.alert_id,
@@ -150,32 +151,41 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[Need]:
             glyph="■",
             word="breaker",
             what="Reactor paused: signals skipped",
-            figure=Text("" if left is None else formats.duration(left)),
+            figure=Text(),
             otherwise="resets automatically",
             screen="reactor",
             left_s=left,
             verb="Reset",
             act="reactor.reset",
+            topic="circuit breakers",
         )
 
 
 def _signal(signal: SignalView, now: Timestamp) -> Need:
     dear = "price above the mirror limit" if signal.is_too_dear else ""
+    drift = signal.drift
     return Need(
         key=f"signal {signal.signal_id}",
         tone="warn",
         glyph="○",
         word="signal",
         what=side_question(signal.side, signal.question),
-        figure=Text(formats.duration(signal.left_s(now)), "warn"),
+        figure=Text() if drift is None else formats.points(drift).append(" pt"),
         otherwise="expires",
         screen="reactor",
         row=signal.signal_id,
         note=dear,
         left_s=signal.left_s(now),
+        is_real=signal.venue is not Venue.SIM,
         money=signal.amount,
         verb="Mirror",
         act="reactor.mirror",
+        kind="signals",
+        # ours: a signal of a wallet without a name is folded by its address.
+        group=formats.plain(signal.label).plain or formats.address(signal.wallet).plain,
+        market=short_question(signal.question),
+        edge=drift,
+        topic=needs_fleet.SIGNALS,
     )
 
 
@@ -196,4 +206,5 @@ def _fired_price_alerts(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 kind="price alerts fired",
                 note=f"{cap('monitors.remove')} in Monitors removes it",
                 is_dismissable=True,
+                topic="price alerts",
             )

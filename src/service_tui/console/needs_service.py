@@ -30,6 +30,9 @@ _ANSWERS: Final = {
 }
 """Word, `otherwise` and note of a topic that the service refuses, by the status of its answer."""
 
+_PLAN: Final = "limits of the plan"
+"""What such answers are called where they are muted."""
+
 
 def of_service(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Rows about the connection, limits and orders."""
@@ -94,6 +97,7 @@ def _refused_topics(state: DeskState) -> Iterator[Need]:
             note=why,
             verb="Refresh",
             act="app.refresh",
+            topic=_PLAN,
         )
     if state.reactor.barred:
         yield Need(
@@ -107,6 +111,7 @@ def _refused_topics(state: DeskState) -> Iterator[Need]:
             screen="reactor",
             note="not in your plan",
             is_dismissable=True,
+            topic=_PLAN,
         )
     if state.research.needs_plan:
         yield Need(
@@ -120,6 +125,7 @@ def _refused_topics(state: DeskState) -> Iterator[Need]:
             screen="research",
             note="not in your plan",
             is_dismissable=True,
+            topic=_PLAN,
         )
 
 
@@ -143,6 +149,8 @@ def _unknown_orders(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 is_real=_is_real(ticket),
                 left_s=max(0.0, LOOKUP_S - (now - sent)),
                 money=ticket.amount,
+                is_pinned=True,
+                is_clock=True,
             )
 
 
@@ -171,6 +179,8 @@ def _failed_commands(state: DeskState, now: Timestamp) -> Iterator[Need]:
             is_real=_is_real(ticket),
             is_dismissable=True,
             money=ticket.amount,
+            topic="commands refused or failed",
+            is_clock=True,
         )
 
 
@@ -218,6 +228,7 @@ def _limits(state: DeskState) -> Iterator[Need]:
             screen="settings",
             note=f"{left} left until midnight UTC",
             verb="Show limits",
+            topic="daily limits",
         )
 
 

@@ -3,7 +3,7 @@
 Another kind of notice is one more row in `KINDS`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
@@ -11,6 +11,9 @@ from typing import Final
 
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.notices import Notice, NoticeKind
+from service_tui.desk.slices.supervision import approval_text
+from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 CHANNELS_OF: Final = "notify."
@@ -64,19 +67,28 @@ _COUNTED: Final = _TOAST_ONLY | {Channel.BADGE}
 
 KINDS: Final[Mapping[NoticeKind, KindRule]] = {
     NoticeKind.ALERT: KindRule(
-        "alerts", "alerts", "A stop or target was breached, and the result.", _COUNTED
+        "alerts",
+        "alerts",
+        "A stop or target was breached (a row of the inbox, no toast), and the result.",
+        _COUNTED,
     ),
     NoticeKind.EXIT: KindRule(
         "exits", "exits", "A position was sold for an alert, by this desk or the service.", _COUNTED
     ),
     NoticeKind.PRICE_ALERT: KindRule(
-        "price alerts", "price alerts", "A price alert fired.", _COUNTED
+        "price alerts",
+        "price alerts",
+        "A price alert fired (a row of the inbox, no toast).",
+        _COUNTED,
     ),
     NoticeKind.FILL: KindRule(
         "orders", "orders", "An order ended, or a position resolved.", _TOAST_ONLY
     ),
     NoticeKind.SIGNAL: KindRule(
-        "signals", "signals", "A watched wallet traded, and the result.", _COUNTED
+        "signals",
+        "signals",
+        "A watched wallet traded (a row of the inbox, no toast), and the result.",
+        _COUNTED,
     ),
     NoticeKind.CONNECTION: KindRule(
         "connection",
@@ -88,10 +100,17 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         "halts", "halts and pauses", "Trading was halted, paused or resumed.", _COUNTED
     ),
     NoticeKind.APPROVAL: KindRule(
-        "approvals", "approvals", "A trade of an agent needs approval.", _COUNTED, is_sum=True
+        "approvals",
+        "approvals",
+        "A trade of an agent needs approval (a row of the inbox, no toast), and the answer.",
+        _COUNTED,
+        is_sum=True,
     ),
     NoticeKind.AGENT: KindRule(
-        "agents", "agents and skills", "A skill crashed, or ran out of its budget.", _COUNTED
+        "agents",
+        "agents and skills",
+        "A skill crashed (a row of the inbox, no toast), or ran out of its budget.",
+        _COUNTED,
     ),
 }
 """The kinds with a setting, in the order of the settings. Silent by default (ux)."""
@@ -228,8 +247,46 @@ def is_quiet(quiet: Quiet | None, now: Timestamp, zone: tzinfo | None = None) ->
 
 _GRAVITY: Final = ("info", "good", "warn", "bad")
 
+_LISTED: Final = {
+    NoticeKind.ALERT: frozenset({"bad"}),
+    NoticeKind.PRICE_ALERT: frozenset(_GRAVITY),
+    NoticeKind.SIGNAL: frozenset({"info", "bad"}),
+    NoticeKind.AGENT: frozenset({"bad"}),
+    NoticeKind.CONNECTION: frozenset({"bad"}),
+}
+"""Tones of the notices of a kind about which the inbox has a row: breached or unsold alerts, price
+alerts that fired, signals and a breaker, crashes, a service that does not answer."""
 
-def notifications(
+_WITHOUT_END: Final = frozenset({TicketState.UNKNOWN, TicketState.REFUSED, TicketState.FAILED})
+"""States of orders that the inbox lists."""
+
+_TOPICS: Final = {
+    "signals": NoticeKind.SIGNAL,
+    "price alerts": NoticeKind.PRICE_ALERT,
+    "crashed skills": NoticeKind.AGENT,
+}
+"""Kinds of rows that can be muted, and the notices about them."""
+
+
+def is_listed(notice: Notice, state: DeskState) -> bool:
+    """True if the inbox has a row about a notice: it is counted there, and needs no toast."""
+    if notice.tone in _LISTED.get(notice.kind, ()):
+        return True
+    if notice.kind is NoticeKind.APPROVAL and notice.tone == "warn":
+        # Not the answer to a decision, which has other words.
+        return any(notice.text.endswith(approval_text(one)) for one in state.supervision.held)
+    return any(
+        ticket.state in _WITHOUT_END and notice.text == f"{ticket.what}: {ticket.outcome}"
+        for ticket in state.tickets
+    )
+
+
+def muted_kinds(topics: Collection[str]) -> frozenset[NoticeKind]:
+    """The kinds of notices about rows that are muted."""
+    return frozenset(kind for topic, kind in _TOPICS.items() if topic in topics)
+
+
+def notifications(  # noqa: PLR0913 - each decides on its own
     notices: Sequence[Notice],
     choices: Choices,
     now: Timestamp,
@@ -237,6 +294,8 @@ def notifications(
     zone: tzinfo | None = None,
     shown: Mapping[NoticeKind, Toast] | None = None,
     counted: frozenset[str] = frozenset(),
+    listed: frozenset[int] = frozenset(),
+    muted: frozenset[NoticeKind] = frozenset(),
 ) -> Notifications:
     """Toasts, bell and desktop text for new notices.
 
@@ -247,30 +306,32 @@ def notifications(
         zone: the person's time zone; None is the machine's own.
         shown: toasts still on the screen: another notice of their kind joins them.
         counted: events that are unseen already: further notices of them are not counted.
+        listed: notices about which the inbox has a row: they are no toasts.
+        muted: kinds that the person has muted: no channel has them.
 
     Returns:
-        Toasts to show, one a kind, which replace those they joined; an answer to the person's own
-        key stays separate. In quiet hours there is no bell and no desktop text.
+        Toasts to show, one a kind, which replace those they joined. In quiet hours there is no
+        bell and no desktop text.
     """
     joined: dict[NoticeKind, Toast] = {}
-    single: list[Toast] = []
     loud: list[tuple[Notice, frozenset[Channel]]] = []
     unseen, events = 0, set[str]()
     for notice in notices:
+        if notice.kind in muted:
+            continue
         channels = choices.channels_of(notice.kind)
         if Channel.BADGE in channels:
             unseen += notice.about not in counted | events
             events |= {notice.about} - {""}
         loud.append((notice, channels))
-        if Channel.TOAST not in channels:
+        if Channel.TOAST not in channels or notice.notice_id in listed:
             continue
         toast = Toast(notice.kind, notice.tone, notice.text, fix=notice.fix)
-        if notice.kind not in KINDS:
-            single.append(toast)
-            continue
-        before = joined.get(notice.kind) or (shown or {}).get(notice.kind)
+        # An answer to the person's own key says nothing of an earlier one.
+        earlier = (shown or {}).get(notice.kind) if notice.kind in KINDS else None
+        before = joined.get(notice.kind) or earlier
         joined[notice.kind] = toast if before is None else _joined(before, toast)
-    result = Notifications((*joined.values(), *single), unseen, frozenset(events))
+    result = Notifications(tuple(joined.values()), unseen, frozenset(events))
     if is_quiet(choices.quiet, now, zone):
         return result
     desktop = [notice for notice, channels in loud if Channel.DESKTOP in channels]
@@ -282,8 +343,14 @@ def notifications(
 
 
 def _joined(before: Toast, toast: Toast) -> Toast:
-    """Two toasts of a kind as one: the newest text, the graver tone."""
-    tone = max(before.tone, toast.tone, key=_GRAVITY.index)
+    """Two toasts of a kind as one: the newest text, the graver tone.
+
+    Of answers to the person's own keys, the text of the graver one.
+    """
+    is_graver = _GRAVITY.index(before.tone) > _GRAVITY.index(toast.tone)
+    if toast.kind not in KINDS:
+        return replace(before if is_graver else toast, count=before.count + 1)
+    tone = before.tone if is_graver else toast.tone
     return replace(toast, tone=tone, count=before.count + 1)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 from rich.text import Text
@@ -16,6 +17,11 @@ TIERS_S: Final = (60.0, LAST_S, 3_600.0, 86_400.0)
 
 FOLD_FROM: Final = 3
 """So many alike rows become one."""
+
+GROUP_FROM: Final = 2
+"""So many alike rows of one wallet, market or agent become one."""
+
+_POINTS: Final = 100
 
 _GRAVITY: Final = {"breach": 0, "loss": 1, "warn": 2, "profit": 3}
 
@@ -44,6 +50,14 @@ class Need:
         is_last: it turns red, and rings once.
         kind: what alike rows are called together, if they can be one row; empty: each stands alone.
         members: the alike rows that this row stands for.
+        agent: the name of the agent that it is about; empty if it is the person's own, or none's.
+        agent_id: its id, by which it can be muted.
+        is_pinned: it holds money or a decision of the person: it stays above all others.
+        topic: what rows of its sort are called where they are muted; empty: they cannot be.
+        group: the wallet or agent whose alike rows become one row from two on.
+        market: its market's name, by which those alone of their group become one row; empty: none.
+        edge: how far the price has moved the signal's way since, in probability; None: unknown.
+        is_clock: `figure` is a time, which changes by itself.
     """
 
     key: str
@@ -65,26 +79,52 @@ class Need:
     is_last: bool = False
     kind: str = ""
     members: tuple["Need", ...] = ()
+    agent: str = ""
+    agent_id: str = ""
+    is_pinned: bool = False
+    topic: str = ""
+    group: str = ""
+    market: str = ""
+    edge: float | None = None
+    is_clock: bool = False
+
+    @property
+    def can_be_muted(self) -> bool:
+        """True unless it is pinned, or about real money."""
+        return bool(self.topic) and not self.is_pinned and not self.is_real
+
+    @property
+    def search_text(self) -> str:
+        """Everything by which a search finds it."""
+        return f"{self.word} {self.what} {self.agent} {self.group} {self.note}"
 
 
-Rank = tuple[int, int, bool, int, float]
+Rank = tuple[bool, bool, int, int, bool, int, float]
 
 
 def rank(need: Need) -> Rank:
-    """Sort key of a need: the step of its time left, then money, then the time itself.
+    """Sort key of a need: pinned ones first, then the step of its time left, then money.
 
-    Real money comes before play money, whatever the amounts: they are never compared. Needs without
-    a deadline come last, the gravest first, then by money. An unknown amount counts as none.
+    Among the pinned ones, real money comes before play money. Within a step it does as well,
+    whatever the amounts: they are never compared. Needs without a deadline come last, the gravest
+    first, then by money. An unknown amount counts as none.
 
     Returns:
         Smaller is earlier.
     """
     money = -abs(int(need.money or 0))
+    is_play = not need.is_real
+    place = (not need.is_pinned, need.is_pinned and is_play)
     if need.left_s is None:
         gravity = _GRAVITY.get(need.tone, len(_GRAVITY))
-        return (len(TIERS_S) + 1, gravity, not need.is_real, money, 0.0)
+        return (*place, len(TIERS_S) + 1, gravity, is_play, money, 0.0)
     left = max(0.0, need.left_s)
-    return (sum(left > tier for tier in TIERS_S), 0, not need.is_real, money, left)
+    return (*place, step_of(left), 0, is_play, money, left)
+
+
+def step_of(left_s: float) -> int:
+    """The step of a time left, 0 for less than a minute; money decides within one."""
+    return sum(left_s > tier for tier in TIERS_S)
 
 
 def ranked(unranked: Iterable[Need]) -> tuple[Need, ...]:
@@ -93,45 +133,84 @@ def ranked(unranked: Iterable[Need]) -> tuple[Need, ...]:
 
 
 def folded(found: Sequence[Need], opened: frozenset[str] = frozenset()) -> tuple[Need, ...]:
-    """The needs, with three or more of a kind in one row, where the first of them was.
+    """The needs, with alike ones in one row, where the first of them was.
+
+    Three of a kind become one row. Of one wallet or agent two do; else of one market.
 
     Args:
         found: in their order.
         opened: keys of rows of several whose members follow them.
     """
-    alike: dict[str, list[Need]] = {}
-    for need in found:
-        # A row that has no kind is the only one of its own.
-        alike.setdefault(need.kind or need.key, []).append(need)
-    several = {kind: needs for kind, needs in alike.items() if len(needs) >= FOLD_FROM}
+    several = _several(found)
     rows: list[Need] = []
     for need in found:
-        members = several.get(need.kind, [])
+        group, members = several.get(need.key, ("", ()))
         if not members:
             rows.append(need)
         elif need is members[0]:
-            rows.append(row := _together(members, opened))
+            rows.append(row := _together(members, group, opened))
             rows.extend(members if row.key in opened else ())
     return tuple(rows)
 
 
-def _together(alike: list[Need], opened: frozenset[str]) -> Need:
-    """One row for several of a kind; it sums nothing."""
-    first, key = alike[0], f"kind {alike[0].kind}"
+def _several(found: Sequence[Need]) -> dict[str, tuple[str, list[Need]]]:
+    """The group of each row that stands with others, and those, by its key."""
+    several: dict[str, tuple[str, list[Need]]] = {}
+    for name in (attrgetter("group"), attrgetter("market")):
+        alike: dict[tuple[str, str], list[Need]] = {}
+        for need in found:
+            if need.kind and need.key not in several:
+                alike.setdefault((need.kind, name(need)), []).append(need)
+        for (_, group), needs in alike.items():
+            if len(needs) >= (GROUP_FROM if group else FOLD_FROM):
+                several |= {need.key: (group, needs) for need in needs}
+    return several
+
+
+def _together(alike: Sequence[Need], group: str, opened: frozenset[str]) -> Need:
+    """One row for several of a kind; it sums play money alone."""
+    first = alike[0]
+    key = f"kind {first.kind} {group}" if group else f"kind {first.kind}"
     is_open = key in opened
     ends = {need.otherwise for need in alike}
+    agents = {(need.agent, need.agent_id) for need in alike}
+    agent, agent_id = agents.pop() if len(agents) == 1 else ("", "")
+    lefts = [need.left_s for need in alike if need.left_s is not None]
     return replace(
         first,
         key=key,
         glyph="▾" if is_open else "▸",
-        what=f"{len(alike)} {first.kind}: {first.what}",
+        what=_together_text(alike, group),
         figure=Text(),
         otherwise=ends.pop() if len(ends) == 1 else "as each row says",
         note="",
         row=None,
         is_dismissable=all(need.is_dismissable for need in alike),
+        left_s=min(lefts, default=None),
+        money=_summed(alike),
         verb="Fold" if is_open else "Show all",
         act="",
         is_last=False,
         members=tuple(alike),
+        agent=agent,
+        agent_id=agent_id,
+        edge=None,
+        topic=first.topic if all(need.can_be_muted for need in alike) else "",
     )
+
+
+def _summed(alike: Sequence[Need]) -> Micros | None:
+    """The play money of several; None where it is real, or unknown, or a profit."""
+    amounts = [need.money for need in alike if not need.is_real]
+    known = [int(amount) for amount in amounts if amount is not None]
+    return Micros(sum(known)) if len(known) == len(alike) else None
+
+
+def _together_text(alike: Sequence[Need], group: str) -> str:
+    """The number and the kind; then whose they are and the best, or the first of them."""
+    first = alike[0]
+    if not group:
+        return f"{len(alike)} {first.kind}: {first.what}"
+    edges = [need.edge for need in alike if need.edge is not None]
+    best = f", best {max(edges) * _POINTS:+.1f} pt" if edges else ""
+    return f"{len(alike)} {first.kind}, {group}{best}"

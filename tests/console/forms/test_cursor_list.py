@@ -10,7 +10,7 @@ from rich.text import Text
 from kit.console.opened import Opened, opened
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.cursor_list import CursorList
-from service_tui.console.key_queue import GONE
+from service_tui.console.key_queue import gone_text
 from service_tui.console.widgets.fall import DEAD_S
 
 pytestmark = pytest.mark.slow
@@ -89,7 +89,7 @@ async def test_a_key_does_nothing_on_the_row_to_which_the_cursor_fell() -> None:
             assert f"[{to}]" in t.text
             assert t.dialog.row_or_toast() is None
             await t.pilot.pause()
-            assert t.app.said == [GONE]
+            assert t.app.said == [gone_text("")]
             # A move of the hand means it; so does a moment.
             if to == "c":
                 await t.press("j")
@@ -105,7 +105,7 @@ async def test_an_empty_list_has_no_row_and_takes_its_first_one_as_it_comes() ->
         await t.press("j")
         assert (t.dialog.current_row(), t.dialog.row_or_toast()) == (None, None)
         await t.pilot.pause()
-        assert t.app.said == [GONE]
+        assert t.app.said == [gone_text("")]
         assert hint(t) == "esc closes"
     async with letters("") as t:
         assert t.dialog.row_or_toast() is None

@@ -58,7 +58,7 @@ async def test_what_is_disabled_says_why() -> None:
         assert "(only the offline world can be paused or sped up)" in line_of(text, "pause")
         assert "(no previous view)" in line_of(text, "history back")
         assert "(nothing here can be dismissed)" in line_of(text, "dismiss")
-        assert "(not here)" in line_of(text, "find")
+        assert "(no sortable column)" in line_of(text, "sort")
         assert "(" not in line_of(text, "theme")
 
 

@@ -199,9 +199,10 @@ async def test_it_wraps_shows_json_as_a_table_and_saves() -> None:
 async def test_without_json_or_matches_the_key_says_so() -> None:
     async with running(with_lines("plain [/red]"), first="agents", size=(80, 24)) as seen:
         await opened(seen)
-        await seen.press("t", "n")
+        await seen.press("t")
         assert "plain [/red]" in seen.text
         assert "! no JSON lines in this output" in seen.toasts
+        await seen.press("n")
         assert any("searches" in toast for toast in seen.toasts)
 
 

@@ -8,16 +8,23 @@ from hypothesis import strategies as st
 from kit.console.doors import Running, running, seen_before
 from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
+from kit.samples.attention import alert_of, everything
 from kit.samples.desk import NOW, QUESTIONS, sample_state
+from kit.samples.reactor import reactor_state
+from service_tui.console.fields import FieldError
+from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.needs import DISMISSED, DISMISSED_ABSENCE, absence_of, needs
+from service_tui.console.needs_aside import MUTED, Mute, written_mutes
 from service_tui.console.needs_positions import MOVED_MAX, SETTLED_FOR_S
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.detail import absence_text
+from service_tui.console.screens.overview.forms import read_snooze
 from service_tui.console.screens.overview.screen import AttentionScreen
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import GiveUp
 from service_tui.desk.slices.markets import NewsView
 from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.reactor import SignalState
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.world import AbsenceView, ResolvedView
 from service_tui.desk.state import DeskState
@@ -82,8 +89,8 @@ def rows(seen: Running) -> list[Need]:
 
 def test_what_runs_out_comes_before_what_only_stands() -> None:
     found = words(STATE)
-    assert found[:2] == ["resolves", "unknown"]
-    assert found.index("unclaimed") > found.index("refused")
+    assert found[:2] == ["unknown", "resolves"]
+    assert found.index("skill") > found.index("refused")
 
 
 def test_calm_is_empty() -> None:
@@ -374,3 +381,200 @@ async def test_what_has_no_end_cannot_be_dismissed() -> None:
         await seen.press("d")
         assert seen.toasts == ["! cannot be dismissed: clears once resolved"]
         assert seen.doors.submitted == []
+
+
+# -- the inbox ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+async def test_each_row_shows_amount_time_left_and_agent_at_80_cells() -> None:
+    async with running(everything(), size=(80, 24)) as seen:
+        row = next(line for line in seen.lines if "? approve" in line and "moss" in line)
+        assert re.search(r"┃\? approve .*moss-runn…\s+25\.00\s+4m20s", row)
+        unpinned = next(line for line in seen.lines if "○ signal" in line)
+        assert "┃" not in unpinned
+        assert "┃ pinned, then time left, then amount" in seen.text
+
+
+@pytest.mark.slow
+async def test_a_row_is_snoozed_is_not_counted_and_comes_back() -> None:
+    async with running(STATE) as seen:
+        (first, *others) = needs(STATE, NOW)
+        screen(seen).focus_row(first.key)
+        await seen.press("Z", *"45m", "enter")
+        assert first.key not in [need.key for need in rows(seen)]
+        assert "1 snoozed (m lists them)" in seen.text
+        assert re.search(rf" 0 need\S*!{len(others)} ", seen.lines[-1])
+        seen.clock[0] = NOW + 44 * 60
+        seen.app.show_state()
+        await seen.pilot.pause()
+        assert "1 snoozed" in seen.text
+        seen.clock[0] = NOW + 45 * 60
+        seen.app.show_state()
+        await seen.pilot.pause()
+        assert "snoozed" not in seen.text
+
+
+@pytest.mark.slow
+async def test_a_snooze_is_kept_and_a_restart_still_hides_the_row() -> None:
+    async with running(STATE) as seen:
+        first = rows(seen)[0]
+        screen(seen).focus_row(first.key)
+        await seen.press("Z", *"changes", "enter")
+        kept = seen.doors.submitted[-1]
+        assert isinstance(kept, SetPreference)
+    after = replace(STATE, preferences={**STATE.preferences, kept.name: kept.value})
+    async with running(after) as seen:
+        assert first.key not in [need.key for need in rows(seen)]
+        # The list names it, and shows it again.
+        await seen.press("m")
+        await seen.until(lambda: "until it changes" in seen.text)
+        await seen.press("G", "j", "j", "j", "enter")
+        assert first.key in [need.key for need in rows(seen)]
+
+
+@pytest.mark.slow
+async def test_a_kind_is_muted_and_unmuted_by_the_same_key() -> None:
+    async with running(STATE) as seen:
+        row = next(need for need in rows(seen) if need.word == "moved")
+        screen(seen).focus_row(row.key)
+        await seen.press("m")
+        assert "all positions moved" in seen.text
+        await seen.press("enter")
+        assert "moved" not in [need.word for need in rows(seen)]
+        assert "muted (m lists them)" in seen.text
+        await seen.press("u")
+        assert "moved" in [need.word for need in rows(seen)]
+
+
+@pytest.mark.slow
+async def test_what_is_muted_is_listed_where_no_row_is() -> None:
+    muted = written_mutes([Mute("signals", "signals")])
+    state = replace(CALM, preferences={**CALM.preferences, MUTED: muted})
+    async with running(state) as seen:
+        assert rows(seen) == []
+        await seen.press("m")
+        assert "unmute all signals" in seen.text
+        await seen.press("enter")
+        assert seen.doors.submitted[-1] == SetPreference(MUTED, "")
+        await seen.press("m")
+        assert "Nothing is muted or snoozed" in seen.text
+
+
+@pytest.mark.slow
+async def test_an_approval_cannot_be_muted() -> None:
+    async with running(everything()) as seen:
+        screen(seen).focus_row(next(need.key for need in rows(seen) if need.word == "approve"))
+        await seen.press("m")
+        assert seen.toasts == ["! approvals, alerts and real money cannot be muted"]
+
+
+@pytest.mark.slow
+async def test_marked_approvals_are_asked_about_at_once() -> None:
+    async with running(everything()) as seen:
+        first = next(need.key for need in rows(seen) if need.word == "approve")
+        screen(seen).focus_row(first)
+        await seen.press("space", "space")
+        assert "2 marked" in seen.text
+        await seen.press("enter")
+        await seen.until(lambda: "Approve these trades?" in seen.text)
+        assert isinstance(seen.app.screen, ConfirmMany)
+        assert seen.app.front.name_in_keys == "approvals"
+
+
+@pytest.mark.slow
+async def test_marked_rows_of_several_kinds_have_no_common_action() -> None:
+    async with running(everything()) as seen:
+        screen(seen).focus_row(next(need.key for need in rows(seen) if need.word == "approve"))
+        await seen.press("space", "space", "space", "enter")
+        assert seen.toasts == ["! marked rows are of several kinds: mark one kind"]
+        await seen.press("escape")
+        assert "3 marked" not in seen.text
+
+
+@pytest.mark.slow
+async def test_marked_rows_are_dismissed_together_and_restored_together() -> None:
+    async with running(STATE) as seen:
+        ended = [need.key for need in rows(seen) if need.word in {"refused", "failed"}]
+        screen(seen).focus_row(ended[0])
+        await seen.press("space")
+        screen(seen).focus_row(ended[1])
+        await seen.press("space", "d")
+        assert not {*ended} & {need.key for need in rows(seen)}
+        await seen.press("u")
+        assert {*ended} <= {need.key for need in rows(seen)}
+
+
+@pytest.mark.slow
+async def test_a_search_narrows_the_rows_and_not_their_number() -> None:
+    async with running(everything()) as seen:
+        await seen.press("slash", *"moss", "enter")
+        assert {need.agent for need in rows(seen)} == {"moss-runner"}
+        assert re.search(rf" 0 need\S*!{len(needs(everything(), NOW))} ", seen.lines[-1])
+        await seen.press("slash", *["backspace"] * 4, *"amount:>90", "enter")
+        assert rows(seen)
+        assert all((need.money or 0) > 90_000_000 for need in rows(seen))
+        await seen.press("slash", *["backspace"] * 10, *"zzz", "enter")
+        assert "rows match the search" in seen.text
+        await seen.press("escape")
+        assert len(rows(seen)) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["d", "enter", "Z"])
+async def test_a_cursor_on_the_first_row_stays_there_when_a_newer_one_comes(key: str) -> None:
+    async with running(STATE) as seen:
+        await seen.press("g")
+        risk = replace(STATE.risk, alerts=(alert_of(400),))
+        await seen.bring(replace(STATE, risk=risk))
+        assert screen(seen).current_row() == "alert al-1"
+        # The person has not seen it yet: a key does nothing, and is told so.
+        await seen.press(key)
+        assert (seen.doors.submitted, len(seen.app.screen_stack)) == ([], 1)
+        assert seen.toasts == [
+            f"! The list has just changed: nothing sent. Press {key} again for this row."
+        ]
+
+
+@pytest.mark.slow
+async def test_a_row_explains_its_place_and_is_copied() -> None:
+    async with running(STATE) as seen:
+        await seen.press("i")
+        await seen.until(lambda: "pinned: it holds money or a decision" in seen.text)
+        await seen.press("escape", "Y")
+        assert seen.toasts[-1] == "✓ copied the row as JSON"
+
+
+# -- until when ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "at"),
+    [("", 3_600), ("1h", 3_600), ("45m", 2_700), ("changes", None), ("c", None), ("08:30", 1_800)],
+)
+def test_until_when_is_a_length_a_time_or_a_change(typed: str, at: float | None) -> None:
+    found = read_snooze(typed, Timestamp(NOW)).at
+    assert found == (None if at is None else NOW + at)
+
+
+@pytest.mark.parametrize("typed", ["0m", "25:00", "soon", "1x"])
+def test_what_is_no_moment_is_refused_with_examples(typed: str) -> None:
+    with pytest.raises(FieldError, match="45m, 2h, 18:00, changes"):
+        read_snooze(typed, Timestamp(NOW))
+
+
+@pytest.mark.slow
+async def test_a_marked_row_of_several_signals_is_mirrored_as_one() -> None:
+    pending = [one for one in reactor_state().reactor.signals if one.state is SignalState.PENDING]
+    two = tuple(
+        replace(pending[0], signal_id=f"s-{place}", expires_at=Timestamp(NOW + 60 + place))
+        for place in range(2)
+    )
+    reactor = replace(reactor_state().reactor, signals=two, choices={})
+    async with running(replace(CALM, reactor=reactor)) as seen:
+        (row,) = rows(seen)
+        assert (len(row.members), row.word) == (2, "signal")
+        await seen.press("space", "enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "reactor")
+        await seen.until(lambda: len(seen.app.screen_stack) == 2)
+        assert "2" in seen.text

@@ -28,14 +28,34 @@ def late(words: str) -> DeskState:
 def test_it_says_what_is_grave_what_is_to_be_done_and_what_is_new() -> None:
     first, *rest = told().splitlines()
     assert first.startswith("briefing  0s ago")
-    for part in ("1 warning ", "2 positions to review", "1 to redeem", "rank 2 of 4", "-1.2%"):
+    for part in (
+        "1 warning ",
+        "2 positions to review",
+        "1 to redeem",
+        "second of 4 agents, -1.20 %",
+    ):
         assert part in first
     assert rest[:2] == [
         "! one market holds 41 % of what is at risk",
         "→ redeem m-00012: the outcome is final",
     ]
     assert rest[2].startswith("+ 5 new markets, the first: ")
-    assert rest[3] == "+ skills recommended: gauge-watcher"
+    assert rest[3] == "+ Try a skill: n (gauge-watcher)"
+
+
+@pytest.mark.parametrize(
+    ("rank", "agents", "percent", "text"),
+    [
+        (1, 1, -0.01, "first of 1 agent, -0.01 %"),
+        (12, 40, 0.0, "number 12 of 40 agents, +0.00 %"),
+        (3, None, None, "rank third"),
+    ],
+)
+def test_the_place_among_the_agents_is_in_words(
+    rank: int, agents: int | None, percent: float | None, text: str
+) -> None:
+    known = replace(STATE.briefing, standing=StandingView(percent, None, rank, agents))
+    assert told(replace(STATE, briefing=known)).splitlines()[0].endswith(text)
 
 
 def test_its_age_goes_on() -> None:

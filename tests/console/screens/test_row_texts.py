@@ -395,7 +395,7 @@ def test_quiet_hours_say_whether_it_is_quiet_now() -> None:
 
 def test_the_account_says_whether_it_is_claimed() -> None:
     assert STATE.account is not None
-    for claimed, said in ((True, "yes"), (False, "no: paper only")):
+    for claimed, said in ((True, "yes"), (False, "no: not approved for real money")):
         account = replace(STATE.account, claimed=claimed)
         text = setting_detail.about_text(replace(STATE, account=account), NOW, ProgramInfo()).plain
         line = next(line for line in text.splitlines() if line.startswith("claimed"))

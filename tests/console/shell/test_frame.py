@@ -524,13 +524,27 @@ def test_a_size_that_no_window_has_is_known(size: tuple[int, int], *, expected: 
 @pytest.mark.slow
 async def test_toasts_have_the_sign_of_their_tone_and_one_may_replace_another() -> None:
     async with running(STATE) as seen:
-        first = seen.app.show_toast("sold [b]all[/b]", "bad")
+        seen.app.show_toast("sold [b]all[/b]", "bad", "fill")
         seen.app.show_toast("of tomorrow", "a strange tone")
         await seen.until(lambda: len(seen.toasts) == 2)
         assert seen.toasts == ["✗ sold [b]all[/b]", "of tomorrow"]
-        seen.app.show_toast("instead", "good", instead_of=first)
+        seen.app.show_toast("instead", "good", "fill")
         await seen.until(lambda: "✓ instead" in seen.toasts)
         assert seen.toasts == ["of tomorrow", "✓ instead"]
+
+
+@pytest.mark.slow
+async def test_there_are_never_two_answers_to_keys_at_once() -> None:
+    async with running(STATE) as seen:
+        for number in range(3):
+            seen.app.show_toast(f"answer {number}")
+        await seen.until(lambda: "answer 2" in seen.toasts)
+        assert seen.toasts == ["answer 2"]
+
+
+@pytest.mark.slow
+async def test_two_keys_of_the_terminal_are_answered() -> None:
+    async with running(STATE) as seen:
         await seen.press("ctrl+c")
         assert seen.toasts[-1].endswith("quits, y copies")
 

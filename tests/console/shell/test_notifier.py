@@ -7,19 +7,24 @@ import pytest
 from textual.notifications import Notification
 
 from kit.samples.desk import NOW, sample_state
+from kit.samples.fleet import held_of
 from kit.samples.risk import alert_of
 from service_tui.console.keys import cap
+from service_tui.console.needs_aside import MUTED, Mute, written_mutes
 from service_tui.console.notifications import Channel, Protocol, desktop_bytes
 from service_tui.console.reasons import fix_text
-from service_tui.console.shell.notifier import BELL, TOASTS_MAX, Notifier
+from service_tui.console.shell.notifier import BELL, Notifier
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.desk.slices.risk import RiskView
+from service_tui.desk.slices.supervision import SupervisionView, approval_text
+from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 STATE = replace(sample_state(6), notices=(), risk=RiskView(), preferences={}, from_cache=False)
 ALERT, FILL, DESK = NoticeKind.ALERT, NoticeKind.FILL, NoticeKind.DESK
+EXIT = NoticeKind.EXIT
 LOUD = {f"notify.{ALERT.value}": ",".join(Channel)}
 
 
@@ -27,12 +32,12 @@ LOUD = {f"notify.{ALERT.value}": ",".join(Channel)}
 class Frame:
     """What is shown and written; each toast is a thing of its own."""
 
-    toasts: list[tuple[str, str, Any]] = field(default_factory=list)
+    toasts: list[tuple[str, str, str]] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     standing: list[Any] = field(default_factory=list)
 
-    def show_toast(self, text: str, tone: str = "info", instead_of: Any = None) -> Any:
-        self.toasts.append((text, tone, instead_of))
+    def show_toast(self, text: str, tone: str = "info", kind: str = "") -> Any:
+        self.toasts.append((text, tone, kind))
         self.standing.append(Notification(text, timeout=60.0))
         return self.standing[-1]
 
@@ -55,10 +60,10 @@ def notifier(newest: int = 0) -> tuple[Notifier, Frame]:
 
 def test_only_what_is_newer_than_the_last_is_told_and_that_once() -> None:
     made, frame = notifier(4)
-    state = state_of(Notice(4, "info", "old", ALERT), Notice(5, "warn", "a stop", ALERT))
+    state = state_of(Notice(4, "info", "old", EXIT), Notice(5, "warn", "a stop", EXIT))
     made.notify(state, NOW)
     made.notify(state, NOW)
-    assert frame.toasts == [("a stop", "warn", None)]
+    assert frame.toasts == [("a stop", "warn", "exit")]
     assert made.unseen == 1
     made.notify(state_of(*state.notices, Notice(6, "good", "bought", FILL)), NOW)
     assert frame.texts == [("a stop", "warn"), ("bought", "good")]
@@ -68,31 +73,70 @@ def test_only_what_is_newer_than_the_last_is_told_and_that_once() -> None:
 
 def test_a_toast_takes_the_place_of_one_of_its_kind_that_stands() -> None:
     made, frame = notifier()
-    made.notify(state_of(Notice(1, "bad", "first", ALERT)), NOW)
-    made.notify(state_of(Notice(2, "warn", "second", ALERT)), NOW)
+    made.notify(state_of(Notice(1, "bad", "first", EXIT)), NOW)
+    made.notify(state_of(Notice(2, "warn", "second", EXIT)), NOW)
     made.notify(state_of(Notice(3, "good", "third", FILL)), NOW)
     assert frame.toasts == [
-        ("first", "bad", None),
-        ("2 alerts, latest: second", "bad", frame.standing[0]),
-        ("third", "good", None),
+        ("first", "bad", "exit"),
+        ("2 exits, latest: second", "bad", "exit"),
+        ("third", "good", "fill"),
     ]
     frame.standing[1].raised_at = 0.0
-    made.notify(state_of(Notice(4, "warn", "fourth", ALERT)), NOW)
-    assert frame.toasts[-1] == ("fourth", "warn", None)
+    made.notify(state_of(Notice(4, "warn", "fourth", EXIT)), NOW)
+    assert frame.toasts[-1] == ("fourth", "warn", "exit")
 
 
-def test_of_many_answers_the_last_are_shown_and_the_rest_counted() -> None:
+def test_of_many_answers_the_last_of_the_gravest_is_shown_and_the_rest_counted() -> None:
     made, frame = notifier()
-    answers = [Notice(number, "info", f"done {number}", DESK) for number in range(1, 6)]
+    answers = [Notice(number, "info", f"done {number}", DESK) for number in range(1, 4)]
     made.notify(state_of(*answers), NOW)
-    assert TOASTS_MAX == 3
-    assert frame.texts == [
-        ("done 3", "info"), ("done 4", "info"), ("done 5", "info"),
-        (f"and 2 more; {cap('app.blotter')} shows all commands", "info"),
-    ]  # fmt: skip
+    more = f" (and 2 more: {cap('app.blotter')} shows all commands)"
+    assert frame.toasts == [(f"done 3{more}", "info", "desk")]
+    # An answer of later says nothing of those before.
+    made.notify(state_of(Notice(4, "info", "done 4", DESK)), NOW)
+    assert frame.texts[-1] == ("done 4", "info")
+    failed = (Notice(5, "bad", "failed", DESK), Notice(6, "good", "done 6", DESK))
+    made.notify(state_of(*failed), NOW)
+    assert frame.texts[-1] == (f"failed{more.replace('2', '1')}", "bad")
+
+
+def test_what_the_inbox_lists_is_counted_and_no_toast() -> None:
+    held = held_of()
+    lost = replace(sample_state(6).tickets[0], state=TicketState.REFUSED, outcome="too little cash")
+    state = replace(
+        state_of(
+            Notice(1, "bad", "stop loss: exit pending", ALERT),
+            Notice(2, "info", "Heron bought 12.00 YES", NoticeKind.SIGNAL),
+            Notice(3, "warn", f"approval needed, {approval_text(held)}", NoticeKind.APPROVAL),
+            Notice(4, "bad", "gauge as heron: exit code 3", NoticeKind.AGENT),
+            Notice(5, "warn", f"{lost.what}: {lost.outcome}", FILL),
+            Notice(6, "warn", "YES above 0.80", NoticeKind.PRICE_ALERT),
+        ),
+        supervision=SupervisionView(held=(held,)),
+        tickets=(lost,),
+    )
     made, frame = notifier()
-    made.notify(state_of(*answers[:3]), NOW)
-    assert len(frame.toasts) == 3
+    made.notify(state, NOW)
+    assert frame.toasts == []
+    assert made.unseen == 5
+
+
+def test_what_passed_is_a_toast() -> None:
+    for number, (tone, kind) in enumerate((
+        ("good", FILL), ("warn", EXIT), ("warn", NoticeKind.SIGNAL), ("good", NoticeKind.SIGNAL),
+        ("warn", NoticeKind.APPROVAL), ("bad", NoticeKind.APPROVAL), ("good", ALERT),
+        ("good", NoticeKind.CONNECTION), ("warn", NoticeKind.HALT), ("warn", NoticeKind.AGENT),
+    ), 1):  # fmt: skip
+        made, frame = notifier()
+        made.notify(state_of(Notice(number, tone, "it passed", kind)), NOW)
+        assert frame.texts == [("it passed", tone)]
+
+
+def test_a_muted_kind_has_no_channel() -> None:
+    made, frame = notifier()
+    muted = {MUTED: written_mutes([Mute("signals", "signals")]), "notify.signal": ",".join(Channel)}
+    made.notify(state_of(Notice(1, "warn", "signal skipped", NoticeKind.SIGNAL), **muted), NOW)
+    assert (frame.toasts, frame.written, made.unseen) == ([], [], 0)
 
 
 def test_a_toast_begins_with_the_prefix_and_ends_with_its_fix() -> None:
@@ -107,7 +151,7 @@ def test_a_toast_begins_with_the_prefix_and_ends_with_its_fix() -> None:
     )
     alert, answer = fix_text(Fix.SEE_ALERTS, masked=False), fix_text(Fix.LOWER_AMOUNT, masked=False)
     assert frame.texts == [
-        (f"now: a stop — {alert}", "warn"), (f"now: refused — {answer}", "warn"),
+        (f"now: refused — {answer}", "warn"), (f"now: a stop — {alert}", "warn"),
     ]  # fmt: skip
 
 

@@ -24,6 +24,7 @@ TITLES: Final = {
     "wallet": "Wallet",
     "stored_keys": "Wallet: stored keys",
     "sort_menu": "Menu of columns",
+    "aside": "Muted and snoozed",
     "command_line": "Command line",
     "skill_log": "Output of a skill",
     "dialog": "Every dialog except the order ticket",

@@ -143,6 +143,8 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         self._is_arranging = False
         self._withheld = 0
         self.picture: tuple[str, ...] = ()
+        self._toast_of: dict[str, Notification] = {}
+        """The last toast of each kind."""
         for theme in themes.themes:
             self.register_theme(theme)
         self.apply_theme("")
@@ -202,16 +204,22 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
             self._kept_theme = known
             self.preview_theme(known)
 
-    def show_toast(
-        self, text: str, tone: str = "info", instead_of: Notification | None = None
-    ) -> Notification:
+    def show_toast(self, text: str, tone: str = "info", kind: str = "") -> Notification:
         """A toast: one plain sentence, never read as markup, shown once however often it comes.
 
+        Args:
+            text: the sentence.
+            tone: info, good, warn or bad.
+            kind: it replaces the toast of this kind; the empty one is the answer to a key.
+
         Returns:
-            The toast, which another one can replace.
+            The toast, which the next one of its kind replaces.
         """
-        if instead_of is not None:
-            self._unnotify(instead_of, refresh=False)
+        former = self._toast_of.pop(kind, None)
+        if former is not None:
+            # One that is still on its way to the screen is over when it arrives.
+            former.raised_at = 0.0
+            self._unnotify(former, refresh=False)
         sign, severity = _TONES.get(tone, _TONES["info"])
         line = formats.plain(text, TOAST_MAX).plain
         toast = Notification(f"{sign}{line}", severity=severity, timeout=TOAST_S, markup=False)
@@ -220,6 +228,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         for one in (*same, *others[: 1 - TOASTS_SHOWN]):
             self._unnotify(one, refresh=False)
         self.post_message(Notify(toast))
+        self._toast_of[kind] = toast
         return toast
 
     def _refresh_notifications(self) -> None:

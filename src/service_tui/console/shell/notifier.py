@@ -6,14 +6,16 @@ from textual.notifications import Notification
 
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap
-from service_tui.console.needs_risk import last_alerts
+from service_tui.console.needs import put_aside, ringing_alerts
 from service_tui.console.notifications import (
     KINDS,
     Channel,
     Toast,
     choices_of,
     desktop_bytes,
+    is_listed,
     is_quiet,
+    muted_kinds,
     notifications,
 )
 from service_tui.console.reasons import fix_text, without_amounts
@@ -21,19 +23,14 @@ from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-TOASTS_MAX: Final = 3
-"""Most answers of one moment shown as toasts; more are only counted."""
-
 BELL: Final = "\a"
 
 
 class NoticeOutput(Protocol):
     """The part of the frame that shows notices."""
 
-    def show_toast(
-        self, text: str, tone: str = "info", instead_of: Notification | None = None
-    ) -> Notification:
-        """Show a toast, in place of another one if given."""
+    def show_toast(self, text: str, tone: str = "info", kind: str = "") -> Notification:
+        """Show a toast, in place of the one of its kind."""
         ...
 
     def signal(self, data: str) -> None:
@@ -69,7 +66,15 @@ class Notifier:
         self._toasts = {kind: one for kind, one in self._toasts.items() if not one[1].has_expired}
         choices, masked = choices_of(state.preferences), is_private(state)
         shown = {kind: toast for kind, (toast, _) in self._toasts.items()}
-        result = notifications(fresh, choices, now, shown=shown, counted=self._counted)
+        result = notifications(
+            fresh,
+            choices,
+            now,
+            shown=shown,
+            counted=self._counted,
+            listed=frozenset(one.notice_id for one in fresh if is_listed(one, state)),
+            muted=muted_kinds(put_aside(state).topics()),
+        )
         self.unseen += result.unseen
         self._counted |= result.events
         self._show(result.toasts, masked=masked)
@@ -83,9 +88,9 @@ class Notifier:
         """Ring once for each alert that has come into its last ten minutes.
 
         Quiet hours delay the bell; an alert still in its last minutes when they end rings then.
-        Without the channel bell, alerts never ring.
+        Without the channel bell, alerts never ring; nor does a snoozed one.
         """
-        last = last_alerts(state, now)
+        last = ringing_alerts(state, now)
         if last <= self._rung:
             return
         choices = choices_of(state.preferences)
@@ -101,28 +106,17 @@ class Notifier:
         self.unseen, self._counted = 0, frozenset()
 
     def _show(self, toasts: tuple[Toast, ...], *, masked: bool) -> None:
-        answers = [toast for toast in toasts if toast.kind not in KINDS]
-        for toast in toasts:
-            if toast.kind in KINDS:
-                self._replace(toast, masked=masked)
-        for toast in answers[-TOASTS_MAX:]:
-            self._frame.show_toast(self.prefix + _toast_text(toast, masked=masked), toast.tone)
-        if len(answers) > TOASTS_MAX:
-            self._frame.show_toast(
-                f"and {len(answers) - TOASTS_MAX} more; {cap('app.blotter')} shows all commands"
-            )
-
-    def _replace(self, toast: Toast, *, masked: bool) -> None:
         """Show one toast a kind: a newer one replaces the former."""
-        before = self._toasts.get(toast.kind)
-        message = self.prefix + _toast_text(toast, masked=masked)
-        standing = self._frame.show_toast(
-            message, toast.tone, None if before is None else before[1]
-        )
-        self._toasts[toast.kind] = toast, standing
+        for toast in toasts:
+            message = self.prefix + _toast_text(toast, masked=masked)
+            shown = self._frame.show_toast(message, toast.tone, toast.kind.value)
+            self._toasts[toast.kind] = toast, shown
 
 
 def _toast_text(toast: Toast, *, masked: bool) -> str:
     """The text of a toast, with the keys of its fix."""
     text = without_amounts(toast.summary(), masked=masked)
-    return f"{text} — {fix_text(toast.fix, masked=masked)}" if toast.fix else text
+    fix = f" — {fix_text(toast.fix, masked=masked)}" if toast.fix else ""
+    others = toast.count - 1 if toast.kind not in KINDS else 0
+    more = f" (and {others} more: {cap('app.blotter')} shows all commands)" if others else ""
+    return f"{text}{fix}{more}"

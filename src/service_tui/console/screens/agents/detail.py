@@ -161,7 +161,7 @@ def budget_of(
 
 
 def _state_figures(agent: AgentView, now: Timestamp) -> tuple[Figure, ...]:
-    claimed = Text("yes") if agent.claimed else Text("no: paper only", "muted")
+    claimed = Text("yes") if agent.claimed else Text("no: not approved for real money", "muted")
     last = (
         Text.assemble(formats.age(agent.last_trade_at, now), (" ago", "muted"))
         if agent.last_trade_at is not None

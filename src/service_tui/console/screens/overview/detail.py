@@ -6,16 +6,18 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.freshness import of_wall
+from service_tui.console.fleet_strip import standings
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import is_private, of_wall
 from service_tui.console.idle_time import IdleTime
-from service_tui.console.keys import cap
+from service_tui.console.keys import cap, key_named
 from service_tui.console.questions import short_question
 from service_tui.console.ranking import Need
-from service_tui.console.screens.overview.table import all_is_well, end_text
+from service_tui.console.screens.overview.table import ALL_CLEAR, ALL_RUN, end_text
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.figures import open_news
 from service_tui.desk.freshness import age_s
-from service_tui.desk.slices.briefing import BriefingView
+from service_tui.desk.slices.briefing import BriefingView, StandingView
 from service_tui.desk.slices.markets import NewsView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.world import AbsenceView, ResolvedView
@@ -39,7 +41,6 @@ LATE_S: Final = 60.0
 """Beyond this the age is marked: a briefing comes every 15 s."""
 
 _ITEMS_MAX: Final = 3
-_PERCENT: Final = 100.0
 
 
 # -- the absence ----------------------------------------------------------------------------------
@@ -174,13 +175,13 @@ def _head(state: DeskState, now: Timestamp) -> Text:
         return head
     tone = "warn" if age > LATE_S else "muted"
     head.append(f"{formats.age(Timestamp(now - age), now)} ago", tone)
-    for part in _counts(known):
+    for part in _counts(known, masked=is_private(state)):
         head.append("   ", "")
         head.append_text(part)
     return head
 
 
-def _counts(known: BriefingView) -> Iterator[Text]:
+def _counts(known: BriefingView, *, masked: bool) -> Iterator[Text]:
     for count, one, many, tone in (
         (len(known.alerts), "risk alert", "risk alerts", "loss"),
         (len(known.warnings), "warning", "warnings", "warn"),
@@ -191,14 +192,30 @@ def _counts(known: BriefingView) -> Iterator[Text]:
             noun = one if count == 1 else many
             yield Text.assemble((f"{count:,}", f"bold {tone}"), (f" {noun}", "muted"))
     standing = known.standing
-    if standing.rank is not None:
-        among = "" if standing.agents is None else f" of {standing.agents:,}"
-        yield Text.assemble(("rank ", "muted"), f"{standing.rank:,}{among}")
-    if standing.pnl_percent is not None:
-        change = formats.percent_change(standing.pnl_percent / _PERCENT)
-        yield Text.assemble(("P&L ", "muted"), change)
+    if standing.rank is not None or standing.pnl_percent is not None:
+        yield _standing(standing, masked=masked)
     if standing.win_rate is not None:
         yield Text.assemble(("win rate ", "muted"), formats.percent(standing.win_rate, 0))
+
+
+_ORDINALS: Final = ("first", "second", "third")
+
+
+def _standing(standing: StandingView, *, masked: bool) -> Text:
+    """The place among all agents, and the P&L that gives it: of all time, not of the day."""
+    parts: list[Text] = []
+    if standing.rank is not None:
+        words = dict(enumerate(_ORDINALS, 1))
+        place = words.get(standing.rank, f"number {standing.rank:,}")
+        noun = "agent" if standing.agents == 1 else "agents"
+        among = "" if standing.agents is None else f" of {standing.agents:,} {noun}"
+        parts.append(Text.assemble(place if among else f"rank {place}", (among, "muted")))
+    if standing.pnl_percent is not None:
+        percent = standing.pnl_percent
+        ink = "profit" if percent > 0 else "loss" if percent < 0 else "flat"
+        # Two decimals of a percent would give the amount away.
+        parts.append(Text(f"{percent:+.1f} %" if masked else f"{percent:+.2f} %", ink))
+    return Text(", ", "muted").join(parts)
 
 
 def _items(known: BriefingView, view: ViewContext) -> Iterator[Text]:
@@ -230,7 +247,10 @@ def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
         )  # fmt: skip
     if known.skills:
         names = formats.plain(", ".join(known.skills))
-        yield Text.assemble(("+ ", "accent"), ("skills recommended: ", "muted"), names)
+        key = cap("attention.run")
+        yield Text.assemble(
+            ("+ ", "accent"), ("Try a skill: ", "muted"), (key, "accent"), " (", names, ")"
+        )
 
 
 # -- the rows -------------------------------------------------------------------------------------
@@ -244,12 +264,58 @@ def advice_text(need: Need) -> Text:
     )
 
 
+def marked_text(count: int) -> Text:
+    """The keys that apply to marked rows."""
+    keys = ("attention.open", "attention.dismiss", "attention.snooze")
+    named = "  ".join(f"{cap(key)} {key_named(key).label}" for key in keys)
+    return Text.assemble((f"{count:,} marked", "bold"), (f"   {named}", "muted"))
+
+
+def explain_need(need: Need, view: ViewContext) -> tuple[Explanation, ...]:
+    """Why a row is where it is: pinned or not, its time left, its amount."""
+    left = Text("no deadline") if need.left_s is None else Text(formats.duration(need.left_s))
+    pinned = "pinned: it holds money or a decision" if need.is_pinned else "not pinned"
+    return (
+        Explanation(
+            "place",
+            Text(pinned),
+            "pinned rows, then the step of the time left, then the amount",
+            (
+                ("time left", left),
+                ("steps", Text("1m, 10m, 1h, 1d, more, no deadline")),
+                ("amount", view.money(need.money)),
+                ("money", Text("real" if need.is_real else "play")),
+            ),
+            "the desk's newest state",
+            Text(),
+        ),
+    )
+
+
+def record_of(need: Need) -> dict[str, object]:
+    """A row for the clipboard, amounts in micros."""
+    return {
+        "kind": need.word,
+        "what": need.what,
+        "agent": need.agent,
+        "figure": need.figure.plain.strip(),
+        "amount": need.money,
+        "left_s": need.left_s,
+        "otherwise": need.otherwise,
+        "note": need.note,
+        "key": need.key,
+    }
+
+
 def idle_text(idle_time: IdleTime, view: ViewContext) -> str:
-    """The text without any need: since when, and what was checked."""
+    """The text without any need: since when; the day of the agents stands below it."""
+    agents = standings(view.state)
+    all_run = bool(agents) and all(one.is_inconspicuous for one in agents)
+    funded = f" {ALL_RUN}" if all_run else ""
     if idle_time.since is None:
-        return all_is_well()
+        return f"{ALL_CLEAR}.{funded}"
     since = formats.moment_of(idle_time.since, view.now).plain
     length = formats.duration(max(0.0, view.now - idle_time.since))
     if idle_time.is_from_start:
-        return all_is_well(f". Watching for {length}")
-    return all_is_well(f" since {since}{of_wall(view.state)} ({length})")
+        return f"{ALL_CLEAR}. Watching for {length}.{funded}"
+    return f"{ALL_CLEAR} since {since}{of_wall(view.state)} ({length}).{funded}"

@@ -1,5 +1,6 @@
 """Everything that needs the person now, and the summary of an absence."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
@@ -8,19 +9,24 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from service_tui.console.actions import ScreenAction
+from service_tui.console.forms.explain import Explanation
 from service_tui.console.keys import bindings_of
-from service_tui.console.needs import absence_of, needs, unloaded_topics
+from service_tui.console.needs import Inbox, absence_of, inbox, unloaded_topics
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.ranking import Need, folded
 from service_tui.console.screens.overview.actions import ACTIONS, Toggled, can_dismiss
+from service_tui.console.screens.overview.calm import calm_text
 from service_tui.console.screens.overview.detail import (
     absence_text,
     advice_text,
     briefing_text,
+    explain_need,
     idle_text,
     is_alarming,
+    marked_text,
+    record_of,
 )
-from service_tui.console.screens.overview.table import ADVICE_FROM, NEEDS
+from service_tui.console.screens.overview.table import ADVICE_FROM, NEEDS, order_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.state import DeskState
@@ -29,14 +35,24 @@ from service_tui.units import Timestamp
 _TABLE_LINES: Final = 7
 """Lines of the absence, which leave room for the rows."""
 
+_ORDER_FROM: Final = 17
+"""Height from which a line describes the order of the rows; below, only if some are hidden."""
+
 _BRIEFING_LINES: Final = 9
 """Most lines of the heartbeat; a third of the room that the rows leave."""
+
+_TALL: Final = 30
+_CALM_BRIEFING: Final = 2
+"""Height below which the heartbeat leaves its room to the day, and its lines then."""
+
+_CALM_TABLE: Final = 3
+"""Lines of the table without rows."""
 
 _EDGE: Final = 3
 """Cells of the block's edge and padding."""
 
 
-class AttentionScreen(TableScreen[Need], inherit_bindings=False):
+class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of its own needs
     """A short list; enter leads to each subject."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("attention")]
@@ -46,23 +62,29 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
     tables = (NEEDS,)
     actions = ACTIONS
     opens = "attention.open"
-    is_searched = False
+    leaves_rows_out: ClassVar[bool] = True
     pane_type = None
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {}
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
+        self._found: tuple[DeskState, Timestamp, Inbox] | None = None
         self._opened: frozenset[str] = frozenset()
         """Keys of rows of several whose members are listed."""
         self._absence = TextBlock(id="attention-away")
+        self._calm = TextBlock(id="attention-calm")
+        self._order = TextBlock(id="attention-order")
         self._advice = TextBlock(id="attention-advice")
         self._briefing = TextBlock(id="attention-briefing")
 
     def compose(self) -> ComposeResult:
-        """The absence, the rows, the note on one, the heartbeat."""
+        """The absence, the search, the rows or the day, their order, the note, the heartbeat."""
         yield self._absence
+        yield self.line
         yield self.table
+        yield self._calm
+        yield self._order
         yield self._advice
         yield self._briefing
 
@@ -71,11 +93,37 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
         state = self.state
         idle_time = self.program.idle_time.since
         absence, masked = absence_of(state), self.view.masked
-        return self.rows(), absence, idle_time, unloaded_topics(state), masked, state.briefing
+        unloaded = unloaded_topics(state)
+        return self.inbox, absence, idle_time, unloaded, masked, state.briefing, self._opened
+
+    @property
+    def inbox(self) -> Inbox:
+        """Everything that needs the person now, and what is hidden; found once a state."""
+        known = self._found
+        if known is None or known[0] is not self.state or known[1] != self.now:
+            known = self._found = self.state, self.now, inbox(self.state, self.now)
+        return known[2]
 
     def rows(self) -> tuple[Need, ...]:
-        """Everything that needs the person."""
-        return folded(needs(self.state, self.now), self._opened)
+        """Everything that needs the person and matches the search; alike rows in one."""
+        found = self.inbox.rows
+        if self.search:
+            found = tuple(need for need in found if self.is_found(need, self.search))
+        return folded(found, self._opened)
+
+    def name_of(self, row: Need) -> str:
+        """The subject of a row."""
+        return row.what
+
+    def explain(self, row: Need | None, view: ViewContext) -> tuple[Explanation, ...]:
+        """Why a row is where it is."""
+        return () if row is None else explain_need(row, view)
+
+    def action_copy_row(self) -> None:
+        """Copy the row as JSON."""
+        row = self.row_in_focus()
+        if row is not None:
+            self.copy(json.dumps(record_of(row), ensure_ascii=False), "the row as JSON")
 
     @on(Toggled)
     def _toggle(self, event: Toggled) -> None:
@@ -87,17 +135,25 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
         """The topics still to load, or since when there has been no need."""
         if unloaded_topics(self.state):
             return super().empty_text()
+        if self.search and self.inbox.rows:
+            return f"None of {len(self.inbox.rows):,} rows match the search."
         return idle_text(self.program.idle_time, self.view)
 
     def row_in_focus(self) -> Need | None:
-        """The highlighted row; without one, the list itself shows that there is no need."""
-        return self.selected()
+        """The highlighted row; an empty list itself shows that there is no need."""
+        return super().row_in_focus() if len(self.table.order) else None
 
     def refusal(self, action: ScreenAction[Any], why: str) -> str:
         """The reason, or that the row under the cursor stays."""
         if can_dismiss in action.requires:
             return "cannot be dismissed: clears once resolved"
         return why
+
+    def step_out(self) -> bool:
+        """One level out; marks that are gone have no keys of their own."""
+        is_out = super().step_out()
+        self.show_detail()
+        return is_out
 
     def tick(self) -> None:
         """Update the age of the briefing, and the idle time."""
@@ -116,9 +172,16 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
         self.call_after_refresh(self._show_absence)
 
     def show_header(self) -> None:
-        """Show the heartbeat."""
+        """Show the day or the order of the rows, what is hidden, and the heartbeat."""
+        self._show_calm()
+        hidden = self.inbox
+        self._order.show_text(order_text(len(hidden.snoozed), len(hidden.muted)))
+        has_hidden = bool(hidden.snoozed or hidden.muted)
+        has_room = self.size.height >= _ORDER_FROM
+        self._order.display = has_hidden or (has_room and bool(hidden.rows))
         if self.size:
-            lines = max(1, min(_BRIEFING_LINES, (self.size.height - _TABLE_LINES) // 3))
+            most = _BRIEFING_LINES if hidden.rows or self.size.height >= _TALL else _CALM_BRIEFING
+            lines = max(1, min(most, (self.size.height - _TABLE_LINES) // 3))
             view = ViewContext.of(self.state, self.now, self.size.width - _EDGE)
             self._briefing.show_text(briefing_text(view, lines))
             self._briefing.set_class(is_alarming(self.state, self.now), "-alarm")
@@ -126,14 +189,35 @@ class AttentionScreen(TableScreen[Need], inherit_bindings=False):
     def show_detail(self) -> None:
         """Show the note on the row under the cursor, unless a column does."""
         need = self.selected()
-        self._advice.display = need is not None and self.size.width < ADVICE_FROM
-        if need is not None:
+        marked = len(self.table.order.marked)
+        self._advice.display = bool(marked) or (need is not None and self.size.width < ADVICE_FROM)
+        if marked:
+            self._advice.show_text(marked_text(marked))
+        elif need is not None:
             self._advice.show_text(advice_text(need))
+
+    @property
+    def is_calm(self) -> bool:
+        """True if nothing needs the person, as far as everything is known."""
+        state = self.state
+        return not (self.inbox.rows or unloaded_topics(state) or state.from_cache)
+
+    def _show_calm(self) -> None:
+        """Show the day in the room that rows would take, while there are none."""
+        is_calm = self.is_calm
+        self.set_class(is_calm, "-calm")
+        if is_calm and self.size:
+            # The layout of the class comes after this: the block has what the others leave.
+            others = (self._absence, self.line, self._briefing, self._order)
+            taken = sum(one.outer_size.height for one in others if one.display)
+            lines = max(3, self.size.height - taken - _CALM_TABLE)
+            view = ViewContext.of(self.state, self.now, self.size.width - _EDGE)
+            self._calm.show_text(calm_text(view, lines))
 
     def _show_absence(self) -> None:
         text = absence_of(self.state)
         self._absence.display = text is not None
         if text is not None and self.size:
-            lines = max(2, self.size.height - _TABLE_LINES)
+            lines = max(2, self.size.height - _TABLE_LINES - bool(self._order.display))
             width, masked = self.size.width - _EDGE, self.view.masked
             self._absence.show_text(absence_text(text, width=width, lines=lines, masked=masked))

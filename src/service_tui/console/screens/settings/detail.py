@@ -148,7 +148,7 @@ def _account(state: DeskState) -> Text:
     account = state.account
     if account is None:
         return _UNKNOWN
-    claimed = Text("yes") if account.claimed else Text("no: paper only", "muted")
+    claimed = Text("yes") if account.claimed else Text("no: not approved for real money", "muted")
     rows: tuple[Figure, ...] = (
         ("agent", formats.plain(account.name, 24)),
         ("status", Text(account.status.value)),
