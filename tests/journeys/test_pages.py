@@ -109,7 +109,7 @@ async def orders(walk: Walk, keys: list[str], _: list[str]) -> None:
 
 async def attention(walk: Walk, keys: list[str], _: list[str]) -> None:
     await pressed(walk, *keys)
-    shows(walk, "needs attention", "alert", "approval")
+    shows(walk, "needs attention", "All clear", "No agent yet?", "done")
 
 
 async def sale(walk: Walk, keys: list[str], also: list[str]) -> None:
