@@ -145,7 +145,7 @@ def _counted(agents: Sequence[AgentStanding]) -> list[Text]:
 def _number(count: int, word: str) -> str:
     """So many agents in a state."""
     if word == ASKS:
-        return "1 agent asks" if count == 1 else f"{count} agents ask"
+        return f"{counted(count, 'agent')} {'asks' if count == 1 else 'ask'}"
     return f"{count} {word}"
 
 
