@@ -60,7 +60,7 @@ def test_a_request_is_named_or_waited_for() -> None:
     asked = replace(STATE, supervision=replace(STATE.supervision, held=(held_of("h1"),)))
     text = tour.text(TourView(STATE, asked, "agents"))
     assert held_of("h1").agent_name in text
-    assert "esc leaves it waiting" in text
+    assert "leaves it waiting" in text
 
 
 def test_agents_are_paused_and_let_go_and_all_are_halted_and_let_go() -> None:
@@ -85,7 +85,7 @@ def test_a_buy_is_led_from_the_list_to_the_ticket() -> None:
     assert "{app.markets}" in tour.text(TourView(STATE, STATE, "agents"))
     assert "{markets.buy}" in tour.text(TourView(STATE, STATE, "markets"))
     ticket = tour.text(TourView(STATE, STATE, "markets", has_dialog=True))
-    assert "esc leaves and sends nothing" in ticket
+    assert "leaves and sends nothing" in ticket
     known = sample_state().tickets[0]
     done = replace(known, ticket_id="new", kind="trade", state=TicketState.DONE)
     refused = replace(done, state=TicketState.REFUSED)

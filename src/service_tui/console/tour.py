@@ -54,9 +54,8 @@ def _request_text(view: TourView) -> str:
     if not view.state.supervision.held:
         return "an agent that has to ask will do so within a minute: wait for its request"
     name = view.state.supervision.held[0].agent_name
-    return (
-        f"{{app.approvals}} opens the request of {name}: allow or refuse it; esc leaves it waiting"
-    )
+    opens = f"{{app.approvals}} opens the request of {name}"
+    return f"{opens}: allow or refuse it; {{dialog.close}} leaves it waiting"
 
 
 def _answered(view: TourView) -> bool:
@@ -77,7 +76,7 @@ def _unpaused(view: TourView) -> bool:
 
 def _buy_text(view: TourView) -> str:
     if view.has_dialog:
-        return "type 25, read the quote, enter buys; esc leaves and sends nothing"
+        return "type 25, read the quote, enter buys; {form.cancel} leaves and sends nothing"
     if view.screen != "markets":
         return "now trade yourself, with play money: {app.markets} lists the markets"
     return "choose a market, {markets.buy} opens the ticket"

@@ -135,7 +135,7 @@ async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
             FULL.supervision, leashes=(ROOM,), held=(held_of("h1"), held_of("h2", question="last"))
         ),
     )
-    async with running(both, first="portfolio") as seen:
+    async with running(both, first="portfolio", size=(120, 40)) as seen:
         assert "& 2 approvals" in seen.text
         await seen.press("ampersand", "enter")
         assert "1 more pending" in told(seen, "#form-preview")
