@@ -398,7 +398,9 @@ async def test_what_keeps_a_mirror_back_is_said_to_a_person_and_else_noted_once(
 async def test_a_halt_while_the_intent_is_written_refuses_the_mirror(tmp_path: Path) -> None:
     async with working(tmp_path) as made:
         made.mirrors.mirror(MirrorSignal("s-1"))
-        await made.rest(lambda: made.signal().state is SignalState.MIRRORING)
+        # Turn by turn: the halt must come before the disk has answered.
+        while made.signal().state is not SignalState.MIRRORING:
+            await asyncio.sleep(0)
         made.on.ports.gate.close()
         await made.rest()
         assert made.bought == []
