@@ -351,7 +351,10 @@ SIM_MARKET_MAX: Final = 2_000
 STOP_MAX: Final = 1
 TARGET_MAX: Final = 1_000
 TRAIL_MAX: Final = 1
-"""Fractions of the entry. # ours: a thousandfold is beyond every price."""
+"""Of the entry, and of the peak for a trailing stop: fractions of it, or points of price.
+
+# ours: a thousandfold is beyond every price.
+"""
 
 
 class ThresholdUnit(StrEnum):
