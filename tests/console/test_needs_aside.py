@@ -18,6 +18,7 @@ from service_tui.console.needs_aside import (
     Aside,
     Mute,
     aside_of,
+    may_wait_for_change,
     mutes_of,
     snooze_of,
     snoozed_text,
@@ -65,22 +66,22 @@ def with_aside(state: DeskState, *, snoozed: str = "", muted: str = "") -> DeskS
 def test_a_snoozed_row_comes_back_when_it_changes(
     change: dict[str, object], until: Timestamp | None, *, hides: bool
 ) -> None:
-    assert snooze_of(ROW, until).hides(replace(ROW, **change), NOW) is hides
+    assert snooze_of(ROW, until, NOW).hides(replace(ROW, **change), NOW) is hides
 
 
 def test_a_snoozed_row_comes_back_when_its_time_is_over() -> None:
-    snooze = snooze_of(ROW, later(60))
+    snooze = snooze_of(ROW, later(60), NOW)
     assert snooze.hides(ROW, later(59.9))
     assert not snooze.hides(ROW, later(60))
-    assert snooze_of(ROW, None).hides(ROW, later(9e6))
+    assert snooze_of(ROW, None, NOW).hides(ROW, later(9e6))
 
 
 def test_a_snooze_survives_as_text_and_a_later_one_of_the_row_replaces_it() -> None:
     text = snoozed_text((), [ROW], later(60), NOW)
     known = aside_of(text, "").snoozes
-    assert known == (snooze_of(ROW, later(60)),)
+    assert known == (snooze_of(ROW, later(60), NOW),)
     again = aside_of(snoozed_text(known, [ROW], None, NOW), "").snoozes
-    assert again == (snooze_of(ROW, None),)
+    assert again == (snooze_of(ROW, None, NOW),)
     other = replace(ROW, key="another")
     after = aside_of(snoozed_text(known, [other], None, later(61)), "").snoozes
     assert [one.key for one in after] == ["another"]
@@ -179,3 +180,19 @@ def test_every_row_that_can_be_muted_is_hidden_by_its_kind() -> None:
     found = inbox(with_aside(state, muted=written_mutes(mutes)), NOW)
     assert list(found.muted) == able
     assert inbox(STATE, NOW).muted == ()
+
+
+def test_what_has_a_deadline_comes_back_for_its_last_two_minutes() -> None:
+    timed = replace(ROW, left_s=600.0)
+    hidden = snooze_of(timed, later(9_000), NOW)
+    assert hidden.hides(timed, NOW)
+    assert not hidden.hides(replace(timed, left_s=120.0), NOW)
+
+
+def test_what_is_pinned_is_hidden_for_an_hour_at_most_and_never_until_a_change() -> None:
+    pinned = replace(ROW, is_pinned=True)
+    assert snooze_of(pinned, later(9_000), NOW).until == NOW + 3_600
+    assert snooze_of(pinned, None, NOW).until == NOW + 3_600
+    assert not may_wait_for_change(pinned)
+    # A row of the service's state has nothing that would change at the next outage.
+    assert not may_wait_for_change(replace(ROW, figure=Text(), money=None))

@@ -104,6 +104,8 @@ class DemoDesk:
         self._desk = desk
         self._operator = operator
         self._clock, self._rng = means
+        self._refused: set[tuple[str, str]] = set()
+        """Agent and market of what was refused since the start: it asks for something else then."""
 
     async def work(self, *, is_new: bool) -> None:
         """Let them trade, in a new world once they are registered.
@@ -166,7 +168,8 @@ class DemoDesk:
         state = self._desk.state
         if any(trade.agent_id == agent_id for trade in state.supervision.held):
             return
-        taken = self._sim.service.world.agents[agent_id].positions
+        refused = {market_id for agent, market_id in self._refused if agent == agent_id}
+        taken = refused.union(self._sim.service.world.agents[agent_id].positions)
         idea = first_new(demo.ideas(state), state.markets, taken)
         if idea is None:
             return
@@ -183,8 +186,11 @@ class DemoDesk:
             },
         )
         try:
-            await client.call(PLACE_TRADE, body=request)
+            reply = await client.call(PLACE_TRADE, body=request)
+            if reply.answer.error_code:
+                self._refused.add((agent_id, idea.market_id))
         except ServiceError as error:
+            self._refused.add((agent_id, idea.market_id))
             log.info("%s: %s", demo.name, error)
 
 

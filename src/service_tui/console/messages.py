@@ -32,10 +32,21 @@ class CommandGiven(ToApp):
 
 
 class GoTo(ToApp):
-    """Show another screen, and there the row with this key, if any; then perform a key's action."""
+    """Show another screen, and there the row with this key, if any; then perform a key's action.
 
-    def __init__(self, screen: str, row: str | None = None, act: KeyBinding | None = None) -> None:
+    `unmarks`: whatever was marked there before is unmarked first.
+    """
+
+    def __init__(
+        self,
+        screen: str,
+        row: str | None = None,
+        act: KeyBinding | None = None,
+        *,
+        unmarks: bool = False,
+    ) -> None:
         super().__init__()
+        self.unmarks = unmarks
         self.screen_name = screen
         self.row = row
         self.act = act

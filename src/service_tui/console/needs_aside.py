@@ -20,6 +20,12 @@ ASIDE_MAX: Final = 200
 CHANGED_FROM: Final = 0.1
 """ours: a figure that differs by less than a tenth has not changed: prices tick all the time."""
 
+LAST_S: Final = 120.0
+"""ours: a row with a deadline comes back for its last two minutes, however long it is snoozed."""
+
+PINNED_MAX_S: Final = 3_600.0
+"""ours: what holds money or a decision is hidden for an hour at most."""
+
 _LARGEST: Final = 1e15
 """Beyond it no time and no figure is meant; this leaves out what is infinite or undefined."""
 
@@ -48,7 +54,11 @@ class Snooze:
 
     def hides(self, need: Need, now: Timestamp) -> bool:
         """True while the row is to stay hidden."""
+        if self.until is None and not may_wait_for_change(need):
+            return False
         if self.until is not None and now >= self.until:
+            return False
+        if need.left_s is not None and need.left_s <= LAST_S:
             return False
         money = None if need.money is None else float(need.money)
         return (
@@ -72,6 +82,17 @@ class Mute:
         return need.can_be_muted and known == self.name
 
 
+def may_wait_for_change(need: Need) -> bool:
+    """True if a change of the row would be seen: it is not pinned, has no deadline, and a figure.
+
+    A row of the service's state has one key for every outage: hidden until it changes, the next
+    one would be hidden as well.
+    """
+    if need.is_pinned or need.left_s is not None:
+        return False
+    return figure_of(need) is not None or need.money is not None
+
+
 def look_of(need: Need) -> str:
     """The tone and the word of a row."""
     return f"{need.tone} {need.word}"
@@ -90,8 +111,10 @@ def _is_alike(before: float | None, now: float | None) -> bool:
     return abs(now - before) <= CHANGED_FROM * max(abs(before), abs(now))
 
 
-def snooze_of(need: Need, until: Timestamp | None) -> Snooze:
+def snooze_of(need: Need, until: Timestamp | None, now: Timestamp) -> Snooze:
     """The snooze that hides a row as it is now."""
+    if need.is_pinned:
+        until = Timestamp(now + PINNED_MAX_S if until is None else min(until, now + PINNED_MAX_S))
     money = None if need.money is None else int(need.money)
     return Snooze(need.key, need.what, until, look_of(need), figure_of(need), money)
 
@@ -128,7 +151,7 @@ def snoozed_text(
     known: Sequence[Snooze], needs: Iterable[Need], until: Timestamp | None, now: Timestamp
 ) -> str:
     """The preference that snoozes more rows; those whose time is over are dropped."""
-    added = [snooze_of(need, until) for need in needs]
+    added = [snooze_of(need, until, now) for need in needs]
     keys = {one.key for one in added}
     kept = [one for one in known if one.key not in keys and (one.until is None or now < one.until)]
     return written_snoozes([*kept, *added])

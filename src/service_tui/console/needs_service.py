@@ -139,7 +139,8 @@ def _unknown_orders(state: DeskState, now: Timestamp) -> Iterator[Need]:
                 key=f"ticket {ticket.ticket_id}",
                 tone="breach",
                 glyph="?",
-                word="unknown",
+                # Another word is a change: a snoozed row comes back when the person must decide.
+                word="decide" if ticket.is_lost else "unknown",
                 what=_order(state, ticket),
                 figure=formats.age(sent, now),
                 otherwise="is looked up",

@@ -247,6 +247,9 @@ def is_quiet(quiet: Quiet | None, now: Timestamp, zone: tzinfo | None = None) ->
 
 _GRAVITY: Final = ("info", "good", "warn", "bad")
 
+_CALM_TONES: Final = frozenset({"info", "good"})
+"""Tones that a mute silences: what went wrong is told all the same."""
+
 _LISTED: Final = {
     NoticeKind.ALERT: frozenset({"bad"}),
     NoticeKind.PRICE_ALERT: frozenset(_GRAVITY),
@@ -317,7 +320,7 @@ def notifications(  # noqa: PLR0913 - each decides on its own
     loud: list[tuple[Notice, frozenset[Channel]]] = []
     unseen, events = 0, set[str]()
     for notice in notices:
-        if notice.kind in muted:
+        if notice.kind in muted and notice.tone in _CALM_TONES:
             continue
         channels = choices.channels_of(notice.kind)
         if Channel.BADGE in channels:

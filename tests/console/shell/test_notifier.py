@@ -132,11 +132,14 @@ def test_what_passed_is_a_toast() -> None:
         assert frame.texts == [("it passed", tone)]
 
 
-def test_a_muted_kind_has_no_channel() -> None:
+def test_a_muted_kind_has_no_channel_unless_something_went_wrong() -> None:
     made, frame = notifier()
     muted = {MUTED: written_mutes([Mute("signals", "signals")]), "notify.signal": ",".join(Channel)}
-    made.notify(state_of(Notice(1, "warn", "signal skipped", NoticeKind.SIGNAL), **muted), NOW)
+    made.notify(state_of(Notice(1, "info", "a signal", NoticeKind.SIGNAL), **muted), NOW)
     assert (frame.toasts, frame.written, made.unseen) == ([], [], 0)
+    # What went wrong is told all the same.
+    made.notify(state_of(Notice(2, "warn", "signal skipped", NoticeKind.SIGNAL), **muted), NOW)
+    assert [text for text, _ in frame.texts] == ["signal skipped"]
 
 
 def test_a_toast_begins_with_the_prefix_and_ends_with_its_fix() -> None:

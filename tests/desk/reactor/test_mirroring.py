@@ -399,7 +399,7 @@ async def test_a_halt_while_the_intent_is_written_refuses_the_mirror(tmp_path: P
     async with working(tmp_path) as made:
         made.mirrors.mirror(MirrorSignal("s-1"))
         # Turn by turn: the halt must come before the disk has answered.
-        while made.signal().state is not SignalState.MIRRORING:
+        while made.signal().state is not SignalState.MIRRORING:  # noqa: ASYNC110 - turn by turn
             await asyncio.sleep(0)
         made.on.ports.gate.close()
         await made.rest()

@@ -272,6 +272,8 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
     @on(GoTo)
     async def _sent_to(self, message: GoTo) -> None:
         await self.action_go(message.screen_name, message.row)
+        if message.unmarks:
+            self.front.unmark_rows()
         if message.act is not None:
             await self._do(message.act)
 

@@ -159,6 +159,11 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         fields = asdict(record) if row is None else dict(row)
         self.copy(json.dumps(fields, ensure_ascii=False), what)
 
+    def unmark_rows(self) -> None:
+        """Unmark every row of every list here."""
+        for table in self._tables():
+            table.clear_marks()
+
     def _tables(self) -> tuple[RecordTable[object], ...]:
         # A query has no type arguments, and the type of the rows does not matter here.
         return cast("tuple[RecordTable[object], ...]", tuple(self.query("RecordTable")))

@@ -113,8 +113,11 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         before, was_empty = self._order.index, not self._order.total
         is_restored = self.awaits_cursor
         is_at_newest = self.is_journal and before == 0 and self._sort is None
+        known = frozenset(self._order.keys) if is_at_newest else frozenset[str]()
         super().show(rows)
-        if is_at_newest and self._order.index and not self._order.marked:
+        # A row that only moved up is no newer one: the cursor stays on its row.
+        has_newer = bool(self._order.index) and self._order.key_at(0) not in known
+        if is_at_newest and has_newer and not self._order.marked:
             # Newer rows came on top: keys do nothing until the person has seen them.
             self._fall_to(0)
             return

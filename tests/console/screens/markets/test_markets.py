@@ -469,7 +469,7 @@ async def test_rows_are_copied_and_numbers_explained() -> None:
         assert market is not None
         await view.press("y", "Y", "i")
         assert view.app.copied[0] == market.question
-        assert f'"market_id": "{market.market_id}"' in view.app.copied[1]
+        assert f'"market": "{market.market_id}"' in view.app.copied[1]
         assert len(view.app.dialogs) == 1
 
 

@@ -910,7 +910,7 @@ async def test_rows_are_copied_and_explained() -> None:
         assert isinstance(view.app.dialogs[-1], Explain)
         await view.press("escape")
         await view.press("o", "Y")
-        assert '"alert_id"' in view.app.copied[-1]
+        assert '"alert"' in view.app.copied[-1]
 
 
 @pytest.mark.slow

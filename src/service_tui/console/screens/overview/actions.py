@@ -139,8 +139,10 @@ def do_all(screen: Needs) -> None:
         return
     action, rows = found
     screen.table.clear_marks()
-    for row in rows:
-        screen.post_message(GoTo(action.screen, row, key_named(action.mark)))
+    # Exactly these: what was marked there before is not meant.
+    for place, row in enumerate(rows):
+        mark = key_named(action.mark)
+        screen.post_message(GoTo(action.screen, row, mark, unmarks=not place))
     screen.post_message(GoTo(action.screen, rows[0], key_named(action.act)))
 
 
@@ -152,7 +154,8 @@ def run_skill(screen: Needs) -> None:
 def dismiss(screen: Needs) -> None:
     """Dismiss the rows, or else the note of what happened while nobody was here."""
     lost, given = _lost_order(screen), _dismissal(screen)
-    if lost is not None:
+    # Marked rows are meant, not the one under the cursor: nothing is given up with them.
+    if lost is not None and not screen.table.order.marked:
         screen.give(GiveUp(lost.ticket_id))
     elif given is not None:
         _set(screen, given)

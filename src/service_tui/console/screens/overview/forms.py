@@ -14,7 +14,7 @@ from service_tui.console.forms.form import Form, Shown
 from service_tui.console.forms.moment import read_moment
 from service_tui.console.keys import bindings_of
 from service_tui.console.needs import put_aside
-from service_tui.console.needs_aside import Mute, Snooze, mutes_of
+from service_tui.console.needs_aside import Mute, Snooze, may_wait_for_change, mutes_of
 from service_tui.console.ranking import Need
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -69,8 +69,11 @@ class SnoozeForm(Form[SnoozeUntil]):
         return read_snooze(text, self.now)
 
     def validate(self) -> SnoozeUntil:
-        """The moment, or the next change."""
-        return self.read(self._until)
+        """The moment, or the next change where there is one to be seen."""
+        until = self.read(self._until)
+        if until.at is None and not all(map(may_wait_for_change, self._needs)):
+            raise FieldError("Give a time: no change of this row would be seen")
+        return until
 
     def describe(self, result: SnoozeUntil | None) -> Mapping[str, Shown]:
         """What is hidden, and when it comes back."""
@@ -78,7 +81,9 @@ class SnoozeForm(Form[SnoozeUntil]):
         more = f" and {len(others)} more" if others else ""
         then = Text("45m, 2h, 18:00 (UTC) or changes", "muted")
         if result is not None and result.at is None:
-            then = Text("Comes back when its word, figure or amount changes")
+            then = Text("Comes back when its figure or amount changes by a tenth")
+            if not all(map(may_wait_for_change, self._needs)):
+                then = Text("No figure that could change, or it is pinned: give a time", "warn")
         elif result is not None:
             length = formats.duration(max(0.0, (result.at or self.now) - self.now))
             then = Text(f"Comes back in {length}, or when it changes")

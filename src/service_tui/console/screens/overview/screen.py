@@ -200,7 +200,8 @@ class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of it
     def is_calm(self) -> bool:
         """True if nothing needs the person, as far as everything is known."""
         state = self.state
-        return not (self.inbox.rows or unloaded_topics(state) or state.from_cache)
+        hidden = self.inbox.snoozed or self.inbox.muted
+        return not (self.inbox.rows or hidden or unloaded_topics(state) or state.from_cache)
 
     def _show_calm(self) -> None:
         """Show the day in the room that rows would take, while there are none."""
