@@ -119,6 +119,8 @@ def test_what_cannot_be_approved_together_is_left_out_and_why() -> None:
     late = replace(SECOND, expires_at=NOW)
     view = on(FIRST).view
     assert approvable((FIRST, late), view) == ((FIRST,), "1 expired")
+    moved = replace(FIRST, held_id="moved", asked=0.40, average=0.55, price_limit=None)
+    assert approvable((moved, FIRST), view) == ((FIRST,), "1 beyond their price, review each")
     dear = replace(THIRD, amount=Micros(10**9 * ONE))
     assert approvable((dear, FIRST), view) == ((FIRST,), "1 over budget or cash")
     sale = replace(dear, action=Action.SELL)

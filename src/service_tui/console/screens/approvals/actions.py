@@ -8,7 +8,12 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.actions import ScreenAction, UnmetReason
 from service_tui.console.forms.approval import is_real, over_budget, over_means
-from service_tui.console.forms.approval_bound import bound_as_typed, bound_label, first_bound
+from service_tui.console.forms.approval_bound import (
+    bound_as_typed,
+    bound_label,
+    first_bound,
+    is_beyond,
+)
 from service_tui.console.forms.confirm import Question
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.messages import ApprovalRequested
@@ -111,7 +116,7 @@ def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[Hel
     Cash and budgets are those after the trades before it in the list.
     """
     able: list[HeldView] = []
-    real = over = late = 0
+    real = over = late = beyond = 0
     for trade in trades:
         if is_real(trade, view.state):
             real += 1
@@ -122,12 +127,16 @@ def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[Hel
             over += 1
         elif trade.left_s(view.now) <= 0:
             late += 1
+        elif is_beyond(trade, first_bound(trade)):
+            # The service would trade nothing, and the request would be gone.
+            beyond += 1
         else:
             able.append(trade)
     reasons = (
         f"{real} of real money, review each" if real else "",
         f"{over} over budget or cash" if over else "",
         f"{late} expired" if late else "",
+        f"{beyond} beyond their price, review each" if beyond else "",
     )
     return tuple(able), ", ".join(filter(None, reasons))
 
