@@ -104,8 +104,6 @@ class DemoDesk:
         self._desk = desk
         self._operator = operator
         self._clock, self._rng = means
-        self._refused: set[tuple[str, str]] = set()
-        """Agent and market of what was refused since the start: it asks for something else then."""
 
     async def work(self, *, is_new: bool) -> None:
         """Let them trade, in a new world once they are registered.
@@ -155,20 +153,26 @@ class DemoDesk:
         reply = await self._operator.call(DESK_NEW_KEY, path={"agent_id": agent_id})
         keys = Keys(Key(reply.answer.api_key, BASE_URL))
         agent, clock, rng = self._sim.service.world.agents[agent_id], self._clock, self._rng
+        # What was refused since the start: the agent asks for something else then.
+        refused = set[str]()
         async with Client(self._sim.transport, BASE_URL, keys, clock=clock, rng=rng) as client:
             await clock.sleep(demo.first_s)
             while not agent.settings.retired:
                 is_barred = agent.settings.suspended or agent.settings.is_paused
                 if not (is_barred or self._desk.state.halted_since):
-                    await self._look(client, demo, agent_id)
+                    await self._look(client, demo, agent_id, refused)
                 await clock.sleep(demo.every_s * rng.uniform(0.7, 1.3))
 
-    async def _look(self, client: Client, demo: DemoAgent, agent_id: str) -> None:
-        """Buy the best new idea, if there is one; no second one while a request waits."""
+    async def _look(
+        self, client: Client, demo: DemoAgent, agent_id: str, refused: set[str]
+    ) -> None:
+        """Buy the best new idea, if there is one; no second one while a request waits.
+
+        A market in which it is refused is added to `refused`.
+        """
         state = self._desk.state
         if any(trade.agent_id == agent_id for trade in state.supervision.held):
             return
-        refused = {market_id for agent, market_id in self._refused if agent == agent_id}
         taken = refused.union(self._sim.service.world.agents[agent_id].positions)
         idea = first_new(demo.ideas(state), state.markets, taken)
         if idea is None:
@@ -188,9 +192,9 @@ class DemoDesk:
         try:
             reply = await client.call(PLACE_TRADE, body=request)
             if reply.answer.error_code:
-                self._refused.add((agent_id, idea.market_id))
+                refused.add(idea.market_id)
         except ServiceError as error:
-            self._refused.add((agent_id, idea.market_id))
+            refused.add(idea.market_id)
             log.info("%s: %s", demo.name, error)
 
 

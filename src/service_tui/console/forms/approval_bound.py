@@ -17,17 +17,24 @@ from service_tui.units import ONE, Micros
 BOUND_FIX: Final = "Enter a price between 0 and 1, such as 0.47, or nothing for any price"
 
 _DECIMALS: Final = 4
-_RULE: Final = Number(
-    {
-        Fault.NOT_PLAIN: BOUND_FIX,
-        Fault.TOO_FINE: f"At most {_DECIMALS} decimals of a price",
-        Fault.TOO_SMALL: BOUND_FIX,
-        Fault.TOO_LARGE: BOUND_FIX,
-    },
-    _DECIMALS,
-    least=Micros(round(PRICE_LOW * ONE)),
-    most=Micros(round(PRICE_HIGH * ONE)),
-)
+
+
+def price_rule(fix: str, too_fine: str) -> Number:
+    """The rule of a typed worst price, with the sentences for one that is none, or too fine."""
+    return Number(
+        {
+            Fault.NOT_PLAIN: fix,
+            Fault.TOO_FINE: too_fine,
+            Fault.TOO_SMALL: fix,
+            Fault.TOO_LARGE: fix,
+        },
+        _DECIMALS,
+        least=Micros(round(PRICE_LOW * ONE)),
+        most=Micros(round(PRICE_HIGH * ONE)),
+    )
+
+
+_RULE: Final = price_rule(BOUND_FIX, f"At most {_DECIMALS} decimals of a price")
 
 
 def read_bound(text: str) -> float | None:

@@ -5,20 +5,19 @@ from typing import Final
 
 from service_tui.console.fields import (
     PERCENT,
-    Fault,
     FieldError,
-    Number,
     figure_rule,
     is_off,
     parse_number,
     percent_text,
 )
+from service_tui.console.forms.approval_bound import price_rule
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.state import DeskState
-from service_tui.terms import PRICE_HIGH, PRICE_LOW, Side, Venue
+from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, decimal
 
 SLIPPAGE: Final = "ticket.slippage"
@@ -40,16 +39,9 @@ WIDEST: Final = 0.8
 
 _STEP: Final = 0.05
 _POINTS: Final = figure_rule("slippage", Micros(ONE // 100), Micros(99 * ONE), beyond=SLIPPAGE_FIX)
-_WORST_FIX: Final = "Not above: a price between 0 and 1, such as 0.47, or nothing for any"
-_WORST: Final = Number(
-    {
-        Fault.NOT_PLAIN: _WORST_FIX,
-        Fault.TOO_SMALL: _WORST_FIX,
-        Fault.TOO_LARGE: _WORST_FIX,
-        Fault.TOO_FINE: "Not above: at most 4 decimals of a price",
-    },
-    least=Micros(round(PRICE_LOW * ONE)),
-    most=Micros(round(PRICE_HIGH * ONE)),
+_WORST: Final = price_rule(
+    "Not above: a price between 0 and 1, such as 0.47, or nothing for any",
+    "Not above: at most 4 decimals of a price",
 )
 
 

@@ -104,32 +104,28 @@ class KeyBar(Bar):
             _key_bit(key, place, right=not is_alone or key.group == "app")
             for place, key in enumerate(self._here, start=1)
         )
-        front = tuple(key for key in screen_keys() if self._is_front(key))
-        if is_alone:
-            keys = _Line((*self._front_name(is_shown=not front), *own), self._with_menu(front), 2)
-            return keys, self._screens(width)
-        screens = self._screens(width - _KEYS_LEAST)
+        is_numbered = any(map(self._is_front, screen_keys()))
+        screens = self._screens(width if is_alone else width - _KEYS_LEAST)
         has_names = screens.bits[1].text.cell_len > 1
-        name = self._front_name(is_shown=not (front and has_names))
-        keys = (*screens.keys, *((key_named(MENU),) if name else ()), *self._here)
+        # The name of the screen in front, where no other piece shows it, and the list of its keys.
+        is_named = is_numbered and (is_alone or has_names)
+        name = () if is_named else (self._front_bit(),)
+        menu = () if is_named else (key_named(MENU),)
+        if is_alone:
+            return _Line((*name, *own), (*menu, *self._here), 2), screens
+        keys = (*screens.keys, *menu, *self._here)
         return (_Line((*screens.bits, *name, *own), keys, screens.gap),)
 
-    def _with_menu(self, front: tuple[KeyBinding, ...]) -> tuple[KeyBinding, ...]:
-        return self._here if front else (key_named(MENU), *self._here)
-
-    def _front_name(self, *, is_shown: bool) -> tuple[Bit, ...]:
-        """The name of the screen in front, where no other piece shows it."""
+    def _front_bit(self) -> Bit:
         label = next((key.label for key in screen_keys() if self._is_front(key)), self._front)
-        return (Bit(Text(label, "bold accent"), _NAME_RANK),) if is_shown else ()
+        return Bit(Text(label, "bold accent"), _NAME_RANK)
 
     def _screens(self, width: int) -> _Line:
         """The screens, with the longest names that fit."""
-        keys = screen_keys()
-        line = _Line(self._bits({}, names=False), keys, 2)
-        for line in self._forms():
-            if spare(line.bits, width, line.gap) >= -line.gap:
-                return line
-        return line
+        *forms, digits = self._forms()
+        # All pieces and the gaps between them fit.
+        fitting = (one for one in forms if spare(one.bits, width, one.gap) >= -one.gap)
+        return next(fitting, digits)
 
     def _forms(self) -> Iterator[_Line]:
         """The screens from the longest form to digits alone."""

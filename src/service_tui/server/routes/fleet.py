@@ -300,9 +300,10 @@ def _check_budget(agent: Agent, pending: TradeHeld, size: Micros, request: Reque
 def is_beyond(trade: TradeBody) -> bool:
     """True if the price was beyond the operator's bound, and nothing was traded for it.
 
-    ours: that decides the trade, at whatever size: the answer to "not above 0.47" is no, and the
-    # agent may ask again at once, as it may not after a person's refusal.
+    That decides the trade, at whatever size: the agent may ask again at once, as it may not after
+    a person's refusal.
     """
+    # ours: the answer to "not above 0.47" is no; the interface knows no bound of an approval.
     return trade.error_code == PriceBeyondApproval.code
 
 
