@@ -43,7 +43,6 @@ BUYS: Final = (
 PICTURES: Final = (
     ("agents", "7,j", "night"),
     ("approval", "ampersand", "night"),
-    ("halt", "f9", "night"),
     ("markets", "2,j,j,j", "night"),
     ("portfolio", "1", "night"),
     ("ticket", "2,j,b,2,5", "night"),
@@ -55,6 +54,8 @@ PICTURES: Final = (
     ("help", "2,question_mark", "night"),
     ("markets-paper", "2,j,j,j", "paper"),
     ("markets-contrast", "2,j,j,j", "contrast"),
+    # Last: whatever is drawn after it is halted.
+    ("halt", "7,f9", "night"),
 )
 """Name of the file, keys pressed, theme."""
 
