@@ -5,7 +5,8 @@ import pytest
 
 from kit.terminal.own import COLUMNS, LINES, own_terminal
 from service_tui.app.picture import BADGE, PICTURE_FILE
-from service_tui.cli.main import LOG_FILE, STACKS_FILE
+from service_tui.cli.main import STACKS_FILE
+from service_tui.cli.parser import LOG_FILE
 
 pytestmark = pytest.mark.process
 
