@@ -469,6 +469,11 @@ def test_a_folder_that_cannot_be_is_one_line(
 CANNOT = {
     "no key": (["--url", "https://h.example"], "run 'service-tui login --url https://h.example'"),
     "no such profile": (["--profile", "home"], "no profile 'home' (stored: office)"),
+    "a buy for no such profile": (
+        ["buy", "rain", "yes", "5", "--yes", "--profile", "home"],
+        "no profile 'home' (stored: office)",
+    ),
+    "a list of another service": (["status", "--profile", "office"], "only for the embedded"),
     "no address": (["--url", "h.example"], "like https://host"),
     "no host": (["--url", "https://"], "like https://host"),
     "a broken host": (["--url", "https://[::1"], "like https://host"),

@@ -11,7 +11,7 @@ import pytest
 
 from service_tui.app.options import Options
 from service_tui.cli.begin import CannotError, arguments_of, options_of, with_file
-from service_tui.cli.parser import LOG_FILE, USAGE_ERROR
+from service_tui.cli.parser import LISTS, LOG_FILE, USAGE_ERROR
 from service_tui.config import (
     DATA_VARIABLE,
     EXCHANGE_VARIABLE,
@@ -101,7 +101,14 @@ def test_flags_are_taken_as_they_are_given(begin: Start, tmp_path: Path) -> None
         ({"api_url": HERE}, [], (None, None)),
         ({"api_key": "k"}, [], (None, None)),
         ({"api_key": "k", "api_url": HERE}, ["tour"], (None, None)),
-        ({"api_key": "k", "api_url": HERE}, ["doctor"], (None, None)),
+        ({"api_key": "k", "api_url": HERE}, ["doctor"], (HERE, None)),
+        ({"api_key": "k", "api_url": HERE}, ["status"], (HERE, None)),
+        ({"api_key": "k", "api_url": HERE}, ["buy", "rain", "yes", "5"], (HERE, "k")),
+        (
+            {"api_key": "k", "api_url": HERE},
+            ["sell", "rain", "yes", "5", "--url", THERE],
+            (THERE, "k-far"),
+        ),
     ],
 )
 def test_a_key_goes_to_its_own_service_alone(
@@ -110,6 +117,32 @@ def test_a_key_goes_to_its_own_service_alone(
     options = begin.of(**around).options(*words)
 
     assert (options.url, options.api_key) == found
+
+
+OF_A_SERVICE = (
+    "", "web", "halt", "resume", "agent retire ann", "people list", "invite", "quote rain yes 5",
+    "buy rain yes 5", "sell rain yes 5", *LISTS, "report", "export d", "backup", "restore",
+    "verify", "log verify", "replay", "doctor", "keys list", "skills list",
+)  # fmt: skip
+"""Every command that a stored service can be named for."""
+
+
+@pytest.mark.parametrize("line", OF_A_SERVICE)
+@pytest.mark.parametrize("named", ["flag", "file"])
+def test_every_command_is_for_the_service_that_was_named(
+    begin: Start, line: str, named: str
+) -> None:
+    words = line.split()
+    if named == "flag":
+        options = begin.options(*words, "--profile", "far")
+    else:
+        options = begin.says(profile="far").options(*words)
+
+    assert options.url == THERE
+    assert options.data_dir == begin.environment.data_dir / "at-other.example"
+    if line != "doctor":
+        with pytest.raises(CannotError, match=r"no profile 'nope' \(stored: far, near\)"):
+            begin.options(*words, "--profile", "nope")
 
 
 def test_another_service_has_a_folder_of_its_own(begin: Start) -> None:

@@ -2,14 +2,14 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from service_tui.app.address import check_url, folder_of
 from service_tui.app.options import Options
 from service_tui.app.output import print_lines
-from service_tui.cli.parser import LOG_FILE, USAGE_ERROR, check, parse, parser_of
+from service_tui.cli.parser import LOG_FILE, ORDERS, USAGE_ERROR, check, parse, parser_of
 from service_tui.config import (
     DATA_VARIABLE,
     EXCHANGE_VARIABLE,
@@ -25,8 +25,17 @@ from service_tui.terms import Plan
 if TYPE_CHECKING:
     from service_tui.credentials.keys import Profile
 
-OPENS: Final = frozenset({"console", "web", "halt", "resume", "agent", "people", "invite"})
-"""Commands that open a desk, on another service too."""
+OPENS: Final = frozenset({
+    "console",
+    "web",
+    "halt",
+    "resume",
+    "agent",
+    "people",
+    "invite",
+    *ORDERS,
+})
+"""Commands that open a desk, on another service too, with its key."""
 
 LOCAL: Final = frozenset({
     "tour",
@@ -40,7 +49,7 @@ LOCAL: Final = frozenset({
     "completion",
     "db",
 })
-"""Commands that ignore the service that a file names."""
+"""Commands that ignore the service that a file or the environment names."""
 
 SHARED: Final = frozenset({"serve", "db"})
 """Commands that know the database of a shared desk."""
@@ -121,21 +130,9 @@ def _settle(arguments: argparse.Namespace, environment: Environment, file: Confi
 def options_of(arguments: argparse.Namespace, environment: Environment) -> Options:
     """Build the start options: flags first, then the environment, then stored profiles."""
     base = arguments.data_dir or environment.data_dir
-    url, key = arguments.url, environment.api_key
-    wants_remote = url is not None or arguments.profile is not None
-    if not wants_remote and arguments.command in OPENS and environment.api_url and key:
-        url, wants_remote = environment.api_url, True
-    elif not wants_remote and not (environment.api_url and key):
-        # The file belongs to this program: its address alone names the service.
-        url, arguments.profile = (
-            _text(arguments.config_file.values.get(name)) for name in ("url", "profile")
-        )
-        wants_remote = url is not None or arguments.profile is not None
-    if wants_remote and arguments.command in OPENS:
-        url, key = _remote(arguments, environment, url)
+    url, key = _service(arguments, environment)
+    if url is not None and arguments.command in OPENS:
         _check_proxy(url)
-    elif url is not None:
-        url = check_url(url, may_be_plain=environment.allow_insecure)
     if environment.wallet_key:
         _check_wallet_key(environment.wallet_key)
     data_dir = base / folder_of(url) if url else base
@@ -152,7 +149,7 @@ def options_of(arguments: argparse.Namespace, environment: Environment) -> Optio
         config_dir=environment.config_dir,
         log_path=base / LOG_FILE,
         url=url,
-        api_key=key if url else None,
+        api_key=key,
         seed=arguments.seed,
         speed=arguments.speed,
         plan=Plan(arguments.plan) if arguments.plan else None,
@@ -172,6 +169,57 @@ def options_of(arguments: argparse.Namespace, environment: Environment) -> Optio
         **(_of_network(arguments) if arguments.command == "serve" else {}),
         worlds=_of_shared(arguments, "worlds") if arguments.command == "serve" else None,
     )
+
+
+def _service(
+    arguments: argparse.Namespace, environment: Environment
+) -> tuple[str | None, str | None]:
+    """The service that a start is meant for, by flags, else the environment, else the file.
+
+    Returns:
+        Its address, and its key for a command that opens a desk on it; None twice for the embedded
+        service. Every other command reads the folder of that service, and needs no key.
+    """
+    url = arguments.url
+    if url is None and arguments.profile is None and arguments.command not in LOCAL:
+        if environment.api_url and environment.api_key:
+            url = environment.api_url
+        else:
+            # The file belongs to this program: its address alone names the service.
+            url, arguments.profile = (
+                _text(arguments.config_file.values.get(name)) for name in ("url", "profile")
+            )
+    if url is None and arguments.profile is None:
+        return None, None
+    if arguments.command in OPENS:
+        return _remote(arguments, environment, url)
+    try:
+        address = _stored(arguments.profile, environment).url if arguments.profile else url or ""
+    except CannotError:
+        # The doctor lists it among the problems.
+        if arguments.command != "doctor":
+            raise
+        return None, None
+    return check_url(address, may_be_plain=environment.allow_insecure), None
+
+
+def _stored(name: str, environment: Environment) -> "Profile":
+    """The stored service of this name; CannotError if there is none."""
+    stored = _profiles(environment)
+    if name not in stored:
+        names = ", ".join(sorted(stored)) or "none"
+        raise CannotError(f"no profile {name!r} (stored: {names})")
+    return stored[name]
+
+
+def _profiles(environment: Environment) -> "Mapping[str, Profile]":
+    """Every stored service by its name; CannotError if the file cannot be read."""
+    from service_tui.credentials.keys import KeysError, profiles  # noqa: PLC0415
+
+    try:
+        return profiles(environment.config_dir)
+    except KeysError as error:
+        raise CannotError(str(error)) from error
 
 
 def _of_shared(arguments: argparse.Namespace, name: str) -> str | None:
@@ -223,25 +271,17 @@ def _remote(
     arguments: argparse.Namespace, environment: Environment, url: str | None
 ) -> tuple[str, str]:
     """Address and key of another service; a stored key is only used for its own address."""
-    from service_tui.credentials.keys import KeysError, profiles  # noqa: PLC0415
-
-    try:
-        stored = profiles(environment.config_dir)
-    except KeysError as error:
-        raise CannotError(str(error)) from error
     if arguments.profile is not None:
-        profile = stored.get(arguments.profile)
-        if profile is None:
-            names = ", ".join(sorted(stored)) or "none"
-            raise CannotError(f"no profile {arguments.profile!r} (stored: {names})")
+        profile = _stored(arguments.profile, environment)
         return check_url(profile.url, may_be_plain=environment.allow_insecure), _key_of(profile)
-    address = check_url(url or environment.api_url or "", may_be_plain=environment.allow_insecure)
+    address = check_url(url or "", may_be_plain=environment.allow_insecure)
     if environment.api_key and _is_meant_for(environment, address):
         return address, environment.api_key
     file_key, file_url = (_text(arguments.config_file.values.get(name)) for name in (KEY, "url"))
     if file_key and check_url(file_url or "", may_be_plain=True) == address:
         return address, api_key(file_key)
-    match = next((profile for profile in stored.values() if profile.url == address), None)
+    stored = _profiles(environment).values()
+    match = next((profile for profile in stored if profile.url == address), None)
     if match is None:
         raise CannotError(
             f"no key for {address}: set {KEY_VARIABLE}, or run 'service-tui login --url {address}'"

@@ -48,7 +48,10 @@ DAY: Final = (Topic.AGENTS, Topic.FLEET)
 TABLES: Final = (Topic.MARKETS, Topic.POSITIONS, *DAY, Topic.BRIEFING, Topic.RESEARCH)
 """The topics of the tables: prices first, the positions are marked with them."""
 
-ELSEWHERE: Final = "only for the embedded service: open the console with --url for another one"
+ELSEWHERE: Final = (
+    "only for the embedded service, and another one is named by flag, SERVICE_API_URL or "
+    "config.toml: open the console on it"
+)
 SILENT: Final = "the service does not respond: no report"
 
 
