@@ -34,7 +34,7 @@ PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 ONE_RUN = {
     "--help", "--version", "--name", "--replace", "--keyring", "--screenshot", "--repo", "--metric",
     "--unit", "--direction", "--allow-shell", "--in", "--holds", "--agent", "--to", "--empty",
-    "--json", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export", "--return",
+    "--json", "--ids", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export", "--return",
     "--at", "--venue", "--live", "--max-price", "--min-price",
     "--role", "--uses", "--days", "--budget", "--for",
 }  # fmt: skip
@@ -140,6 +140,10 @@ WRONG = {
     'wallet_key = "0x1"': "line 1: wallet_key is kept in no plain file",
     'api_key = "sk_1"': "api_key needs url beside it",
     "seed": "end of document: ",
+    f"seed = {'9' * 5_000}": "a number has more than 4300 digits",
+    'data_dir = "/a\\u0000b"': "line 1: data_dir has a character that cannot be printed",
+    'url = "https://h\\u001b[2J"': "line 1: url has a character that cannot be printed",
+    'profile = "a\\nb"': "line 1: profile has a character that cannot be printed",
     "seed = 1\nseed = 2": "end of document: Cannot overwrite a value",
 }
 

@@ -1,5 +1,6 @@
 """A file that a person writes: what is read of it, and what is said of one that cannot be read."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,6 +33,20 @@ def test_a_folder_and_what_is_no_text_are_refused_with_the_reason(tmp_path: Path
     path.write_bytes(b"\xff")
     with pytest.raises(TomlError, match="no UTF-8 text"):
         read_text(path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "desk.toml")
+    with pytest.raises(TomlError, match="no plain file"):
+        read_text(tmp_path / "desk.toml")
+
+
+@pytest.mark.parametrize("read", [entries, tables])
+def test_a_number_longer_than_python_reads_is_refused_in_a_sentence(
+    read: Callable[[str], object],
+) -> None:
+    with pytest.raises(TomlError, match="a number has more than 4300 digits"):
+        read(f"a = {'7' * 5_000}")
 
 
 @pytest.mark.parametrize("read", [entries, tables])

@@ -3,10 +3,12 @@
 import codecs
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final, NamedTuple, TypeGuard
 
 FILE_MAX: Final = 65_536
@@ -59,12 +61,15 @@ def read_text(path: Path) -> TextFile | None:
         None where there is no file.
 
     Raises:
-        TomlError: it cannot be read, or is too large.
+        TomlError: it is no plain file, cannot be read, or is too large.
     """
     try:
-        with path.open("rb") as file:
-            raw = file.read(FILE_MAX + 1)
+        # Not blocking: a pipe without a writer would be waited for for ever.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
+            if not S_ISREG(mode):
+                raise TomlError("it is no plain file")
+            raw = file.read(FILE_MAX + 1)
         if len(raw) > FILE_MAX:
             raise TomlError(f"it is larger than {FILE_MAX // 1024} KB")
         return TextFile(decoded(raw), mode)
@@ -138,6 +143,9 @@ def _loaded(text: str) -> dict[str, object]:
         raise TomlError(f"{place[2] or place[3]}: {printable(place[1])}") from None
     except RecursionError:
         raise TomlError(_TOO_DEEP) from None
+    except ValueError:
+        # Python reads no number of more digits than this.
+        raise TomlError(f"a number has more than {sys.get_int_max_str_digits()} digits") from None
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
@@ -211,7 +219,7 @@ def _name(line: str) -> str:
     """The flat name that a line of TOML gives to its table or value; empty where it gives none."""
     try:
         found: object = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return ""
     names: list[str] = []
     while _is_table(found) and found:
