@@ -7,10 +7,6 @@ import sys
 from io import TextIOWrapper
 from typing import Final
 
-SIGNALS: Final = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT")
-KILLED: Final = 128
-"""Added to a signal's number it is the exit status. Source: sh(1)."""
-
 NOT_ON_WINDOWS: Final = (
     "service-tui: Windows is not supported. Run service-tui on Linux, or in WSL.\n"
 )
@@ -24,10 +20,11 @@ def main(system: str = os.name) -> None:
         # Before any import of ours: the first that needs POSIX would end in a traceback.
         sys.stderr.write(NOT_ON_WINDOWS)
         sys.exit(NO_SUCH_SYSTEM)
-    for name in SIGNALS:
-        number = getattr(signal, name, None)
+    from service_tui.console.shell.ending import SIGNALS  # noqa: PLC0415
+
+    for number in SIGNALS:
         # A signal that is ignored already (nohup) stays ignored.
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+        if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
     for stream in (sys.stdout, sys.stderr):
         # A folder's name may hold bytes that are no text: shown as such, never a crash.
@@ -64,6 +61,8 @@ def _run(argv: list[str]) -> int:
 
 def _leave(number: int, _: object) -> None:
     """End at once: nothing is open yet, and nothing was changed in the terminal."""
+    from service_tui.console.shell.ending import KILLED  # noqa: PLC0415  (loaded already)
+
     # Not by an exception, which may be swallowed by whatever is being imported.
     os._exit(KILLED + number)
 

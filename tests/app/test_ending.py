@@ -36,6 +36,8 @@ TAKEN = b"\x1b[?2004h"
         ("SIGHUP", DRAWN),
         ("SIGINT", DRAWN),
         ("SIGQUIT", DRAWN),
+        ("SIGUSR2", DRAWN),
+        ("SIGXCPU", ENTERED),
         ("SIGTERM", ENTERED),
         ("SIGINT", ENTERED),
     ],

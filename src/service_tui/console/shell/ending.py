@@ -15,9 +15,16 @@ KILLED: Final = 128
 
 SIGNALS: Final = tuple(
     getattr(signal, name)
-    for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT")
+    for name in (
+        "SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF",
+        "SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT",
+    )
     if hasattr(signal, name)
-)
+)  # fmt: skip
+"""Each signal that would end the process by itself, and leave the terminal as the console has it.
+
+SIGUSR1 writes the stacks of all threads down, SIGPIPE is Python's own, SIGKILL nobody's.
+"""
 
 Step = Callable[[], object]
 
