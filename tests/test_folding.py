@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service_tui.folding import folded, folded_name, folded_with_places
+from service_tui.folding import folded, folded_name, folded_with_places, looks_of
 
 MARKED: Final = (
     "ae\u03b1\u0e01\u0915\u304c\u0301\u0345\u0e35\u0e38\u0e3a\u094d\u200d\ufe0f\u00b2\u0130 "
@@ -113,3 +113,23 @@ def test_a_mark_belongs_to_the_letter_before_it(
 @given(TEXTS)
 def test_the_text_with_places_is_the_folded_text(text: str) -> None:
     assert folded_with_places(text)[0] == folded(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("desk", "d\u0435sk", True),
+        ("desk", "DE\u0405K", True),
+        ("heron", "h\u03b5r\u03bfn", True),
+        ("momentum", "mo mentum", True),
+        ("cop", "\u0441\u043e\u0440", True),
+        ("\u043c\u0438\u0440", "\u043c\u0438\u0440", True),
+        ("\u043c\u0438\u0440", "mir", False),
+        ("desk-1", "desk-2", False),
+        ("heron", "her0n", False),
+    ],
+)
+def test_letters_of_another_alphabet_pass_for_latin_ones(
+    one: str, other: str, *, is_same: bool
+) -> None:
+    assert (looks_of(one) == looks_of(other)) is is_same

@@ -58,6 +58,30 @@ def folded_name(text: str) -> str:
     )
 
 
+_LATIN: Final = str.maketrans(
+    "\u0410\u0430\u0412\u0432\u0415\u0435\u041a\u043a\u041c\u043c\u041d\u043d\u041e\u043e"
+    "\u0420\u0440\u0421\u0441\u0422\u0442\u0423\u0443\u0425\u0445\u0406\u0456\u0408\u0458\u0405\u0455"
+    "\u0501\u04bb\u04cf\u051b\u051d\u0261\u0251\u0391\u03b1\u0392\u03b2\u0395\u03b5\u0396\u0397\u03b7"
+    "\u0399\u03b9\u039a\u03ba\u039c\u039d\u03bd\u039f\u03bf\u03a1\u03c1\u03a4\u03c4\u03a5\u03c5\u03a7\u03c7"
+    "\u03c9\u03f2\u03f3\u0578\u0585\u057d\u0570",
+    "AaBbEeKkMmHhOoPpCcTtYyXxIiJjSsdhlqwgaAaBbEeZHnIiKkMNvOoPpTtYuXxwcjnouh",
+)
+"""Letters of Cyrillic, Greek and Armenian that pass for a Latin one.
+
+# ours: the alphabets that keyboards have. Unicode's own list has thousands of letters, and is no
+part of Python.
+"""
+
+
+def looks_of(name: str) -> str:
+    """A name as the eye takes it in.
+
+    Names of equal looks differ in what is overlooked: capitals, blanks, accents, kinds of quotes,
+    letters of another alphabet.
+    """
+    return "".join(folded_name(name.translate(_LATIN)).split())
+
+
 def folded_with_places(text: str) -> tuple[str, tuple[int, ...]]:
     """The folded text, and of each of its letters the place of the one that it came from."""
     shown: list[str] = []

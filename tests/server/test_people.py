@@ -375,6 +375,25 @@ async def test_a_name_is_given_once(tmp_path: Path, name: str) -> None:
         assert "is or was given" in await owner_of(stage).refused("desk/people", again, status=409)
 
 
+async def test_no_agent_takes_a_name_that_looks_like_anothers(tmp_path: Path) -> None:
+    like = {"name": "her\u043en"}
+    async with open_stage(tmp_path) as stage:
+        await registered(stage)
+        await registered(stage)
+        nobody = Caller(stage, None)
+        why = await nobody.refused("sdk/agents/register", like, status=409)
+        assert why == "the name 'her\u043en' looks like 'heron'"
+        other = Caller(
+            stage, (await nobody.post("sdk/agents/register", {"name": "wren"}))["api_key"]
+        )
+        assert (
+            await other.refused("sdk/agents/me/settings", like, method="PATCH", status=409) == why
+        )
+        assert (await other.post("sdk/agents/me/settings", {"name": "heron"}, "PATCH"))[
+            "name"
+        ] == "heron"
+
+
 @pytest.mark.slow
 async def test_two_who_add_the_same_name_at_once_add_it_once(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:

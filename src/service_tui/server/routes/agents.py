@@ -1,11 +1,14 @@
 """Agents: register, who I am, my own settings."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from service_tui.engine.agents.leash import OWN
 from service_tui.engine.events import AgentRegistered, Event, LeashSet
+from service_tui.folding import looks_of
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.people.invitation_book import no_invitation
+from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import agent_body, claim_url, context_body
 from service_tui.storage.invitations import InvitationRecord
@@ -45,6 +48,7 @@ async def register(request: RequestContext) -> RegisterBody:
     service = request.service
     invitation = _invitation_of(request, body)
     service.check_slot()
+    refuse_lookalike(body.name, (agent.settings.name for agent in request.world.agents.values()))
     key = service.new_key()
     code = service.new_id()
     agent_id = f"agent-{service.new_id()}"
@@ -73,6 +77,21 @@ async def register(request: RequestContext) -> RegisterBody:
         claim_code=agent.claim_code,
         status=AgentStatus.UNCLAIMED,
     )
+
+
+def refuse_lookalike(name: str, known: Iterable[str]) -> None:
+    """Refuse a name that a person would take for another agent's.
+
+    # ours: two agents may have the same name, and lists tell them apart then; a name that only
+    looks the same passes for the other wherever it is read.
+
+    Raises:
+        Denied: 409, with the name that it looks like.
+    """
+    looks = looks_of(name)
+    like = next((one for one in known if one != name and looks_of(one) == looks), None)
+    if like is not None:
+        raise denied(409, f"the name {name!r} looks like {like!r}", "choose another name")
 
 
 def _invitation_of(request: RequestContext, body: RegisterRequest) -> InvitationRecord | None:
@@ -120,6 +139,9 @@ async def patch_me(request: RequestContext) -> AgentSettingsBody:
     """Change the agent's own settings."""
     patch = request.body_as(AgentSettingsPatch)
     changes = patch.changes()
+    if patch.name is not None:
+        others = (one for one in request.world.agents.values() if one is not request.agent)
+        refuse_lookalike(patch.name, (one.settings.name for one in others))
     if changes:
         await request.service.world_store.commit(
             request.world.change(request.agent, changes, request.now)

@@ -38,7 +38,9 @@ def test_who_is_added_has_a_key_of_its_own_and_who_added_it() -> None:
     assert keys["ada"] not in {ada.salt, ada.key_hash}
 
 
-@pytest.mark.parametrize("name", ["ada", "ADA", " a d a", "\uff21da", "owner", "Owner"])
+@pytest.mark.parametrize(
+    "name", ["ada", "ADA", " a d a", "\uff21da", "\u0430da", "owner", "\u043ewner"]
+)
 def test_a_name_that_looks_like_one_that_is_or_was_given_is_refused(name: str) -> None:
     people, _ = roster("ada")
     people.end("ada", AT)

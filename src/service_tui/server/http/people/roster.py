@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.folding import folded_name
+from service_tui.folding import looks_of
 from service_tui.server.http.people.secret_keys import is_secret, new_secret
 from service_tui.server.http.refusals import denied
 from service_tui.storage.people import PersonRecord
@@ -27,11 +27,6 @@ class Person:
 
 
 THE_OWNER: Final = Person(OWNER, PersonRole.OWNER)
-
-
-def _look(name: str) -> str:
-    """A name without what is easily overlooked: the case, blanks, accents, kinds of quotes."""
-    return "".join(folded_name(name).split())
 
 
 class Roster:
@@ -64,8 +59,8 @@ class Roster:
         """
         # ours: also of ended ones, or who comes later would own their agents; by how they look,
         # or two people would be the same in the audit log.
-        taken = {_look(one) for one in (OWNER, *self._records)}
-        if _look(name) in taken:
+        taken = {looks_of(one) for one in (OWNER, *self._records)}
+        if looks_of(name) in taken:
             raise denied(409, f"the name {name!r} is or was given", "choose another name")
         fresh = new_secret(PERSON_KEY_PREFIX)
         self._records[name] = PersonRecord(name, role, fresh.salt, fresh.digest, at, by.name)
