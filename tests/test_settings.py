@@ -34,8 +34,8 @@ PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 ONE_RUN = {
     "--help", "--version", "--name", "--replace", "--keyring", "--screenshot", "--repo", "--metric",
     "--unit", "--direction", "--allow-shell", "--in", "--holds", "--agent", "--to", "--empty",
-    "--json", "--ids", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export", "--return",
-    "--at", "--venue", "--live", "--max-price", "--min-price",
+    "--json", "--ids", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export",
+    "--return", "--at", "--venue", "--live", "--max-price", "--min-price",
     "--role", "--uses", "--days", "--budget", "--for",
 }  # fmt: skip
 """Flags that are about one call: what it does, and where to."""

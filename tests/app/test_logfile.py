@@ -27,6 +27,29 @@ def test_the_log_and_its_folder_are_for_us_alone(
     assert S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+def test_no_text_of_a_service_begins_a_line_of_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "level", root.level)
+    monkeypatch.setattr(root, "handlers", [])
+    forged = (
+        "gone\n2026-01-01 00:00:00,000 INFO service_tui bought\x1b]52;c;eA==\x07\u2028next\r\x85"
+    )
+    keep_log(tmp_path / "data" / "log")
+    logging.getLogger("x").warning("markets: %s", forged)
+    logging.getLogger("x").error("fault", exc_info=ValueError(forged))
+    (handler,) = root.handlers
+    handler.close()
+    first, second, *traceback = (tmp_path / "data" / "log").read_text().splitlines()
+    assert first.endswith(
+        "WARNING x markets: gone 2026-01-01 00:00:00,000 INFO service_tui bought next"
+    )
+    assert second.endswith("ERROR x fault")
+    assert all(one.startswith("  ") for one in traceback)
+    assert "\x1b" not in (tmp_path / "data" / "log").read_text()
+
+
 def test_a_link_in_place_of_the_log_is_not_followed(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("precious")

@@ -7,15 +7,24 @@ import signal
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from types import TracebackType
 from typing import Final
 
 from service_tui.storage.db.lock import open_private, private_directory
 from service_tui.storage.errors import StorageError
+from service_tui.wire.text import line
 
 LOG_BYTES: Final = 2_000_000
 LOGS_KEPT: Final = 2
+MESSAGE_MAX: Final = 4_000
+"""Letters of a record's message; what is longer is cut."""
+
 STACKS_BYTES: Final = 1_000_000
 """A file of stacks that is larger is started again."""
+
+
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+"""What `sys.exc_info` gives."""
 
 
 class LogError(Exception):
@@ -40,7 +49,7 @@ def keep_log(path: Path, level: str = "info") -> None:
         raise LogError(str(error)) from error
     except OSError as error:
         raise LogError(f"cannot write {path}: {error.strerror}") from error
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(OneLine("%(asctime)s %(levelname)s %(name)s %(message)s"))
     threshold = logging.getLevelNamesMapping()[level.upper()]
     logging.basicConfig(level=max(threshold, logging.INFO), handlers=[handler])
     logging.getLogger("service_tui").setLevel(threshold)
@@ -80,6 +89,24 @@ def note_stacks() -> None:
     """Write the current stacks of all threads, if there is a file for them."""
     for descriptor in _stacks:
         faulthandler.dump_traceback(descriptor)
+
+
+class OneLine(logging.Formatter):
+    """One line for each record, whatever text of others is in it: none can forge the next one.
+
+    The lines of a traceback follow indented.
+    """
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's own name
+        """The record's line; its message as harmless text."""
+        record.message = line(record.message, MESSAGE_MAX)
+        return super().formatMessage(record)
+
+    def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - logging's own name
+        """The traceback, none of whose lines looks like a record's."""
+        return "\n".join(
+            f"  {line(one, MESSAGE_MAX)}" for one in super().formatException(ei).splitlines()
+        )
 
 
 class PrivateLog(RotatingFileHandler):
