@@ -187,7 +187,7 @@ async def test_the_list_of_positions_has_the_values_of_the_service_to_the_micro(
             yield connection
 
         listing = LISTINGS["positions"]
-        data = await read_topics(again, asked.options, listing.topics, asked.clock)
+        data = await read_topics(again, asked.options, listing.wanted, asked.clock)
     rows = {row["market"]: row for row in listing.rows(data.state, data.pasts, data.at)}
     assert len(rows) == len(told) == 4
     for position in told:

@@ -29,7 +29,7 @@ def listed(options: Options, name: str, *, find: str = "", limit: int | None = N
         DeskClosedError: the directory cannot be used.
     """
     listing = LISTINGS[name]
-    data = load(options, listing.topics)
+    data = load(options, listing.wanted)
     rows = [row for row in listing.rows(data.state, data.pasts, data.at) if _matches(row, find)]
     return rows if limit is None else rows[:limit]
 

@@ -7,7 +7,7 @@ desk is opened, and no app is built: either takes longer than the report.
 import asyncio
 import logging
 import random
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock, SystemClock
 from service_tui.credentials.keys import KeysError, stored_desk_keys
+from service_tui.desk.agents import past
 from service_tui.desk.agents.skill_runs import known_runs
 from service_tui.desk.audit.exports import agent_rows, as_csv, day_in_markdown, files_of
 from service_tui.desk.audit.new_files import write_files, write_new
@@ -27,7 +28,7 @@ from service_tui.desk.audit.report import Pasts
 from service_tui.desk.changes import Changed
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reduce import reduce
-from service_tui.desk.single_read import read_once
+from service_tui.desk.single_read import Wanted, read_once
 from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
@@ -42,11 +43,13 @@ log = logging.getLogger(__name__)
 OWNER_WAIT_S: Final = 30.0
 """How long another process that owns the directory has to begin serving, or to end."""
 
-DAY: Final = (Topic.AGENTS, Topic.FLEET)
-"""The topics of the day's report, besides the trades of each agent."""
+DAY: Final = Wanted((Topic.AGENTS, Topic.FLEET), past.DAY)
+"""What the day's report is made of."""
 
-TABLES: Final = (Topic.MARKETS, Topic.POSITIONS, *DAY, Topic.BRIEFING, Topic.RESEARCH)
-"""The topics of the tables: prices first, the positions are marked with them."""
+TABLES: Final = Wanted(
+    (Topic.MARKETS, Topic.POSITIONS, *DAY.topics, Topic.BRIEFING, Topic.RESEARCH), past.WHOLE
+)
+"""What the tables are made of: prices first, the positions are marked with them."""
 
 ELSEWHERE: Final = (
     "only for the embedded service, and another one is named by flag, SERVICE_API_URL or "
@@ -131,8 +134,8 @@ def _halt_text(error: OSError) -> str:
     return f"cannot write {error.filename}: {error.strerror}"
 
 
-def load(options: Options, topics: Sequence[Topic]) -> ReportData:
-    """Read topics of the directory's service, and every agent's trades.
+def load(options: Options, wanted: Wanted) -> ReportData:
+    """Read what is wanted of the directory's service.
 
     Raises:
         ReportError: no answer, or the options name another service.
@@ -141,22 +144,22 @@ def load(options: Options, topics: Sequence[Topic]) -> ReportData:
     if options.url is not None:
         raise ReportError(ELSEWHERE)
     with explain_closed_desk():
-        data = asyncio.run(read_from(options, topics, SystemClock()))
+        data = asyncio.run(read_from(options, wanted, SystemClock()))
     # Raised outside the loop: an error that passes open contexts could be wrapped.
     if isinstance(data, str):
         raise ReportError(data)
     return data
 
 
-async def read_from(options: Options, topics: Sequence[Topic], clock: Clock) -> ReportData | str:
-    """Read the topics from the directory's service, or return why that failed."""
+async def read_from(options: Options, wanted: Wanted, clock: Clock) -> ReportData | str:
+    """Read what is wanted from the directory's service, or return why that failed."""
     began = clock.monotonic()
     while True:
         try:
-            return await read_topics(connect_as_owner, options, topics, clock)
+            return await read_topics(connect_as_owner, options, wanted, clock)
         except DirectoryLockedError:
             # Another report ends soon; a process that stays publishes its address.
-            data = await _read_from_owner(options, topics, clock)
+            data = await _read_from_owner(options, wanted, clock)
         if data is not None:
             return data
         if clock.monotonic() - began >= OWNER_WAIT_S:
@@ -164,23 +167,24 @@ async def read_from(options: Options, topics: Sequence[Topic], clock: Clock) -> 
         await clock.sleep(AGAIN_S)
 
 
-async def _read_from_owner(
-    options: Options, topics: Sequence[Topic], clock: Clock
-) -> ReportData | None:
-    """Read the topics from the directory's owner; None while it does not answer."""
+async def _read_from_owner(options: Options, wanted: Wanted, clock: Clock) -> ReportData | None:
+    """Read what is wanted from the directory's owner; None while it does not answer."""
     if address_of(options.data_dir) is None:
         return None
     try:
-        return await read_topics(connect_to_owner, options, topics, clock)
+        return await read_topics(connect_to_owner, options, wanted, clock)
     except (ServiceError, KeysError) as error:
         log.warning("the owner did not respond: %s", error)
         return None
 
 
 async def read_topics(
-    connect: Connect, options: Options, topics: Sequence[Topic], clock: Clock
+    connect: Connect,
+    options: Options,
+    wanted: Wanted,
+    clock: Clock,
 ) -> ReportData:
-    """Read some topics and every agent's trades over a connection."""
+    """Read what is wanted over a connection."""
     service = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
     state = DeskState(service=service)
     for run in known_runs(options.data_dir):
@@ -188,7 +192,7 @@ async def read_topics(
     rng = random.SystemRandom()
     async with connect(options, clock) as (client, database):
         context = DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
-        state, pasts = await read_once(state, context, topics)
+        state, pasts = await read_once(state, context, wanted)
         return ReportData(state, pasts, clock.now())
 
 

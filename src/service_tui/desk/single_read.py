@@ -1,9 +1,8 @@
 """Reads the service once without running a desk: its readings, without its loops."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from service_tui.desk.agents.past import pasts_of
+from service_tui.desk.agents.past import PastPart, pasts_of
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.facts import Fact, ServiceAnswered
 from service_tui.desk.feed.poller_memory import PollerMemory
@@ -15,15 +14,25 @@ from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one look at the service reads: topics in this order, then parts of each agent's past."""
+
+    topics: tuple[Topic, ...]
+    parts: frozenset[PastPart] = frozenset()
+
+
 async def read_once(
-    initial: DeskState, context: DeskContext, topics: Sequence[Topic]
+    initial: DeskState,
+    context: DeskContext,
+    wanted: Wanted,
 ) -> tuple[DeskState, Pasts]:
     """State after one reading of each topic, and the past of every agent; nothing is stored.
 
     Args:
         initial: what is known without a request.
         context: the service, and what a desk is opened with.
-        topics: topics to read, in this order.
+        wanted: what is read.
 
     Returns:
         What is known then.
@@ -46,9 +55,10 @@ async def read_once(
         emit=emit,
         refresh=lambda _: None,
     )
-    for topic in topics:
-        facts, latency_s = await READINGS[topic](ports, PollerMemory())
+    for topic in wanted.topics:
+        # Trades come with the past of each agent, and not once more as fills.
+        facts, latency_s = await READINGS[topic](ports, PollerMemory(fills=None))
         for fact in facts:
             emit(fact)
         emit(ServiceAnswered(topic, ports.now(), latency_s or 0.0, context.client.skew_s))
-    return replace(state, from_cache=False), await pasts_of(ports)
+    return replace(state, from_cache=False), await pasts_of(ports, wanted.parts)

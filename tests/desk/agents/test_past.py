@@ -141,3 +141,17 @@ async def test_positions_are_read_of_the_same_agent_and_whole(
 def filled_row() -> Any:
     kind: Any = PositionsBody.model_fields["positions"].annotation
     return filled(kind.__args__[0], 5, status="active")
+
+
+async def test_nothing_is_read_that_nobody_wants_or_that_never_was() -> None:
+    service = Service(a_1=[(page(row(1)), 0)], a_2=[])
+    assert await pasts_of(service.on.ports, frozenset()) == {}
+    assert service.asked == []
+    assert TWO.fleet is not None
+    first, second = TWO.fleet.agents
+    idle = replace(second, trades_count=0, positions_count=0, venues=())
+    state = replace(TWO, fleet=replace(TWO.fleet, agents=(first, idle)))
+    service = Service(state, a_1=[(page(row(1)), 0)])
+    found = await pasts_of(service.on.ports, frozenset({past.PastPart.TRADES}))
+    assert [len(found[name].trades) for name in ("a-1", "a-2")] == [1, 0]
+    assert [name for name, _ in service.asked] == ["a-1"]

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from kit.service.stage import Stage, first_state, open_stage
+from service_tui.desk.agents.past import WHOLE
 from service_tui.desk.audit.exports import files_of
 from service_tui.desk.audit.report import day_reports
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.positions import pages as position_pages
-from service_tui.desk.single_read import read_once
+from service_tui.desk.single_read import Wanted, read_once
 from service_tui.desk.slices.topics import Topic
 from service_tui.engine import world as world_room
 from service_tui.engine.amm.exchange import Order
@@ -51,7 +52,7 @@ async def test_no_trade_and_no_position_of_a_long_life_is_left_out(
             stage.client, stage.database, stage.clock, lambda: "id", random.Random(1)
         )
         topics = (Topic.MARKETS, Topic.POSITIONS, Topic.AGENTS, Topic.FLEET)
-        state, pasts = await read_once(first_state(), around, topics)
+        state, pasts = await read_once(first_state(), around, Wanted(topics, WHOLE))
         now = stage.clock.now()
         files = files_of(state, now, pasts)
         trades = json.loads(files["trades.json"])

@@ -1,6 +1,8 @@
-"""Trades and positions of every agent, present and past, for an export or a report."""
+"""The past of every agent: trades, positions and the day's P&L, for an export or a report."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum, auto
 from typing import Final
 
 from service_tui.client.errors import ServiceError
@@ -10,7 +12,8 @@ from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.pages import EndedRows, all_positions
 from service_tui.desk.positions.translate import position_views
-from service_tui.desk.slices.agents import AgentDetailView
+from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.wire_values import amount
 from service_tui.terms import TRADES_PAGE_MAX, VENUE_NAMES, Venue
 from service_tui.units import Micros, Timestamp
@@ -28,23 +31,56 @@ PAGES_MAX: Final = 10_000
 """ours: two million trades of an agent, so that an answer without an end comes to one."""
 
 
-async def pasts_of(ports: Ports) -> Mapping[str, AgentDetailView]:
-    """Trades and positions of every agent of the embedded service, by agent id.
+class PastPart(Enum):
+    """A part of an agent's past; each is a call or more for each agent."""
+
+    TRADES = auto()
+    POSITIONS = auto()
+    REALIZED = auto()
+
+
+WHOLE: Final = frozenset(PastPart)
+DAY: Final = frozenset({PastPart.TRADES, PastPart.REALIZED})
+"""What the day's summary is made of."""
+
+
+async def pasts_of(
+    ports: Ports, parts: frozenset[PastPart] = WHOLE
+) -> Mapping[str, AgentDetailView]:
+    """The past of every agent of the embedded service, by agent id.
+
+    Args:
+        ports: the service, and the fleet as it was read.
+        parts: what is read; the rest is empty.
 
     Returns:
         All agents; one whose trades cannot be read now has none, and a problem with the reason.
     """
     fleet = ports.state().fleet
     details: dict[str, AgentDetailView] = {}
-    for agent in () if fleet is None else fleet.agents:
+    for agent in () if fleet is None or not parts else fleet.agents:
+        if not (agent.trades_count or agent.positions_count or agent.venues):
+            details[agent.agent_id] = AgentDetailView(agent.agent_id, (), ())
+            continue
         try:
-            details[agent.agent_id] = await _past_of(ports, agent.agent_id)
+            details[agent.agent_id] = await _past_of(ports, agent.agent_id, parts)
         except ServiceError as error:
             details[agent.agent_id] = AgentDetailView(agent.agent_id, (), (), str(error))
     return details
 
 
-async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
+async def _past_of(ports: Ports, agent_id: str, parts: frozenset[PastPart]) -> AgentDetailView:
+    past = AgentDetailView(agent_id, (), ())
+    if PastPart.TRADES in parts:
+        past = replace(past, trades=await _trades_of(ports, agent_id))
+    if PastPart.POSITIONS in parts:
+        past = replace(past, positions=await _positions_of(ports, agent_id))
+    if PastPart.REALIZED in parts:
+        past = replace(past, realized_today=await _realized_today(ports, agent_id))
+    return past
+
+
+async def _trades_of(ports: Ports, agent_id: str) -> tuple[ReasonedTradeView, ...]:
     """Read all pages of one agent; a row that moved to the next page meanwhile counts once."""
     rows: dict[str, TradeRow] = {}
     for offset in range(0, PAGES_MAX * TRADES_PAGE_MAX, TRADES_PAGE_MAX):
@@ -54,16 +90,16 @@ async def _past_of(ports: Ports, agent_id: str) -> AgentDetailView:
         # A row that could not be read stood on the page all the same.
         if len(reply.answer.trades) + reply.dropped < TRADES_PAGE_MAX:
             break
-    trades = tuple(reasoned_trade_view(row) for row in rows.values())
+    return tuple(reasoned_trade_view(row) for row in rows.values())
 
+
+async def _positions_of(ports: Ports, agent_id: str) -> tuple[PositionView, ...]:
     async def read_page(query: PositionsQuery) -> Reply[PositionsBody]:
         path = {"agent_id": agent_id}
         return await ports.client.call(DESK_AGENT_POSITIONS, path=path, query=query)
 
     held = await all_positions(read_page, EndedRows(), whole=True)
-    positions = tuple(view for row in held.rows for view in position_views(row, None))
-    realized = await _realized_today(ports, agent_id)
-    return AgentDetailView(agent_id, trades, (), positions=positions, realized_today=realized)
+    return tuple(view for row in held.rows for view in position_views(row, None))
 
 
 async def _realized_today(ports: Ports, agent_id: str) -> tuple[tuple[Venue, Micros], ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from service_tui.desk.agents.past import DAY, PastPart
 from service_tui.desk.audit.exports import (
     Row,
     Rows,
@@ -20,6 +21,7 @@ from service_tui.desk.audit.exports import (
 )
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.freshness import is_answered
+from service_tui.desk.single_read import Wanted
 from service_tui.desk.slices.account import AccountView
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView
@@ -35,9 +37,9 @@ Maker = Callable[[DeskState, Pasts, Timestamp], Rows]
 
 @dataclass(frozen=True, slots=True)
 class ScriptList:
-    """One command: the topics that are read, the rows, and the keys shown as a table."""
+    """One command: what is read, the rows, and the keys shown as a table."""
 
-    topics: tuple[Topic, ...]
+    wanted: Wanted
     rows: Maker
     columns: tuple[str, ...]
 
@@ -174,41 +176,42 @@ def fill_rows(state: DeskState, pasts: Pasts) -> Rows:
 
 LISTINGS: Final[Mapping[str, ScriptList]] = {
     "status": ScriptList(
-        (Topic.ACCOUNT, Topic.POSITIONS, Topic.ORDERS, Topic.MONITORS, Topic.FLEET, Topic.WORLD),
+        Wanted((Topic.ACCOUNT, Topic.POSITIONS, Topic.ORDERS, Topic.MONITORS, Topic.FLEET,
+                Topic.WORLD)),
         lambda state, _pasts, _now: [status_row(state)],
         (),
     ),
     "markets": ScriptList(
-        (Topic.MARKETS,),
+        Wanted((Topic.MARKETS,)),
         lambda state, _pasts, _now: market_rows(state),
         ("market", "yes", "change_24h", "volume_24h", "ends", "question"),
     ),
     # Without the markets: a position comes with its price whole, and one of a list is rounded.
     "positions": ScriptList(
-        (Topic.ACCOUNT, Topic.POSITIONS),
+        Wanted((Topic.ACCOUNT, Topic.POSITIONS)),
         lambda state, _pasts, _now: open_positions(state),
         ("market", "side", "shares", "average", "mark_price", "exit_value", "unrealized",
          "realized", "to_redeem", "money", "question"),
     ),
     "orders": ScriptList(
-        (Topic.ORDERS,),
+        Wanted((Topic.ORDERS,)),
         lambda state, _pasts, _now: order_rows(state),
         ("order", "action", "side", "shares", "price", "type", "reserved", "money", "expires",
          "question"),
     ),
     "fills": ScriptList(
-        (Topic.AGENTS,),
+        Wanted((Topic.AGENTS,), frozenset({PastPart.TRADES})),
         lambda state, pasts, _now: fill_rows(state, pasts),
         ("at", "agent", "action", "side", "shares", "average", "cost", "fee", "pnl", "money",
          "question"),
     ),
     "agents": ScriptList(
-        (Topic.AGENTS, Topic.FLEET),
+        Wanted((Topic.AGENTS, Topic.FLEET), DAY),
         agent_rows,
         (),
     ),
     "alerts": ScriptList(
-        (Topic.MONITORS,),
+        Wanted((Topic.MONITORS,)),
         lambda state, _pasts, _now: alert_rows(state),
         ("at", "side", "reason", "trigger_price", "shares", "state", "question"),
     ),

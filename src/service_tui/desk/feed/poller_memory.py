@@ -41,8 +41,9 @@ class PollerMemory:
 
     `needs_plain_names`: the service refused the query that reads markets of all states at once.
     `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for the
-    wallet, or for open orders. `ended` are positions that need no second reading. `markets` and
-    `detail` are what was made of the last answers.
+    wallet, or for open orders. `ended` are positions that need no second reading. `fills`
+    is None where nobody asks for fills beside the agents. `markets` and `detail` are what was made
+    of the last answers.
     """
 
     market_id: str | None = None
@@ -53,7 +54,7 @@ class PollerMemory:
     without_orders: bool = False
     reactor: ReactorWatch = field(default_factory=ReactorWatch)
     ended: EndedRows = field(default_factory=EndedRows)
-    fills: FillsWatch = field(default_factory=FillsWatch)
+    fills: FillsWatch | None = field(default_factory=FillsWatch)
     markets: LastMade[tuple[MarketView, ...]] = field(
         default_factory=LastMade[tuple[MarketView, ...]]
     )

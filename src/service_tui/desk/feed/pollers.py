@@ -293,7 +293,8 @@ async def read_agents(ports: Ports, memory: PollerMemory) -> Read:
     """Read all agents of the embedded service, its account, and fills not streamed."""
     reply = await ports.client.call(DESK_AGENTS)
     fleet = fleet_view(reply.answer)
-    return [Changed(fleet), *await read_fills(ports, memory.fills, fleet)], reply.latency_s
+    fills = () if memory.fills is None else await read_fills(ports, memory.fills, fleet)
+    return [Changed(fleet), *fills], reply.latency_s
 
 
 async def read_reactor(ports: Ports, watched: PollerMemory) -> Read:
