@@ -7,6 +7,7 @@ from kit.terminal.own import COLUMNS, LINES, own_terminal
 from service_tui.app.picture import BADGE, PICTURE_FILE
 from service_tui.cli.main import STACKS_FILE
 from service_tui.cli.parser import LOG_FILE
+from service_tui.console.shell.terminal import HEIGHT_MAX
 
 pytestmark = pytest.mark.process
 
@@ -97,6 +98,25 @@ def test_a_console_that_was_stopped_without_notice_goes_on_with_one_reader_and_e
         assert run.wait(30) == 0
         assert run.left_behind() == []
     assert b"Current thread" not in (data / STACKS_FILE).read_bytes()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory is read in /proc")
+def test_a_window_of_a_size_that_none_has_takes_no_more_memory_than_a_large_one(
+    data: Path,
+) -> None:
+    with own_terminal(data.parent, "--data-dir", str(data)) as run:
+        run.read_until(b"online")
+        run.shown = b""
+        run.resize(65_535, 65_535)
+        # Its last line lies below the part that is painted.
+        run.read_until(f"\x1b[{HEIGHT_MAX};".encode())
+        assert run.memory() < 800_000_000
+        run.shown = b""
+        run.resize(COLUMNS, LINES)
+        run.read_until(b"online")
+        run.type("\x11")
+        assert run.wait(60) == 0
+        assert run.left_behind() == []
 
 
 def test_a_terminal_that_reports_its_size_is_not_asked_to_count_pixels(data: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 from textual import constants, events
 from textual.app import App
+from textual.geometry import Size
 from textual.message import Message
 
 from kit.console.textual_private import read_by
@@ -378,3 +379,19 @@ def test_a_stop_without_notice_never_leaves_two_threads_that_read(
     it._sigcont_application()
     takes = ["took it"] if is_restarted else []
     assert did == (["gave it back", *takes] if is_restarted and is_reading else takes)
+
+
+@pytest.mark.parametrize(
+    ("told", "painted"),
+    [
+        (Size(120, 40), Size(120, 40)),
+        (Size(1, 1), Size(1, 1)),
+        (Size(terminal.WIDTH_MAX, terminal.HEIGHT_MAX), Size(2_000, 1_000)),
+        (Size(65_535, 65_535), Size(2_000, 1_000)),
+        (Size(80, 65_535), Size(80, 1_000)),
+        (Size(0, 40), None),
+        (Size(120, -1), None),
+    ],
+)
+def test_of_a_window_no_more_is_painted_than_a_window_has(told: Size, painted: Size | None) -> None:
+    assert terminal.of_a_window(told) == painted

@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import sys
 import termios
@@ -66,6 +67,17 @@ class OwnTerminal:
 
     def type(self, keys: str) -> None:
         os.write(self._descriptor, keys.encode())
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the window another size, and tell the program."""
+        size = struct.pack("HHHH", height, width, 0, 0)
+        fcntl.ioctl(self._descriptor, termios.TIOCSWINSZ, size)
+        self.kill(signal.SIGWINCH)
+
+    def memory(self) -> int:
+        """Bytes that the program has in memory."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def kill(self, number: int) -> None:
         os.kill(self.pid, number)

@@ -25,7 +25,7 @@ from service_tui.console.keys import cap
 from service_tui.console.messages import Copied, ThemeTried, ToastMessage
 from service_tui.console.shell import fatal
 from service_tui.console.shell.ending import KILLED, Ending, Signals
-from service_tui.console.shell.terminal import Losable, Terminal
+from service_tui.console.shell.terminal import Losable, Terminal, of_a_window
 from service_tui.console.theme import Themes, variable_defaults
 from service_tui.console.widgets.dialog import Covered
 
@@ -169,6 +169,11 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
             log.warning("no picture of the last screen: %s", type(error).__name__)
             return
         self.picture = tuple(strip.text.rstrip() for strip in strips)
+
+    @property
+    def size(self) -> Size:
+        """The painted part of the window, also before the driver has reported its size."""
+        return of_a_window(super().size) or super().size
 
     def get_driver_class(self) -> type[Driver]:
         """Our driver with a terminal or a browser; Textual's choice elsewhere."""

@@ -26,6 +26,7 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Size
 from textual.message import Message
 
 log = logging.getLogger(__name__)
@@ -271,21 +272,32 @@ def lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
     return partial(getincrementaldecoder(encoding), errors="replace")
 
 
-def is_of_a_window(width: int, height: int) -> bool:
-    """Whether a window can have this size, in cells."""
-    return 0 < width <= WIDTH_MAX and 0 < height <= HEIGHT_MAX
+def of_a_window(size: Size) -> Size | None:
+    """The part of a window's size that is painted, in cells: more takes hours and all memory.
+
+    Returns:
+        The size within the bounds; None for what no window has.
+    """
+    width, height = size
+    if width <= 0 or height <= 0:
+        return None
+    return Size(min(width, WIDTH_MAX), min(height, HEIGHT_MAX))
 
 
 class Losable(Driver):
-    """A driver that reports a lost terminal once, and drops sizes that no window has."""
+    """A driver that reports a lost terminal once, and keeps the window's size within bounds."""
 
     on_lost: Callable[[], object] | None = None
     """Called once, on the loop, when nothing can be written any more."""
 
     def process_message(self, message: Message) -> None:
-        """Post a message, except a size that no window has: painting it takes hours."""
-        if isinstance(message, events.Resize) and not is_of_a_window(*message.size):
-            return
+        """Post a message; of a size what can be painted, and nothing of one that no window has."""
+        if isinstance(message, events.Resize):
+            size = of_a_window(message.size)
+            if size is None:
+                return
+            if size != message.size:
+                message = events.Resize(size, size)
         super().process_message(message)
 
     def send_message(self, message: Message) -> None:
@@ -331,6 +343,11 @@ class Terminal(Losable, LinuxDriver):
                 thread._queue.put(data, timeout=CHECK_AGAIN_S)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
                 return
         self.report_lost()
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """The painted part of the window: this size reaches the app without `process_message`."""
+        size = Size(*super()._get_terminal_size())
+        return of_a_window(size) or size
 
     def _enable_mouse_pixels(self) -> None:
         """Ask for nothing: not every terminal that reports its size counts pixels when asked."""
