@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -461,6 +462,19 @@ def test_a_folder_that_cannot_be_is_one_line(
     assert refusal.format(where=where) in line
     assert "--data-dir" in line
     assert SECRET not in line
+
+
+def test_pages_are_not_given_the_wallets_key_and_it_is_said(
+    run: Callable[..., Ran], tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        words = ["web", "--port", port, "--data-dir", str(tmp_path / "d")]
+        done = run(*words, WALLET_PRIVATE_KEY="0x" + "7" * 64)
+    assert done.code == 1
+    assert "WALLET_PRIVATE_KEY stays here" in done.out
+    assert f"cannot use port {port}" in done.err
+    assert "7777" not in done.out + done.err
 
 
 # -- other services -----------------------------------------------------------------------------

@@ -44,6 +44,12 @@ STOP_S: Final = 5.0
 
 NAMES: Final = (HOST, "localhost")
 
+NO_WALLET: Final = (
+    "WALLET_PRIVATE_KEY stays here: pages sign with a key of 'service-tui keys', unlocked in the "
+    "page"
+)
+"""# ours: whoever has the address of the pages must not sign with a key that nobody unlocked."""
+
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; font-src 'self'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self' ws://{host}; "
@@ -180,6 +186,8 @@ def open_web(options: Options, flags: Sequence[str], port: int) -> None:
         PortTakenError: another program uses the port.
         DeskClosedError: the data directory cannot be used; gives the reason and the fix.
     """
+    if options.wallet_key:
+        print_lines(NO_WALLET)
     token = secrets.token_urlsafe(TOKEN_BYTES)
     try:
         listener = bind(port)
