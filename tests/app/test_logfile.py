@@ -1,5 +1,7 @@
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
 
@@ -8,46 +10,46 @@ import pytest
 from service_tui.app.logfile import LogError, keep_log
 from service_tui.cli import main as cli
 
+
+@contextmanager
+def kept(path: Path) -> Iterator[logging.Logger]:
+    """Log to a file for a while."""
+    root = logging.getLogger()
+    before, level = root.handlers, root.level
+    root.handlers = []
+    try:
+        keep_log(path)
+        yield logging.getLogger("x")
+        root.handlers[0].close()
+    finally:
+        root.handlers = before
+        root.setLevel(level)
+
+
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 
 
-def test_the_log_and_its_folder_are_for_us_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "level", root.level)
-    monkeypatch.setattr(root, "handlers", [])
+def test_the_log_and_its_folder_are_for_us_alone(tmp_path: Path) -> None:
     path = tmp_path / "data" / "log"
-    keep_log(path)
-    logging.getLogger("x").warning("said")
-    (handler,) = root.handlers
-    handler.close()
+    with kept(path) as log:
+        log.warning("said")
     assert path.read_text().endswith("WARNING x said\n")
     assert S_IMODE(path.stat().st_mode) == 0o600
     assert S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_no_text_of_a_service_begins_a_line_of_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "level", root.level)
-    monkeypatch.setattr(root, "handlers", [])
-    forged = (
-        "gone\n2026-01-01 00:00:00,000 INFO service_tui bought\x1b]52;c;eA==\x07\u2028next\r\x85"
-    )
-    keep_log(tmp_path / "data" / "log")
-    logging.getLogger("x").warning("markets: %s", forged)
-    logging.getLogger("x").error("fault", exc_info=ValueError(forged))
-    (handler,) = root.handlers
-    handler.close()
-    first, second, *traceback = (tmp_path / "data" / "log").read_text().splitlines()
-    assert first.endswith(
-        "WARNING x markets: gone 2026-01-01 00:00:00,000 INFO service_tui bought next"
-    )
+def test_no_text_of_a_service_begins_a_line_of_the_log(tmp_path: Path) -> None:
+    dated = "2026-01-01 00:00:00,000 INFO service_tui bought"
+    forged = f"gone\n{dated}\x1b]52;c;eA==\x07\u2028next\r\x85"
+    path = tmp_path / "data" / "log"
+    with kept(path) as log:
+        log.warning("markets: %s", forged)
+        log.error("fault", exc_info=ValueError(forged))
+    first, second, *traceback = path.read_text().splitlines()
+    assert first.endswith(f"WARNING x markets: gone {dated} next")
     assert second.endswith("ERROR x fault")
     assert all(one.startswith("  ") for one in traceback)
-    assert "\x1b" not in (tmp_path / "data" / "log").read_text()
+    assert "\x1b" not in path.read_text()
 
 
 def test_a_link_in_place_of_the_log_is_not_followed(tmp_path: Path) -> None:

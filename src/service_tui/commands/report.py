@@ -20,15 +20,16 @@ from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock, SystemClock
 from service_tui.credentials.keys import KeysError, stored_desk_keys
-from service_tui.desk.agents import past
 from service_tui.desk.agents.skill_runs import known_runs
+from service_tui.desk.audit import wanted as parts
 from service_tui.desk.audit.exports import agent_rows, as_csv, day_in_markdown, files_of
 from service_tui.desk.audit.new_files import write_files, write_new
 from service_tui.desk.audit.report import Pasts
+from service_tui.desk.audit.wanted import Wanted
 from service_tui.desk.changes import Changed
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reduce import reduce
-from service_tui.desk.single_read import Wanted, read_once
+from service_tui.desk.single_read import read_once
 from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
@@ -43,11 +44,11 @@ log = logging.getLogger(__name__)
 OWNER_WAIT_S: Final = 30.0
 """How long another process that owns the directory has to begin serving, or to end."""
 
-DAY: Final = Wanted((Topic.AGENTS, Topic.FLEET), past.DAY)
+DAY: Final = Wanted((Topic.AGENTS, Topic.FLEET), parts.DAY)
 """What the day's report is made of."""
 
 TABLES: Final = Wanted(
-    (Topic.MARKETS, Topic.POSITIONS, *DAY.topics, Topic.BRIEFING, Topic.RESEARCH), past.WHOLE
+    (Topic.MARKETS, Topic.POSITIONS, *DAY.topics, Topic.BRIEFING, Topic.RESEARCH), parts.WHOLE
 )
 """What the tables are made of: prices first, the positions are marked with them."""
 

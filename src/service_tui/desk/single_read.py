@@ -1,25 +1,17 @@
 """Reads the service once without running a desk: its readings, without its loops."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from service_tui.desk.agents.past import PastPart, pasts_of
+from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.audit.report import Pasts
+from service_tui.desk.audit.wanted import Wanted
 from service_tui.desk.facts import Fact, ServiceAnswered
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.feed.pollers import READINGS
 from service_tui.desk.ports import DeskContext, Ports
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What one look at the service reads: topics in this order, then parts of each agent's past."""
-
-    topics: tuple[Topic, ...]
-    parts: frozenset[PastPart] = frozenset()
 
 
 async def read_once(

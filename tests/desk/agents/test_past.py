@@ -14,6 +14,7 @@ from service_tui.client.reply import Reply
 from service_tui.desk.agents import past
 from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.agents.translate import reasoned_trade_view
+from service_tui.desk.audit.wanted import PastPart
 from service_tui.desk.positions.translate import position_views
 from service_tui.desk.slices.agents import AgentDetailView
 from service_tui.terms import TRADES_PAGE_MAX
@@ -152,6 +153,6 @@ async def test_nothing_is_read_that_nobody_wants_or_that_never_was() -> None:
     idle = replace(second, trades_count=0, positions_count=0, venues=())
     state = replace(TWO, fleet=replace(TWO.fleet, agents=(first, idle)))
     service = Service(state, a_1=[(page(row(1)), 0)])
-    found = await pasts_of(service.on.ports, frozenset({past.PastPart.TRADES}))
+    found = await pasts_of(service.on.ports, frozenset({PastPart.TRADES}))
     assert [len(found[name].trades) for name in ("a-1", "a-2")] == [1, 0]
     assert [name for name, _ in service.asked] == ["a-1"]

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import Enum, auto
 from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.client.reply import Reply
 from service_tui.desk.agents.translate import reasoned_trade_view
+from service_tui.desk.audit.wanted import WHOLE, PastPart
 from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.pages import EndedRows, all_positions
@@ -29,19 +29,6 @@ from service_tui.wire.trades import TradeRow, TradesQuery
 
 PAGES_MAX: Final = 10_000
 """ours: two million trades of an agent, so that an answer without an end comes to one."""
-
-
-class PastPart(Enum):
-    """A part of an agent's past; each is a call or more for each agent."""
-
-    TRADES = auto()
-    POSITIONS = auto()
-    REALIZED = auto()
-
-
-WHOLE: Final = frozenset(PastPart)
-DAY: Final = frozenset({PastPart.TRADES, PastPart.REALIZED})
-"""What the day's summary is made of."""
 
 
 async def pasts_of(

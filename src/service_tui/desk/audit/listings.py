@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.desk.agents.past import DAY, PastPart
 from service_tui.desk.audit.exports import (
     Row,
     Rows,
@@ -20,8 +19,8 @@ from service_tui.desk.audit.exports import (
     trade_rows,
 )
 from service_tui.desk.audit.report import Pasts
+from service_tui.desk.audit.wanted import DAY, PastPart, Wanted
 from service_tui.desk.freshness import is_answered
-from service_tui.desk.single_read import Wanted
 from service_tui.desk.slices.account import AccountView
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView

@@ -1,0 +1,28 @@
+"""What one look at the service reads for a list, a report or an export."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from service_tui.desk.slices.topics import Topic
+
+
+class PastPart(Enum):
+    """A part of an agent's past; each is a call or more for each agent."""
+
+    TRADES = auto()
+    POSITIONS = auto()
+    REALIZED = auto()
+
+
+WHOLE: Final = frozenset(PastPart)
+DAY: Final = frozenset({PastPart.TRADES, PastPart.REALIZED})
+"""What the day's summary is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Topics in the order in which they are read, then parts of each agent's past."""
+
+    topics: tuple[Topic, ...]
+    parts: frozenset[PastPart] = frozenset()
