@@ -13,6 +13,7 @@ from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
+from service_tui.storage.kept_tokens import KeptTokens
 
 
 async def read_once(
@@ -45,6 +46,7 @@ async def read_once(
         state=lambda: state,
         emit=emit,
         refresh=lambda _: None,
+        tokens=KeptTokens(context.database),
     )
     for topic in topics:
         facts, latency_s = await READINGS[topic](ports, PollerMemory())

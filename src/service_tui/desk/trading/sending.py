@@ -87,6 +87,11 @@ async def send(
         reason = Reason(f"nothing sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
         await settle(ports, ticket, TicketState.FAILED, reason)
         return None
+    except StorageError as error:
+        # What binds a later sale was not kept, or cannot be read.
+        reason = Reason(f"nothing sent: {error}", Fix.FREE_DISK)
+        await settle(ports, ticket, TicketState.FAILED, reason)
+        return None
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
     ports.emit(Changed(ticket))
     try:
@@ -135,6 +140,10 @@ def _unsigned_fix(error: SigningError) -> Fix:
             return Fix.NEW_TICKET
         case PolicyRefusedError(rule=Rule.PRICE):
             return Fix.WAIT_FOR_BOOK
+        case PolicyRefusedError(rule=Rule.UNSEEN | Rule.FEE):
+            return Fix.CONFIRM_SHOWN
+        case PolicyRefusedError(rule=Rule.TOKEN):
+            return Fix.TRADE_ELSEWHERE
         case _:
             return Fix.SEE_WALLET
 
