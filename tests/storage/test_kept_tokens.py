@@ -12,6 +12,7 @@ from service_tui.storage.kept_tokens import Holding, KeptToken, KeptTokens
 from service_tui.storage.opening import open_database
 
 NOW = 1_800_000_000.0
+EIGHT = "8"
 PLACE = Holding(market_id="m", side="yes", venue="evm_venue", wallet="0xa")
 KEPT = KeptToken(
     market_id="m", side="yes", venue="evm_venue", wallet="0xa",
@@ -23,7 +24,7 @@ async def test_the_first_token_of_a_holding_stays(database: Database) -> None:
     tokens = KeptTokens(database)
     assert tokens.find(PLACE) is None
     await tokens.keep(KEPT)
-    await tokens.keep(replace(KEPT, token="8", neg_risk=False, at=NOW + 1, fee_rate_bps=900))
+    await tokens.keep(replace(KEPT, token=EIGHT, neg_risk=False, at=NOW + 1, fee_rate_bps=900))
     assert tokens.find(PLACE) == KEPT
     others = ("market_id", "n"), ("side", "no"), ("venue", "sim"), ("wallet", "0xb")
     for name, other in others:
@@ -51,7 +52,7 @@ async def test_what_another_console_kept_first_binds_here(
     other = open_database(beside, now=NOW, lock=lock)
     nothing = tmp_path / "nothing" / DATABASE_FILE
     tokens = KeptTokens(database, lambda: (nothing, other.path))
-    await tokens.keep(replace(KEPT, token="8"))
+    await tokens.keep(replace(KEPT, token=EIGHT))
     earlier = replace(KEPT, at=NOW - 1)
     await KeptTokens(other).keep(earlier)
     assert tokens.find(PLACE) == earlier
@@ -60,4 +61,4 @@ async def test_what_another_console_kept_first_binds_here(
     assert tokens.find(PLACE) == earlier
     # One that is no database of ours counts as none.
     other.path.write_bytes(b"nothing")
-    assert tokens.find(PLACE) == replace(KEPT, token="8")
+    assert tokens.find(PLACE) == replace(KEPT, token=EIGHT)

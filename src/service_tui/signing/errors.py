@@ -61,7 +61,7 @@ class Rule(StrEnum):
     TIME = "time"
     PRICE = "price"
     TICK = "tick"
-    TOKEN = "token"
+    OUTCOME = "outcome"
     UNSEEN = "unseen"
 
 

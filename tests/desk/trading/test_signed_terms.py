@@ -25,6 +25,7 @@ WALLET = "0x" + "Ab" * 20
 MARKETS = (None, (OWN, False), (OWN, True), (OTHER, False))
 """Condition and kind, as a market may be confirmed, kept, listed or named; None for not at all."""
 
+SEVEN = "7"
 FEES = (0, 40, 1_000)
 
 Named = tuple[str, bool] | None
@@ -114,17 +115,17 @@ def test_no_fee_above_the_one_that_was_confirmed_or_kept_or_else_listed_is_signe
         ((sale(), None, None, answer((OWN, False))), Rule.UNSEEN, "token of this market never"),
         (
             (sale(), kept((OWN, False)), None, answer((OTHER, False))),
-            Rule.TOKEN,
+            Rule.OUTCOME,
             "token is not the one kept with the position",
         ),
         (
             (sale((OTHER, False)), kept((OWN, False)), None, answer((OWN, False))),
-            Rule.TOKEN,
+            Rule.OUTCOME,
             "token changed since it was shown",
         ),
         (
-            (sale(), kept((OWN, False)), None, answer((OWN, False), polymarket_token_id="7")),
-            Rule.TOKEN,
+            (sale(), kept((OWN, False)), None, answer((OWN, False), polymarket_token_id=SEVEN)),
+            Rule.OUTCOME,
             "token does not match the condition",
         ),
         (

@@ -65,16 +65,16 @@ def signed_terms(
     token = outcome_token(condition, is_yes=is_yes, is_neg_risk=is_neg_risk)
     beside = named.polymarket_token_id if is_yes else named.polymarket_no_token_id
     if beside is not None and token_number(beside) != token:
-        raise PolicyRefusedError(Rule.TOKEN, "token does not match the condition")
+        raise PolicyRefusedError(Rule.OUTCOME, "token does not match the condition")
     shown = order.token
     if not shown and kept is None and listed is not None:
         shown = token_shown(listed, order.side)
     if not shown and kept is None:
         raise PolicyRefusedError(Rule.UNSEEN, "token of this market never shown here")
     if kept is not None and kept.token != str(token):
-        raise PolicyRefusedError(Rule.TOKEN, "token is not the one kept with the position")
+        raise PolicyRefusedError(Rule.OUTCOME, "token is not the one kept with the position")
     if shown and shown != str(token):
-        raise PolicyRefusedError(Rule.TOKEN, "token changed since it was shown")
+        raise PolicyRefusedError(Rule.OUTCOME, "token changed since it was shown")
     fee_max = _fee_max(order, kept, listed)
     if signs_fee and fee_max is None:
         raise PolicyRefusedError(Rule.UNSEEN, "fee of this market never shown here")
