@@ -127,8 +127,10 @@ def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
     market = state.markets.get(order.market_id)
     if market is not None:
         prices.append(market.price_of(order.side))
-    # A price of nothing is one that the service left out: it would bind nothing.
-    shown = next((price for price in prices if 0 < price < 1), None)
+    sells = order.action is Action.SELL
+    # A price of nothing may be one that the service left out, and would bind no sale; nor would
+    # one of all the money bind a buy.
+    shown = next((price for price in prices if 0 < price < 1 or (sells and price == 1)), None)
     if shown is None:
         return None
-    return shown * HALFWAY if order.action is Action.SELL else 1.0 - (1.0 - shown) * HALFWAY
+    return shown * HALFWAY if sells else 1.0 - (1.0 - shown) * HALFWAY
