@@ -84,7 +84,7 @@ class KeptTokens:
 
     async def keep(self, kept: KeptToken) -> None:
         """Keep a token; an earlier one of the holding stays, its fee rises to a higher one."""
-        values = {**asdict(kept), "neg_risk": int(kept.neg_risk)}
+        values: dict[str, str | float | None] = {**asdict(kept), "neg_risk": int(kept.neg_risk)}
         await self._database.write(lambda c: _put(c, values))
 
     def find(self, holding: Holding) -> KeptToken | None:
@@ -114,4 +114,5 @@ def _put(connection: sqlite3.Connection, values: dict[str, str | float | None]) 
 
 
 def _kept(row: dict[str, Any]) -> KeptToken:
-    return KeptToken(**{**row, "neg_risk": bool(row["neg_risk"])})
+    values: dict[str, Any] = {**row, "neg_risk": bool(row["neg_risk"])}
+    return KeptToken(**values)
