@@ -86,7 +86,7 @@ def modules_after(imported: str) -> set[str]:
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
     "service_tui.app.start": (545, 155),
-    "service_tui.app.start, service_tui.app.live": (1_380, 610),
+    "service_tui.app.start, service_tui.app.live": (1_385, 615),
     "service_tui.commands.serve": (980, 330),
     "service_tui.commands.lists": (830, 250),
     "service_tui.sdk.client": (530, 110),

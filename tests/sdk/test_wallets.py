@@ -620,6 +620,24 @@ def test_a_token_that_is_not_that_of_the_condition_is_not_signed_for() -> None:
         made.sign_order(request(price=0.4))
 
 
+def test_a_market_keeps_the_token_that_was_signed_for_first() -> None:
+    nameless = {"polymarket_token_id": None, "polymarket_no_token_id": None}
+    other = market(polymarket_id="0x" + "ab" * 32, **nameless)
+    kind = market(polymarket_neg_risk=True, **nameless)
+    made, _ = wallet((on.MARKET, [market(), other, kind, market(), other]))
+    buy = request(price=0.4)
+    first = made.sign_order(buy).signed_order
+    for _ in range(2):
+        with pytest.raises(PolicyRefusedError, match="not the one that was signed for before"):
+            made.sign_order(request(price=0.4, action=Action.SELL, amount=0.0, shares=8.0))
+    again = made.sign_order(buy).signed_order
+    assert first is not None
+    assert again is not None
+    assert first.token_id == again.token_id
+    # The other side of a market is a token of its own.
+    assert made.sign_order(request(price=0.4, side=NO)).signed_order is not None
+
+
 def test_a_market_without_a_price_is_not_signed_for() -> None:
     nothing = ExecutablePriceBody(success=False, price=0.0)
     made, _ = wallet((on.MARKET, market()), (on.EXECUTABLE_PRICE, nothing))

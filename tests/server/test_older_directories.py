@@ -31,6 +31,7 @@ RICH: dict[str, object] = {
 }
 LATER = """
 DROP INDEX journal_of_people;
+DROP TABLE kepttokens;
 DROP TABLE people;
 DROP TABLE invitations;
 DROP INDEX journal_by_kind;

@@ -218,6 +218,7 @@ DROP TABLE pricealerts;
 DROP TABLE reactorsignals;
 DROP TABLE reactorwallets;
 DROP TABLE chainruns;
+DROP TABLE kepttokens;
 DROP TABLE entries;
 DROP TABLE entriesread;
 DROP TABLE endedmarkets;

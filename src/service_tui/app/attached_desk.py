@@ -4,6 +4,7 @@ import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from service_tui.app.attached import HOLDER_URL, HolderTransport, client_of_holder
 from service_tui.app.data import open_beside
@@ -62,7 +63,7 @@ async def attached_parts(
             # Exits run in one place: at the owner.
             executes=False,
             halts=kept_halts(options.data_dir),
-            blotters=databases(options.data_dir, data.database.path),
+            blotters=partial(databases, options.data_dir, data.database.path),
             vault=vault_of(options),
             policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
             notes=options.data_dir,

@@ -127,7 +127,7 @@ async def embedded_parts(
                     listen=listen_to(sim),
                     renew=renewing(options.data_dir, client, keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
-                    blotters=databases(options.data_dir, data.database.path),
+                    blotters=partial(databases, options.data_dir, data.database.path),
                     executes=options.exits,
                     notes=options.data_dir,
                 ),

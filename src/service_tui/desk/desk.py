@@ -49,11 +49,13 @@ from service_tui.desk.tickets import (
     row_of,
     state_after_fault,
 )
+from service_tui.desk.trading.held_tokens import keep_held
 from service_tui.desk.trading.lookup import is_overdue, reconcile
 from service_tui.desk.wallet.wallet_desk import WalletDesk
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.storage.db.database import Database
+from service_tui.storage.kept_tokens import KeptTokens
 from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.public import HEALTH
@@ -140,6 +142,7 @@ class Desk:
             state=lambda: self._state,
             emit=self._emit,
             refresh=self._refresh,
+            tokens=KeptTokens(context.database, context.blotters),
             renew=context.renew,
             vault=context.vault,
             policy=context.policy,
@@ -262,6 +265,7 @@ class Desk:
         yield "the equity curve", partial(mark_equity, self.ports)
         if not self._exits_only:
             yield from (("supervision", loop) for loop in self._supervision.loops())
+        yield "keeping the tokens of positions", partial(keep_held, self.ports)
         yield "exits", self._exits.run
         yield "price alerts", self._prices.run
         yield "the wallet", self._wallet.run

@@ -104,7 +104,7 @@ async def open_desk(initial: DeskState, context: DeskContext) -> AsyncGenerator[
     own_halt = await asyncio.to_thread(memory.kept_halt)
     rows = await asyncio.to_thread(blotter.recent, TICKETS_SHOWN)
     unsettled = await asyncio.to_thread(blotter.open_tickets)
-    elsewhere = await asyncio.to_thread(_elsewhere, context.blotters)
+    elsewhere = await asyncio.to_thread(_elsewhere, context.blotters())
     known = {row.ticket_id: ticket_of(row) for row in [*elsewhere, *unsettled, *rows]}
     tickets = sorted(known.values(), key=lambda ticket: ticket.opened_at, reverse=True)
     price_alerts = await asyncio.to_thread(known_price_alerts, PriceAlerts(context.database))

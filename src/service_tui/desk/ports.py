@@ -21,6 +21,7 @@ from service_tui.desk.vault import Vault
 from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.db.database import Database
+from service_tui.storage.kept_tokens import Holding, KeptToken
 from service_tui.units import Timestamp
 from service_tui.wire.events import EventBody
 
@@ -42,6 +43,18 @@ class Memory(Protocol):
 
     async def back_up(self) -> None:
         """Copy everything once a day; a failing disk is no error here."""
+        ...
+
+
+class TokenStore(Protocol):
+    """Outcome tokens of positions, kept since their buys; fails with StorageError."""
+
+    async def keep(self, kept: KeptToken) -> None:
+        """Keep a token; one that was kept before stays."""
+        ...
+
+    def find(self, holding: Holding) -> KeptToken | None:
+        """The token that was kept first; None without one. Blocks."""
         ...
 
 
@@ -74,7 +87,8 @@ class DeskContext:
         policy: decides what may be signed.
         notes: data directory in which autoresearch sessions register; None without one.
         held_in: data directory that another program owns and that this desk only reads.
-        blotters: databases of the other consoles of this directory, whose commands are listed.
+        blotters: returns the databases of the other consoles of this directory: their commands are
+            listed, and the tokens that they keep bind here.
     """
 
     client: Client
@@ -92,7 +106,7 @@ class DeskContext:
     policy: SigningPolicy = field(default_factory=SigningPolicy)
     notes: Path | None = None
     held_in: Path | None = None
-    blotters: tuple[Path, ...] = ()
+    blotters: Callable[[], tuple[Path, ...]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +121,7 @@ class Ports:
         state: returns the newest state.
         emit: applies a fact to the state at once.
         refresh: wakes the poller of a topic.
+        tokens: keeps the outcome tokens of positions, which bind what is signed later.
         renew: reloads the client's keys; True if they changed.
         gate: closed while no entry may be sent.
         vault: signs, as far as `policy` allows.
@@ -121,6 +136,7 @@ class Ports:
     state: Callable[[], DeskState]
     emit: Callable[[Fact], None]
     refresh: Callable[[Topic], None]
+    tokens: TokenStore
     renew: Callable[[], bool] = lambda: False
     gate: Gate = field(default_factory=Gate)
     vault: Vault = field(default_factory=Vault)

@@ -64,6 +64,8 @@ class Fix(StrEnum):
     WAIT_OR_ELSEWHERE = "wait, or trade another market"
     NEW_TICKET = "reopen the ticket: the tick has changed"
     LEAST_SHARES = f"order {ORDER_SHARES_MIN} shares or more; smaller positions await resolution"
+    CONFIRM_SHOWN = "open the market and confirm on its ticket, or trade on the venue's own page"
+    TRADE_ELSEWHERE = "the service names another token: trade on the venue's own page only"
     WAIT_FOR_BOOK = "retry when the book has orders"
     REAL_VENUE = "choose a real venue"
     OTHER_VENUE = "choose another venue"

@@ -12,6 +12,7 @@ from service_tui.desk.ports import DeskContext, Ports
 from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
+from service_tui.storage.kept_tokens import KeptTokens
 
 
 async def read_once(
@@ -46,6 +47,7 @@ async def read_once(
         state=lambda: state,
         emit=emit,
         refresh=lambda _: None,
+        tokens=KeptTokens(context.database),
     )
     for topic in wanted.topics:
         # Trades come with the past of each agent, and not once more as fills.

@@ -139,6 +139,8 @@ class OwnWallet:
         self._spent: tuple[int, int] = (0, 0)
         # Signed once, sent until it is on the chain: never a second nonce for one redemption.
         self._under_way: dict[tuple[str, str], SignedTransaction] = {}
+        # ours: a script has nobody who sees a token: the first that it signs for binds the next.
+        self._tokens: dict[tuple[str, Side], int] = {}
         self._given_chain, self._given_contracts = chain, contracts
 
     @property
@@ -256,6 +258,10 @@ class OwnWallet:
             raise ValueError("the market has no price to sign an order for")
         if named is not None and token_number(named) != token:
             raise PolicyRefusedError(Rule.ARGUMENT, "the token named is not that of the condition")
+        if self._tokens.setdefault((request.market_id, request.side), token) != token:
+            raise PolicyRefusedError(
+                Rule.OUTCOME, "token is not the one that was signed for before"
+            )
         size = round((request.amount if is_buy else request.shares) * ONE)
         is_fak = request.order_type in IMMEDIATE or (request.order_type is None and is_buy)
         terms = OrderTerms(

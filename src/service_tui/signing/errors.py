@@ -61,6 +61,8 @@ class Rule(StrEnum):
     TIME = "time"
     PRICE = "price"
     TICK = "tick"
+    OUTCOME = "outcome"
+    UNSEEN = "unseen"
 
 
 class PolicyRefusedError(SigningError):

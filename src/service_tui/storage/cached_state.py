@@ -18,6 +18,11 @@ TICKET_COLUMNS: Final = (
     *("state", "sent_at", "settled_at", "outcome"),
 )
 
+TOKEN_COLUMNS: Final = (
+    *("market_id", "side", "venue", "wallet"),
+    *("token", "condition_id", "neg_risk", "at", "fee_rate_bps"),
+)
+
 
 def read_cache(path: Path) -> dict[str, tuple[float, str]]:
     """The cached answers: time (seconds since 1970) and text, by key.
@@ -56,14 +61,28 @@ def read_tickets(path: Path, limit: int) -> list[tuple[object, ...]]:
     return [tuple(row) for row in _rows(path, query)] if path.exists() else []
 
 
-def _rows(path: Path, query: str) -> list[tuple[Any, ...]]:
+def read_kept_tokens(path: Path, place: tuple[str, str, str, str]) -> list[tuple[object, ...]]:
+    """The token that another console keeps of a market, a side, a venue and a wallet.
+
+    Returns:
+        At most one row of `TOKEN_COLUMNS`; none where the file cannot be read now, or is one of
+        an earlier program.
+    """
+    query = (
+        f"SELECT {', '.join(TOKEN_COLUMNS)} FROM kepttokens "  # noqa: S608 - names of our own
+        "WHERE market_id = ? AND side = ? AND venue = ? AND wallet = ?"
+    )
+    return [tuple(row) for row in _rows(path, query, place)] if path.exists() else []
+
+
+def _rows(path: Path, query: str, values: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
     if _has_damaged_log(path):
         return []
     # No waiting: a lock on the database lasts longer than a first paint may take.
     address = f"{path.absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
-            return connection.execute(query).fetchall()
+            return connection.execute(query, values).fetchall()
     except sqlite3.Error:
         return []
 

@@ -864,6 +864,51 @@ async def test_a_buy_leaves_as_it_was_judged_with_the_desks_mark_and_a_sale_with
         assert leash.spent == 8 * ONE
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"size": 900.0},
+        {"Amount": 900.0},
+        {"legs": [{"market_id": "m-2", "amount": 900.0}]},
+        {"amount_usd": 900.0},
+        {"leverage": 50},
+    ],
+)
+@pytest.mark.parametrize("mode", [LeashMode.AUTO, LeashMode.ASK])
+async def test_a_field_that_was_not_judged_never_leaves(
+    mode: LeashMode, more: dict[str, object]
+) -> None:
+    async with ways() as it:
+        way = await it.lines.open("r1", on(mode), OWN)
+        (name,) = more
+        for other in ({}, {"action": "sell", "shares": 3.0}, {"dry_run": True}):
+            amount = 0.0 if "shares" in other else 8.0
+            answer = await it.buy(way, amount, **other, **more)
+            assert answer["error"] == f"malformed order: unknown field not passed on: {name!r}"
+        assert it.service.passed == []
+        leash = it.lines.leash_of("r1")
+        assert leash is not None
+        assert (leash.spent, leash.waiting) == (0, {})
+
+
+async def test_an_approved_trade_leaves_as_it_was_judged() -> None:
+    async with ways() as it:
+        way = await it.lines.open("r1", on(LeashMode.ASK), OWN)
+        # A name that comes twice is read once, here and behind the leash.
+        twice = b'{"market_id": "m-1", "amount": 900.0, "side": "yes", "amount": 6.0}'
+        await raw_call(way, "POST /api/sdk/trade?amount=900", twice)
+        (trade,) = it.held.held
+        assert trade.amount == 6 * ONE
+        it.service.answers = [DONE]
+        await it.lines.carry_out(ApproveHeld(trade.held_id, "buy YES"))
+        ((_, path, raw),) = it.service.passed
+        assert path == "/api/sdk/trade"
+        body = json.loads(raw)
+        assert set(body.pop("signal_data")) == {"desk_ref"}
+        assert body == {"venue": "sim", "market_id": "m-1", "side": "yes", "amount": 6.0}
+        assert raw.count(b'"amount"') == 1
+
+
 DOUBT = "result unknown; checking the trades"
 
 

@@ -88,8 +88,9 @@ class Fleet:
         async with Client(transport, URL, keys, clock=self.clock, rng=rng) as client:
             nothing: Any = None
             ports = Ports(
-                client, nothing, self.clock, lambda: "id", lambda: self.state, nothing, nothing
-            )
+                client, nothing, self.clock, lambda: "id", lambda: self.state, nothing, nothing,
+                nothing,
+            )  # fmt: skip
             facts, _ = await read_supervision(ports, PollerMemory(agent_id=agent_id))
         for fact in facts:
             self.state = reduce(self.state, fact)

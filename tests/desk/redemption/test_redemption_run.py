@@ -57,6 +57,7 @@ from service_tui.signing.errors import NotRedeemableError, Obstacle, PolicyRefus
 from service_tui.signing.policy import Redemption, SignableCall, SigningPolicy, Unsigned
 from service_tui.signing.transactions import Transaction
 from service_tui.storage.chain_runs import ChainRun
+from service_tui.storage.kept_tokens import KeptToken
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.chain import UnsignedTxBody
@@ -70,6 +71,10 @@ HASH = "0x" + "2a" * 32
 ROW = RedemptionRow(
     "m1", "Will it?", Side.NO, Venue.EVM, Stage.READY, Micros(9 * ONE), Micros(4 * ONE),
     Micros(8 * ONE), condition_id=CONDITION, token_id="77", neg_risk=True,  # noqa: S106
+)  # fmt: skip
+KEPT = KeptToken(
+    market_id="m1", side="no", venue="evm_venue", wallet="0xwallet", token=ROW.token_id,
+    condition_id=CONDITION, neg_risk=True, at=NOW,
 )  # fmt: skip
 UNSIGNED = UnsignedTxBody.model_construct(
     to="0xto", data="0xdata", sender="0xfrom", gas=90, chain_id=137, value=1
@@ -246,6 +251,11 @@ def test_the_position_is_taken_from_the_own_records() -> None:
     for text in ("", "0x1f", "0x" + "1f" * 33, "condition"):
         assert redemption_of(Side.NO, replace(ROW, condition_id=text)) == unnamed, text
     assert redemption_of(Side.NO, None) == replace(unnamed, shares=None)
+    # What was kept since the buy counts, whatever the queue names now.
+    lies = replace(ROW, condition_id="0x" + "2e" * 32, neg_risk=False)
+    for row in (ROW, lies, replace(ROW, condition_id="")):
+        assert redemption_of(Side.NO, row, KEPT) == whole
+    assert redemption_of(Side.NO, None, KEPT) == replace(whole, shares=None)
 
 
 @pytest.mark.parametrize(("earlier", "nonce"), [(3, 6), (4, 4), (5, 5), (6, 6), (7, 6)])
@@ -289,10 +299,11 @@ class Checked(RedemptionRun):
     problem: Exception | None = None
     certain = True
     is_signed = False
+    own = redemption_of(Side.NO, ROW)
 
     async def check_chain(self, redemption: Redemption) -> str:
         self.checks += 1
-        assert redemption == redemption_of(Side.NO, self.row)
+        assert redemption == self.own
         if self.problem is not None:
             raise self.problem
         return self.note
@@ -314,6 +325,7 @@ class Judge(ChainLine):
     """A policy that lets every call through, and a node that prices it."""
 
     signable = SIGNABLE
+    own = redemption_of(Side.NO, ROW)
 
     def __init__(self, **other: Any) -> None:
         super().__init__(**other)
@@ -321,7 +333,7 @@ class Judge(ChainLine):
         self.judged: list[tuple[Unsigned, str]] = []
 
     def redemption(self, redemption: Redemption, unsigned: Unsigned, wallet: str) -> SignableCall:
-        assert redemption == redemption_of(Side.NO, ROW)
+        assert redemption == self.own
         self.judged.append((unsigned, wallet))
         return self.signable
 
@@ -365,6 +377,18 @@ async def test_a_confirmed_redemption_is_signed_in_the_turn_that_read_its_place(
     assert run.view.call is not None
     assert run.view.call.fee_money == round(2 * ONE * POL_PRICE_USUAL)
     assert run.view.words == "signing"
+
+
+async def test_what_was_kept_of_a_position_is_redeemed_whatever_the_queue_names() -> None:
+    run, on, line = checked()
+    kept = replace(KEPT, condition_id="0x" + "2e" * 32, neg_risk=False)
+    on.tokens.kept[kept.place] = kept
+    run.own = line.own = replace(
+        redemption_of(Side.NO, ROW), condition_id=b"\x2e" * 32, is_neg_risk=False
+    )
+    await run.go()
+    assert run.is_signed
+    assert (len(line.judged), run.checks) == (1, 1)
 
 
 @pytest.mark.parametrize("other", [{"confirmed": False}, {"certain": False}, {"gap": 1}])

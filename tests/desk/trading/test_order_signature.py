@@ -11,6 +11,7 @@ from kit.desk.redeeming import CountingSigner
 from kit.samples.desk import NOW, sample_state
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.trading.order_signature import as_signed, may_sign
 from service_tui.desk.trading.sending import request_of
@@ -19,12 +20,14 @@ from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.errors import LockedError, PolicyRefusedError, Rule, SigningError
 from service_tui.signing.policy import SigningPolicy
 from service_tui.signing.tokens import outcome_token
+from service_tui.storage.errors import StorageFullError
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 from service_tui.wire.endpoints.public import MARKET
 from service_tui.wire.trades import TradeRequest
 
 CONDITION = bytes(range(1, 33))
+YES = str(outcome_token(CONDITION, is_yes=True, is_neg_risk=False))
 SIGNER = CountingSigner()
 
 
@@ -48,7 +51,14 @@ def desk(
 ) -> Offline:
     state = sample_state(8)
     known = {
-        name: replace(one, price=Probability(0.4), condition_id="", tick=Micros(10_000))
+        name: replace(
+            one,
+            price=Probability(0.4),
+            condition_id="0x" + CONDITION.hex(),
+            neg_risk=market.get("polymarket_neg_risk", False),
+            fee_rate_bps=40,
+            tick=Micros(10_000),
+        )
         for name, one in state.markets.items()
     }
     wallet = replace(state.wallet, ownership=Ownership.EXTERNAL, address=SIGNER.address)
@@ -152,7 +162,6 @@ async def test_the_first_exchange_is_signed_the_fee_and_the_second_is_not() -> N
         (39, None, False),
         (None, 40, True),
         (None, 39, False),
-        (None, None, True),
         # What was confirmed counts, whatever has been listed since.
         (39, 40, False),
         (40, 39, True),
@@ -162,19 +171,32 @@ async def test_a_fee_above_the_one_that_was_shown_is_not_signed(
     shown: int | None, known: int | None, *, is_ok: bool
 ) -> None:
     on = desk(ExchangeVersion.V1)
-    if known is not None:
-        market = replace(
-            on.state.markets["m-00001"],
-            condition_id="0x" + CONDITION.hex(),
-            fee_rate_bps=known,
-        )
-        on.state = replace(on.state, markets={"m-00001": market})
+    on.state = replace(on.state, markets=listing(on, known))
+    wish = order(fee_rate_bps=shown, token=YES)
     if is_ok:
-        assert (await signed(on, order(fee_rate_bps=shown)))["feeRateBps"] == "40"
+        assert (await signed(on, wish))["feeRateBps"] == "40"
         return
     with pytest.raises(PolicyRefusedError, match="fee now 40 bps, 39 bps shown") as refused:
-        await signed(on, order(fee_rate_bps=shown))
+        await signed(on, wish)
     assert refused.value.rule is Rule.FEE
+
+
+def listing(on: Offline, fee_rate_bps: int | None) -> dict[str, MarketView]:
+    """The market with this fee; None leaves it out of the list."""
+    market = on.state.markets["m-00001"]
+    return {} if fee_rate_bps is None else {"m-00001": replace(market, fee_rate_bps=fee_rate_bps)}
+
+
+async def test_nothing_is_signed_for_a_fee_that_was_never_shown() -> None:
+    on = desk(ExchangeVersion.V1)
+    on.state = replace(on.state, markets={})
+    with pytest.raises(PolicyRefusedError, match="fee of this market never shown") as refused:
+        await signed(on, order(token=YES))
+    assert refused.value.rule is Rule.UNSEEN
+    # The second exchange is signed none.
+    second = desk()
+    second.state = replace(second.state, markets={})
+    assert (await signed(second, order(token=YES)))["tokenId"] == YES
 
 
 @pytest.mark.parametrize(
@@ -247,9 +269,51 @@ async def test_a_token_that_was_shown_is_the_only_one_that_is_signed() -> None:
     with pytest.raises(PolicyRefusedError, match="token changed since it was shown"):
         await signed(named, order(token=str(int(yes) + 1)))
     market = replace(named.state.markets["m-00001"], condition_id="0x" + "ab" * 32)
-    named.state = replace(named.state, markets={"m-00001": market})
+    fresh = desk(polymarket_token_id=yes, polymarket_no_token_id=no)
+    fresh.state = replace(fresh.state, markets={"m-00001": market})
     with pytest.raises(PolicyRefusedError, match="token changed since it was shown"):
-        await signed(named, order())
+        await signed(fresh, order())
+    # And what was kept at a buy counts before what is listed later.
+    named.state = fresh.state
+    assert (await signed(named, order(**SALE)))["tokenId"] == yes
+
+
+@pytest.mark.parametrize("action", Action)
+async def test_nothing_is_signed_for_what_was_never_shown(action: Action) -> None:
+    wish = order(**{**(SALE if action is Action.SELL else {}), "price": None})
+    unlisted = desk()
+    unlisted.state = replace(unlisted.state, markets={})
+    with pytest.raises(PolicyRefusedError, match="token of this market never shown") as refused:
+        await signed(unlisted, wish)
+    assert refused.value.rule is Rule.UNSEEN
+    # The token was confirmed, and no price.
+    with pytest.raises(PolicyRefusedError, match="price of this market never shown") as refused:
+        await signed(unlisted, replace(wish, token=YES))
+    assert refused.value.rule is Rule.UNSEEN
+    # A price of nothing, as a service writes what it does not know, is none.
+    for nothing in (0.0, 1.0):
+        odd = desk()
+        market = replace(odd.state.markets["m-00001"], price=Probability(nothing))
+        odd.state = replace(odd.state, markets={"m-00001": market})
+        words = "price of this market never shown"
+        if (action, nothing) == (Action.SELL, 1.0):
+            words = r"book price 0\.380 is below the bound of 0\.500"
+        with pytest.raises(PolicyRefusedError, match=words):
+            await signed(odd, wish)
+
+
+async def test_a_buy_keeps_its_token_before_anything_is_signed() -> None:
+    on, before = desk(ExchangeVersion.V1), SIGNER.count
+    await signed(on, order())
+    (kept,) = on.tokens.kept.values()
+    assert (kept.token, kept.fee_rate_bps, kept.wallet) == (YES, 40, SIGNER.address.lower())
+    full = desk()
+    full.tokens.trouble = StorageFullError("no space left")
+    with pytest.raises(StorageFullError):
+        await signed(full, order())
+    assert SIGNER.count == before + 1
+    # A sale needs no byte.
+    assert (await signed(full, order(**SALE)))["tokenId"] == YES
 
 
 async def test_a_clock_that_is_off_stops_a_buy_and_no_sale() -> None:

@@ -19,6 +19,8 @@ from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter
+from service_tui.storage.errors import StorageError
+from service_tui.storage.kept_tokens import Holding, KeptToken
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 
@@ -37,6 +39,22 @@ class Asked:
 
 
 @dataclass
+class TokensInMind:
+    """Tokens of positions, kept without a disk; `trouble` is what keeping meets."""
+
+    kept: dict[Holding, KeptToken] = field(default_factory=dict)
+    trouble: StorageError | None = None
+
+    async def keep(self, kept: KeptToken) -> None:
+        if self.trouble is not None:
+            raise self.trouble
+        self.kept.setdefault(kept.place, kept)
+
+    def find(self, holding: Holding) -> KeptToken | None:
+        return self.kept.get(holding)
+
+
+@dataclass
 class Offline:
     """Answers by endpoint, each a body, an error, or a list of them in their order."""
 
@@ -50,6 +68,7 @@ class Offline:
     woken: list[Topic] = field(default_factory=list)
     written: list[tuple[object, ...]] = field(default_factory=list)
     renewed: int = 0
+    tokens: TokensInMind = field(default_factory=TokensInMind)
 
     def __post_init__(self) -> None:
         client = SimpleNamespace(call=self._call, base_url=HERE, skew_s=self.skew_s)
@@ -62,6 +81,7 @@ class Offline:
             state=lambda: self.state,
             emit=self._emit,
             refresh=self.woken.append,
+            tokens=self.tokens,
             renew=self._renew,
             gate=Gate(),
         )

@@ -24,6 +24,7 @@ from service_tui.desk.vault import Vault
 from service_tui.engine.amm.market import Market
 from service_tui.signing.policy import SigningPolicy
 from service_tui.signing.signer import LocalSigner, Signer
+from service_tui.storage.db.database import Database
 from service_tui.terms import Side, Venue
 from service_tui.wire.endpoints.desk import SET_SPEED
 
@@ -107,7 +108,7 @@ async def settled(path: Path, *, lost: bool = False) -> AsyncGenerator[tuple[Sta
 
 
 @asynccontextmanager
-async def open_wallet_desk(
+async def open_wallet_desk(  # noqa: PLR0913  (each has its default)
     stage: Stage,
     signer: Signer | None = None,
     *,
@@ -115,16 +116,19 @@ async def open_wallet_desk(
     policy: SigningPolicy | None = None,
     initial: DeskState | None = None,
     executes: bool = True,
+    beside: Database | None = None,
 ) -> AsyncGenerator[Desk]:
+    """A desk that signs; one with a database `beside` the stage's is another console on it."""
     around = DeskContext(
         client or stage.client,
-        stage.database,
+        beside or stage.database,
         stage.clock,
         lambda: f"{random.getrandbits(128):032x}",
         random.Random(2),
         vault=Vault(None, signer),
         policy=policy or SigningPolicy(),
         executes=executes,
+        blotters=(lambda: (stage.database.path,)) if beside is not None else tuple,
     )
     with reading_seldom():
         async with open_desk(initial or first_state(), around) as desk:

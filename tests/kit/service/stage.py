@@ -194,7 +194,7 @@ async def open_test_desk(
         random.Random(2),
         listen,
         renew,
-        blotters=blotters,
+        blotters=lambda: blotters,
     )
     async with open_desk(initial or first_state(), around) as desk:
         yield desk

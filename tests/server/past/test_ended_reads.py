@@ -30,6 +30,7 @@ RICH: dict[str, object] = {
 TO_VERSION_8 = """
 UPDATE journal SET kind = 'settled' WHERE kind = 'lost';
 DROP INDEX journal_of_people;
+DROP TABLE kepttokens;
 DROP TABLE people;
 DROP TABLE invitations;
 DROP INDEX journal_by_venue;

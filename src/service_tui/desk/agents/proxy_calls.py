@@ -17,14 +17,6 @@ HEAD_MAX: Final = 32_768
 
 _LENGTHS: Final = {"content-length", "transfer-encoding"}
 
-_WRITES: Final = (
-    ("POST", "/api/sdk/positions/"),
-    ("DELETE", "/api/sdk/orders"),
-    ("DELETE", "/api/sdk/positions/"),
-    ("DELETE", "/api/sdk/risk-alerts/"),
-)
-"""Calls other than trades that a skill may make, because they lower risk."""
-
 Answered = tuple[int, bytes]
 """Status and JSON."""
 
@@ -128,11 +120,6 @@ def _headers_of(request: h11.Request) -> Mapping[str, str]:
     if not request.target.startswith(b"/"):
         raise BadCallError("the path must start with /")
     return headers
-
-
-def lowers_risk(method: str, path: str) -> bool:
-    """True for a call other than a trade that a skill may make because it lowers risk."""
-    return any(method == verb and path.startswith(start) for verb, start in _WRITES)
 
 
 def is_plain(target: str) -> bool:

@@ -18,12 +18,17 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from h11 import ProtocolError
-from pydantic import ValidationError
 
 from service_tui.client.client import Client
 from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError, Passed, no_objection
 from service_tui.clock import Clock
+from service_tui.desk.agents.judged_call import (
+    JudgedBody,
+    NotJudgedError,
+    judged_body,
+    judged_call,
+)
 from service_tui.desk.agents.proxy_answers import (
     AgainstReal,
     approved_order,
@@ -41,8 +46,6 @@ from service_tui.desk.agents.proxy_calls import (
     SkillCall,
     SkillConnection,
     fields_of,
-    is_plain,
-    lowers_risk,
     refusal,
 )
 from service_tui.desk.agents.proxy_lookup import (
@@ -376,30 +379,34 @@ class SkillProxies:
 
     async def _routed(self, line: _Proxy, call: SkillCall) -> Answered:
         """Answer to a skill's call, from the desk or from the service."""
-        method, target, body = call.method, call.target, call.body
-        path = target.partition("?")[0]
-        if (method, path) == (PLACE_TRADE.method, PLACE_TRADE.path):
-            return await self._trade(line, body)
-        if (method, path) == (HELD_TRADES.method, HELD_TRADES.path):
-            return _OK, held_body(line.leash, everything="status=all" in target)
-        is_read = method == "GET" and path.startswith("/api/sdk/") and is_plain(target)
-        may_write = is_plain(target) and lowers_risk(method, path)
-        if not is_read and not (may_write and line.leash.mode is not LeashMode.OBSERVE):
+        path = call.target.partition("?")[0]
+        if (call.method, path) == (PLACE_TRADE.method, PLACE_TRADE.path):
+            return await self._trade(line, call.body)
+        try:
+            judged = judged_call(call)
+        except NotJudgedError as error:
+            return refusal(422, str(error), "leave it out, or spell it as this service does")
+        is_observing = line.leash.mode is LeashMode.OBSERVE
+        if judged is None or (judged.lowers_risk and is_observing):
             return refusal(
                 403,
                 "this desk's leash allows a skill to trade and read only",
                 "POST /api/sdk/trade",
             )
-        return await self._pass(line, (method, target, body))
+        if judged.endpoint is HELD_TRADES:
+            everything = judged.query.get("status") == "all"
+            return _OK, held_body(line.leash, everything=everything)
+        return await self._pass(line, judged.call)
 
     async def _trade(self, line: _Proxy, raw: bytes) -> Answered:
         try:
-            order = TradeRequest.model_validate_json(raw)
-            size = micros(order.amount)
-        except (ValidationError, NotMicrosError):
-            return refusal(422, "malformed order", "give market_id, side and amount or shares")
+            judged, size = _order_of(raw)
+        except NotJudgedError as error:
+            fix = "give market_id, side and amount or shares, and no field of another name"
+            return refusal(422, f"malformed order: {error}", fix)
         # What was judged is what leaves, whichever venue the service would take by itself.
-        body = {"venue": order.venue.value, **fields_of(raw)}
+        order = judged.value
+        body = {"venue": order.venue.value, **judged.fields}
         is_buy = order.action is Action.BUY and not order.is_quote
         # A leash that lets a buy pass is the person's standing yes. Source: decisions.
         placed = PlaceTrade(
@@ -524,6 +531,15 @@ class SkillProxies:
         leashes = [line.leash for line in self._proxies.values()]
         self._emit(Loaded(LeashView, tuple(leash.view(now) for leash in leashes)))
         self._emit(held_seen(leashes))
+
+
+def _order_of(raw: bytes) -> tuple[JudgedBody[TradeRequest], Micros]:
+    """A skill's order and its money."""
+    judged = judged_body(TradeRequest, raw)
+    try:
+        return judged, micros(judged.value.amount)
+    except NotMicrosError as error:
+        raise NotJudgedError("malformed amount") from error
 
 
 _HALTED: Final = LeashRefusal("HALTED", "trading is halted", "wait until the operator resumes it")

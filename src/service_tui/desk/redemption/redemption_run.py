@@ -40,6 +40,7 @@ from service_tui.signing.orders import token_number
 from service_tui.signing.policy import Redemption, SignableCall, Unsigned
 from service_tui.signing.redemption import check_redeemable
 from service_tui.signing.transactions import bytes_of_hex
+from service_tui.storage.kept_tokens import Holding, KeptToken
 from service_tui.terms import Side
 from service_tui.units import Micros, decimal
 from service_tui.wire.chain import UnsignedTxBody
@@ -158,7 +159,7 @@ class RedemptionRun(TransactionRun):
             # After a restart: the transaction to sign is requested again.
             await self.move(REQUEST, words="requested again")
             return
-        redemption = redemption_of(self.view.side, self.row)
+        redemption = await self._own()
         try:
             signable = self._signable(redemption, self._unsigned)
             if not signable.is_certain and self.view.by_itself:
@@ -196,6 +197,18 @@ class RedemptionRun(TransactionRun):
             words="needs your confirmation",
         )
 
+    async def _own(self) -> Redemption:
+        """The position to redeem, by what is kept of it since its buy, then by the queue."""
+        run = self.view
+        place = Holding(
+            market_id=run.market_id,
+            side=run.side.value,
+            venue=run.venue.value,
+            wallet=self.wallet.lower(),
+        )
+        kept = await asyncio.to_thread(self.ports.tokens.find, place)
+        return redemption_of(run.side, self.row, kept)
+
     def _signable(self, redemption: Redemption, body: UnsignedTxBody) -> SignableCall:
         unsigned = Unsigned(
             to=body.to,
@@ -231,12 +244,12 @@ class RedemptionRun(TransactionRun):
 
     async def check(self) -> None:
         """Check once more that the chain pays."""
-        await self.check_chain(redemption_of(self.view.side, self.row))
+        await self.check_chain(await self._own())
 
     async def is_undone(self) -> bool:
         """True if the chain would still pay for the position."""
         try:
-            await self.check_chain(redemption_of(self.view.side, self.row))
+            await self.check_chain(await self._own())
         except NotRedeemableError:
             return False
         return True
@@ -287,13 +300,25 @@ class RedemptionRun(TransactionRun):
             self.ports.refresh(topic)
 
 
-def redemption_of(side: Side, row: RedemptionRow | None) -> Redemption:
-    """The position to redeem, by our own records; None for what they do not name."""
-    condition_id = _id_of(row.condition_id if row is not None else "")
+def redemption_of(
+    side: Side, row: RedemptionRow | None, kept: KeptToken | None = None
+) -> Redemption:
+    """The position to redeem, by our own records; None for what they do not name.
+
+    Args:
+        side: the side that is redeemed.
+        row: the position in the queue, as the service lists it now.
+        kept: its token, kept since its buy: another condition in the queue changes nothing.
+
+    Returns:
+        What a call may redeem.
+    """
+    named = kept if kept is not None else row
+    condition_id = _id_of(named.condition_id if named is not None else "")
     return Redemption(
         condition_id=condition_id,
         is_yes=side is Side.YES,
-        is_neg_risk=None if row is None or condition_id is None else row.neg_risk,
+        is_neg_risk=None if named is None or condition_id is None else named.neg_risk,
         shares=None if row is None else int(row.shares),
     )
 

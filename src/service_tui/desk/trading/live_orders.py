@@ -101,13 +101,16 @@ def _against_wallet(state: DeskState) -> Iterator[Reason]:
 
 def token_shown(market: MarketView, side: Side) -> str:
     """The outcome token of a side, by its digits; empty for a market that has none."""
-    if not market.condition_id:
-        return ""
+    return token_of(market.condition_id, side, neg_risk=market.neg_risk)
+
+
+def token_of(condition_id: str, side: Side, *, neg_risk: bool) -> str:
+    """The outcome token of a condition's side, by its digits; empty where the text is none."""
     try:
-        condition = condition_bytes(market.condition_id)
+        condition = condition_bytes(condition_id)
     except MalformedError:
         return ""
-    return str(outcome_token(condition, is_yes=side is Side.YES, is_neg_risk=market.neg_risk))
+    return str(outcome_token(condition, is_yes=side is Side.YES, is_neg_risk=neg_risk))
 
 
 def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
@@ -120,9 +123,14 @@ def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
         The least price of a sale, the highest of a buy; None where no price was ever shown.
     """
     held = (*state.positions, *state.on_venues)
-    marks = (one.mark_price for one in held if one.key == order.holding and not one.is_closed)
+    prices = [one.mark_price for one in held if one.key == order.holding and not one.is_closed]
     market = state.markets.get(order.market_id)
-    shown = next(marks, None if market is None else market.price_of(order.side))
+    if market is not None:
+        prices.append(market.price_of(order.side))
+    sells = order.action is Action.SELL
+    # A price of nothing may be one that the service left out, and would bind no sale; nor would
+    # one of all the money bind a buy.
+    shown = next((price for price in prices if 0 < price < 1 or (sells and price == 1)), None)
     if shown is None:
         return None
-    return shown * HALFWAY if order.action is Action.SELL else 1.0 - (1.0 - shown) * HALFWAY
+    return shown * HALFWAY if sells else 1.0 - (1.0 - shown) * HALFWAY

@@ -12,18 +12,12 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.live_orders import token_shown, worst_price
+from service_tui.desk.trading.live_orders import worst_price
+from service_tui.desk.trading.signed_terms import holding_of, kept_of, signed_terms
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.errors import PolicyRefusedError, Rule
-from service_tui.signing.orders import (
-    OrderAction,
-    OrderTerms,
-    build_order,
-    sign_order,
-    token_number,
-)
+from service_tui.signing.orders import OrderAction, OrderTerms, build_order, sign_order
 from service_tui.signing.skew import check_skew
-from service_tui.signing.tokens import condition_bytes, outcome_token
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, decimal
 from service_tui.wire.endpoints.public import MARKET
@@ -59,8 +53,10 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
         The request that may leave; unchanged for every other venue and wallet.
 
     Raises:
-        SigningError: the key is not open, or the order is none that the venue takes.
+        SigningError: the key is not open, the order is none that the venue takes, or it is not
+            what was shown or kept.
         ServiceError: the market could not be read.
+        StorageError: the token of the position could not be read, or kept.
     """
     wallet = ports.state().wallet
     if request.venue is not Venue.EVM or wallet.ownership is not Ownership.EXTERNAL:
@@ -69,33 +65,38 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
         # The day's limits hang on the time; a sale is never kept back for it.
         check_skew(ports.client.skew_s or 0.0)
     signer = ports.vault.signer_of(wallet.address)
+    holding = holding_of(order, signer.address)
+    kept = await asyncio.to_thread(ports.tokens.find, holding)
     reply = await ports.client.call(MARKET, path={"market_id": request.market_id})
     market = reply.answer.market
+    listed = ports.state().markets.get(order.market_id)
+    is_first = ports.policy.exchange is ExchangeVersion.V1
+    bound = signed_terms(order, kept, listed, market, signs_fee=is_first)
     price = _bound(ports.state(), order, market)
     terms = OrderTerms(
-        token_id=_token(ports.state(), order, market),
+        token_id=bound.token,
         action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
         price=price,
         spend=int(order.amount) if order.action is Action.BUY else None,
         shares=None if order.action is Action.BUY else int(order.shares),
         tick=round(market.tick_size * ONE),
-        is_neg_risk=market.polymarket_neg_risk,
+        is_neg_risk=bound.is_neg_risk,
         is_immediate=not order.rests,
     )
-    is_first = ports.policy.exchange is ExchangeVersion.V1
     made = build_order(
         terms,
         signer.address,
         exchange=ports.policy.exchange,
         salt=_salt(ports.new_id()),
         now_ms=round((ports.now() - (ports.client.skew_s or 0.0)) * MILLISECONDS),
-        fee_rate_bps=_fee(ports.state(), order, market) if is_first else 0,
+        fee_rate_bps=bound.fee_rate_bps,
         expires_s=int(order.expires_at or 0) if order.rests else 0,
     )
+    if order.action is Action.BUY:
+        # Before anything is signed: every exit of this position is bound by it.
+        await ports.tokens.keep(kept_of(holding, bound, ports.now()))
     signed = await asyncio.to_thread(
-        lambda: sign_order(
-            made, signer, is_neg_risk=market.polymarket_neg_risk, book=ports.policy.book
-        )
+        lambda: sign_order(made, signer, is_neg_risk=bound.is_neg_risk, book=ports.policy.book)
     )
     return request.model_copy(
         update={
@@ -111,41 +112,6 @@ def _salt(fresh: str) -> int:
     return int(hashlib.sha256(fresh.encode()).hexdigest()[:SALT_DIGITS], 16)
 
 
-def _token(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
-    """The token that is traded, computed here from the market's condition.
-
-    Returns:
-        The ERC-1155 id.
-
-    Raises:
-        MalformedError: the service names no condition.
-        PolicyRefusedError: another token was confirmed, listed before, or is named beside it.
-    """
-    is_yes, is_neg_risk = order.side is Side.YES, market.polymarket_neg_risk
-    condition = condition_bytes(market.polymarket_id or "")
-    number = outcome_token(condition, is_yes=is_yes, is_neg_risk=is_neg_risk)
-    named = market.polymarket_token_id if is_yes else market.polymarket_no_token_id
-    known = state.markets.get(order.market_id)
-    listed = order.token or (token_shown(known, order.side) if known is not None else "")
-    if named is not None and token_number(named) != number:
-        raise PolicyRefusedError(Rule.ARGUMENT, "token does not match the condition")
-    if listed and listed != str(number):
-        raise PolicyRefusedError(Rule.ARGUMENT, "token changed since it was shown")
-    return number
-
-
-def _fee(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
-    """The fee that is signed, basis points; PolicyRefusedError above what was confirmed."""
-    known = state.markets.get(order.market_id)
-    most = order.fee_rate_bps
-    if most is None and known is not None and known.condition_id:
-        most = known.fee_rate_bps
-    if most is not None and market.fee_rate_bps > most:
-        text = f"fee now {market.fee_rate_bps} bps, {most} bps shown: review again"
-        raise PolicyRefusedError(Rule.FEE, text)
-    return market.fee_rate_bps
-
-
 def _with_worst(state: DeskState, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
     """The request of an order that others sign, with its bound where it names none."""
     worst = worst_price(state, order)
@@ -158,14 +124,16 @@ def _with_worst(state: DeskState, order: PlaceTrade, request: TradeRequest) -> T
 
 
 def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
-    """Refuse the book's price where it is too far from the one that was shown."""
+    """Refuse the book's price where it is too far from the one that was shown, or none was."""
     worst = worst_price(state, order)
+    if worst is None:
+        raise PolicyRefusedError(Rule.UNSEEN, "price of this market never shown here")
     is_buy = order.action is Action.BUY
-    if worst is None or (price <= worst if is_buy else price >= worst):
+    if price <= worst if is_buy else price >= worst:
         return
     than = "above" if is_buy else "below"
     text = f"book price {price_text(price)} is {than} the bound of {price_text(worst)}"
-    raise PolicyRefusedError(Rule.PRICE, f"{text} without a quote: review again")
+    raise PolicyRefusedError(Rule.UNSEEN, f"{text} without a quote: review again")
 
 
 def _on_tick(millionths: int, tick: Micros, *, buys: bool) -> int:
@@ -180,8 +148,8 @@ def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
         Millionths of the money for a share.
 
     Raises:
-        PolicyRefusedError: there is nobody on the other side of the book, or a price far from the
-            one that was shown.
+        PolicyRefusedError: there is nobody on the other side of the book, a price far from the one
+            that was shown, or none was.
     """
     buys, yes = order.action is Action.BUY, order.side is Side.YES
     best = market.best_ask if buys is yes else market.best_bid

@@ -1,7 +1,8 @@
 """Sends one order: its trade request, one POST, and the meaning of the answer."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from service_tui.client.errors import (
     HeldBackError,
@@ -76,23 +77,14 @@ async def send(
     Returns:
         The answer, whatever its content; None without one.
     """
-    try:
-        request = await as_signed(ports, order, request)
-    except SigningError as error:
-        # Reported at once: the operator can unlock the key. Source: decisions, "Money and safety".
-        reason = Reason(f"nothing sent: {error}", _unsigned_fix(error))
-        await settle(ports, ticket, TicketState.REFUSED, reason)
-        return None
-    except ServiceError as error:
-        reason = Reason(f"nothing sent: {error}", Fix.WHEN_SERVICE_ANSWERS)
-        await settle(ports, ticket, TicketState.FAILED, reason)
+    signed = await _signed(ports, order, request)
+    if isinstance(signed, _Unsigned):
+        await settle(ports, ticket, signed.state, signed.reason)
         return None
     ticket = replace(ticket, state=TicketState.SENT, sent_at=ports.now())
     ports.emit(Changed(ticket))
     try:
-        reply = await ports.client.call(
-            PLACE_TRADE, body=request, idempotency_key=ticket.client_ref
-        )
+        reply = await ports.client.call(PLACE_TRADE, body=signed, idempotency_key=ticket.client_ref)
     except RefusedError as error:
         reason = Reason(error.error, fix_of(error.code, error.fix))
         await settle(ports, ticket, TicketState.REFUSED, reason)
@@ -126,18 +118,40 @@ async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body:
         ports.refresh(topic)
 
 
-def _unsigned_fix(error: SigningError) -> Fix:
-    """Fix for an order that was not signed."""
-    match error:
-        case PolicyRefusedError(rule=Rule.TOTAL):
-            return Fix.LEAST_SHARES
-        case PolicyRefusedError(rule=Rule.TICK):
-            return Fix.NEW_TICKET
-        case PolicyRefusedError(rule=Rule.PRICE):
-            return Fix.WAIT_FOR_BOOK
-        case _:
-            return Fix.SEE_WALLET
+class _Unsigned(NamedTuple):
+    """End of an order that was not signed: nothing was sent."""
 
+    state: TicketState
+    reason: Reason
+
+
+async def _signed(
+    ports: Ports, order: PlaceTrade, request: TradeRequest
+) -> TradeRequest | _Unsigned:
+    """The request that may leave, or why none does."""
+    try:
+        return await as_signed(ports, order, request)
+    except SigningError as error:
+        # Reported at once: the operator can unlock the key. Source: decisions, "Money and safety".
+        rule = error.rule if isinstance(error, PolicyRefusedError) else None
+        fix = Fix.SEE_WALLET if rule is None else _FIX_OF.get(rule, Fix.SEE_WALLET)
+        return _Unsigned(TicketState.REFUSED, Reason(f"nothing sent: {error}", fix))
+    except (ServiceError, StorageError) as error:
+        # On a disk that is full nothing is kept that would bind a later sale.
+        is_disk = isinstance(error, StorageError)
+        fix = Fix.FREE_DISK if is_disk else Fix.WHEN_SERVICE_ANSWERS
+        return _Unsigned(TicketState.FAILED, Reason(f"nothing sent: {error}", fix))
+
+
+_FIX_OF: Final[Mapping[Rule, Fix]] = {
+    Rule.TOTAL: Fix.LEAST_SHARES,
+    Rule.TICK: Fix.NEW_TICKET,
+    Rule.PRICE: Fix.WAIT_FOR_BOOK,
+    Rule.FEE: Fix.CONFIRM_SHOWN,
+    Rule.UNSEEN: Fix.CONFIRM_SHOWN,
+    Rule.OUTCOME: Fix.TRADE_ELSEWHERE,
+}
+"""Fix for an order that was not signed, by the rule that it breaks."""
 
 _TOUCHED: Final = (
     Topic.POSITIONS,

@@ -23,7 +23,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=11,
+    version=12,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -130,6 +130,13 @@ SCHEMA: Final = Schema(
             "DROP TABLE earliersignals",
             "CREATE INDEX reactorsignals_by_time ON reactorsignals (at, signal_id)",
         ),
+        11: (
+            """CREATE TABLE kepttokens (
+            market_id TEXT NOT NULL, side TEXT NOT NULL, venue TEXT NOT NULL,
+            wallet TEXT NOT NULL, token TEXT NOT NULL, condition_id TEXT NOT NULL,
+            neg_risk INTEGER NOT NULL, at REAL NOT NULL, fee_rate_bps INTEGER,
+            PRIMARY KEY (market_id, side, venue, wallet) ) STRICT""",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
@@ -141,7 +148,8 @@ Version 7 has markets that ended.
 Version 8 finds an agent's rows by kind, and knows whether its ended markets are filled in.
 Version 9 finds how positions ended by venue.
 Version 10 has people, invitations, and finds who changed what.
-Version 11 follows the sales of what mirrors bought."""
+Version 11 follows the sales of what mirrors bought.
+Version 12 keeps the outcome tokens of positions."""
 
 
 def create(path: Path, *, version: int) -> None:

@@ -288,6 +288,25 @@ class Chainruns(Stored, table=True):
     settled_at: float | None = Field(default=None, sa_type=REAL)
 
 
+class Kepttokens(Stored, table=True):
+    """Outcome token of a position, as it was shown at its buy, or first listed while it was held.
+
+    `fee_rate_bps` is the highest fee that was shown, None for none. The token is never replaced.
+    """
+
+    __table_args__ = _STRICT
+
+    market_id: str = Field(primary_key=True, sa_type=TEXT)
+    side: str = Field(primary_key=True, sa_type=TEXT)
+    venue: str = Field(primary_key=True, sa_type=TEXT)
+    wallet: str = Field(primary_key=True, sa_type=TEXT)
+    token: str = Field(sa_type=TEXT)
+    condition_id: str = Field(sa_type=TEXT)
+    neg_risk: int
+    at: float = Field(sa_type=REAL)
+    fee_rate_bps: int | None = None
+
+
 class Entries(Stored, table=True):
     """Trade lots and their proceeds: a digest of the agents' journal rows.
 
