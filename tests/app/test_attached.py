@@ -21,7 +21,7 @@ from service_tui.app.attached import (
 )
 from service_tui.app.attached_desk import _unused
 from service_tui.app.options import Options
-from service_tui.clock import ManualClock
+from service_tui.clock import SystemClock
 from service_tui.credentials.keys import DESK_FILE, DeskKeys, keep_desk_keys
 from service_tui.desk.facts import Fact, Served
 from service_tui.server.http.loopback import listen
@@ -132,7 +132,7 @@ async def test_a_directory_is_served_where_its_owner_answers_and_takes_its_key(
         with held(folder, address):
             if keys is not None:
                 keep_desk_keys(folder, keys)
-            return await is_served(folder, ManualClock())
+            return await is_served(folder, SystemClock())
 
     async with open_stage(tmp_path / "world", speed=0) as stage:
         right = DeskKeys(OPERATOR, stage.key, stage.agent_id)

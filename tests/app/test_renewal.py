@@ -14,7 +14,7 @@ from service_tui.app.renewal import client_keys, renewing
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Key, Keys
-from service_tui.clock import ManualClock
+from service_tui.clock import SystemClock
 from service_tui.commands import log as log_command
 from service_tui.commands.log import LogCommandError, verify_log
 from service_tui.credentials.keys import DESK_FILE, DeskKeys, keep_desk_keys
@@ -40,7 +40,7 @@ async def test_keys_are_renewed_once_they_are_others(tmp_path: Path) -> None:
 
     line = httpx.MockTransport(answer)
     keys = client_keys(OLD, URL)
-    async with Client(line, URL, keys, clock=ManualClock(), rng=random.Random(1)) as client:
+    async with Client(line, URL, keys, clock=SystemClock(), rng=random.Random(1)) as client:
 
         async def key() -> str:
             with suppress(ServiceError):
