@@ -1,0 +1,39 @@
+"""What a program that we start inherits of our environment: named variables, and no secret.
+
+Everything that begins a process picks its variables here, by name; what is not named stays out.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+LOCALES: Final = (
+    "LANG", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC",
+    "LC_TIME",
+)  # fmt: skip
+
+SYSTEM: Final = (
+    "PATH", "PYTHONPATH", "VIRTUAL_ENV", "TZ", "TMPDIR", "SYSTEMROOT", "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)  # fmt: skip
+"""By these a program finds its interpreter, its libraries and its certificates."""
+
+_LOCALE: Final = re.compile(r"C|POSIX|C\.[\w-]{1,16}|[a-z]{2,3}(_[A-Z]{2})?(\.[\w-]{1,16})?(@\w+)?")
+_SECRET: Final = re.compile(r"://\S*@|passw(or)?d\s*=", re.IGNORECASE)
+"""A URL that names a user, with or without a password; and a database's words for one."""
+
+
+def inherited(ours: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
+    """The variables of a program.
+
+    Args:
+        ours: our own environment.
+        names: what it gets beside the system's variables and the language.
+
+    Returns:
+        Those of `names`, of the system and of the language that are set and hold no secret.
+    """
+    found = {name: ours[name] for name in (*SYSTEM, *names) if name in ours}
+    plain = {name: value for name, value in found.items() if not _SECRET.search(value)}
+    spoken = {name: ours[name] for name in LOCALES if _LOCALE.fullmatch(ours.get(name, ""))}
+    return plain | spoken
