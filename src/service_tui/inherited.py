@@ -18,6 +18,22 @@ SYSTEM: Final = (
 )  # fmt: skip
 """By these a program finds its interpreter, its libraries and its certificates."""
 
+PERSON: Final = (
+    "HOME", "USER", "LOGNAME", "SHELL", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+)  # fmt: skip
+"""By these a program finds what is the person's own."""
+
+GIT: Final = (
+    "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "XDG_CONFIG_HOME", "EMAIL",
+    "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+)  # fmt: skip
+"""Variables of the person that say where git looks, how it is set up, and who commits; those that
+lead it to another repository, index or working tree stay out."""
+
+GIT_SET_UP: Final = "GIT_CONFIG"
+"""Begins the names of the variables that set git up: `safe.directory` may stand there."""
+
 _LOCALE: Final = re.compile(r"C|POSIX|C\.[\w-]{1,16}|[a-z]{2,3}(_[A-Z]{2})?(\.[\w-]{1,16})?(@\w+)?")
 _SECRET: Final = re.compile(r"://\S*@|passw(or)?d\s*=", re.IGNORECASE)
 """A URL that names a user, with or without a password; and a database's words for one."""
@@ -37,3 +53,9 @@ def inherited(ours: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, s
     plain = {name: value for name, value in found.items() if not _SECRET.search(value)}
     spoken = {name: ours[name] for name in LOCALES if _LOCALE.fullmatch(ours.get(name, ""))}
     return plain | spoken
+
+
+def inherited_by_git(ours: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a git that works for the person: their own configuration goes with it."""
+    set_up = {name: value for name, value in ours.items() if name.startswith(GIT_SET_UP)}
+    return inherited(ours, (*PERSON, *GIT)) | set_up

@@ -11,8 +11,9 @@ import logging
 import os
 import re
 import signal
+import sys
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,10 @@ from typing import Final
 import psutil
 
 from service_tui.autoresearch.errors import ToolError
+from service_tui.config import INSECURE_VARIABLE
+from service_tui.inherited import inherited
+from service_tui.skills import guard
+from service_tui.skills.package import settings_of
 from service_tui.wire.text import prose
 
 log = logging.getLogger(__name__)
@@ -38,10 +43,13 @@ FILE_BLOCKS: Final = 2 * 1024 * 1024
 
 SETTLE_S: Final = 0.2
 MARK: Final = "SERVICE_EXPERIMENT"
-PASSED: Final = frozenset({
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV",
-    "PYTHONPATH", "PYTHONUNBUFFERED", "TRADING_VENUE", "AUTORESEARCH_MAX_EXPERIMENTS",
-})  # fmt: skip
+PASSED: Final = (
+    "HOME", "USER", "LOGNAME", "SHELL", "PYTHONUNBUFFERED", "TRADING_VENUE",
+    "AUTORESEARCH_MAX_EXPERIMENTS", INSECURE_VARIABLE,
+)  # fmt: skip
+OURS: Final = "SERVICE_TUI_"
+"""Begins the names of this program's own variables, which no command gets."""
+
 SECRET: Final = re.compile(
     r"KEY|SECRET|TOKEN|PASS|PRIVATE|MNEMONIC|CREDENTIAL|WALLET", re.IGNORECASE
 )
@@ -67,23 +75,53 @@ class Ran:
 
 
 def environment_of(
-    environment: Mapping[str, str], *, mark: str, api: Mapping[str, str]
+    environment: Mapping[str, str], *, mark: str, api: Mapping[str, str], skill: str = ""
 ) -> dict[str, str]:
-    """Environment of a command: plain settings, the skills' own, and the session's API key.
+    """Environment of a command: named settings, the skill's own, and the session's API key.
 
     The wallet's key, and whatever else looks like a secret, stays out.
 
+    Args:
+        environment: our own.
+        mark: by which its processes are found again.
+        api: the session's address and key.
+        skill: whose settings it gets.
+
     Returns:
-        The variables, with the mark by which its processes are found again.
+        The variables.
     """
-    kept = {
-        name: value
-        for name, value in environment.items()
-        if name in PASSED
-        or name.startswith("LC_")
-        or (name.startswith("SERVICE_") and not SECRET.search(name))
-    }
+    begins = settings_of(skill) if skill else ""
+    settings = (
+        name
+        for name in environment
+        if begins and name.startswith(begins)
+        if not name.startswith(OURS) and not SECRET.search(name)
+    )
+    kept = inherited(environment, (*PASSED, *settings))
     return {**kept, **{k: v for k, v in api.items() if k in API}, MARK: mark, "TERM": "dumb"}
+
+
+OPEN: Final = guard.Rules((), ("/",), ())
+"""Closes nothing."""
+
+
+def fenced(
+    command: Sequence[str], environment: Mapping[str, str], rules: guard.Rules
+) -> tuple[str, ...]:
+    """The words that start a command within rules, where the kernel can close what they hide."""
+    # ours: a data directory among temporary files is made to be thrown away, and to close it would
+    # close their folder.
+    temporary = Path(environment.get("TMPDIR") or "/tmp").resolve()  # noqa: S108  (named, not used)
+    closed = tuple(
+        path
+        for path in rules.hidden
+        if Path(path).is_dir() and not Path(path).resolve().is_relative_to(temporary)
+    )
+    if not closed or not guard.fence_version():
+        return tuple(command)
+    # -I: nothing of the command's environment reaches this Python.
+    python = (sys.executable, "-I", "-S", guard.__file__)
+    return (*python, guard.COMMAND, rules._replace(hidden=closed).as_text(), *command)
 
 
 class Output:
@@ -119,8 +157,17 @@ async def run(
     deadline_s: float,
     environment: Mapping[str, str],
     output: Output,
+    rules: guard.Rules = OPEN,
 ) -> Ran:
     """Run a command to its end or its deadline; nothing of it runs any more afterwards.
+
+    Args:
+        command: what the shell runs.
+        folder: where.
+        deadline_s: how long it may take.
+        environment: its variables, with its mark.
+        output: takes what it writes.
+        rules: what it cannot read, where the kernel has Landlock.
 
     Returns:
         How it ended, with the end of its output.
@@ -134,9 +181,11 @@ async def run(
     others = _children()
     # The limits are the shell's own, so that nothing of ours runs between fork and exec.
     lead = f'ulimit -c 0 -f {FILE_BLOCKS} 2>/dev/null; exec /bin/bash -c "$1"'
+    words = ("/bin/bash", "-c", lead, "experiment", command)
     try:
         process = await asyncio.create_subprocess_exec(
-            "/bin/bash", "-c", lead, "experiment", command, cwd=folder, env=dict(environment),
+            *fenced(words, environment, rules),
+            cwd=folder, env=dict(environment),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
