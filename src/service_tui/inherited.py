@@ -34,6 +34,12 @@ lead it to another repository, index or working tree stay out."""
 GIT_SET_UP: Final = "GIT_CONFIG"
 """Begins the names of the variables that set git up: `safe.directory` may stand there."""
 
+OURS: Final = "SERVICE_TUI_"
+"""Begins the names of this program's own variables."""
+
+_NAMED_SECRET: Final = re.compile(
+    r"KEY|SECRET|TOKEN|PASS|PRIVATE|MNEMONIC|CREDENTIAL|WALLET", re.IGNORECASE
+)
 _LOCALE: Final = re.compile(r"C|POSIX|C\.[\w-]{1,16}|[a-z]{2,3}(_[A-Z]{2})?(\.[\w-]{1,16})?(@\w+)?")
 _SECRET: Final = re.compile(r"://\S*@|passw(or)?d\s*=", re.IGNORECASE)
 """A URL that names a user, with or without a password; and a database's words for one."""
@@ -53,6 +59,15 @@ def inherited(ours: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, s
     plain = {name: value for name, value in found.items() if not _SECRET.search(value)}
     spoken = {name: ours[name] for name in LOCALES if _LOCALE.fullmatch(ours.get(name, ""))}
     return plain | spoken
+
+
+def settings_in(ours: Mapping[str, str], begin: str) -> list[str]:
+    """Names of a skill's settings, by how they begin: none of ours, none that names a secret."""
+    return [
+        name
+        for name in ours
+        if name.startswith(begin) and not name.startswith(OURS) and not _NAMED_SECRET.search(name)
+    ]
 
 
 def inherited_by_git(ours: Mapping[str, str]) -> dict[str, str]:

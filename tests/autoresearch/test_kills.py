@@ -84,7 +84,9 @@ def runs(pid: int) -> bool:
 
 async def test_a_command_does_not_outlive_its_server(tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "skill")
-    pid_file = tmp_path / "pid"
+    # Beside the data directory, which is closed to the command, it can make nothing.
+    pid_file = tmp_path / "told" / "pid"
+    pid_file.parent.mkdir()
     command = (
         f'echo half > skill.py; setsid bash -c \'trap "" TERM; echo $$ > {pid_file}.new; '
         f"mv {pid_file}.new {pid_file}; sleep 600' & wait"

@@ -9,7 +9,6 @@ import asyncio
 import ctypes
 import logging
 import os
-import re
 import signal
 import sys
 from collections import deque
@@ -23,7 +22,7 @@ import psutil
 
 from service_tui.autoresearch.errors import ToolError
 from service_tui.config import INSECURE_VARIABLE
-from service_tui.inherited import inherited
+from service_tui.inherited import inherited, settings_in
 from service_tui.skills import guard
 from service_tui.skills.package import settings_of
 from service_tui.wire.text import prose
@@ -47,12 +46,6 @@ PASSED: Final = (
     "HOME", "USER", "LOGNAME", "SHELL", "PYTHONUNBUFFERED", "TRADING_VENUE",
     "AUTORESEARCH_MAX_EXPERIMENTS", INSECURE_VARIABLE,
 )  # fmt: skip
-OURS: Final = "SERVICE_TUI_"
-"""Begins the names of this program's own variables, which no command gets."""
-
-SECRET: Final = re.compile(
-    r"KEY|SECRET|TOKEN|PASS|PRIVATE|MNEMONIC|CREDENTIAL|WALLET", re.IGNORECASE
-)
 API: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL"})
 _SUBREAPER: Final = 36
 """PR_SET_CHILD_SUBREAPER of Linux."""
@@ -90,13 +83,7 @@ def environment_of(
     Returns:
         The variables.
     """
-    begins = settings_of(skill) if skill else ""
-    settings = (
-        name
-        for name in environment
-        if begins and name.startswith(begins)
-        if not name.startswith(OURS) and not SECRET.search(name)
-    )
+    settings = settings_in(environment, settings_of(skill)) if skill else []
     kept = inherited(environment, (*PASSED, *settings))
     return {**kept, **{k: v for k, v in api.items() if k in API}, MARK: mark, "TERM": "dumb"}
 

@@ -68,7 +68,10 @@ class Launch:
 
 
 def environment(launch: Launch, ours: Mapping[str, str]) -> dict[str, str]:
-    """Environment of the process: a little of ours, its own variables, and its tag."""
+    """Environment of the process: a little of ours, its own variables, and its tag.
+
+    The settings of a skill that a person runs by hand are in `own`, as its key is.
+    """
     return {
         **inherited(ours),
         "HOME": str(launch.folder),
@@ -113,26 +116,22 @@ class SkillProcess:
 
     @classmethod
     def start(
-        cls, launch: Launch, ours: Mapping[str, str], output: int | None = None
+        cls, launch: Launch, ours: Mapping[str, str], outputs: tuple[int, int] | None = None
     ) -> "SkillProcess":
         """Start a skill; raises OSError if that fails.
 
         Args:
             launch: what is started.
             ours: our environment, of which it gets a little.
-            output: where it writes; None: into a file of its folder.
+            outputs: where it writes, and where its errors go; None: into a file of its folder.
 
         Returns:
             The process, running.
         """
         launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        log = _log_of(launch.folder) if outputs is None else None
+        out, errors = outputs or (log, log)
         ends, line = os.pipe()
-        try:
-            log = _log_of(launch.folder) if output is None else os.dup(output)
-        except OSError:
-            os.close(ends)
-            os.close(line)
-            raise
         rules = rules_of(launch, ours).as_text()
         # -s, -P: nothing that a skill has written into its home or its folder is imported.
         python = [sys.executable, "-s", "-P", "-u", guard.__file__]
@@ -142,8 +141,8 @@ class SkillProcess:
                 cwd=launch.folder,
                 env=environment(launch, ours) | {guard.LIFELINE: str(ends)},
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=out,
+                stderr=errors,
                 start_new_session=True,
                 pass_fds=(ends,),
             )
@@ -152,7 +151,8 @@ class SkillProcess:
             raise
         finally:
             os.close(ends)
-            os.close(log)
+            if log is not None:
+                os.close(log)
         made = cls(child.pid, launch.run_id, launch.folder)
         made._child, made._line = child, line
         return made

@@ -22,7 +22,7 @@ from service_tui.desk.research.translate import backtest_view
 from service_tui.desk.slices.research import BacktestRequested, BacktestSeen, DiffView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.wire_values import UNTRANSLATABLE
-from service_tui.inherited import inherited_by_git
+from service_tui.inherited import OURS, inherited_by_git
 from service_tui.terms import Venue
 from service_tui.wire.endpoints.research import BACKTEST
 from service_tui.wire.research import BacktestRequest
@@ -31,8 +31,6 @@ from service_tui.wire.text import line, prose
 WITHIN_S: Final = 60.0
 DIFF_MAX: Final = 200_000
 PLAN_TEXT: Final = "autoresearch needs the Pro plan"
-_OWN: Final = "SERVICE_TUI_"
-"""Begins the names of this program's own variables: a key of a service is none of them."""
 
 
 async def run_backtest(order: RunBacktest, ports: Ports) -> None:
@@ -128,7 +126,8 @@ async def _run_session_command(
 
 async def _run_own(arguments: tuple[str, ...], ports: Ports, run: RunProgram) -> tuple[int, str]:
     """Have this program do something to a repository, as a person would from a shell."""
-    own = {name: one for name, one in os.environ.items() if name.startswith(_OWN)}
+    # A key of a service is none of them.
+    own = {name: one for name, one in os.environ.items() if name.startswith(OURS)}
     environment = inherited_by_git(os.environ) | own
     folder = () if ports.notes is None else ("--data-dir", str(ports.notes))
     return await run(
