@@ -45,32 +45,32 @@ _SECRET: Final = re.compile(r"://\S*@|passw(or)?d\s*=", re.IGNORECASE)
 """A URL that names a user, with or without a password; and a database's words for one."""
 
 
-def inherited(ours: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
+def inherited(environ: Mapping[str, str], names: Iterable[str] = ()) -> dict[str, str]:
     """The variables of a program.
 
     Args:
-        ours: our own environment.
+        environ: our own environment.
         names: what it gets beside the system's variables and the language.
 
     Returns:
         Those of `names`, of the system and of the language that are set and hold no secret.
     """
-    found = {name: ours[name] for name in (*SYSTEM, *names) if name in ours}
+    found = {name: environ[name] for name in (*SYSTEM, *names) if name in environ}
     plain = {name: value for name, value in found.items() if not _SECRET.search(value)}
-    spoken = {name: ours[name] for name in LOCALES if _LOCALE.fullmatch(ours.get(name, ""))}
+    spoken = {name: environ[name] for name in LOCALES if _LOCALE.fullmatch(environ.get(name, ""))}
     return plain | spoken
 
 
-def settings_in(ours: Mapping[str, str], begin: str) -> list[str]:
-    """Names of a skill's settings, by how they begin: none of ours, none that names a secret."""
+def settings_in(environ: Mapping[str, str], begin: str) -> list[str]:
+    """Names of a skill's settings, by how they begin: none of our own, none that names a secret."""
     return [
         name
-        for name in ours
+        for name in environ
         if name.startswith(begin) and not name.startswith(OURS) and not _NAMED_SECRET.search(name)
     ]
 
 
-def inherited_by_git(ours: Mapping[str, str]) -> dict[str, str]:
+def inherited_by_git(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables of a git that works for the person: their own configuration goes with it."""
-    set_up = {name: value for name, value in ours.items() if name.startswith(GIT_SET_UP)}
-    return inherited(ours, (*PERSON, *GIT)) | set_up
+    set_up = {name: value for name, value in environ.items() if name.startswith(GIT_SET_UP)}
+    return inherited(environ, (*PERSON, *GIT)) | set_up

@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -98,7 +99,7 @@ def fenced(
     """The words that start a command within rules, where the kernel can close what they hide."""
     # ours: a data directory among temporary files is made to be thrown away, and to close it would
     # close their folder.
-    temporary = Path(environment.get("TMPDIR") or "/tmp").resolve()  # noqa: S108  (named, not used)
+    temporary = Path(environment.get("TMPDIR") or tempfile.gettempdir()).resolve()
     closed = tuple(
         path
         for path in rules.hidden

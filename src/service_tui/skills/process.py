@@ -116,13 +116,13 @@ class SkillProcess:
 
     @classmethod
     def start(
-        cls, launch: Launch, ours: Mapping[str, str], outputs: tuple[int, int] | None = None
+        cls, launch: Launch, environ: Mapping[str, str], outputs: tuple[int, int] | None = None
     ) -> "SkillProcess":
         """Start a skill; raises OSError if that fails.
 
         Args:
             launch: what is started.
-            ours: our environment, of which it gets a little.
+            environ: our environment, of which it gets a little.
             outputs: where it writes, and where its errors go; None: into a file of its folder.
 
         Returns:
@@ -132,14 +132,14 @@ class SkillProcess:
         log = _log_of(launch.folder) if outputs is None else None
         out, errors = outputs or (log, log)
         ends, line = os.pipe()
-        rules = rules_of(launch, ours).as_text()
+        rules = rules_of(launch, environ).as_text()
         # -s, -P: nothing that a skill has written into its home or its folder is imported.
         python = [sys.executable, "-s", "-P", "-u", guard.__file__]
         try:
             child = subprocess.Popen(  # noqa: S603  (a skill is run: that is the wish)
                 [*python, guard.SKILL, rules, str(launch.script), *launch.arguments],
                 cwd=launch.folder,
-                env=environment(launch, ours) | {guard.LIFELINE: str(ends)},
+                env=environment(launch, environ) | {guard.LIFELINE: str(ends)},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=errors,
