@@ -138,7 +138,8 @@ class _Guard:
         _end_as(self._status)
 
     def _wait(self, woken: int) -> None:
-        ready, _, _ = select.select([woken, *([] if self._line is None else [self._line])], [], [])
+        line = self._line
+        ready, _, _ = select.select([woken, *([] if line is None else [line])], [], [])
         if woken in ready:
             numbers = os.read(woken, 256)
             if signal.SIGTERM in numbers:
@@ -146,8 +147,8 @@ class _Guard:
             if END in numbers:
                 self._end_below()
             self._reap()
-        if self._line in ready and self._line is not None:
-            self._hear(os.read(self._line, 64))
+        if line is not None and line in ready:
+            self._hear(os.read(line, 64))
 
     def _hear(self, words: bytes) -> None:
         """Take what the parent says; its end closes the line."""
