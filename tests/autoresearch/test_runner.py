@@ -1,7 +1,9 @@
 """Commands that misbehave: ended, bounded, and nothing of them left."""
 
+import asyncio
 import os
 import secrets
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -92,6 +94,47 @@ async def test_what_clears_its_environment_is_ended_as_well(tmp_path: Path) -> N
     done, _ = await ran(words, tmp_path)
     assert done.succeeded
     assert is_gone(int(told.read_text()))
+
+
+CHAIN = """
+import os, sys, time
+def note():
+    with open("{told}.new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename("{told}.new", "{told}")
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        note()
+        for count in range(60_000):
+            if os.fork():
+                os._exit(0)
+            if count % 50 == 0:
+                note()
+    os._exit(0)
+while not os.path.exists("{told}"):
+    time.sleep(0.01)
+time.sleep({after})
+"""
+"""Forks without a pause, for a minute: whoever looks for it by number comes too late."""
+
+
+@pytest.mark.parametrize("way", ["ends", "takes too long"])
+async def test_what_forks_without_a_pause_is_ended_as_well(tmp_path: Path, way: str) -> None:
+    told = tmp_path / "pid"
+    (tmp_path / "chain.py").write_text(CHAIN.format(told=told, after=60 if "long" in way else 0))
+    done, _ = await ran(
+        f"env -i {sys.executable} chain.py", tmp_path, deadline_s=2.0 if "long" in way else 20.0
+    )
+    assert done.timed_out is ("long" in way)
+    before = told.read_text()
+    await asyncio.sleep(0.5)
+    assert told.read_text() == before
+
+
+async def test_a_command_dies_of_a_closed_pipe_as_in_a_shell(tmp_path: Path) -> None:
+    done, _ = await ran("yes | head -1; echo ${PIPESTATUS[0]}", tmp_path)
+    assert done.tail.split() == ["y", "141"]
 
 
 def is_gone(pid: int) -> bool:

@@ -93,10 +93,10 @@ OPEN: Final = guard.Rules((), ("/",), ())
 """Closes nothing."""
 
 
-def fenced(
+def guarded(
     command: Sequence[str], environment: Mapping[str, str], rules: guard.Rules
 ) -> tuple[str, ...]:
-    """The words that start a command within rules, where the kernel can close what they hide."""
+    """The words that start a command below a guard, and within rules where the kernel has them."""
     # ours: a data directory among temporary files is made to be thrown away, and to close it would
     # close their folder.
     temporary = Path(environment.get("TMPDIR") or tempfile.gettempdir()).resolve()
@@ -105,10 +105,8 @@ def fenced(
         for path in rules.hidden
         if Path(path).is_dir() and not Path(path).resolve().is_relative_to(temporary)
     )
-    if not closed or not guard.fence_version():
-        return tuple(command)
     # -I: nothing of the command's environment reaches this Python.
-    python = (sys.executable, "-I", "-S", guard.__file__)
+    python = (sys.executable, "-I", guard.__file__)
     return (*python, guard.COMMAND, rules._replace(hidden=closed).as_text(), *command)
 
 
@@ -170,16 +168,21 @@ async def run(
     # The limits are the shell's own, so that nothing of ours runs between fork and exec.
     lead = f'ulimit -c 0 -f {FILE_BLOCKS} 2>/dev/null; exec /bin/bash -c "$1"'
     words = ("/bin/bash", "-c", lead, "experiment", command)
+    # Its guard ends it with us, however we end.
+    ends, line = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
-            *fenced(words, environment, rules),
-            cwd=folder, env=dict(environment),
+            *guarded(words, environment, rules),
+            cwd=folder, env={**environment, guard.LIFELINE: str(ends)}, pass_fds=(ends,),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     except (OSError, ValueError) as error:
+        os.close(line)
         why = error.strerror if isinstance(error, OSError) else "it holds a zero byte"
         raise ToolError(f"the command cannot be started in {folder} ({why})") from error
+    finally:
+        os.close(ends)
     timed_out = False
     try:
         try:
@@ -190,15 +193,19 @@ async def run(
             timed_out = True
             await _end(process, output)
     finally:
-        _kill_tree(process.pid, environment.get(MARK, ""), others)
-        # Also where no task waits for it any more: it is gone before anything else happens here.
+        os.close(line)
+        # Also where no task waits for it any more: its guard ends all before it ends itself.
         await _reaped(process)
+        _kill_tree(process.pid, environment.get(MARK, ""), others)
     took = loop.time() - began
     return Ran(process.returncode, timed_out, took, output.tail(), output.size)
 
 
 async def _reaped(process: asyncio.subprocess.Process) -> None:
-    """Wait for the end of what was killed."""
+    """Wait for the end of a guard; kill one that cannot end what is below it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(GRACE_S):
+            await process.wait()
     if process.returncode is None:
         process.kill()
         with suppress(TimeoutError):

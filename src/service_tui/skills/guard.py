@@ -3,8 +3,8 @@
 Started as a script by `process`, with a skill's script and its words behind the rules. It stays as
 the parent of the skill: ends it with whoever started it unless it is told that the skill is
 detached, ends in order on request, and ends whatever the skill has left behind. A detachment is
-told by the line to the parent, which the skill does not have. For a command of an experiment it
-only closes the files, and becomes the command.
+told by the line to the parent, which the skill does not have. A command of an experiment is guarded
+in the same way, with bounds of its own.
 
 Files are closed by Landlock of Linux, in a few system calls of our own: the libraries for it are
 young, and here nothing may be imported but the standard library. Where the kernel has none the
@@ -21,8 +21,7 @@ import select
 import signal
 import struct
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -87,21 +86,19 @@ class Rules(NamedTuple):
 
 
 def main(arguments: list[str]) -> None:
-    """Become a command, or guard a skill to its end."""
+    """Guard a skill or a command to its end."""
     kind, text, *words = arguments
     rules = Rules(*json.loads(text))
-    if kind == COMMAND:
-        enclose(rules)
-        os.execvp(words[0], words)  # noqa: S606  (that command is the wish)
     line = os.environ.pop(LIFELINE, "")
-    _Guard(int(line) if line else None).run(rules, words)
+    begin = {SKILL: _be_skill, COMMAND: _be_command}[kind]
+    _Guard(int(line) if line else None).run(lambda: begin(rules, words))
 
 
 # -- the guard -----------------------------------------------------------------------------
 
 
 class _Guard:
-    """Parent of a skill, in the plainest words: one wait for signals, children and the line."""
+    """Parent of a skill or a command: one wait for signals, children and the line."""
 
     def __init__(self, line: int | None) -> None:
         self._line = line
@@ -109,10 +106,10 @@ class _Guard:
         self._skill = 0
         self._status: int | None = None
 
-    def run(self, rules: Rules, words: list[str]) -> None:
-        """Start the skill and wait for its end; ends as the skill did."""
+    def run(self, begin: Callable[[], None]) -> None:
+        """Start the skill in a process of its own and wait for its end; ends as the skill did."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # Orphans of the skill come here: what has cleared its environment is found by descent.
+        # Orphans come here: what has cleared its environment is found by descent.
         _process_control(_SUBREAPER, 1)
         woken, wakes = os.pipe()
         os.set_blocking(wakes, False)
@@ -121,7 +118,6 @@ class _Guard:
         told = (signal.SIGTERM, signal.SIGCHLD, END)
         for number in told:
             signal.signal(number, _note)
-        folder = _own_temporary()
         # What asks for an end before the skill can hear it waits until it can.
         signal.pthread_sigmask(signal.SIG_BLOCK, told)
         parent = os.getpid()
@@ -129,12 +125,13 @@ class _Guard:
         if not self._skill:
             for open_file in (woken, wakes, *([] if self._line is None else [self._line])):
                 os.close(open_file)
-            _be_skill(rules, words, folder, parent)
+            _leave(parent)
+            begin()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, told)
         while self._status is None:
             self._wait(woken)
         self._end_below()
-        _remove(folder)
+        _remove_temporary(self._skill)
         _end_as(self._status)
 
     def _wait(self, woken: int) -> None:
@@ -179,19 +176,33 @@ class _Guard:
         return False
 
 
-def _be_skill(rules: Rules, words: list[str], folder: str, parent: int) -> None:
-    """Set the bounds, close the files, and be the skill; never returns."""
+def _leave(parent: int) -> None:
+    """Begin a session, as a child that dies with its guard and hears every signal again."""
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(END, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, _end)
+    # Python ignores the last two; a command does not know that.
+    for number in (signal.SIGTERM, signal.SIGCHLD, END, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
     os.setsid()
     _process_control(_PARENT_DEATH, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def _be_command(rules: Rules, words: list[str]) -> None:
+    """Close the files and become the command."""
+    enclose(rules)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.execvp(words[0], words)  # noqa: S606  (that command is the wish)
+
+
+def _be_skill(rules: Rules, words: list[str]) -> None:
+    """Set the bounds, close the files, and be the skill."""
+    signal.signal(signal.SIGTERM, _end)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_IGN)
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, FILE_MAX))
-    os.environ["TMPDIR"] = folder
+    os.environ["TMPDIR"] = _own_temporary()
     if not enclose(rules) and not os.fstat(sys.stderr.fileno()).st_size:
         # Once, at the beginning of its output.
         sys.stderr.write(f"guard: {UNFENCED}\n")
@@ -202,9 +213,13 @@ def _be_skill(rules: Rules, words: list[str], folder: str, parent: int) -> None:
     sys.exit(0)
 
 
+def _temporary_of(pid: int) -> Path:
+    return Path.cwd() / f"tmp-{pid}"
+
+
 def _own_temporary() -> str:
     """A folder for temporary files below the skill's own; that one where none can be made."""
-    folder = Path.cwd() / f"tmp-{os.getpid()}-{time.time_ns()}"
+    folder = _temporary_of(os.getpid())
     try:
         folder.mkdir(mode=0o700)
     except OSError:
@@ -212,11 +227,13 @@ def _own_temporary() -> str:
     return str(folder)
 
 
-def _remove(folder: str) -> None:
-    """Remove the folder of temporary files, by its end: the guard itself starts without this."""
-    import shutil  # noqa: PLC0415
+def _remove_temporary(pid: int) -> None:
+    """Remove the temporary files of a skill that has ended; a command has none of its own."""
+    folder = _temporary_of(pid)
+    if folder.is_dir() and not folder.is_symlink():
+        # Only now: the guard itself starts without this.
+        import shutil  # noqa: PLC0415
 
-    if folder != str(Path.cwd()):
         shutil.rmtree(folder, ignore_errors=True)
 
 
