@@ -24,7 +24,7 @@ from service_tui.commands.skills import (
 )
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, WALLET_VARIABLE
 from service_tui.inherited import inherited
-from service_tui.skills.guard import descendants
+from service_tui.skills.guard import UNFENCED, descendants, fence_version
 from service_tui.skills.package import DOCUMENT
 
 
@@ -172,6 +172,23 @@ async def test_a_skill_runs_as_an_agent_of_its_own_with_a_little_of_the_environm
     assert found[KEY_VARIABLE].startswith("sk_live_")
     # Before a service that is named even its agent's key stays with us: it calls over a leash.
     assert (found[URL_VARIABLE] == address) is not is_named
+
+
+@pytest.mark.skipif(not fence_version(), reason=UNFENCED)
+@pytest.mark.process
+async def test_a_skill_that_is_run_by_hand_reads_no_key_of_the_desk(
+    folder: Path, service: tuple[Path, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    data, _ = service
+    (folder / "run.py").write_text(
+        "import pathlib, sys\n"
+        "try:\n    print(pathlib.Path(sys.argv[1]).read_text())\n"
+        "except PermissionError:\n    print('closed')\n"
+    )
+    words = [str(data / "keys.json")]
+    assert (data / "keys.json").is_file()
+    assert await asyncio.to_thread(run_skill, data, str(folder), words) == 0
+    assert capfd.readouterr().out == "closed\n"
 
 
 CALLS = """

@@ -113,6 +113,19 @@ async def test_a_run_that_ends_in_order_is_done_and_its_report_is_told(tmp_path:
         assert (hand.view.exit_code, hand.view.runs_count, hand.view.pid) == (0, 1, None)
 
 
+@pytest.mark.parametrize("plant", ["os.symlink(r'{}', 'run.new')", "os.mkfifo('run.new')"])
+async def test_no_state_is_written_through_what_a_skill_has_put_in_its_place(
+    tmp_path: Path, plant: str
+) -> None:
+    other = tmp_path / "keys.json"
+    other.write_text("keys")
+    async with opened(tmp_path) as hand:
+        hand.begin(script(tmp_path / "s", "import os\n" + plant.format(other)), pace=Pace.ONCE)
+        await hand.until(lambda: hand.view.state is SkillRunState.DONE)
+        assert other.read_text() == "keys"
+        assert [run.state for run in known_runs(tmp_path)] == [SkillRunState.DONE]
+
+
 @pytest.mark.slow
 async def test_a_run_of_every_so_often_rests_and_comes_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as hand:
