@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -430,6 +431,32 @@ async def test_a_data_directory_below_a_skills_package_stays_closed(tmp_path: Pa
         assert "PermissionError" in output
     finally:
         process.kill()
+
+
+BARE = """
+import os, sys, time
+from pathlib import Path
+from service_tui.skills.guard import Rules, enclose
+from service_tui.skills.process import Launch, SkillProcess
+while enclose(Rules((), ("/",), ())):
+    pass
+launch = Launch(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), (), {})
+process = SkillProcess.start(launch, dict(os.environ))
+while process.exit_code() is None:
+    time.sleep(0.02)
+"""
+"""Closes files until the kernel closes no more, as one that never could, and starts a skill."""
+
+
+@pytest.mark.process
+async def test_where_nothing_can_be_closed_a_skill_runs_and_its_output_says_so(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "run.py").write_text("print('ran')")
+    words = (f"bare-{os.getpid()}", str(tmp_path / "run"), str(tmp_path / "run.py"))
+    program = await asyncio.create_subprocess_exec(sys.executable, "-c", BARE, *words)
+    assert await program.wait() == 0
+    assert (tmp_path / "run" / LOG).read_text() == f"guard: {UNFENCED}\nran\n"
 
 
 PLANTS = {
