@@ -287,7 +287,9 @@ async def test_a_server_whose_input_is_closed_has_no_client_and_ends(tmp_path: P
 @pytest.mark.parametrize("way", ["its client goes away", "a signal"])
 @pytest.mark.process
 async def test_a_server_ends_in_order_with_the_command_that_runs(tmp_path: Path, way: str) -> None:
-    repository, told = new_repository(tmp_path / "skill"), tmp_path / "pid"
+    repository, told = new_repository(tmp_path / "skill"), tmp_path / "told" / "pid"
+    # Beside the data directory, which is closed to the command, it can make nothing.
+    told.parent.mkdir()
     command = f"echo $$ > {told}.new; mv {told}.new {told}; sleep 600 & wait"
     async with talking(repository, tmp_path / "data") as raw:
         raw.ask(2, "tools/call", name="init_experiment", arguments=START)

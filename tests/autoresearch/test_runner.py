@@ -1,7 +1,9 @@
 """Commands that misbehave: ended, bounded, and nothing of them left."""
 
+import asyncio
 import os
 import secrets
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from service_tui.autoresearch.runner import (
     environment_of,
     run,
 )
+from service_tui.skills.guard import UNFENCED, Rules, fence_version
 
 pytestmark = pytest.mark.process
 
@@ -93,6 +96,47 @@ async def test_what_clears_its_environment_is_ended_as_well(tmp_path: Path) -> N
     assert is_gone(int(told.read_text()))
 
 
+CHAIN = """
+import os, sys, time
+def note():
+    with open("{told}.new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename("{told}.new", "{told}")
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        note()
+        for count in range(60_000):
+            if os.fork():
+                os._exit(0)
+            if count % 50 == 0:
+                note()
+    os._exit(0)
+while not os.path.exists("{told}"):
+    time.sleep(0.01)
+time.sleep({after})
+"""
+"""Forks without a pause, for a minute: whoever looks for it by number comes too late."""
+
+
+@pytest.mark.parametrize("way", ["ends", "takes too long"])
+async def test_what_forks_without_a_pause_is_ended_as_well(tmp_path: Path, way: str) -> None:
+    told = tmp_path / "pid"
+    (tmp_path / "chain.py").write_text(CHAIN.format(told=told, after=60 if "long" in way else 0))
+    done, _ = await ran(
+        f"env -i {sys.executable} chain.py", tmp_path, deadline_s=2.0 if "long" in way else 20.0
+    )
+    assert done.timed_out is ("long" in way)
+    before = told.read_text()
+    await asyncio.sleep(0.5)
+    assert told.read_text() == before
+
+
+async def test_a_command_dies_of_a_closed_pipe_as_in_a_shell(tmp_path: Path) -> None:
+    done, _ = await ran("yes | head -1; echo ${PIPESTATUS[0]}", tmp_path)
+    assert done.tail.split() == ["y", "141"]
+
+
 def is_gone(pid: int) -> bool:
     """Whether no more than its entry is left."""
     stat = Path(f"/proc/{pid}/stat")
@@ -134,14 +178,61 @@ async def test_a_command_knows_no_secret() -> None:
     around = {
         "PATH": os.environ["PATH"], "WALLET_PRIVATE_KEY": "0xdead", "AWS_SECRET": "s",
         "SERVICE_WALLET_KEY": "w", "SERVICE_WEATHER_MIN_EDGE": "0.1", "GITHUB_TOKEN": "t",
-        "SERVICE_API_KEY": "old",
+        "SERVICE_API_KEY": "old", "SERVICE_TUI_DATABASE": "postgresql://desk:secret@db/world",
+        "SERVICE_WEATHER_FEED": "https://ann:secret@feed", "LC_ALL": "secret", "LC_TIME": "it_IT",
     }  # fmt: skip
     api = {"SERVICE_API_KEY": "sk_live_x", "SERVICE_API_URL": "http://127.0.0.1:1"}
-    passed = environment_of(around, mark="m", api=api)
+    passed = environment_of(around, mark="m", api=api, skill="weather")
     assert set(passed) == {
-        "PATH", "SERVICE_WEATHER_MIN_EDGE", "SERVICE_API_KEY", "SERVICE_API_URL", MARK, "TERM"
+        "PATH", "LC_TIME", "SERVICE_WEATHER_MIN_EDGE", "SERVICE_API_KEY", "SERVICE_API_URL", MARK,
+        "TERM",
     }  # fmt: skip
     assert passed["SERVICE_API_KEY"] == "sk_live_x"
+
+
+@pytest.mark.skipif(not fence_version(), reason=UNFENCED)
+async def test_a_command_cannot_read_the_folders_with_keys(tmp_path: Path) -> None:
+    data, repository, temporary = (tmp_path / name for name in ("data", "skill", "tmp"))
+    for folder in (data, repository, temporary):
+        folder.mkdir()
+    (data / "keys.json").write_text("the operator's key")
+    (repository / "run.py").write_text("print('ran')")
+    environment = environment_of(
+        {"PATH": os.environ["PATH"], "TMPDIR": str(temporary)}, mark=secrets.token_hex(8), api={}
+    )
+    tries = (
+        f"cat {data}/keys.json; ln -s {data} link; cat link/keys.json; echo x > {data}/new;"
+        f"tr '\\0' ' ' < /proc/{os.getpid()}/environ | grep PATH; kill -0 {os.getpid()};"
+        f"cd {repository}; python3 run.py; echo made > made; mktemp; git init"
+    )
+    done = await run(
+        tries, repository, deadline_s=20.0, environment=environment, output=Output(),
+        rules=Rules((), ("/",), (str(data), str(tmp_path / "none"))),
+    )  # fmt: skip
+    assert "the operator's key" not in done.tail
+    assert done.tail.count("ermission denied") >= 4
+    assert "\nran\n" in done.tail
+    assert str(temporary) in done.tail
+    assert done.succeeded, done.tail
+    assert (repository / "made").read_text() == "made\n"
+    assert [path.name for path in data.iterdir()] == ["keys.json"]
+
+
+@pytest.mark.skipif(not fence_version(), reason=UNFENCED)
+async def test_a_repository_in_the_folder_with_keys_is_open_to_its_command(tmp_path: Path) -> None:
+    repository = tmp_path / "data" / "skills" / "tide"
+    repository.mkdir(parents=True)
+    (tmp_path / "data" / "keys.json").write_text("the operator's key")
+    environment = environment_of(
+        {"PATH": os.environ["PATH"], "TMPDIR": "/none"}, mark=secrets.token_hex(8), api={}
+    )
+    done = await run(
+        "echo made > made && cat made; cat ../../keys.json", repository, deadline_s=20.0,
+        environment=environment, output=Output(),
+        rules=Rules((), ("/", str(repository)), (str(tmp_path / "data"),)),
+    )  # fmt: skip
+    assert done.tail.startswith("made\n")
+    assert "the operator's key" not in done.tail
 
 
 async def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
@@ -163,24 +254,42 @@ def test_only_a_command_that_ended_well_by_itself_succeeded(
 
 
 @pytest.mark.parametrize(
-    ("name", "is_kept"),
+    ("name", "value", "is_kept"),
     [
-        ("PATH", True),
-        ("HOME", True),
-        ("LC_NUMERIC", True),
-        ("XLC_ALL", False),
-        ("SERVICE_DEPTH", True),
-        ("SERVICE_API_KEY", False),
-        ("SERVICE_WALLET", False),
-        ("SERVICE_My_password", False),
-        ("MY_SERVICE_DEPTH", False),
-        ("WALLET_PRIVATE_KEY", False),
-        ("OTHER", False),
+        ("PATH", "/bin", True),
+        ("HOME", "/root", True),
+        ("LC_NUMERIC", "C", True),
+        ("LC_NUMERIC", "sk_live_x", False),
+        ("LC_OWN", "C", False),
+        ("SERVICE_TIDE_POOL_DEPTH", "x", True),
+        ("SERVICE_TIDE_POOL_FEED", "https://ann:secret@feed", False),
+        ("SERVICE_TIDE_POOL_KEY", "x", False),
+        ("SERVICE_DEPTH", "x", False),
+        ("SERVICE_ALLOW_INSECURE_BASE_URL", "1", True),
+        ("SERVICE_TUI_DATABASE", "x", False),
+        ("SERVICE_API_KEY", "x", False),
+        ("SERVICE_WALLET", "x", False),
+        ("SERVICE_TIDE_POOL_My_password", "x", False),
+        ("MY_SERVICE_TIDE_POOL_DEPTH", "x", False),
+        ("WALLET_PRIVATE_KEY", "x", False),
+        ("OTHER", "x", False),
     ],
 )
-def test_a_command_gets_plain_settings_and_no_secret(name: str, *, is_kept: bool) -> None:
-    found = environment_of({name: "x"}, mark="m", api={})
-    assert found == {**({name: "x"} if is_kept else {}), MARK: "m", "TERM": "dumb"}
+def test_a_command_gets_named_settings_and_no_secret(
+    name: str, value: str, *, is_kept: bool
+) -> None:
+    found = environment_of({name: value}, mark="m", api={}, skill="tide-pool")
+    assert found == {**({name: value} if is_kept else {}), MARK: "m", "TERM": "dumb"}
+
+
+def test_no_name_of_a_skill_opens_our_own_settings() -> None:
+    ours = {
+        "SERVICE_TUI_DATABASE": "/world",
+        "SERVICE_TUI_DATA_DIR": "/data",
+        "SERVICE_API_KEY": "k",
+    }
+    for skill in ("tui", "api", ""):
+        assert set(environment_of(ours, mark="m", api={}, skill=skill)) == {MARK, "TERM"}
 
 
 def test_a_command_gets_the_sessions_own_key_and_mark_and_no_other() -> None:

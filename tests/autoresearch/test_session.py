@@ -58,7 +58,7 @@ async def opened(
     means: dict[str, Any] = {
         "repository": await repository_at(repository), "remote": Remote(stage.client),
         "clock": stage.clock, "data_dir": tmp_path / "data", "environment": dict(os.environ),
-        "cap": 50, "allows_shell": True, "mark": "test",
+        "cap": 50, "allows_shell": True, "mark": f"test-{os.getpid()}",
     }  # fmt: skip
     session = Session(Means(**(means | other)))
     await session.open()

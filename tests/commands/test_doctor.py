@@ -11,6 +11,7 @@ from service_tui.app.options import Options
 from service_tui.app.start import DATABASE_FILE
 from service_tui.commands.doctor import findings
 from service_tui.credentials.keys import DESK_FILE, PROFILES_FILE, Profile, keep_profile
+from service_tui.skills.guard import UNFENCED, fence_version
 from service_tui.storage.db.lock import LOCK_FILE, DataDirLock
 from service_tui.storage.opening import open_database
 
@@ -74,6 +75,16 @@ def test_it_names_what_is_where_and_changes_nothing(options: Options) -> None:
         assert part in text
     assert SECRET not in text
     assert everything(options.data_dir.parent) == before
+
+
+def test_it_says_whether_skills_are_kept_from_keys(options: Options) -> None:
+    lines, _ = findings(options)
+    (fence,) = (line for line in lines if line.startswith("fence "))
+    version = fence_version()
+    assert fence == (
+        f"fence      Landlock {version}: skills cannot read keys" if version
+        else f"fence      none: {UNFENCED}"
+    )  # fmt: skip
 
 
 def test_it_finds_a_damaged_database_and_leaves_it_there(options: Options) -> None:

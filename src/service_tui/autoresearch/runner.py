@@ -9,10 +9,11 @@ import asyncio
 import ctypes
 import logging
 import os
-import re
 import signal
+import sys
+import tempfile
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,10 @@ from typing import Final
 import psutil
 
 from service_tui.autoresearch.errors import ToolError
+from service_tui.config import INSECURE_VARIABLE
+from service_tui.inherited import inherited, settings_in
+from service_tui.skills import guard
+from service_tui.skills.package import settings_of
 from service_tui.wire.text import prose
 
 log = logging.getLogger(__name__)
@@ -38,13 +43,10 @@ FILE_BLOCKS: Final = 2 * 1024 * 1024
 
 SETTLE_S: Final = 0.2
 MARK: Final = "SERVICE_EXPERIMENT"
-PASSED: Final = frozenset({
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "VIRTUAL_ENV",
-    "PYTHONPATH", "PYTHONUNBUFFERED", "TRADING_VENUE", "AUTORESEARCH_MAX_EXPERIMENTS",
-})  # fmt: skip
-SECRET: Final = re.compile(
-    r"KEY|SECRET|TOKEN|PASS|PRIVATE|MNEMONIC|CREDENTIAL|WALLET", re.IGNORECASE
-)
+PASSED: Final = (
+    "HOME", "USER", "LOGNAME", "SHELL", "PYTHONUNBUFFERED", "TRADING_VENUE",
+    "AUTORESEARCH_MAX_EXPERIMENTS", INSECURE_VARIABLE,
+)  # fmt: skip
 API: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL"})
 _SUBREAPER: Final = 36
 """PR_SET_CHILD_SUBREAPER of Linux."""
@@ -67,23 +69,45 @@ class Ran:
 
 
 def environment_of(
-    environment: Mapping[str, str], *, mark: str, api: Mapping[str, str]
+    environment: Mapping[str, str], *, mark: str, api: Mapping[str, str], skill: str = ""
 ) -> dict[str, str]:
-    """Environment of a command: plain settings, the skills' own, and the session's API key.
+    """Environment of a command: named settings, the skill's own, and the session's API key.
 
     The wallet's key, and whatever else looks like a secret, stays out.
 
+    Args:
+        environment: our own.
+        mark: by which its processes are found again.
+        api: the session's address and key.
+        skill: whose settings it gets.
+
     Returns:
-        The variables, with the mark by which its processes are found again.
+        The variables.
     """
-    kept = {
-        name: value
-        for name, value in environment.items()
-        if name in PASSED
-        or name.startswith("LC_")
-        or (name.startswith("SERVICE_") and not SECRET.search(name))
-    }
+    settings = settings_in(environment, settings_of(skill)) if skill else []
+    kept = inherited(environment, (*PASSED, *settings))
     return {**kept, **{k: v for k, v in api.items() if k in API}, MARK: mark, "TERM": "dumb"}
+
+
+OPEN: Final = guard.Rules((), ("/",), ())
+"""Closes nothing."""
+
+
+def guarded(
+    command: Sequence[str], environment: Mapping[str, str], rules: guard.Rules
+) -> tuple[str, ...]:
+    """The words that start a command below a guard, and within rules where the kernel has them."""
+    # ours: a data directory among temporary files is made to be thrown away, and to close it would
+    # close their folder.
+    temporary = Path(environment.get("TMPDIR") or tempfile.gettempdir()).resolve()
+    closed = tuple(
+        path
+        for path in rules.hidden
+        if Path(path).is_dir() and not Path(path).resolve().is_relative_to(temporary)
+    )
+    # -I: nothing of the command's environment reaches this Python.
+    python = (sys.executable, "-I", guard.__file__)
+    return (*python, guard.COMMAND, rules._replace(hidden=closed).as_text(), *command)
 
 
 class Output:
@@ -119,8 +143,17 @@ async def run(
     deadline_s: float,
     environment: Mapping[str, str],
     output: Output,
+    rules: guard.Rules = OPEN,
 ) -> Ran:
     """Run a command to its end or its deadline; nothing of it runs any more afterwards.
+
+    Args:
+        command: what the shell runs.
+        folder: where.
+        deadline_s: how long it may take.
+        environment: its variables, with its mark.
+        output: takes what it writes.
+        rules: what it cannot read, where the kernel has Landlock.
 
     Returns:
         How it ended, with the end of its output.
@@ -134,15 +167,22 @@ async def run(
     others = _children()
     # The limits are the shell's own, so that nothing of ours runs between fork and exec.
     lead = f'ulimit -c 0 -f {FILE_BLOCKS} 2>/dev/null; exec /bin/bash -c "$1"'
+    words = ("/bin/bash", "-c", lead, "experiment", command)
+    # Its guard ends it with us, however we end.
+    ends, line = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
-            "/bin/bash", "-c", lead, "experiment", command, cwd=folder, env=dict(environment),
+            *guarded(words, environment, rules),
+            cwd=folder, env={**environment, guard.LIFELINE: str(ends)}, pass_fds=(ends,),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     except (OSError, ValueError) as error:
+        os.close(line)
         why = error.strerror if isinstance(error, OSError) else "it holds a zero byte"
         raise ToolError(f"the command cannot be started in {folder} ({why})") from error
+    finally:
+        os.close(ends)
     timed_out = False
     try:
         try:
@@ -153,15 +193,19 @@ async def run(
             timed_out = True
             await _end(process, output)
     finally:
-        _kill_tree(process.pid, environment.get(MARK, ""), others)
-        # Also where no task waits for it any more: it is gone before anything else happens here.
+        os.close(line)
+        # Also where no task waits for it any more: its guard ends all before it ends itself.
         await _reaped(process)
+        _kill_tree(process.pid, environment.get(MARK, ""), others)
     took = loop.time() - began
     return Ran(process.returncode, timed_out, took, output.tail(), output.size)
 
 
 async def _reaped(process: asyncio.subprocess.Process) -> None:
-    """Wait for the end of what was killed."""
+    """Wait for the end of a guard; kill one that cannot end what is below it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(GRACE_S):
+            await process.wait()
     if process.returncode is None:
         process.kill()
         with suppress(TimeoutError):

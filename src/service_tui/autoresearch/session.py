@@ -29,6 +29,7 @@ from service_tui.experiments import SeriesState
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.notes.registry import Live, RegistryEntry
+from service_tui.skills.guard import Rules
 from service_tui.storage.db.lock import open_private
 from service_tui.storage.errors import UnreadableDirectoryError
 from service_tui.terms import ExperimentStatus, SessionState
@@ -143,7 +144,8 @@ OFF_FIX: Final = "a person did that; init_experiment with a new name turns it on
 class Means:
     """Dependencies and bounds of a session.
 
-    `api` are the variables with which an experiment reaches the service now.
+    `api` are the variables with which an experiment reaches the service now; `hidden` are folders
+    with keys, which it cannot read.
     """
 
     repository: Repository
@@ -155,6 +157,7 @@ class Means:
     allows_shell: bool = False
     mark: str = ""
     api: Callable[[], Mapping[str, str]] = dict
+    hidden: tuple[Path, ...] = ()
 
 
 class Session:
@@ -319,7 +322,10 @@ class Session:
 
         self._show(worktree, live=live)
         environment = environment_of(
-            self._means.environment, mark=self._means.mark, api=self._means.api()
+            self._means.environment,
+            mark=self._means.mark,
+            api=self._means.api(),
+            skill=self._current().skill,
         )
         self._begun.note_run(self._means.mark, request.command)
         self._notice = ""
@@ -332,6 +338,7 @@ class Session:
                 deadline_s=request.deadline_s,
                 environment=environment,
                 output=output,
+                rules=self._rules(),
             )
             ended = replace(live, exit_code=ran.exit_code, timed_out=ran.timed_out)
         finally:
@@ -339,6 +346,11 @@ class Session:
             self._begun.end_run()
             self._show(worktree, live=replace(ended, tail=output.tail(), ended_at=now()))
         return ran
+
+    def _rules(self) -> Rules:
+        """All is open to an experiment but the folders with keys; the repository in any case."""
+        hidden = tuple(str(path) for path in self._means.hidden)
+        return Rules((), ("/", str(self._means.repository.root)), hidden)
 
     async def log(self, request: LogArguments) -> dict[str, object]:
         """Keep a result: commit it, or revert the worktree."""

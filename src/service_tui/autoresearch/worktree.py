@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from service_tui.autoresearch.errors import ToolError
-from service_tui.autoresearch.runner import environment_of
+from service_tui.inherited import inherited_by_git
 from service_tui.wire.text import line
 
 PLACE: Final = ".autoresearch"
@@ -50,15 +50,6 @@ _SILENT: Final = ("-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"
                   "-c", "advice.detachedHead=false", "-c", "gc.auto=0",
                   "-c", "core.safecrlf=false", "-c", "submodule.recurse=false",
                   "-c", "status.relativePaths=false", "-c", "core.fsmonitor=false")  # fmt: skip
-_PASSED: Final = frozenset({
-    "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "XDG_CONFIG_HOME", "EMAIL",
-    "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
-})  # fmt: skip
-"""Variables of the person that say where git looks, how it is set up, and who commits; those that
-lead it to another repository, index or working tree stay out."""
-
-_CONFIG: Final = "GIT_CONFIG"
-
 NO_REPOSITORY: Final = "not a git repository"
 INIT_FIX: Final = "run 'git init', commit the skill, then start again"
 FIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
@@ -120,12 +111,7 @@ async def git(
         ToolError: there is no git, or it cannot be started there.
     """
     # A repository may name programs that git starts: they see no more than its experiments do.
-    variables = environment_of(os.environ, mark="", api={})
-    variables |= {
-        name: value
-        for name, value in os.environ.items()
-        if name in _PASSED or name.startswith(_CONFIG)
-    }
+    variables = inherited_by_git(os.environ)
     variables |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
     variables |= env or {}
     try:

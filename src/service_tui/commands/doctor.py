@@ -15,6 +15,7 @@ from typing import Final
 from service_tui.app.options import Options
 from service_tui.credentials.keys import KeysError, profiles, stored_desk_keys
 from service_tui.settings import KEY_FILE
+from service_tui.skills.guard import UNFENCED, fence_version
 from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.backups import backups_of
 from service_tui.storage.db.connection import DATABASE_FILE
@@ -47,6 +48,7 @@ def findings(options: Options) -> tuple[list[str], bool]:
         f"keys       {_own_keys(options, problems)}",
         f"lock       {_lock(options)}",
         f"terminal   {os.environ.get('TERM', 'not set')}, {_output_type()}",
+        f"fence      {_fence()}",
         *(f"{name:<10} {metadata.version(name)}" for name in PACKAGES),
     ]
     problems += _unwritable(options.data_dir) or _damages(options.data_dir)
@@ -116,6 +118,12 @@ def _check_rows(data_dir: Path) -> None:
 def _output_type() -> str:
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     return "a terminal" if is_terminal else "no terminal"
+
+
+def _fence() -> str:
+    """Whether skills and experiments are kept from the files with keys on this machine."""
+    version = fence_version()
+    return f"Landlock {version}: skills cannot read keys" if version else f"none: {UNFENCED}"
 
 
 def profile_problem(options: Options, name: str) -> str:

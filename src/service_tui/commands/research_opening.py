@@ -88,6 +88,7 @@ async def _opened(
                 allows_shell=request.allows_shell,
                 mark=secrets.token_hex(8),
                 api=lambda: api_of(options, request),
+                hidden=(options.data_dir, options.config_dir),
             )
         )
         await session.open()

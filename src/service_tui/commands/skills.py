@@ -1,29 +1,51 @@
 """`service-tui skills`: list, install, check, new, run; on the command line, without a desk."""
 
+import asyncio
 import os
-import subprocess  # the child is a skill that the person names
-import sys
-from collections.abc import Callable, Sequence
+import random
+import secrets
+import signal
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from service_tui.config import KEY_VARIABLE, URL_VARIABLE, WALLET_VARIABLE
+from service_tui.app.halts import kept_halts
+from service_tui.clock import Clock, SystemClock
+from service_tui.config import INSECURE_VARIABLE, KEY_VARIABLE, TRUE_VALUES, URL_VARIABLE
+from service_tui.desk.agents.stored_leash import StoredLeash
+from service_tui.inherited import inherited, settings_in
 from service_tui.skills.checking import problems_of
 from service_tui.skills.install import SkillRefusedError, forget_halves, install
 from service_tui.skills.package import (
     BUNDLED,
+    DAILY_BUDGET_USD,
     DOCUMENT,
     UNREADABLE,
+    budget_variable,
     entry_script,
     installed,
+    settings_of,
 )
+from service_tui.skills.process import Launch, SkillProcess
 from service_tui.skills.template import new_skill
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
+from service_tui.terms import LeashMode
+from service_tui.units import Micros, micros
 from service_tui.wire.text import line
 
 FOLDER: Final = "skills"
 """Folder of a person's own skills, below the data directory."""
+
+BY_HAND: Final = "by-hand"
+"""Folder of the homes of skills that are run by hand, below the data directory."""
+
+VENUE_VARIABLE: Final = "TRADING_VENUE"
+LOOK_S: Final = 0.05
+GRACE_S: Final = 3.0
+"""How long a skill may take to end after ctrl+c; then it is killed."""
 
 Write = Callable[[str], object]
 
@@ -82,6 +104,9 @@ def make_skill(slug: str, parent: Path, write: Write) -> None:
 def run_skill(data_dir: Path, name: str, argv: Sequence[str]) -> int:
     """Run a skill in the foreground, on paper unless the arguments have --live.
 
+    It is started as the console starts one: with an agent of its own, a little of the environment
+    and a folder of its own; nothing of it runs on afterwards.
+
     Returns:
         Its exit code.
 
@@ -96,13 +121,43 @@ def run_skill(data_dir: Path, name: str, argv: Sequence[str]) -> int:
         script = entry_script(folder)
     except UNREADABLE as error:
         raise SkillsError(str(error)) from error
-    environment = {key: value for key, value in os.environ.items() if key != WALLET_VARIABLE}
-    environment |= _service(data_dir, folder.name, environment)
-    command = [sys.executable, "-u", str(script), *argv]
+    settings = settings_in(os.environ, settings_of(folder.name))
+    launch = Launch(
+        run_id=f"by-hand-{secrets.token_hex(12)}",
+        folder=data_dir / BY_HAND / folder.name,
+        script=script,
+        arguments=tuple(argv),
+        own=inherited(os.environ, (VENUE_VARIABLE, *settings)),
+        hidden=(data_dir,),
+    )
     try:
-        return subprocess.run(command, cwd=folder, env=environment, check=False).returncode  # noqa: S603  (a skill is run, that is the wish)
+        return asyncio.run(_run(data_dir, folder.name, launch))
     except OSError as error:
         raise SkillsError(f"cannot run {script}: {error.strerror}") from error
+
+
+async def _run(data_dir: Path, slug: str, launch: Launch) -> int:
+    """Run a skill to its end; ctrl+c ends it in order, and what does not end is killed."""
+    clock = SystemClock()
+    async with _service(data_dir, slug) as own:
+        known = replace(launch, own={**launch.own, **own})
+        process = SkillProcess.start(known, os.environ, (1, 2))
+        try:
+            while (code := process.exit_code()) is None:
+                await clock.sleep(LOOK_S)
+            return code
+        finally:
+            await _end(process, clock)
+
+
+async def _end(process: SkillProcess, clock: Clock) -> None:
+    """End a process that still runs: in order, and soon by force."""
+    until = clock.monotonic() + GRACE_S
+    if process.exit_code() is None:
+        process.signal(signal.SIGTERM)
+    while process.exit_code() is None and clock.monotonic() < until:
+        await clock.sleep(LOOK_S)
+    process.kill()
 
 
 def _folder(data_dir: Path, name: str) -> Path:
@@ -126,10 +181,101 @@ def _folder(data_dir: Path, name: str) -> Path:
     raise SkillsError(f"no skill {name!r}; 'service-tui skills list' lists them")
 
 
-def _service(data_dir: Path, slug: str, environment: dict[str, str]) -> dict[str, str]:
-    """Key and address for a run: the environment's, else an agent of its own on this machine."""
-    if environment.get(KEY_VARIABLE) and environment.get(URL_VARIABLE):
-        return {}
+@asynccontextmanager
+async def _service(data_dir: Path, slug: str) -> AsyncGenerator[Mapping[str, str]]:
+    """Key and address for a run: those of an agent of its own.
+
+    The service is the one that the environment names with a key, else that of this machine. The
+    person's key stays here. Before a named service the agent's key does, too, as in the console:
+    the skill calls it over a leash.
+
+    Yields:
+        The variables.
+
+    Raises:
+        SkillsError: there is no service, or it registers no agent.
+    """
+    # The client library takes a while to import, and only a run needs it.
+    from service_tui.client.errors import ServiceError  # noqa: PLC0415
+    from service_tui.sdk.client import ServiceClient  # noqa: PLC0415
+
+    named = os.environ.get(URL_VARIABLE, "") if os.environ.get(KEY_VARIABLE) else ""
+    address, budget = named or _local_address(data_dir), _budget_of(slug)
+    try:
+        made = await asyncio.to_thread(
+            ServiceClient.register, slug, description="run by hand", base_url=address
+        )
+        if not named:
+            yield {KEY_VARIABLE: made.api_key, URL_VARIABLE: address}
+            return
+    except ServiceError as error:
+        raise SkillsError(f"cannot register an agent: {error}") from error
+    leash = StoredLeash(made.agent_id, slug, slug, LeashMode.AUTO, budget=budget)
+
+    def is_halted() -> bool:
+        return any(kept.on for kept in kept_halts(data_dir))
+
+    async with _leashed(address, leash, made.api_key, is_halted) as own:
+        yield own
+
+
+@asynccontextmanager
+async def _leashed(
+    address: str, leash: StoredLeash, key: str, is_halted: Callable[[], bool]
+) -> AsyncGenerator[Mapping[str, str]]:
+    """A way to a service over a leash; the agent's key stays with this program."""
+    clock = SystemClock()
+    import httpx  # noqa: PLC0415  (as above)
+
+    from service_tui.client.client import Client  # noqa: PLC0415
+    from service_tui.client.keys import Key, Keys  # noqa: PLC0415
+    from service_tui.client.proxies import proxy_for  # noqa: PLC0415
+    from service_tui.desk.agents.skill_proxy import SkillProxies  # noqa: PLC0415
+
+    try:
+        transport = httpx.AsyncHTTPTransport(retries=0, proxy=proxy_for(address, os.environ))
+        made = Client(
+            transport, address, Keys(Key(key, address)), clock=clock, rng=random.SystemRandom(),
+            allow_insecure=os.environ.get(INSECURE_VARIABLE, "").lower() in TRUE_VALUES,
+        )  # fmt: skip
+    except ValueError as error:
+        raise SkillsError(str(error)) from error
+    async with made as client:
+        lines = SkillProxies(client, clock, _ignore, is_halted)
+        own_address, own_key = await lines.open(leash.agent_id, leash, key)
+        async with asyncio.TaskGroup() as tasks:
+            looking = tasks.create_task(lines.run())
+            try:
+                yield {KEY_VARIABLE: own_key, URL_VARIABLE: own_address}
+            finally:
+                looking.cancel()
+                lines.close()
+
+
+def _ignore(_: object) -> None:
+    """Facts are for a desk; here nobody looks at one."""
+
+
+def _budget_of(slug: str) -> Micros:
+    """What a skill may spend a day, by its variable.
+
+    Raises:
+        SkillsError: it holds no amount.
+    """
+    # ours: nobody is there to approve what a skill buys that runs by hand: its budget bounds it.
+    name = budget_variable(slug)
+    word = os.environ.get(name, "")
+    try:
+        budget = micros(float(word) if word else DAILY_BUDGET_USD)
+    except ValueError as error:
+        raise SkillsError(f"{name}: {line(word, 40)!r} is not an amount") from error
+    if budget < 0:
+        raise SkillsError(f"{name}: below 0")
+    return budget
+
+
+def _local_address(data_dir: Path) -> str:
+    """Address of the service of a data directory; SkillsError if there is none."""
     try:
         holder = holder_of(data_dir)
     except StorageError:
@@ -140,12 +286,4 @@ def _service(data_dir: Path, slug: str, environment: dict[str, str]) -> dict[str
             f"no service: set {URL_VARIABLE} and {KEY_VARIABLE}, or open the desk "
             "('service-tui' or 'service-tui serve') and run the skill beside it"
         )
-    # The client library takes a while to import, and only this function needs it.
-    from service_tui.client.errors import ServiceError  # noqa: PLC0415
-    from service_tui.sdk.client import ServiceClient  # noqa: PLC0415
-
-    try:
-        made = ServiceClient.register(slug, description="run by hand", base_url=address)
-    except ServiceError as error:
-        raise SkillsError(f"cannot register an agent: {error}") from error
-    return {KEY_VARIABLE: made.api_key, URL_VARIABLE: address}
+    return address

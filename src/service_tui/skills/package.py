@@ -117,7 +117,12 @@ def read_package(path: Path) -> SkillPackage:
 
 def budget_variable(slug: str) -> str:
     """The variable that holds what a skill may spend a day. Source: spec, "Limits"."""
-    return f"SERVICE_{_NOT_A_WORD.sub('_', slug.upper())}_DAILY_BUDGET_USD"
+    return f"{settings_of(slug)}DAILY_BUDGET_USD"
+
+
+def settings_of(slug: str) -> str:
+    """How the names of a skill's own variables begin."""
+    return f"SERVICE_{_NOT_A_WORD.sub('_', slug.upper())}_"
 
 
 def is_slug(name: str) -> bool:

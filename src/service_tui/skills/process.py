@@ -4,9 +4,11 @@ Its output goes to a file of its own, which is cut when it grows; a process grou
 every signal, and whoever left the group is found by a tag.
 """
 
+import errno
 import json
 import os
 import signal
+import stat
 import subprocess  # the whole purpose of this room
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeGuard
 
+from service_tui.inherited import inherited
 from service_tui.skills import guard
+from service_tui.skills.package import DOCUMENT
 from service_tui.wire import text
 
 TAG: Final = "SERVICE_RUN"
@@ -32,41 +36,44 @@ LINE_MAX: Final = 2_000
 INDENT_MAX: Final = 40
 CUT: Final = b"... what stood here was cut: too much output ...\n"
 
+ENDING_S: Final = 0.5
+"""How long what was killed is waited for."""
+
 LOOKS_MAX: Final = 3
 """How often it is looked for what is left of a run."""
 
-PASSED_ON: Final = (
-    "PATH",
-    "PYTHONPATH",
-    "VIRTUAL_ENV",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "SYSTEMROOT",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-)
-"""All that a skill gets of our own environment: no key, no home."""
+SYSTEM: Final = (
+    "/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/etc", "/proc", "/sys",
+    "/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew", "/var/lib/ca-certificates",
+    "/run/systemd/resolve", "/run/resolvconf",
+)  # fmt: skip
+"""Folders of the system, in which a skill finds programs, libraries and names."""
+
+DEVICES: Final = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Launch parameters of a skill's process. The values of `own` may be secret."""
+    """Launch parameters of a skill's process. The values of `own` may be secret.
+
+    `hidden`: folders with keys, which it reads nowhere but in its own folder and its package.
+    """
 
     run_id: str
     folder: Path
     script: Path
     arguments: tuple[str, ...]
     own: Mapping[str, str] = field(repr=False)
+    hidden: tuple[Path, ...] = ()
 
 
 def environment(launch: Launch, ours: Mapping[str, str]) -> dict[str, str]:
-    """Environment of the process: a little of ours, its own variables, and its tag."""
-    passed = {name: ours[name] for name in PASSED_ON if name in ours}
+    """Environment of the process: a little of ours, its own variables, and its tag.
+
+    The settings of a skill that a person runs by hand are in `own`, as its key is.
+    """
     return {
-        **passed,
+        **inherited(ours),
         "HOME": str(launch.folder),
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -74,8 +81,27 @@ def environment(launch: Launch, ours: Mapping[str, str]) -> dict[str, str]:
         "SERVICE_MANAGED_MODE": "1",
         **launch.own,
         TAG: launch.run_id,
-        guard.FOLDER: str(launch.folder),
     }
+
+
+def rules_of(launch: Launch, ours: Mapping[str, str]) -> guard.Rules:
+    """What the process may read and write: the system, the interpreter, its package, its folder.
+
+    Nothing of the person's: not the home folder, not the data directory with its keys.
+    """
+    package = next(
+        (one for one in launch.script.parents if (one / DOCUMENT).is_file()), launch.script.parent
+    )
+    certificates = (ours.get(name, "") for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+    # The first is where the program was started, which may be a home folder.
+    libraries = (*sys.path[1:], *ours.get("PYTHONPATH", "").split(os.pathsep))
+    own = Path(guard.__file__).parents[2]
+    read = (sys.prefix, sys.base_prefix, str(own), *libraries, *certificates, str(package))
+    return guard.Rules(
+        (*SYSTEM, *(place for place in read if Path(place).is_absolute())),
+        (*DEVICES, str(launch.folder)),
+        tuple(str(path) for path in launch.hidden),
+    )
 
 
 class SkillProcess:
@@ -89,24 +115,34 @@ class SkillProcess:
         self._line: int | None = None
 
     @classmethod
-    def start(cls, launch: Launch, ours: Mapping[str, str]) -> "SkillProcess":
+    def start(
+        cls, launch: Launch, environ: Mapping[str, str], outputs: tuple[int, int] | None = None
+    ) -> "SkillProcess":
         """Start a skill; raises OSError if that fails.
+
+        Args:
+            launch: what is started.
+            environ: our environment, of which it gets a little.
+            outputs: where it writes, and where its errors go; None: into a file of its folder.
 
         Returns:
             The process, running.
         """
         launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (launch.folder / guard.DETACHED).unlink(missing_ok=True)
+        log = _log_of(launch.folder) if outputs is None else None
+        out, errors = outputs or (log, log)
         ends, line = os.pipe()
-        log = os.open(launch.folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        rules = rules_of(launch, environ).as_text()
+        # -s, -P: nothing that a skill has written into its home or its folder is imported.
+        python = [sys.executable, "-s", "-P", "-u", guard.__file__]
         try:
             child = subprocess.Popen(  # noqa: S603  (a skill is run: that is the wish)
-                [sys.executable, "-u", guard.__file__, str(launch.script), *launch.arguments],
+                [*python, guard.SKILL, rules, str(launch.script), *launch.arguments],
                 cwd=launch.folder,
-                env=environment(launch, ours) | {guard.LIFELINE: str(ends)},
+                env=environment(launch, environ) | {guard.LIFELINE: str(ends)},
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=out,
+                stderr=errors,
                 start_new_session=True,
                 pass_fds=(ends,),
             )
@@ -115,7 +151,8 @@ class SkillProcess:
             raise
         finally:
             os.close(ends)
-            os.close(log)
+            if log is not None:
+                os.close(log)
         made = cls(child.pid, launch.run_id, launch.folder)
         made._child, made._line = child, line
         return made
@@ -128,29 +165,45 @@ class SkillProcess:
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to it and to its children; an OSError where it may not be."""
+        # An end in order is passed on by the guard, once.
+        below = [] if number is signal.SIGTERM else guard.descendants(self.pid)
+        for pid in below:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
         with suppress(ProcessLookupError):
-            os.killpg(self.pid, number)
+            # The guard of a skill that stands still goes on watching over it.
+            os.killpg(self.pid, signal.SIGCONT if below and self._line is not None else number)
 
     def detach(self, *, detached: bool) -> None:
-        """Let it outlive its parent, or not; raises OSError if that cannot be written."""
-        marker = self.folder / guard.DETACHED
-        if detached:
-            marker.touch(mode=0o600)
-        else:
-            marker.unlink(missing_ok=True)
+        """Let it outlive its parent, or not; raises OSError if its guard does not hear it.
+
+        One that was found again lives without a parent, and ends with a closing desk unless its
+        view says that it is detached.
+        """
+        if self._line is not None:
+            os.write(self._line, guard.DETACH if detached else guard.KEEP)
 
     def kill(self) -> None:
         """End it and everything that it has started, wherever that went."""
-        below = guard.descendants(self.pid) if self.exit_code() is None else []
-        with suppress(OSError):
-            self.signal(signal.SIGKILL)
-        guard.end_all(below)
+        if self.exit_code() is None:
+            below = guard.descendants(self.pid)
+            # Its guard ends it whole; where that stands still, or was killed, it is done here.
+            for number in (signal.SIGCONT, guard.END):
+                with suppress(OSError):
+                    os.kill(self.pid, number)
+            guard.end_all(below)
+            if not self._has_ended():
+                guard.end_all([*guard.descendants(self.pid), self.pid])
         end_tagged(self.run_id)
+        self._has_ended()
+        self.let_go()
+
+    def _has_ended(self) -> bool:
+        """Wait a little for its end: only the kernel can hold it back for longer."""
         if self._child is not None:
             with suppress(subprocess.TimeoutExpired):
-                # A killed process ends at once; only the kernel can hold it back.
-                self._child.wait(0.5)
-        self.let_go()
+                self._child.wait(ENDING_S)
+        return self.exit_code() is not None
 
     def leave(self) -> None:
         """Let a detached process go on alone."""
@@ -201,15 +254,40 @@ def end_tagged(run_id: str) -> None:
         os.sched_yield()
 
 
+def _log_of(folder: Path) -> int:
+    """The output file of a folder, open to append.
+
+    What a skill has put in its place (a link, a pipe) is removed, and never written through.
+
+    Returns:
+        Its descriptor.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        return _plain_file(folder / LOG, flags)
+    except OSError:
+        (folder / LOG).unlink(missing_ok=True)
+        return _plain_file(folder / LOG, flags | os.O_EXCL)
+
+
+def _plain_file(path: Path, flags: int) -> int:
+    """Open a file that is none but a file of one name; raises OSError for all else."""
+    opened = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    found = os.fstat(opened)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+        return opened
+    os.close(opened)
+    raise OSError(errno.EINVAL, "it is not a plain file", str(path))
+
+
 def bound_log(folder: Path) -> None:
     """Cut an output file that grew too long; its end stays, with a line about the cut."""
     path = folder / LOG
     try:
-        size = path.stat().st_size
-        if size <= LOG_MAX:
+        if path.lstat().st_size <= LOG_MAX:
             return
         kept = _end_of(path, LOG_KEPT)
-        with path.open("r+b") as file:
+        with os.fdopen(_plain_file(path, os.O_RDWR), "r+b") as file:
             file.truncate(0)
             file.write(CUT + kept)
     except OSError:
@@ -220,7 +298,7 @@ def bound_log(folder: Path) -> None:
 def tail(folder: Path) -> tuple[str, ...]:
     """Last lines of the output, oldest first, as harmless plain text; indents stay."""
     try:
-        is_whole = (folder / LOG).stat().st_size <= TAIL_BYTES
+        is_whole = (folder / LOG).lstat().st_size <= TAIL_BYTES
         raw = _end_of(folder / LOG, TAIL_BYTES)
     except OSError:
         return ()
@@ -238,8 +316,8 @@ def _plain(line: str) -> str:
 
 
 def _end_of(path: Path, size: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - size))
+    with os.fdopen(_plain_file(path, os.O_RDONLY), "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - size))
         return file.read(size)
 
 

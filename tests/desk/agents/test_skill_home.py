@@ -234,6 +234,8 @@ async def test_a_run_is_given_its_own_line_its_budget_and_its_pace(
     ((view, launch),) = runs.begun
     assert (view.agent_id, view.pace, view.budget) == ("a-1", pace, budget)
     assert (launch.run_id, launch.arguments) == (view.run_id, flags)
+    # The keys of the data directory are closed to it.
+    assert launch.hidden == (tmp_path,)
     assert dict(launch.own) == {
         KEY_VARIABLE: "sk_of_the_run",
         URL_VARIABLE: "http://127.0.0.1:1",

@@ -27,6 +27,7 @@ from service_tui.desk.slices.supervision import (
     SupervisionView,
     reduce_fleet,
 )
+from service_tui.skills.guard import descendants
 from service_tui.skills.package import BUNDLED
 from service_tui.skills.process import LOG, LOG_MAX, Launch, tagged, tail
 from service_tui.units import Timestamp
@@ -110,6 +111,19 @@ async def test_a_run_that_ends_in_order_is_done_and_its_report_is_told(tmp_path:
         await hand.until(lambda: hand.view.state is SkillRunState.DONE)
         assert hand.view.report == "signals 3, trades executed 1"
         assert (hand.view.exit_code, hand.view.runs_count, hand.view.pid) == (0, 1, None)
+
+
+@pytest.mark.parametrize("plant", ["os.symlink(r'{}', 'run.new')", "os.mkfifo('run.new')"])
+async def test_no_state_is_written_through_what_a_skill_has_put_in_its_place(
+    tmp_path: Path, plant: str
+) -> None:
+    other = tmp_path / "keys.json"
+    other.write_text("keys")
+    async with opened(tmp_path) as hand:
+        hand.begin(script(tmp_path / "s", "import os\n" + plant.format(other)), pace=Pace.ONCE)
+        await hand.until(lambda: hand.view.state is SkillRunState.DONE)
+        assert other.read_text() == "keys"
+        assert [run.state for run in known_runs(tmp_path)] == [SkillRunState.DONE]
 
 
 @pytest.mark.slow
@@ -256,7 +270,8 @@ async def test_the_halt_holds_what_runs_and_what_starts(tmp_path: Path) -> None:
         await hand.until(lambda: "5" in hand.output)
         hand.gate.close()
         await hand.until(lambda: hand.view.state is SkillRunState.SUSPENDED)
-        pid = hand.view.pid
+        # Not its guard, which goes on watching over it.
+        (pid,) = descendants(hand.view.pid or 0)
         await hand.until(lambda: Path(f"/proc/{pid}/stat").read_text().split()[2] == "T")
         assert hand.gate.suspended_count == 1
         hand.gate.open()
@@ -280,7 +295,7 @@ async def test_what_is_detached_outlives_the_desk_and_is_found_again(tmp_path: P
     await first.until(lambda: "looping" in first.output)
     assert first.runs.detach(RUN, detached=True)
     await first.runs.close()
-    assert len(tagged(RUN)) == 1
+    assert first.view.pid in tagged(RUN)
     async with opened(tmp_path) as hand:
         hand.runs.take_in(hand.folder)
         assert (hand.view.state, hand.view.pid) == (SkillRunState.DETACHED, first.view.pid)

@@ -72,7 +72,9 @@ async def test_a_session_is_started_by_this_program_on_its_own_data(
 ) -> None:
     monkeypatch.setenv("SERVICE_API_KEY", "sk_test_0123456789")
     monkeypatch.setenv("SERVICE_API_URL", "http://elsewhere")
-    monkeypatch.setenv("KEPT", "yes")
+    monkeypatch.setenv("CLOUD_TOKEN", "secret")
+    monkeypatch.setenv("SERVICE_TUI_DATABASE", "postgresql://desk:secret@db/world")
+    monkeypatch.setenv("HOME", "/home/ann")
     programs, on = Programs(), desk()
     on.ports = replace(on.ports, notes=Path("/data"))
     await start_session(START, on.ports, programs.run)
@@ -82,8 +84,10 @@ async def test_a_session_is_started_by_this_program_on_its_own_data(
         *("--data-dir", "/data"),
     )]  # fmt: skip
     (environment,) = programs.environments
-    assert not {"SERVICE_API_KEY", "SERVICE_API_URL"} & set(environment)
-    assert environment["KEPT"] == "yes"
+    assert not {"SERVICE_API_KEY", "SERVICE_API_URL", "CLOUD_TOKEN"} & set(environment)
+    # It is this program: where its world lies is its own to know.
+    assert environment["SERVICE_TUI_DATABASE"] == "postgresql://desk:secret@db/world"
+    assert environment["HOME"] == "/home/ann"
     assert on.words == [("good", "start the session first on gauge")]
     assert on.woken == [Topic.RESEARCH]
 
@@ -117,6 +121,24 @@ async def test_a_session_is_turned_off_or_reset_where_its_repository_is(
 
 
 # -- diffs --------------------------------------------------------------------------------------
+
+
+async def test_the_git_of_a_diff_gets_the_persons_configuration_and_no_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secrets = ("SERVICE_API_KEY", "SERVICE_TUI_DATABASE", "CLOUD_TOKEN", "GIT_SSH_COMMAND")
+    kept = {
+        "HOME": "/home/ann", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory",
+        "GIT_CONFIG_VALUE_0": "/its/repo",
+    }  # fmt: skip
+    for name, value in {**kept, **dict.fromkeys(secrets, "secret")}.items():
+        monkeypatch.setenv(name, value)
+    programs, on = Programs(0, "+ one\n"), desk(repository="/its/repo")
+    key = on.state.research.sessions[0].key
+    await show_diff(ShowDiff(key, "abc1"), on.ports, programs.run)
+    (environment,) = programs.environments
+    assert environment.items() >= kept.items()
+    assert "secret" not in environment.values()
 
 
 async def test_a_diff_is_that_of_its_commit_and_runs_nothing_of_the_repository() -> None:

@@ -39,6 +39,11 @@ class SkillHome:
         """Folder of the operator's own skills."""
         return self.data_dir / SKILLS
 
+    @property
+    def hidden(self) -> tuple[Path, ...]:
+        """Folders with keys, which no skill may read."""
+        return (self.data_dir, *(() if self.former is None else (self.former,)))
+
     def folder_of(self, slug: str) -> Path | None:
         """The folder of an installed skill; None where there is none."""
         for parent in self._parents():

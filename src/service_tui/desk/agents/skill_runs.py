@@ -423,7 +423,10 @@ class SkillRuns:
         try:
             run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             draft = path.with_suffix(".new")
-            draft.write_text(json.dumps(asdict(run.view)), encoding="utf-8")
+            # Never through what the skill has put there: a link, or a pipe that nobody reads.
+            draft.unlink(missing_ok=True)
+            with draft.open("x", encoding="utf-8") as file:
+                json.dump(asdict(run.view), file)
             draft.replace(path)
         except OSError as error:
             log.warning("the state of %s was not stored: %s", run.name, error)

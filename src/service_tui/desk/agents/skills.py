@@ -276,6 +276,6 @@ async def _launch(
         *(["--live"] if view.live else []),
         *(["--once"] if view.pace is not Pace.LOOP else []),
     ]
-    return Launch(
-        view.run_id, skill_ports.runs.folder_of(view.run_id), script, tuple(flags), variables
-    )
+    folder = skill_ports.runs.folder_of(view.run_id)
+    hidden = skill_ports.home.hidden
+    return Launch(view.run_id, folder, script, tuple(flags), variables, hidden)

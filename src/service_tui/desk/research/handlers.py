@@ -22,6 +22,7 @@ from service_tui.desk.research.translate import backtest_view
 from service_tui.desk.slices.research import BacktestRequested, BacktestSeen, DiffView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.wire_values import UNTRANSLATABLE
+from service_tui.inherited import OURS, inherited_by_git
 from service_tui.terms import Venue
 from service_tui.wire.endpoints.research import BACKTEST
 from service_tui.wire.research import BacktestRequest
@@ -30,7 +31,6 @@ from service_tui.wire.text import line, prose
 WITHIN_S: Final = 60.0
 DIFF_MAX: Final = 200_000
 PLAN_TEXT: Final = "autoresearch needs the Pro plan"
-_KEYS_OF_OTHERS: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL"})
 
 
 async def run_backtest(order: RunBacktest, ports: Ports) -> None:
@@ -126,7 +126,9 @@ async def _run_session_command(
 
 async def _run_own(arguments: tuple[str, ...], ports: Ports, run: RunProgram) -> tuple[int, str]:
     """Have this program do something to a repository, as a person would from a shell."""
-    environment = {key: one for key, one in os.environ.items() if key not in _KEYS_OF_OTHERS}
+    # A key of a service is none of them.
+    own = {name: one for name, one in os.environ.items() if name.startswith(OURS)}
+    environment = inherited_by_git(os.environ) | own
     folder = () if ports.notes is None else ("--data-dir", str(ports.notes))
     return await run(
         (sys.executable, "-m", "service_tui", "autoresearch", *arguments, *folder), environment
@@ -145,7 +147,7 @@ async def show_diff(order: ShowDiff, ports: Ports, run: RunProgram = run_program
         return
     git = ("git", "-c", "core.hooksPath=/dev/null", "-C", session.repository)
     show = ("show", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
-    code, output = await run((*git, *show, order.commit, "--"), dict(os.environ))
+    code, output = await run((*git, *show, order.commit, "--"), inherited_by_git(os.environ))
     text = prose(output, limit=DIFF_MAX)
     view = DiffView(order.key, order.commit, text=text if not code else "")
     if code:
