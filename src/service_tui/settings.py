@@ -233,7 +233,8 @@ def value_of(setting: Setting, raw: object) -> Value:
     is_number = isinstance(raw, int) and not isinstance(raw, bool)
     if not (is_number if wanted is int else isinstance(raw, wanted)):
         raise SettingError(f"{setting.key} is {wanted_of(setting)}")
-    if isinstance(raw, str) and not raw.isprintable():
+    # A folder may have any name that the system takes.
+    if isinstance(raw, str) and ("\0" in raw or not (setting.kind is Path or raw.isprintable())):
         raise SettingError(f"{setting.key} has a character that cannot be printed")
     if isinstance(raw, str) and setting.kind is Path:
         return folder(raw)

@@ -587,7 +587,11 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "daily_budget": (*NUMBER, "1000000001", "0.0000001"),
         "wait_s": (*COUNT, "9", "86401"),
     },
-    DESK_APPROVE: {"amount": (*SIZE, "1000000001")},
+    DESK_APPROVE: {
+        "amount": (*SIZE, "1000000001"),
+        "not_above": (*NUMBER, "0", "1"),
+        "not_below": (*NUMBER, "0", "1"),
+    },
     DESK_REFUSE: {"reason": LINE},
     SET_SPEED: {"speed": (*COUNT[:-1], *NEVER_NULL, "2", "61", "1e1000", "-60")},
 }

@@ -336,8 +336,8 @@ def help_on(case: "Case") -> None:
             "signal_id": next(iter(RUNNING.stage.world.reactor.recent), ""),
         }
         if "held_id" in (case.path_parameters or {}):
-            # A size of one's own is mostly above a limit, which is no fault of the document.
-            known |= {"held_id": RUNNING.run(RUNNING.hold()), "amount": 3}
+            known["held_id"] = RUNNING.run(RUNNING.hold())
+            help_on_approval(case)
         if "order_id" in (case.path_parameters or {}):
             known["order_id"] = RUNNING.run(RUNNING.rest())
         if case.path.endswith("/monitor") or "/risk-alerts/" in case.path:
@@ -353,6 +353,13 @@ def help_on(case: "Case") -> None:
             case.path_parameters[name] = known.get(name, case.path_parameters[name])
         if isinstance(case.body, dict) and "market_id" in case.body:
             case.body["market_id"] = market.market_id
+
+
+def help_on_approval(case: "Case") -> None:
+    """What waits is a buy: a size within the limits, and a bound above its price."""
+    if isinstance(case.body, dict) and case.path.endswith("/approve"):
+        case.body.pop("not_below", None)
+        case.body |= {"amount": 3, "not_above": 0.99}
 
 
 def help_on_wallets(case: "Case", known: dict[str, Any]) -> None:

@@ -32,7 +32,7 @@ from service_tui.console.keys import KEYS, bindings_of, key_named
 from service_tui.console.messages import KeyChosen, ThemeTried
 from service_tui.console.shell import fatal
 from service_tui.console.shell.frame import DEFAULT_THEME, WIDTH_MIN, known_theme, own_driver
-from service_tui.console.shell.terminal import HEIGHT_MAX, WIDTH_MAX, Terminal, is_of_a_window
+from service_tui.console.shell.terminal import Terminal
 from service_tui.console.theme import Themes, load_themes
 from service_tui.console.widgets.banner import LastingCondition, lasting_conditions
 from service_tui.console.widgets.key_bar import KeyBar, screen_keys
@@ -503,22 +503,6 @@ def test_our_driver_has_a_terminal_or_a_browser_and_nothing_else() -> None:
     assert own_driver(LinuxDriver) is Terminal
     assert own_driver(WebDriver).__name__ == "WebTerminal"
     assert own_driver(HeadlessDriver) is HeadlessDriver
-
-
-@pytest.mark.parametrize(
-    ("size", "expected"),
-    [
-        ((1, 1), True),
-        ((0, 24), False),
-        ((80, 0), False),
-        ((-1, 24), False),
-        ((WIDTH_MAX, HEIGHT_MAX), True),
-        ((WIDTH_MAX + 1, 24), False),
-        ((80, HEIGHT_MAX + 1), False),
-    ],
-)
-def test_a_size_that_no_window_has_is_known(size: tuple[int, int], *, expected: bool) -> None:
-    assert is_of_a_window(*size) is expected
 
 
 @pytest.mark.slow

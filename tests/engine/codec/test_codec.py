@@ -431,6 +431,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         st.none() | prices,
         st.none() | moments,
         notes,
+        st.none() | prices,
     ),
     "held_end": st.builds(
         HeldEnded, texts, moments, st.sampled_from(HeldStatus), texts, micros, texts

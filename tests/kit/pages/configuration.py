@@ -12,6 +12,7 @@ from service_tui.settings import CONFIG_FILE, KEY_FILE, SETTINGS, Setting, wante
 SCRIPTS_ONLY: Final = {
     "SERVICE_SKIP_PREFLIGHT": "`ServiceClient` sends without the checks before an order",
     "EXPOSURE_CAP_USD": "`ServiceClient` holds back buys above this sum",
+    "TRADING_VENUE": "venue of a skill's orders, `sim` by default",
     "SERVICE_<SLUG>_DAILY_BUDGET_USD": "budget of a skill's day, 20 by default",
 }
 """Variables that scripts and skills read, and the desk does not."""
