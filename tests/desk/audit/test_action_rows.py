@@ -26,7 +26,7 @@ from service_tui.desk.slices.supervision import HeldSeen, SkillRunState
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import FILE
-from service_tui.terms import HeldStatus, Side
+from service_tui.terms import Action, HeldStatus, Side
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(sample_state(), fills=())
@@ -151,6 +151,9 @@ def trade(seq: int, **other: Any) -> Any:
     return replace(fill, seq=seq, **given)
 
 
+DEEDS = {Action.BUY: "bought", Action.SELL: "sold"}
+
+
 @pytest.mark.parametrize(
     ("skill", "source", "kind"), [("gauge", "sdk:x", "gauge"), ("", "sdk:x", "sdk:x")]
 )
@@ -160,7 +163,8 @@ async def test_a_trade_bears_its_agent_and_skill(
     fill = trade(901, skill=skill, source=source)
     known = replace(STATE, fills=(trade(900),))
     log.actions.on_fact(known, FillsReceived((trade(900), fill)))
-    words = f"{fill.action.value} {fill.side.value} {MARKET.market_id} for 5.00 at 0.4100"
+    shares = f"{fill.shares / ONE:,.2f} {fill.side.value.upper()}"
+    words = f"{DEEDS[fill.action]} {shares} at 0.4100 for 5.00: {MARKET.market_id}"
     more = {"market": MARKET.market_id, "question": MARKET.question}
     assert await log.rows() == [row(fill.agent_name, "trade", kind, words, **more)]
 
@@ -177,10 +181,13 @@ async def test_a_request_and_its_decision_are_written_once(log: Log) -> None:
     twice = held_of("h2", status=HeldStatus.REFUSED, reason="refused by you")
     log.actions.on_fact(asking("h1", "h2"), HeldSeen((), (refused, twice, held_of("h3"))))
     slug = "mean-reversion"
+    expired = held_of("h4", status=HeldStatus.EXPIRED, reason="approval timed out")
+    log.actions.on_fact(asking("h4"), HeldSeen((), (expired,)))
     assert await log.rows() == [
-        row("heron", "asks", slug, "heron h1: it rains"),
-        row("heron", "decision", slug, "heron h1: refused: too thin"),
-        row("heron", "decision", slug, "heron h2: refused by you"),
+        row("heron", "asks", slug, "it rains"),
+        row("heron", "decision", slug, "request refused: too thin"),
+        row("heron", "decision", slug, "request refused by you"),
+        row("heron", "decision", slug, "request expired"),
     ]
 
 

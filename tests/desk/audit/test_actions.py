@@ -80,8 +80,8 @@ async def test_an_entry_tells_real_money_from_play_money(tmp_path: Path) -> None
         "buy YES for 5.00",
         "LIVE buy YES for 5.00 USDC.e on evm_venue",
         "LIVE sell 4.00 YES on sol_venue",
-        "buy yes m-1 for 2.00 at 0.2500",
-        "LIVE buy yes m-1 for 2.00 USDC.e on evm_venue at 0.2500",
+        "bought 51.20 YES at 0.2500 for 2.00: m-1",
+        "LIVE bought 51.20 YES at 0.2500 for 2.00 USDC.e on evm_venue: m-1",
     ]
 
 
@@ -117,7 +117,7 @@ async def test_a_decision_is_told_once(tmp_path: Path, reason: str) -> None:
     actions.on_fact(state, HeldSeen((), (approved,)))
     await actions.write()
     (told,) = entries(tmp_path)
-    assert told["words"] == f"heron {waiting.held_id}: {reason}"
+    assert told["words"] == f"request {reason}"
 
 
 async def test_nothing_is_shown_before_somebody_looks_and_then_all_that_comes(

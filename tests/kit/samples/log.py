@@ -8,9 +8,9 @@ WORDS = (
     ("person", LogEvent.INTENT, "trade", "buy YES for 25.00"),
     ("person", LogEvent.CONFIRMED, "confirm", "Reset the breaker?"),
     ("person", LogEvent.RESULT, "trade", "buy YES for 25.00: done: 51.20 shares"),
-    ("heron", LogEvent.TRADE, "gauge-watcher", "buy no m-00004 for 21.09 at 0.4120"),
-    ("heron", LogEvent.APPROVAL, "mean-reversion", "h1: the gauge rises faster than the price"),
-    ("heron", LogEvent.DECISION, "mean-reversion", "h1: refused: too thin"),
+    ("heron", LogEvent.TRADE, "gauge-watcher", "bought 51.19 NO at 0.4120 for 21.09: m-00004"),
+    ("heron", LogEvent.APPROVAL, "mean-reversion", "the gauge rises faster than the price"),
+    ("heron", LogEvent.DECISION, "mean-reversion", "request refused: too thin"),
     (
         "person",
         LogEvent.REFUSAL,

@@ -189,7 +189,7 @@ def exits_question(state: DeskState, positions: Sequence[PositionView]) -> Text:
         (f"{_by_venue(played)} ({mode})" if played else "", mode.lower()),
         ", " if played and real else "",
         (f"{kind} {_by_venue(real)}" if real else "", "bold live"),
-        ". Exit value now about ",
+        ". Sale value now about ",
         _sums(positions, masked=masked),
         ", before fees" if real else "",
         f", plus {unknown} of unknown sale value" if unknown else "",

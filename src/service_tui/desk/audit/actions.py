@@ -24,8 +24,9 @@ from service_tui.desk.commands.settings import (
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.reasons import Reason
+from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.log import ActionView, LogEvent, LogView
-from service_tui.desk.slices.supervision import HeldSeen, SkillRunState, SkillRunView
+from service_tui.desk.slices.supervision import HeldSeen, HeldView, SkillRunState, SkillRunView
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import (
@@ -37,7 +38,7 @@ from service_tui.storage.action_log import (
     newest,
     verify,
 )
-from service_tui.terms import MONEY_OF, venue_marked
+from service_tui.terms import MONEY_OF, Action, HeldStatus, venue_marked
 from service_tui.units import Timestamp, decimal
 
 log = logging.getLogger(__name__)
@@ -273,29 +274,33 @@ def _trades(before: DeskState, fact: FillsReceived) -> Iterator[LogRow]:
     known = {fill.seq for fill in before.fills}
     for fill in fact.fills:
         if fill.seq not in known:
-            deal = f"{fill.action.value} {fill.side.value} {fill.market_id}"
-            text = f"{deal} for {decimal(fill.money):.2f}"
-            text = venue_marked(text, fill.venue, f" {MONEY_OF[fill.venue]}")
-            yield (
-                fill.agent_name,
-                LogEvent.TRADE,
-                fill.skill or fill.source,
-                f"{text} at {fill.price:.4f}",
-            )
+            yield fill.agent_name, LogEvent.TRADE, fill.skill or fill.source, _trade_text(fill)
+
+
+def _trade_text(fill: FillView) -> str:
+    """What was traded, in the past tense, and the market at the end."""
+    deed = "bought" if fill.action is Action.BUY else "sold"
+    shares = f"{decimal(fill.shares):,.2f} {fill.side.value.upper()}"
+    text = f"{deed} {shares} at {fill.price:.4f} for {decimal(fill.money):,.2f}"
+    return f"{venue_marked(text, fill.venue, f' {MONEY_OF[fill.venue]}')}: {fill.market_id}"
 
 
 def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:
     waited = {trade.held_id for trade in before.supervision.held}
     for trade in fact.held:
         if trade.held_id not in waited:
-            text = f"{trade.agent_name} {trade.held_id}: {trade.reasoning}"
-            yield trade.agent_name, LogEvent.APPROVAL, trade.skill_slug, text
+            yield trade.agent_name, LogEvent.APPROVAL, trade.skill_slug, trade.reasoning
     for trade in fact.decided:
         if trade.held_id in waited:
-            status, reason = trade.status.value, trade.reason
-            decision = reason if reason.startswith(status) else f"{status}: {reason}"
-            text = f"{trade.agent_name} {trade.held_id}: {decision}"
-            yield trade.agent_name, LogEvent.DECISION, trade.skill_slug, text
+            yield trade.agent_name, LogEvent.DECISION, trade.skill_slug, _decision_text(trade)
+
+
+def _decision_text(trade: HeldView) -> str:
+    """What became of a request, and why; nobody needs the reason of one that expired."""
+    status, reason = trade.status, trade.reason
+    if status is HeldStatus.EXPIRED:
+        return "request expired"
+    return f"request {reason if reason.startswith(status.value) else f'{status.value}: {reason}'}"
 
 
 def _runs(before: DeskState, run: SkillRunView) -> Iterator[LogRow]:

@@ -29,7 +29,7 @@ _WAITS: Final = {
 
 
 def describe(ticket: TicketView, view: ViewContext) -> Text:
-    """One command in full: subject, place, times, result, fix, reference."""
+    """One command in full: subject, place, times, result, fix, id."""
     width = view.width
     glyph, word, tone = state_of(ticket)
     head = Text.assemble((f"{glyph} {word}", f"bold {tone}"), "  ")
@@ -46,8 +46,7 @@ def describe(ticket: TicketView, view: ViewContext) -> Text:
     if ticket.fix:
         parts.append(_sentence("to do", fix_text(ticket.fix, masked=view.masked), width))
     parts += [_line(label, value) for label, value in _times(ticket, view.now)]
-    parts.append(_sentence("reference", ticket.client_ref or formats.NOT_KNOWN, width))
-    parts.append(_sentence("ticket", f"{ticket.kind} {ticket.ticket_id}", width))
+    parts.append(_sentence("id", ticket.client_ref or ticket.ticket_id, width))
     return Text("\n").join(parts)
 
 

@@ -146,7 +146,7 @@ BLOTTER: Final = TableSpec[TicketView](
         clock_column(lambda ticket: ticket.opened_at),
         Column(
             "what",
-            "command",
+            "order",
             20,
             lambda ticket, view: marked(_plain(command_text(ticket), view)),
             sort_key=lambda ticket, _: ticket.what,

@@ -196,7 +196,7 @@ def _mark_and_exit(position: PositionView) -> Text:
         side = position.side.value.upper()
         return Text(f"Market closed. Each share pays 1 if it resolves {side}, else 0.", "muted")
     message = Text(
-        "Mark = shares x price. Exit value = what selling all of it now would return, slippage "
+        "Mark = shares x price. Sale value = what selling all of it now would return, slippage "
         "included",
         "muted",
     )
