@@ -88,7 +88,7 @@ MODULES_MOST = {
     "service_tui.app.start": (545, 155),
     "service_tui.app.start, service_tui.app.live": (1_385, 615),
     "service_tui.commands.serve": (980, 330),
-    "service_tui.commands.lists": (830, 251),
+    "service_tui.commands.lists": (830, 254),
     "service_tui.sdk.client": (530, 110),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,

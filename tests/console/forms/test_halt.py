@@ -376,7 +376,7 @@ def test_the_question_lists_what_is_sold_and_what_it_brings() -> None:
     first, second, *_ = DONE.positions
     odd = replace(second, exit_value=None, question="[@click=app.quit]odd[/")
     said = exits_question(DONE, (replace(first, exit_value=Micros(12_340_000)), odd)).plain
-    assert "Exit value now about 12.34" in said
+    assert "Sale value now about 12.34" in said
     assert "plus 1 of unknown sale value" in said
     assert "[@click=app.quit]odd[/" in said
     assert "Buys stay blocked" in said
