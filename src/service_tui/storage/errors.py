@@ -9,6 +9,7 @@ StorageError
 ├── LockUnavailableError     this file system cannot lock
 ├── UnreadableDirectoryError not ours, or open to others
 ├── NewerSchemaError         written by a newer program: found, known
+├── ForeignSchemaError       something is declared in it that is not ours
 ├── CorruptDatabaseError     damaged, and nothing chosen yet: kept_as, backups, had
 ├── DamagedFileError         a page is broken, met while reading or writing
 ├── DamagedRowsError         rows that are missing or make no sense, in a file that is whole
@@ -100,6 +101,17 @@ class NewerSchemaError(StorageError):
         )
         self.found = found
         self.known = known
+
+
+class ForeignSchemaError(StorageError):
+    """A database declares what this program never did; nothing was written to it."""
+
+    def __init__(self, database: Path | str, problem: str) -> None:
+        super().__init__(
+            f"{database} is not as this program makes it: {problem}; remove that, or use a copy "
+            "from before"
+        )
+        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> In
     try:
         with as_storage_error():
             is_in_use = holder_of(directory) is not None
-            return inspect(path, known=schema.version, timeout_s=timeout_s, is_in_use=is_in_use)
+            return inspect(path, schema=schema, timeout_s=timeout_s, is_in_use=is_in_use)
     except DamageFound as damage:
         todo = "the next start keeps it aside and asks what goes on"
         raise StorageError(f"{path} is damaged ({damage}); {todo}") from damage
@@ -166,7 +166,7 @@ def _prepare(path: Path, *, now: float, is_alone: bool, timeout_s: float, schema
             raise DamageFound("the file is gone, its log is still here")
         create(path, version=schema.version)
         return
-    seen = inspect(path, known=schema.version, timeout_s=timeout_s)
+    seen = inspect(path, schema=schema, timeout_s=timeout_s)
     # Without the lock, one may have ended in order while another did not.
     if not (is_alone and seen.ended_in_order):
         check_pages(path, timeout_s=timeout_s)
