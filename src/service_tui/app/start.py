@@ -169,10 +169,23 @@ def open_console(options: Options, *, drills: Drills = tuple, has_tour: bool = F
     Returns:
         Its end.
     """
+    app = console_of(options, drills=drills, has_tour=has_tour)
+    app.ending = Ending(note=note_stacks)
+    collecting = Collecting()
+    collecting.begin()
+    app.housekeeping = collecting.collect
+    app.run()
+    keep(options.data_dir, app.picture)
+    code = app.return_code or 0
+    return ConsoleEnd(code, "" if code else app.drill.next_name)
+
+
+def console_of(options: Options, *, drills: Drills = tuple, has_tour: bool = False) -> ConsoleApp:
+    """The console of these options, which does not run yet; `open_console` says the rest."""
     themes = load_themes(shipped_folder(), options.config_dir / "themes")
     initial = first_state(options)
     recorded = Recorded() if options.recording and not options.scripted else None
-    app = ConsoleApp(
+    return ConsoleApp(
         open_desk=lambda: open_desk(options, initial, recorded),
         initial=initial,
         now=SystemClock().now,
@@ -186,11 +199,3 @@ def open_console(options: Options, *, drills: Drills = tuple, has_tour: bool = F
         player=(lambda: None) if recorded is None else recorded.player,
         mark_halt=partial(_mark, options.data_dir),
     )
-    app.ending = Ending(note=note_stacks)
-    collecting = Collecting()
-    collecting.begin()
-    app.housekeeping = collecting.collect
-    app.run()
-    keep(options.data_dir, app.picture)
-    code = app.return_code or 0
-    return ConsoleEnd(code, "" if code else app.drill.next_name)

@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from stat import S_ISREG
 from typing import Final
 
 from service_tui.desk.checked_records import UNREADABLE, checked
 from service_tui.desk.slices.supervision import SkillRunView
+from service_tui.plain_files import read_plain
 from service_tui.storage.db.lock import private_directory
 from service_tui.storage.errors import StorageError, as_storage_error
 
@@ -90,14 +90,10 @@ def _paths(data_dir: Path) -> Iterator[tuple[str, Path]]:
 
 def _read(run_id: str, path: Path) -> SkillRunView:
     """A run as stored; raises where it is not readable, or not that run's."""
-    # Neither a link nor a pipe in its place is followed or waited for.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("it is no plain file")
-        raw = file.read(RECORD_MAX + 1)
-    if len(raw) > RECORD_MAX:
-        raise ValueError("it is too large")
+    # Nor through a link, which a skill may have made where an older program kept it.
+    if path.is_symlink():
+        raise ValueError("it is a link")
+    raw = read_plain(path, RECORD_MAX)
     view = checked(SkillRunView, json.loads(raw))
     if view.run_id != run_id:
         raise ValueError("it is that of another run")
