@@ -131,7 +131,10 @@ FAULTS: dict[str, Fault] = {
         )
     ),
     "the database lacks a table": Fault(declares("DROP TABLE journal")),
-    "rows of the journal make no sense": Fault(declares("UPDATE journal SET body = '[[['")),
+    "rows of the journal make no sense": Fault(
+        declares("UPDATE journal SET body = '[[['"), opens=True
+    ),
+    "recordings are a pipe": Fault(puts("recordings.sqlite3", os.mkfifo), opens=True),
     "another version's directory": Fault(declares("PRAGMA user_version = 9999")),
 }
 

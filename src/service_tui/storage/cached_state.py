@@ -82,7 +82,8 @@ def read_kept_tokens(path: Path, place: tuple[str, str, str, str]) -> list[tuple
 
 
 def _rows(path: Path, query: str, values: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
-    if _has_damaged_log(path):
+    # SQLite would wait for the other end of a pipe.
+    if not path.is_file() or _has_damaged_log(path):
         return []
     # No waiting: a lock on the database lasts longer than a first paint may take.
     address = f"{path.absolute().as_uri()}?mode=ro"
