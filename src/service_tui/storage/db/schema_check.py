@@ -100,12 +100,12 @@ def _check_kind(row: _Row) -> None:
     if row.sql is None and row.kind == "index" and name.startswith(_OWN_INDEX):
         return
     if not isinstance(row.sql, str) or len(row.sql) > SQL_MAX:
-        raise ForeignSchema(f"{_shown((row.kind, name))} is not ours")
+        raise ForeignSchema(f"{_shown((str(row.kind), name))} is not ours")
     head = _TOKEN.findall(row.sql)[:3]
     if head[:2] not in (["CREATE", "TABLE"], ["CREATE", "INDEX"]) and head != [
         "CREATE", "UNIQUE", "INDEX",
     ]:  # fmt: skip
-        raise ForeignSchema(f"{_shown((row.kind, name))} is not ours")
+        raise ForeignSchema(f"{_shown((str(row.kind), name))} is not ours")
 
 
 def _check_pages(rows: list[_Row]) -> None:
