@@ -7,6 +7,7 @@ from stat import S_IMODE
 
 import pytest
 
+from kit.desk.faults import broken_disk
 from service_tui.app.logfile import LogError, keep_log
 from service_tui.cli import main as cli
 
@@ -111,3 +112,17 @@ def test_a_level_is_that_of_our_own_words_and_libraries_keep_to_info(
     assert logging.getLogger("service_tui").level == kept[0]
     assert logging.getLogger().level == kept[1]
     assert logging.getLogger("httpx").level == max(kept[1], logging.WARNING)
+
+
+def test_a_disk_that_refuses_the_log_is_said_once_and_never_with_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with kept(tmp_path / "data" / "log") as log:
+        with broken_disk():
+            log.warning("one")
+            log.warning("two")
+        log.warning("three")
+    said = capsys.readouterr().err
+    assert said.count("service-tui: the log cannot be written (") == 1
+    assert "Traceback" not in said
+    assert "three" in (tmp_path / "data" / "log").read_text()

@@ -85,10 +85,10 @@ def modules_after(imported: str) -> set[str]:
 
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
-    "service_tui.app.start": (545, 155),
-    "service_tui.app.start, service_tui.app.live": (1_385, 615),
-    "service_tui.commands.serve": (980, 330),
-    "service_tui.commands.lists": (830, 254),
+    "service_tui.app.start": (550, 160),
+    "service_tui.app.start, service_tui.app.live": (1_390, 622),
+    "service_tui.commands.serve": (985, 335),
+    "service_tui.commands.lists": (835, 261),
     "service_tui.sdk.client": (530, 110),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,

@@ -29,6 +29,7 @@ from service_tui.console.app import (
     next_theme,
     speed_beside,
     unfinished,
+    unsaved_halt,
     why_no_pace,
 )
 from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
@@ -64,6 +65,7 @@ from service_tui.desk.commands.settings import (
 )
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.drill import DrillView
+from service_tui.desk.slices.halt import AckState, AckView, HaltView
 from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.service import Phase
@@ -1029,3 +1031,22 @@ async def test_a_repeated_toast_is_shown_once_and_the_oldest_of_many_goes() -> N
         assert seen.toasts == ["one", "three", "four", "five"]
         await seen.until(lambda: "five" in seen.text)
         assert not any(line.rstrip().endswith("▌ two") for line in seen.lines)
+
+
+@pytest.mark.slow
+async def test_leaving_asks_while_a_halt_is_not_on_disk_and_tries_again() -> None:
+    unsaved = AckView("kept", "halt kept over a restart", AckState.FAILED, "the disk is full", 3)
+    saved = replace(unsaved, state=AckState.DONE, detail="")
+    halted = replace(STATE, halt=HaltView(NOW, acks=(unsaved,)))
+    assert unsaved_halt(halted) == "the disk is full"
+    assert unsaved_halt(replace(STATE, halt=HaltView(NOW, acks=(saved,)))) == ""
+    async with running(halted, size=(120, 40)) as seen:
+        await seen.press("ctrl+q")
+        assert isinstance(seen.app.screen, Confirm)
+        for part in (
+            "The halt is not saved on disk",
+            "the disk is full",
+            "tried again now",
+        ):
+            assert part in seen.text
+        assert seen.app.return_code is None

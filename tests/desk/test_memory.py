@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
+from service_tui.storage.halt_mark import HALT_MARK
 from service_tui.storage.opening import open_database
 from service_tui.units import Timestamp
 
@@ -58,9 +60,13 @@ async def test_a_failing_disk_is_logged_and_tried_again_and_a_halt_says_so(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     memory = DeskMemory(database, ManualClock(NOW))
+    mark = database.path.with_name(HALT_MARK)
+    # Its pauses have no place in a mark.
+    paused = replace(KEPT, was_paused=True)
     with broken_disk(), caplog.at_level(logging.WARNING):
-        with pytest.raises(StorageError):
-            await memory.keep_halt(KEPT)
+        with pytest.raises(StorageError, match="marked"):
+            await memory.keep_halt(paused)
+        assert mark.exists()
         await memory.save(STATE)
         await memory.prefer("theme", "dark")
         await memory.back_up()
@@ -69,9 +75,11 @@ async def test_a_failing_disk_is_logged_and_tried_again_and_a_halt_says_so(
         "the state was not cached", "a preference was not kept", "the daily copy was not made",
     ]  # fmt: skip
     await memory.keep_halt(KEPT)
-    assert memory.kept_halt() == KEPT
+    assert (memory.kept_halt(), mark.exists()) == (KEPT, False)
+    end = replace(KEPT, on=False)
     with broken_disk(), pytest.raises(StorageError):
-        await memory.keep_halt(KEPT)
+        await memory.keep_halt(end)
+    assert not mark.exists()
     await memory.save(STATE)
     assert len(saved(database)) == 1
 

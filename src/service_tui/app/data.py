@@ -19,9 +19,11 @@ from service_tui.storage.errors import (
     DirectoryLockedError,
     Holder,
     LockUnavailableError,
+    StorageFullError,
 )
 from service_tui.storage.opening import open_database
 from service_tui.storage.recovery.damage import answer, set_aside
+from service_tui.storage.room import copied_elsewhere
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +62,28 @@ async def open_data(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
     finally:
         if lock is not None:
             lock.release()
+
+
+@asynccontextmanager
+async def open_data_to_read(data_dir: Path, clock: Clock) -> AsyncGenerator[Data]:
+    """The same for a moment of reading: of a copy elsewhere where the disk has no byte left.
+
+    Yields:
+        The directory, or the copy, to which nothing is written that stays.
+
+    Raises:
+        DirectoryLockedError: another process owns the directory.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            data = await stack.enter_async_context(open_data(data_dir, clock))
+        except StorageFullError as error:
+            log.warning("reading a copy: %s", error)
+            lock = DataDirLock.acquire(data_dir, pid=os.getpid(), now=clock.now())
+            stack.callback(lock.release)
+            folder = stack.enter_context(copied_elsewhere(data_dir / DATABASE_FILE))
+            data = await stack.enter_async_context(open_data(folder, clock))
+        yield data
 
 
 def _keep_aside(

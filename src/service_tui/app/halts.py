@@ -1,13 +1,18 @@
 """The last halt state of each console of a data directory: one operator uses them all.
 
+Halts that had no database to lie in left a mark beside its place.
+
 Imports nothing heavy.
 """
 
 from pathlib import Path
 from typing import Final
 
+from service_tui.app.options import BESIDE
 from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt
 from service_tui.storage.cached_state import read_preferences
+from service_tui.storage.halt_mark import marked_at
+from service_tui.units import Timestamp
 
 DATABASES: Final = ("desk.sqlite3", "attached/*/desk.sqlite3")
 """The directory's own database, and those of consoles that were attached to its owner."""
@@ -15,11 +20,21 @@ DATABASES: Final = ("desk.sqlite3", "attached/*/desk.sqlite3")
 
 def kept_halts(data_dir: Path) -> tuple[KeptHalt, ...]:
     """The last halt state of each console, as far as it can be read without waiting."""
-    paths = (kept_halt(read_preferences(path).get(HALT)) for path in databases(data_dir))
-    return tuple(kept for kept in paths if kept is not None)
+    stored = [kept_halt(read_preferences(path).get(HALT)) for path in databases(data_dir)]
+    times = [marked_at(folder) for folder in (data_dir, *_in(data_dir, f"{BESIDE}/*"))]
+    marked = [KeptHalt(on=True, at=Timestamp(at)) for at in times if at is not None]
+    return (*(kept for kept in stored if kept is not None), *marked)
 
 
 def databases(data_dir: Path, but: Path | None = None) -> tuple[Path, ...]:
     """The databases of all consoles of a data directory, without one."""
-    found = (path for pattern in DATABASES for path in sorted(data_dir.glob(pattern)))
+    found = (path for pattern in DATABASES for path in _in(data_dir, pattern))
     return tuple(path for path in found if path != but)
+
+
+def _in(data_dir: Path, pattern: str) -> list[Path]:
+    """What is there by that pattern; nothing where it cannot be looked at."""
+    try:
+        return sorted(data_dir.glob(pattern))
+    except OSError:
+        return []

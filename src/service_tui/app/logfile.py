@@ -4,6 +4,8 @@ import faulthandler
 import logging
 import os
 import signal
+import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -50,6 +52,8 @@ def keep_log(path: Path, level: str = "info") -> None:
     except OSError as error:
         raise LogError(f"cannot write {path}: {error.strerror}") from error
     handler.setFormatter(OneLine("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    # No traceback of its own on the terminal, which belongs to the console.
+    logging.raiseExceptions = False
     threshold = logging.getLevelNamesMapping()[level.upper()]
     logging.basicConfig(level=max(threshold, logging.INFO), handlers=[handler])
     logging.getLogger("service_tui").setLevel(threshold)
@@ -110,7 +114,23 @@ class OneLine(logging.Formatter):
 
 
 class PrivateLog(RotatingFileHandler):
-    """A log that others cannot read, from its first byte and after each rotation."""
+    """A log that others cannot read, from its first byte and after each rotation.
+
+    A disk that refuses a record costs that record: it is said once, and never with a traceback,
+    which would be written over the console.
+    """
+
+    _has_failed = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's own
+        """Say once that the log cannot be written."""
+        error = sys.exception()
+        if self._has_failed or error is None:
+            return
+        self._has_failed = True
+        reason = error.strerror if isinstance(error, OSError) else type(error).__name__
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"service-tui: the log cannot be written ({reason})\n")
 
     def _open(self) -> TextIOWrapper:
         descriptor = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_CREAT | os.O_APPEND)

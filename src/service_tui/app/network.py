@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.app.options import LOOPBACK_HOSTS, Options
+from service_tui.plain_files import read_plain
 from service_tui.server.http.entrance import Entrance
 
 ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (to be distinguished from addresses with a name)
@@ -155,7 +156,7 @@ def _no_passphrase() -> str:
 
 def _read(path: Path, what: str) -> str:
     try:
-        return path.read_text("ascii")
+        return read_plain(path).decode("ascii")
     except OSError as error:
         raise NetworkError(f"cannot read the {what} {path}: {error.strerror}") from None
     except UnicodeDecodeError:

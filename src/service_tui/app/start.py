@@ -5,6 +5,7 @@ import importlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -28,7 +29,9 @@ from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
+from service_tui.storage.halt_mark import mark_halt
 from service_tui.terms import Mode, Venue
+from service_tui.units import Timestamp
 
 if TYPE_CHECKING:
     from service_tui.desk.recording.player import Player
@@ -81,6 +84,15 @@ def service_view(options: Options) -> ServiceView:
         phase=Phase.CONNECTING,
         read_only=options.read_only,
     )
+
+
+def _mark(data_dir: Path, at: Timestamp) -> str:
+    """Mark a directory as halted; why that cannot be done, empty if it is."""
+    try:
+        mark_halt(data_dir, at)
+    except StorageError as error:
+        return str(error)
+    return ""
 
 
 class Recorded:
@@ -157,10 +169,23 @@ def open_console(options: Options, *, drills: Drills = tuple, has_tour: bool = F
     Returns:
         Its end.
     """
+    app = console_of(options, drills=drills, has_tour=has_tour)
+    app.ending = Ending(note=note_stacks)
+    collecting = Collecting()
+    collecting.begin()
+    app.housekeeping = collecting.collect
+    app.run()
+    keep(options.data_dir, app.picture)
+    code = app.return_code or 0
+    return ConsoleEnd(code, "" if code else app.drill.next_name)
+
+
+def console_of(options: Options, *, drills: Drills = tuple, has_tour: bool = False) -> ConsoleApp:
+    """The console of these options, which does not run yet; `open_console` says the rest."""
     themes = load_themes(shipped_folder(), options.config_dir / "themes")
     initial = first_state(options)
     recorded = Recorded() if options.recording and not options.scripted else None
-    app = ConsoleApp(
+    return ConsoleApp(
         open_desk=lambda: open_desk(options, initial, recorded),
         initial=initial,
         now=SystemClock().now,
@@ -172,12 +197,5 @@ def open_console(options: Options, *, drills: Drills = tuple, has_tour: bool = F
         has_tour=has_tour,
         has_demo=options.demo and options.url is None,
         player=(lambda: None) if recorded is None else recorded.player,
+        mark_halt=partial(_mark, options.data_dir),
     )
-    app.ending = Ending(note=note_stacks)
-    collecting = Collecting()
-    collecting.begin()
-    app.housekeeping = collecting.collect
-    app.run()
-    keep(options.data_dir, app.picture)
-    code = app.return_code or 0
-    return ConsoleEnd(code, "" if code else app.drill.next_name)

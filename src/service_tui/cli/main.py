@@ -84,6 +84,15 @@ def start_log(options: Options, level: str | None) -> None:
         raise CannotError(f"{error} (or give another --data-dir)") from error
 
 
+def start_log_of_halt(begins: Callable[[], None]) -> None:
+    """Log if that is possible: a halt does not wait for a log."""
+    try:
+        begins()
+    except (CannotError, OSError) as error:
+        logging.basicConfig(handlers=[logging.NullHandler()])
+        sys.stderr.write(f"service-tui: halting without a log: {error}\n")
+
+
 def run(
     argv: Sequence[str],
     commands: Mapping[str, Command] | None = None,
@@ -111,7 +120,10 @@ def run(
         environment = with_file(environment, file)
         arguments = arguments_of(argv, environment, file)
         options = options_of(arguments, environment)
-        if arguments.command in KEEPS_LOG:
+        if arguments.command == "halt":
+            start_log_of_halt(partial(starts_log, options, arguments.log_level))
+            log_path = str(options.log_path)
+        elif arguments.command in KEEPS_LOG:
             starts_log(options, arguments.log_level)
             log_path = str(options.log_path)
         else:
@@ -270,12 +282,8 @@ def _require_stored_key(options: Options) -> None:
 def _halt(options: Options, _: argparse.Namespace) -> int:
     """Halt every source of buys and print each acknowledgement."""
     from service_tui.commands import halt as halt_command  # noqa: PLC0415
-    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
 
-    try:
-        return _print_report(halt_command.halt(options))
-    except DeskClosedError as error:
-        raise CannotError(str(error)) from error
+    return _print_report(halt_command.halt(options))
 
 
 def _resume(options: Options, _: argparse.Namespace) -> int:

@@ -24,6 +24,7 @@ from service_tui.storage.opening import look_at, open_for_reading
 from service_tui.storage.recovery import restoring
 from service_tui.storage.recovery.damage import open_question
 from service_tui.storage.recovery.salvage import Copy, examined
+from service_tui.storage.room import has_room, with_room
 
 Finding = tuple[bool, str]
 """Whether it is well, and the text of the finding."""
@@ -110,10 +111,10 @@ def checked(data_dir: Path) -> list[Finding]:
         finding = (True, "none yet") if question is None else (False, str(question))
         rest = finding if question is None else _UNKNOWN
         return _named([finding, rest, rest, _actions(data_dir)])
-    if holder_of(data_dir) is None:
+    if holder_of(data_dir) is None and has_room(data_dir):
         return _named([*_of_database(data_dir), _actions(data_dir)])
     # A copy stays as it is while the desk goes on writing.
-    with tempfile.TemporaryDirectory(prefix="service-tui-") as folder:
+    with tempfile.TemporaryDirectory(prefix="service-tui-", dir=with_room()) as folder:
         copy = Path(folder) / DATABASE_FILE
         with as_storage_error():
             copy_whole(path, copy)

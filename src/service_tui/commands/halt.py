@@ -1,28 +1,46 @@
 """Halt and resume without a console: the same desk, gate and acknowledgements, without a screen.
 
 Requests go to the directory's owner over loopback; without an owner, this process owns it for the
-moment that it takes.
+moment that it takes. Where no desk can be opened, for whatever reason, a halt is carried out
+without one: step by step, each beside the others.
 """
 
 import asyncio
+import logging
+import os
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service_tui.app import attached_desk, live
-from service_tui.app.closed import explain_closed_desk
+from service_tui.app import attached, attached_desk, live
+from service_tui.app.closed import explain_closed_desk, only_reason
+from service_tui.app.closing_transport import ClosingTransport
 from service_tui.app.options import Options
 from service_tui.app.start import first_state
 from service_tui.app.waiting import until
+from service_tui.client.client import Client
+from service_tui.client.errors import ServiceError
+from service_tui.client.keys import Key, Keys
+from service_tui.client.proxies import proxy_for
 from service_tui.clock import SystemClock
+from service_tui.console.closed_desk import DeskClosedError
+from service_tui.credentials.keys import KeysError, stored_desk_keys
+from service_tui.desk.agents.skill_runs import suspend_known
 from service_tui.desk.commands.halt import RESUME_WORD, Halt, Resume
 from service_tui.desk.desk import Desk
+from service_tui.desk.restarting import fault_text
 from service_tui.desk.slices.halt import AckState, AckView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.storage.errors import DirectoryLockedError
+from service_tui.storage.errors import DirectoryLockedError, StorageError
+from service_tui.storage.halt_mark import mark_halt
+from service_tui.wire.endpoints.desk import DESK_HALT
+from service_tui.wire.endpoints.public import PATCH_USER_SETTINGS
+from service_tui.wire.settings import UserSettingsPatch
+
+log = logging.getLogger(__name__)
 
 ANSWERS_S: Final = 10.0
 """How long sources have to acknowledge; the service itself takes milliseconds."""
@@ -32,6 +50,7 @@ PAUSED_KNOWN_S: Final = 1.5
 
 _SIGNS: Final = {AckState.DONE: "ok", AckState.WAITING: "missing", AckState.FAILED: "missing"}
 
+UNOPENED: Final = "the next desk that opens here is halted. Repair what is named, then retry"
 KEPT: Final = "halted here and on disk. Retry, or open the desk, to reach the missing sources"
 RESUMED: Final = "resumed"
 NOTHING: Final = "nothing halted"
@@ -49,13 +68,16 @@ class HaltReport:
 def halt(options: Options) -> HaltReport:
     """Halt the service of the directory, or the one that the options name.
 
+    What is broken beside it is a line of the report, never its end.
+
     Returns:
         A line for each acknowledgement; done when all are in.
-
-    Raises:
-        DeskClosedError: the directory cannot be used; gives the reason and the fix.
     """
-    return run_on_desk(options, halt_on)
+    try:
+        return run_on_desk(options, halt_on)
+    except Exception as error:  # noqa: BLE001 - a halt is carried out whatever is broken
+        log.warning("halting without a desk: %s", fault_text(error))
+        return without_desk(options, error)
 
 
 def resume(options: Options) -> HaltReport:
@@ -80,6 +102,77 @@ async def halt_on(desk: Desk) -> HaltReport:
     missing = [ack for ack in acks if ack.state is not AckState.DONE]
     lines = tuple(_line(ack) for ack in acks)
     return HaltReport(not missing, (*lines, KEPT) if missing else lines)
+
+
+def without_desk(options: Options, why: Exception) -> HaltReport:
+    """Halt what can be reached without a desk; each part that fails is a line.
+
+    Not done by itself: whoever opens the desk next finds the halt and goes on with it.
+    """
+    lines = [f"missing desk of this directory ({_reason(why)})"]
+    for what, carry_out in _PARTS:
+        try:
+            ack = AckView("", what, AckState.DONE, carry_out(options))
+        except Exception as error:  # noqa: BLE001 - the others are carried out all the same
+            ack = AckView("", what, AckState.FAILED, _reason(error))
+        lines.append(_line(ack))
+    return HaltReport(is_done=False, lines=(*lines, UNOPENED))
+
+
+def _marked(options: Options) -> str:
+    mark_halt(options.data_dir, SystemClock().now())
+    return "marked; the program that owns it halts too"
+
+
+def _suspended(options: Options) -> str:
+    count = suspend_known(options.log_path.parent)
+    return f"{count} suspended" if count else "none running here"
+
+
+def _service_halted(options: Options) -> str:
+    return asyncio.run(_ask(options))
+
+
+async def _ask(options: Options) -> str:
+    """Ask the service itself: the owner of the directory, or the one by its address."""
+    clock, rng = SystemClock(), random.SystemRandom()
+    if options.url is not None:
+        line = ClosingTransport(retries=0, proxy=proxy_for(options.url, os.environ))
+        keys = Keys(Key(options.api_key, options.url) if options.api_key else None)
+        plain = options.allow_insecure
+        async with Client(
+            line, options.url, keys, clock=clock, rng=rng, allow_insecure=plain
+        ) as client:
+            body = UserSettingsPatch(trading_paused=True)
+            answer = (await client.call(PATCH_USER_SETTINGS, body=body)).answer
+            if not (answer.trading_paused and "trading_paused" in answer.model_fields_set):
+                raise StorageError("trading not paused at the service")
+            return "agent of this desk paused"
+    if attached.address_of(options.data_dir) is None:
+        return "no program serves this directory"
+    stored = stored_desk_keys(options.data_dir)
+    if stored is None:
+        raise KeysError("no keys of this directory")
+    line = attached.HolderTransport(options.data_dir)
+    async with attached.client_of_holder(line, stored, clock, rng, read_only=False) as client:
+        answer = (await client.call(DESK_HALT)).answer
+        if not answer.halted:
+            raise StorageError("service not halted")
+        return ""
+
+
+def _reason(error: Exception) -> str:
+    reason = only_reason(error)
+    known = isinstance(reason, DeskClosedError | StorageError | KeysError | ServiceError)
+    # The text of any other fault may hold a value.
+    return str(reason) if known else fault_text(reason)
+
+
+_PARTS: Final[tuple[tuple[str, Callable[[Options], str]], ...]] = (
+    ("halt kept over a restart", _marked),
+    ("local skills paused", _suspended),
+    ("service refuses buys", _service_halted),
+)
 
 
 async def resume_on(desk: Desk) -> HaltReport:

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from service_tui.app.data import open_data
+from service_tui.app.data import open_data_to_read
 from service_tui.app.options import Options
 from service_tui.app.renewal import client_keys
 from service_tui.app.topics import load_topics
@@ -34,7 +34,7 @@ async def reading(options: Options, clock: Clock) -> AsyncGenerator[tuple[Client
     Raises:
         DirectoryLockedError: another process owns the directory.
     """
-    async with open_data(options.data_dir, clock) as data:
+    async with open_data_to_read(options.data_dir, clock) as data:
         keys = desk_keys(options.data_dir)
         service = await service_of(data.database, clock, _settings(options), is_brief=True)
         if not _knows(service, keys):

@@ -61,6 +61,7 @@ from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseHeld
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
+from service_tui.desk.slices.halt import AckState
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.supervision import SkillRunState
 from service_tui.desk.slices.tickets import TicketState
@@ -182,9 +183,26 @@ def unfinished(state: DeskState) -> tuple[list[str], list[str]]:
     return orders, skills
 
 
-def leaving_text(orders: Sequence[str], skills: Sequence[str], *, masked: bool) -> str:
-    """The question before the end, with what `unfinished` gave."""
+def unsaved_halt(state: DeskState) -> str:
+    """Why the halt is not saved on disk; empty if it is, or nothing is halted."""
+    acks = () if state.halt is None else state.halt.acks
+    unsaved = (ack for ack in acks if ack.name == "kept" and ack.state is AckState.FAILED)
+    return next((ack.detail or ack.what for ack in unsaved), "")
+
+
+UNSAVED_HALT: Final = "The halt is not saved on disk: in force while this runs."
+_SAVE_HALT: Final = (
+    "Saving it is tried again now. If you leave before, the next start is not halted."
+)
+
+
+def leaving_text(
+    orders: Sequence[str], skills: Sequence[str], unsaved: str = "", *, masked: bool
+) -> str:
+    """The question before the end, with what `unfinished` and `unsaved_halt` gave."""
     parts: list[str] = []
+    if unsaved:
+        parts.append(f"{UNSAVED_HALT}\n  {formats.plain(unsaved, 200)}\n\n{_SAVE_HALT}")
     if orders:
         lines = "\n".join(f"  {what}" for what in orders)
         parts.append(
@@ -215,6 +233,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         has_demo: a new world of this service begins with demo agents.
         player: the recording of the open desk; None without one.
         replay_at: without a desk: only the replay is shown, from the record of this time.
+        mark_halt: keeps a halt while no desk is open; gives the reason if it cannot.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("app")]
@@ -235,6 +254,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         has_demo: bool = False,
         player: "Callable[[], Player | None]" = lambda: None,
         replay_at: Timestamp | None = None,
+        mark_halt: Callable[[Timestamp], str] | None = None,
     ) -> None:
         self._has_tour = has_tour
         self._own_keys = own_keys or OwnKeys()
@@ -261,7 +281,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         )
         self._open_desk = open_desk
         self._wall_time = now
-        self._sender = CommandSender()
+        self._sender = CommandSender(mark_halt)
         self._raw_state = self._live = initial
         self._started_at = self.now
         self._shut = ""
@@ -718,7 +738,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     async def action_quit(self) -> None:
         """Leave; confirms first if an order is under way, or a skill would stop."""
         waiting, running = unfinished(self._live)
-        if waiting or running:
+        if waiting or running or unsaved_halt(self._live):
+            self.retry_halt()
             self._confirm_leaving(waiting, running)
         else:
             self.exit(0)
@@ -732,8 +753,13 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         if any(isinstance(screen, Confirm) for screen in self.screen_stack):
             return
         masked = is_private(self.desk_state)
-        body = Text(leaving_text(waiting, running, masked=masked))
+        body = Text(leaving_text(waiting, running, unsaved_halt(self._live), masked=masked))
         self.push_screen(Confirm(Question("Leave now?", body, "leave")), self._leave_if)
+
+    def retry_halt(self) -> None:
+        """Try once more to save a halt that is not on disk."""
+        if unsaved_halt(self._live):
+            self.give(Halt())
 
     def _leave_if(self, confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:

@@ -24,6 +24,7 @@ from service_tui.console.meanings import (
     ROWS,
     SECTIONS,
 )
+from service_tui.plain_files import read_plain
 from service_tui.toml_lines import decoded
 
 CONTRAST_MIN: Final = 4.5
@@ -93,7 +94,7 @@ def load_theme(path: Path) -> Theme:
         invalid value.
     """
     try:
-        text = decoded(path.read_bytes())
+        text = decoded(read_plain(path))
         table: Mapping[str, object] = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise ThemeError(path, "", f"cannot be read: {error}") from error

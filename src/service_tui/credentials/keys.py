@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from service_tui.storage.db.lock import private_directory, refuse_foreign_file
+from service_tui.storage.db.lock import open_private, private_directory
 from service_tui.storage.errors import StorageError
 from service_tui.terms import PERSON_KEY_PREFIX
 from service_tui.toml_lines import decoded
@@ -154,14 +154,15 @@ def read_private(path: Path) -> dict[str, object]:
         KeysError: it cannot be read, or others may write it.
     """
     try:
-        if not path.exists():
-            return {}
-        refuse_foreign_file(path)
-        with path.open("rb") as file:
+        with os.fdopen(open_private(path, os.O_RDONLY), "rb") as file:
             raw = file.read(FILE_MAX + 1)
         if len(raw) > FILE_MAX:
             raise KeysError(f"{path} is too large for a key file; move it away")
-        return dict(json.loads(decoded(raw)))
+        found: object = json.loads(decoded(raw))
+        if isinstance(found, dict):
+            return {**found}
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
     except StorageError as error:
         raise KeysError(str(error)) from error
     except OSError as error:
@@ -170,6 +171,7 @@ def read_private(path: Path) -> dict[str, object]:
     except (RecursionError, TypeError, ValueError):
         # From None: the decoder's error holds the text that it met, which may be a key.
         raise KeysError(f"{path} is malformed; repair it or move it away") from None
+    raise KeysError(f"{path} is malformed; repair it or move it away")
 
 
 def write_private(path: Path, content: dict[str, object]) -> None:

@@ -4,14 +4,17 @@ It must import nothing heavy: the first paint waits for it.
 """
 
 import json
-import math
-from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
-from functools import cache, partial
-from types import NoneType, UnionType
-from typing import Any, Final, TypeGuard, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final
 
+from service_tui.desk.checked_records import (
+    UNREADABLE,
+    Fields,
+    Record,
+    checked,
+    number_in,
+    text_in,
+)
 from service_tui.desk.slices.account import AccountView, EquityPoint, LimitsView
 from service_tui.desk.slices.markets import MarketView, NewsView
 from service_tui.desk.slices.positions import PositionView
@@ -24,17 +27,10 @@ from service_tui.units import Timestamp
 STATE_KEY: Final = "state"
 """Key of the cache that stores the dumped state."""
 
-Record = TypeVar("Record")
-
 MARKETS_MAX: Final = 300
 TRADES_MAX: Final = 50
 NEWS_MAX: Final = 40
 """Enough for a first screen; everything else is read soon after."""
-
-Fields = dict[str, Any]
-"""A record's fields as JSON gives them; every use below makes typed values of them."""
-
-Reader = Callable[[Any], object]
 
 
 def dump_state(state: DeskState) -> str:
@@ -80,36 +76,36 @@ def load_state(text: str, state: DeskState) -> DeskState:
     """
     try:
         return _loaded(json.loads(text), state)
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
+    except UNREADABLE:
         return state
 
 
 def _loaded(fields: Fields, state: DeskState) -> DeskState:
-    markets = [_made(MarketView, row) for row in fields["markets"]]
+    markets = [checked(MarketView, row) for row in fields["markets"]]
     return replace(
         state,
         service=replace(state.service, last_ok_at=_last_seen(fields["seen"])),
         account=_made_or_none(AccountView, _without_older_names(fields["account"])),
         limits=_made_or_none(LimitsView, fields["limits"]),
         markets={market.market_id: market for market in markets},
-        positions=tuple(_made(PositionView, row) for row in fields["positions"]),
+        positions=tuple(checked(PositionView, row) for row in fields["positions"]),
         # An older program has kept none of them.
-        on_venues=tuple(_made(PositionView, row) for row in fields.get("on_venues", ())),
-        venue_sums=tuple(_made(VenueSumView, row) for row in fields.get("venue_sums", ())),
-        trades=tuple(_made(TradeView, row) for row in fields["trades"]),
+        on_venues=tuple(checked(PositionView, row) for row in fields.get("on_venues", ())),
+        venue_sums=tuple(checked(VenueSumView, row) for row in fields.get("venue_sums", ())),
+        trades=tuple(checked(TradeView, row) for row in fields["trades"]),
         world=_made_or_none(WorldView, fields["world"]),
-        news=tuple(_made(NewsView, row) for row in fields["news"]),
+        news=tuple(checked(NewsView, row) for row in fields["news"]),
         equity=tuple(
-            _made(EquityPoint, {"at": at, "equity": equity}) for at, equity in fields["equity"]
+            checked(EquityPoint, {"at": at, "equity": equity}) for at, equity in fields["equity"]
         ),
-        stars=frozenset(_text(star) for star in fields["stars"]),
+        stars=frozenset(text_in(star) for star in fields["stars"]),
         from_cache=True,
     )
 
 
 def _last_seen(seen: Fields) -> Timestamp | None:
     """Time of the latest answer to any topic."""
-    return Timestamp(max(_number(at) for at in seen.values())) if seen else None
+    return Timestamp(max(number_in(at) for at in seen.values())) if seen else None
 
 
 def _without_older_names(account: Fields | None) -> Fields | None:
@@ -127,73 +123,4 @@ def _without_older_names(account: Fields | None) -> Fields | None:
 
 
 def _made_or_none(kind: type[Record], fields: Fields | None) -> Record | None:
-    return None if fields is None else _made(kind, fields)
-
-
-def _made(kind: type[Record], fields: Fields) -> Record:
-    """A record from its fields, each checked against the type that it is declared with."""
-    readers = _readers(kind)
-    return kind(**{name: readers[name](value) for name, value in fields.items()})
-
-
-@cache
-def _readers(kind: type[object]) -> dict[str, Reader]:
-    return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
-
-
-def _reader(hint: Any) -> Reader:  # noqa: ANN401  (whatever a field is declared as)
-    """Function that converts a JSON value to the declared type, or raises."""
-    declared = getattr(hint, "__supertype__", hint)
-    if isinstance(declared, type) and issubclass(declared, StrEnum):
-        return declared
-    if declared in _PLAIN:
-        return _PLAIN[declared]
-    inner = [_reader(part) for part in get_args(declared) if part not in {NoneType, Ellipsis}]
-    if get_origin(declared) is tuple:
-        return partial(_entries, inner[0])
-    if get_origin(declared) in {Union, UnionType} and len(inner) == 1:
-        return lambda value: None if value is None else inner[0](value)
-    # Other records are never frozen: where one may stand, only nothing is read.
-    return _nothing
-
-
-def _entries(read: Reader, value: object) -> tuple[object, ...]:
-    if _is_list(value):
-        return tuple([read(entry) for entry in value])
-    raise TypeError("no list")
-
-
-def _text(value: object) -> str:
-    if type(value) is str:
-        return value
-    raise TypeError("no text")
-
-
-def _number(value: object) -> float:
-    if (type(value) is float or type(value) is int) and math.isfinite(value):
-        return float(value)
-    raise TypeError("no finite number")
-
-
-def _whole(value: object) -> int:
-    if type(value) is int:
-        return value
-    raise TypeError("not a whole number")
-
-
-def _truth(value: object) -> bool:
-    if type(value) is bool:
-        return value
-    raise TypeError("neither true nor false")
-
-
-def _is_list(value: object) -> TypeGuard[list[object]]:
-    return type(value) is list
-
-
-def _nothing(value: object) -> None:
-    if value is not None:
-        raise TypeError("not empty")
-
-
-_PLAIN: Final[dict[Any, Reader]] = {str: _text, float: _number, int: _whole, bool: _truth}
+    return None if fields is None else checked(kind, fields)

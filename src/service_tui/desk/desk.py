@@ -79,8 +79,10 @@ PROBE_S: Final = 4.0
 RECONCILE_S: Final = 10.0
 RECONCILE_OLD_S: Final = 60.0
 SAVE_S: Final = 10.0
+MARK_S: Final = 1.0
 """How often an offline service is probed, unknown trades are looked up (those past their horizon
-more seldom), the state is cached. Source: failures, F-01 and F-08."""
+more seldom), the state is cached, and the mark of a halt is looked for. Source: failures, F-01 and
+F-08."""
 
 
 def is_back(before: Phase, after: Phase) -> bool:
@@ -259,6 +261,7 @@ class Desk:
     def _loops(self) -> Iterator[tuple[str, Loop]]:
         """Background loops beside the pollers, each with its name."""
         yield "halting", self._halting.run
+        yield "the mark of a halt", self._watch_mark
         yield "looking up unknown orders", self._reconcile
         yield "asking for the service", self._probe
         yield "keeping the state", self._save
@@ -498,6 +501,17 @@ class Desk:
             if problem != self._state.service.lookup_problem:
                 self._emit(LookedUp(problem))
             await self._clock.sleep(RECONCILE_S)
+
+    async def _watch_mark(self) -> None:
+        """Halt once another program has marked the directory: it could reach nobody here."""
+        # One that was there before has been weighed against the last word of the database.
+        seen = self._memory.marked_halt()
+        while True:
+            await self._clock.sleep(MARK_S)
+            marked = self._memory.marked_halt()
+            if marked != seen and marked is not None and self._state.halt is None:
+                self._halting.halt()
+            seen = marked
 
     async def _save(self) -> None:
         """Keep the cache near the present, so that a cold start shows something recent."""

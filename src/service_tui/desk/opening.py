@@ -24,12 +24,15 @@ from service_tui.storage.blotter import TAKEN_OVER, Blotter, StoredTicket, recen
 from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
+from service_tui.storage.halt_mark import clear_halt, mark_halt, marked_at
 from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.storage.reactor import StoredReactor
 
 log = logging.getLogger(__name__)
 
 TICKETS_SHOWN: Final = 200
+
+MARKED: Final = "marked: no room on the disk for more"
 
 
 class DeskMemory:
@@ -57,15 +60,40 @@ class DeskMemory:
             # Half a surrogate, which a keyboard may bring, is no text to a database.
             log.warning("a preference was not kept: %s", error)
 
-    async def keep_halt(self, kept: KeptHalt) -> None:
-        """Store the halt, or its end; unlike the others it raises StorageError."""
-        if self._database.failure is not None:
-            await self._database.reopen()
-        await self._cache.put_preference(HALT, kept.as_text())
+    async def keep_halt(self, kept: KeptHalt) -> str:
+        """Store the halt, or its end; unlike the others it raises StorageError.
+
+        A halt that finds no room is marked, which needs none, so that the next start is halted.
+
+        Returns:
+            How it is kept, where it is not as usual.
+        """
+        folder = self._database.path.parent
+        try:
+            if self._database.failure is not None:
+                await self._database.reopen()
+            await self._cache.put_preference(HALT, kept.as_text())
+        except StorageError as error:
+            if not kept.on:
+                raise
+            try:
+                await asyncio.to_thread(mark_halt, folder, kept.at)
+            except StorageError:
+                raise error from None
+            if kept.was_paused or kept.agents:
+                raise StorageError(f"{MARKED}, without its pauses: {error}") from error
+            log.warning("the halt is marked only: %s", error)
+            return MARKED
+        await asyncio.to_thread(clear_halt, folder)
+        return ""
 
     def kept_halt(self) -> KeptHalt | None:
         """Stored halt; None if there never was one. Blocks."""
         return kept_halt(self._cache.preferences().get(HALT))
+
+    def marked_halt(self) -> float | None:
+        """Since when another program has marked the directory as halted; None without a mark."""
+        return marked_at(self._database.path.parent)
 
     async def back_up(self) -> None:
         """Copy the database once a day. Source: failures, F-15."""

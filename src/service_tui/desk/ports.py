@@ -37,8 +37,16 @@ class Memory(Protocol):
         """Keep one preference."""
         ...
 
-    async def keep_halt(self, kept: KeptHalt) -> None:
-        """Keep the halt, or its end, over a restart; fails with StorageError."""
+    async def keep_halt(self, kept: KeptHalt) -> str:
+        """Keep the halt, or its end, over a restart; fails with StorageError.
+
+        Returns:
+            How it is kept, where it is not as usual.
+        """
+        ...
+
+    def marked_halt(self) -> float | None:
+        """Since when another program has marked the directory as halted; None without a mark."""
         ...
 
     async def back_up(self) -> None:

@@ -12,6 +12,7 @@ from service_tui.desk.slices.drill import DrillLine, DrillResult
 from service_tui.drills.kinds import YOU
 from service_tui.drills.scenario import Row, Scenario
 from service_tui.drills.values import clock_text
+from service_tui.plain_files import read_plain
 from service_tui.storage.action_log import newest
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -145,8 +146,16 @@ def kept_results(folder: Path) -> list[DrillResult]:
 def read_result(path: Path) -> DrillResult | None:
     """The result of a file; None where it is none."""
     try:
-        return result_of(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return result_of(json.loads(read_plain(path)))
+    except (
+        OSError,
+        LookupError,
+        ValueError,
+        OverflowError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):
         return None
 
 

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from service_tui.plain_files import read_plain
+
 FOLDER: Final = "autoresearch"
 ENTRIES_MAX: Final = 64
 ENTRY_BYTES_MAX: Final = 256 * 1024
@@ -72,9 +74,7 @@ def entries(data_dir: Path) -> list[RegistryEntry]:
 def read(path: Path) -> RegistryEntry | None:
     """One entry; None where there is none that can be read."""
     try:
-        if path.stat().st_size > ENTRY_BYTES_MAX:
-            return None
-        fields = json.loads(path.read_bytes())
+        fields = json.loads(read_plain(path, ENTRY_BYTES_MAX))
         return _entry_of(fields)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None

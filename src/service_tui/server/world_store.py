@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NoReturn
 
+from service_tui.engine import halting
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.codec import events as codec
@@ -69,7 +70,11 @@ Ends = dict[str, OrderEnded]
 
 
 class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became of it)
-    """The world of one data directory, and the only way to change it."""
+    """The world of one data directory, and the only way to change it.
+
+    `is_halt_due`: an operator halted it, and that is not known to be on disk. While the disk
+    refuses nothing is traded; as soon as it takes something again, that is the halt.
+    """
 
     def __init__(
         self, database: WorldDatabase, world: World, seq: int, *, is_brief: bool = False
@@ -91,6 +96,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         self._written_seq = seq
         self._is_ahead = self._is_unsure = False
         self._refusals = 0
+        self.is_halt_due = False
         self._reading_back = asyncio.Lock()
 
     async def commit(
@@ -174,9 +180,17 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         Raises:
             StorageError: the disk refuses still.
         """
+        await self._made_whole(at)
+        await self.commit(advance(self.world, at))
+
+    async def _made_whole(self, at: Timestamp) -> None:
+        """Read the world back if that is due, and halt it first of all if that was refused."""
         if self._failed is not None:
             await self._read_back()
-        await self.commit(advance(self.world, at))
+        if self.is_halt_due:
+            # Nothing is traded between the two: there is no wait before the halt is in memory.
+            await self.commit(halting.halt(self.world, at))
+            self.is_halt_due = False
 
     async def play(
         self,
@@ -192,8 +206,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         Raises:
             StorageError: the disk refuses still.
         """
-        if self._failed is not None:
-            await self._read_back()
+        await self._made_whole(times[0])
         events = play(self.world, times, prices, settled)
         await self.commit(events)
         return events

@@ -227,8 +227,8 @@ def is_run(pid: int, run_id: str) -> bool:
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(TAG) == run_id
-    except (psutil.Error, OSError):
-        # Gone meanwhile, or another user's.
+    except (psutil.Error, OSError, ValueError, OverflowError, TypeError):
+        # Gone meanwhile, another user's, or no number of a process.
         return False
 
 

@@ -5,16 +5,16 @@ chain from there on. What is cut off at the end shows against the head, a file b
 names its last line; who puts back both is found out only by who has kept a later hash.
 """
 
-import errno
 import fcntl
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final, TypeGuard
+
+from service_tui.plain_files import open_plain, read_plain
 
 FILE: Final = "actions.jsonl"
 START: Final = "0" * 64
@@ -60,7 +60,7 @@ class ActionLog:
         """
         if not entries:
             return ()
-        made = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        made = open_plain(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         with os.fdopen(made, "ab") as file:
             # Held until the file is closed: another process builds on what this one wrote.
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -110,16 +110,13 @@ def verify(path: Path, holds: str = "") -> LogCheck:
         OSError: the log cannot be read.
     """
     try:
-        # Not blocking: a pipe without a writer would be waited for for ever.
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        opened = open_plain(path)
     except FileNotFoundError:
         head = _head_of(path)
         if head is None:
             raise
         return LogCheck(0, START, f"the log is gone; it had {head[0]} entries")
     with os.fdopen(opened, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", str(path))
         # Whoever is writing ends its lines and their head first.
         fcntl.flock(file, fcntl.LOCK_SH)
         head = _head_of(path)
@@ -185,18 +182,18 @@ def head_path(path: Path) -> Path:
 def _head_of(path: Path) -> tuple[int, str] | None:
     """Number of lines and hash of the last one, by the head; None without a head."""
     try:
-        if not stat.S_ISREG(head_path(path).stat().st_mode):
-            return None
-        count, _, last = head_path(path).read_text(encoding="ascii").strip().partition(" ")
+        raw = read_plain(head_path(path), LINE_MAX)
+        count, _, last = raw.decode("ascii").strip().partition(" ")
         return int(count), last
-    except (FileNotFoundError, ValueError):
+    except (OSError, ValueError):
         return None
 
 
 def _write_head(path: Path, count: int, last: str) -> None:
     """Name the last line. A head that lags behind a log, as after a kill, is no fault."""
     draft = path.with_name(f".{path.name}.head.new")
-    made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    draft.unlink(missing_ok=True)
+    made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(made, "w", encoding="ascii") as file:
         file.write(f"{count} {last}\n")
     draft.replace(head_path(path))
@@ -206,7 +203,7 @@ def _count_lines(path: Path, since: int = 0) -> int:
     """Lines of a log from a byte on, a torn last one too; 0 without a log."""
     count, end = 0, b"\n"
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_plain(path), "rb") as file:
             file.seek(since)
             while chunk := file.read(1 << 20):
                 count += chunk.count(b"\n")
@@ -246,7 +243,7 @@ def _is_object(value: object) -> TypeGuard[dict[str, object]]:
 
 
 def _ends_whole(path: Path) -> bool:
-    with path.open("rb") as file:
+    with os.fdopen(open_plain(path), "rb") as file:
         file.seek(-1, os.SEEK_END)
         return file.read(1) == b"\n"
 
@@ -267,6 +264,6 @@ def _last_hash(path: Path) -> str:
 def _tail(path: Path, most: int) -> list[bytes]:
     """The last lines within so many bytes; the first of them may be half a line."""
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with os.fdopen(open_plain(path), "rb") as file:
         file.seek(max(0, size - most))
         return file.read().splitlines(keepends=True)

@@ -24,6 +24,12 @@ TOKEN_COLUMNS: Final = (
 )
 
 
+STEPS_MAX: Final = 50_000_000
+"""Steps of SQLite in one reading, a second or two; ours takes thousands."""
+
+_FOREIGN: Final = "SELECT 1 FROM sqlite_schema WHERE type NOT IN ('table', 'index')"
+
+
 def read_cache(path: Path) -> dict[str, tuple[float, str]]:
     """The cached answers: time (seconds since 1970) and text, by key.
 
@@ -76,14 +82,20 @@ def read_kept_tokens(path: Path, place: tuple[str, str, str, str]) -> list[tuple
 
 
 def _rows(path: Path, query: str, values: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
-    if _has_damaged_log(path):
+    # SQLite would wait for the other end of a pipe.
+    if not path.is_file() or _has_damaged_log(path):
         return []
     # No waiting: a lock on the database lasts longer than a first paint may take.
     address = f"{path.absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
+            # Not checked yet: a view in the place of a table may compute for ever.
+            connection.set_progress_handler(lambda: True, STEPS_MAX)
+            connection.execute("PRAGMA trusted_schema=OFF")
+            if connection.execute(_FOREIGN).fetchone() is not None:
+                return []
             return connection.execute(query, values).fetchall()
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError):
         return []
 
 

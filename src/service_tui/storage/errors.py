@@ -9,6 +9,7 @@ StorageError
 ├── LockUnavailableError     this file system cannot lock
 ├── UnreadableDirectoryError not ours, or open to others
 ├── NewerSchemaError         written by a newer program: found, known
+├── ForeignSchemaError       something is declared in it that is not ours
 ├── CorruptDatabaseError     damaged, and nothing chosen yet: kept_as, backups, had
 ├── DamagedFileError         a page is broken, met while reading or writing
 ├── DamagedRowsError         rows that are missing or make no sense, in a file that is whole
@@ -100,6 +101,17 @@ class NewerSchemaError(StorageError):
         )
         self.found = found
         self.known = known
+
+
+class ForeignSchemaError(StorageError):
+    """A database declares what this program never did; nothing was written to it."""
+
+    def __init__(self, database: Path | str, problem: str) -> None:
+        super().__init__(
+            f"{database} is not as this program makes it: {problem}; remove that, or use a copy "
+            "from before"
+        )
+        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +245,7 @@ class BudgetExceededError(StorageError):
 _PRIMARY_CODE: Final = 0xFF
 """The lower byte of an extended result code is its family. Source: sqlite.org/rescode.html."""
 
-_FULL: Final = "the disk is full, nothing was written; make room and try again"
+FULL: Final = "the disk is full, nothing was written; make room and try again"
 _BUSY: Final = "another program holds the database, nothing was written; try again"
 _DAMAGED: Final = "the database is damaged; close the program and start again to have it checked"
 
@@ -245,7 +257,7 @@ _REFUSED: Final = "the disk or the database refused; nothing was acknowledged"
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 _BY_CODE: Final[dict[int, tuple[type[StorageError], str]]] = {
-    sqlite3.SQLITE_FULL: (StorageFullError, _FULL),
+    sqlite3.SQLITE_FULL: (StorageFullError, FULL),
     sqlite3.SQLITE_BUSY: (StorageBusyError, _BUSY),
     sqlite3.SQLITE_LOCKED: (StorageBusyError, _BUSY),
     sqlite3.SQLITE_CORRUPT: (DamagedFileError, _DAMAGED),
@@ -268,7 +280,7 @@ def storage_error(error: sqlite3.Error | OSError) -> StorageError:
         kind, sentence = FileRemovedError, _REMOVED
     elif isinstance(error, OSError):
         is_full = error.errno in _NO_ROOM
-        kind, sentence = (StorageFullError, _FULL) if is_full else (StorageError, _REFUSED)
+        kind, sentence = (StorageFullError, FULL) if is_full else (StorageError, _REFUSED)
     else:
         kind, sentence = _BY_CODE.get(result_code(error), (StorageError, _REFUSED))
     mapped = kind(f"{sentence} ({error})")

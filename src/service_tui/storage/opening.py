@@ -30,12 +30,15 @@ from service_tui.storage.db.lock import (
 )
 from service_tui.storage.db.schema import SCHEMA, Schema, create, migrate
 from service_tui.storage.errors import (
+    FULL,
     LockUnavailableError,
     LostLogError,
     StorageError,
+    StorageFullError,
     as_storage_error,
 )
 from service_tui.storage.recovery.damage import open_question, set_aside
+from service_tui.storage.room import has_room
 
 
 def open_database(
@@ -71,7 +74,7 @@ def open_database(
         raise LockUnavailableError(f"the lock of {directory} is not held")
     path = _guarded(directory)
     with_wal = lock is not None
-    with _damage_moved_aside(path, now=now), as_storage_error():
+    with _named_full(directory), _damage_moved_aside(path, now=now), as_storage_error():
         _prepare(path, now=now, is_alone=with_wal, timeout_s=timeout_s, schema=schema)
         port = port_to(path, with_wal=with_wal, timeout_s=timeout_s)
     return Database(path, port=port, with_wal=with_wal, timeout_s=timeout_s)
@@ -110,10 +113,21 @@ def look_at(directory: Path, *, timeout_s: float, schema: Schema = SCHEMA) -> In
     try:
         with as_storage_error():
             is_in_use = holder_of(directory) is not None
-            return inspect(path, known=schema.version, timeout_s=timeout_s, is_in_use=is_in_use)
+            return inspect(path, schema=schema, timeout_s=timeout_s, is_in_use=is_in_use)
     except DamageFound as damage:
         todo = "the next start keeps it aside and asks what goes on"
         raise StorageError(f"{path} is damaged ({damage}); {todo}") from damage
+
+
+@contextmanager
+def _named_full(directory: Path) -> Generator[None]:
+    """Context that names the full disk, of which SQLite often knows no more than a failed write."""
+    try:
+        yield
+    except StorageError as error:
+        if type(error) is StorageError and not has_room(directory):
+            raise StorageFullError(FULL) from error
+        raise
 
 
 @contextmanager
@@ -152,7 +166,7 @@ def _prepare(path: Path, *, now: float, is_alone: bool, timeout_s: float, schema
             raise DamageFound("the file is gone, its log is still here")
         create(path, version=schema.version)
         return
-    seen = inspect(path, known=schema.version, timeout_s=timeout_s)
+    seen = inspect(path, schema=schema, timeout_s=timeout_s)
     # Without the lock, one may have ended in order while another did not.
     if not (is_alone and seen.ended_in_order):
         check_pages(path, timeout_s=timeout_s)

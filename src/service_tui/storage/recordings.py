@@ -3,6 +3,7 @@
 Nothing else depends on it: a damaged one is put aside, and the recording begins anew. Calls block.
 """
 
+import errno
 import math
 import os
 import sqlite3
@@ -265,6 +266,9 @@ class Recordings:
         return connection
 
     def _connected(self, mode: str) -> sqlite3.Connection:
+        # SQLite would wait for the other end of a pipe.
+        if self.path.exists() and not self.path.is_file():
+            raise OSError(errno.EINVAL, "it is no plain file", str(self.path))
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(address, uri=True, timeout=_TIMEOUT_S)
         connection.execute("PRAGMA trusted_schema=OFF")

@@ -225,6 +225,7 @@ def hand(tmp_path: Path) -> Hand:
 
 
 def store(folder: Path, view: SkillRunView) -> None:
+    """As an older program did: where the skill works."""
     where = folder / "runs" / view.run_id
     where.mkdir(parents=True)
     (where / "run.json").write_text(json.dumps(asdict(view)))
@@ -242,7 +243,9 @@ def test_a_run_is_shown_as_starting_then_as_running_and_stands_on_disk(hand: Han
     hand.runs.look()
     assert hand.views == [starting, running]
     assert hand.machine.started == [launch]
-    assert json.loads((launch.folder / "run.json").read_text()) == asdict(running)
+    record = hand.folder / "skill-runs" / "run-one.json"
+    assert json.loads(record.read_text()) == asdict(running)
+    assert not list(launch.folder.iterdir())
     assert launch.folder.stat().st_mode & 0o777 == 0o700
     assert hand.runs.folder_of("run-one") == launch.folder
     assert hand.runs.folder_of("unknown") == hand.folder / "runs" / "unknown"

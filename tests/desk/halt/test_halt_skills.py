@@ -281,10 +281,10 @@ async def test_a_disk_that_refuses_holds_up_no_pause_and_is_told(tmp_path: Path)
         await it.run_skills(desk)
         real, full = desk._memory.keep_halt, [True]
 
-        async def keep(kept: object) -> None:
+        async def keep(kept: object) -> object:
             if full:
                 raise StorageError("the disk is full")
-            await real(kept)
+            return await real(kept)
 
         desk._memory.keep_halt = keep
         desk.submit(Halt())

@@ -64,13 +64,14 @@ class Hand:
             agents=cast("SkillAgents", self.agents),
         )  # fmt: skip
 
-    async def keep_halt(self, kept: KeptHalt) -> None:
+    async def keep_halt(self, kept: KeptHalt) -> str:
         self.asked.append("keep" if kept.on else "keep the end")
         if self.fault is not None:
             raise self.fault
         self.kept.append(kept)
         if not kept.on and self.while_the_end_is_kept is not None:
             self.while_the_end_is_kept()
+        return ""
 
     async def wait(self, retry: asyncio.Event, by_s: float) -> None:
         self.waits.append(by_s)

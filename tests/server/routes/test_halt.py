@@ -6,6 +6,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from kit.desk.faults import broken_disk
 from kit.engine.topics import TOPICS
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.clock import ManualClock
@@ -173,3 +174,21 @@ async def test_advice_on_a_halted_order_does_not_send_anybody_to_the_settings(
         advice = await said(stage, "POST", "/api/sdk/troubleshoot", stage.key, json=asked)
         assert "resume" in str(advice)
         assert "PATCH" not in str(advice)
+
+
+async def test_a_halt_that_a_full_disk_refused_is_done_before_anything_is_traded_again(
+    tmp_path: Path,
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        store = stage.sim.service.world_store
+        with broken_disk():
+            assert (await ask(stage, "POST", HALT, OPERATOR)).status_code == 503
+            refused = await ask(stage, "POST", TRADE, stage.key, json=buy(stage))
+            assert refused.status_code == 503
+        await store.advance(stage.clock.now())
+        assert (await said(stage, "GET", "/api/desk/world"))["halted_at"] is not None
+        blocked = await said(stage, "POST", TRADE, stage.key, json=buy(stage))
+        assert blocked["error_code"] == "TRADING_HALTED"
+        assert (await said(stage, "POST", RESUME))["halted"] is False
+        await store.advance(stage.clock.now())
+        assert (await said(stage, "POST", TRADE, stage.key, json=buy(stage)))["success"] is True

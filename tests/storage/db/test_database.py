@@ -236,7 +236,7 @@ def test_after_a_failure_no_log_will_be_missed(path: Path) -> None:
     # The use stays open, so that all is looked at; and the file says that it has no log.
     assert closed_at(path) == [(None,)]
     assert path.read_bytes()[18:20] == b"\x01\x01"
-    assert not inspect(path, known=SCHEMA.version, timeout_s=0).log_is_lost
+    assert not inspect(path, schema=SCHEMA, timeout_s=0).log_is_lost
 
 
 def test_a_file_put_in_the_place_of_a_failed_one_is_not_written(path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kit.desk.faults import broken_disk
 from service_tui.storage.db import lock as lock_room
 from service_tui.storage.db.lock import (
     LOCK_FILE,
@@ -260,3 +261,33 @@ def test_a_private_file_that_others_may_write_is_refused(tmp_path: Path) -> None
         (tmp_path / "file").chmod(bits)
         with pytest.raises(UnreadableDirectoryError, match="chmod go-w"):
             open_private(tmp_path / "file", os.O_RDONLY)
+
+
+def test_a_lock_that_has_no_byte_for_its_line_holds_and_names_nobody(directory: Path) -> None:
+    with broken_disk():
+        lock = DataDirLock.acquire(directory, pid=4711, now=NOW)
+        lock.publish("http://127.0.0.1:9")
+        assert holder_of(directory) == Holder(None, None, None)
+    lock.publish("http://127.0.0.1:9")
+    assert holder_of(directory) == Holder(4711, NOW, "http://127.0.0.1:9")
+    with broken_disk():
+        # An address that is not withdrawn would be given the keys of whoever looks for one.
+        lock.publish(None)
+        assert holder_of(directory) == Holder(None, None, None)
+        lock.release()
+    assert holder_of(directory) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"", bytes(99), b"null", b"[]", b"[" * 4_000, b'{"pid": true, "started_at": 1}',
+        b'{"pid": 1, "started_at": NaN, "address": null}', b'{"pid": ' + b"9" * 4_000,
+        b'{"pid": 1, "started_at": 1' + b"0" * 400 + b', "address": null}', b"\xff",
+    ],
+)  # fmt: skip
+def test_a_lock_file_that_makes_no_sense_names_nobody(directory: Path, line: bytes) -> None:
+    lock = DataDirLock.acquire(directory, pid=4711, now=NOW)
+    (directory / LOCK_FILE).write_bytes(line + b"\n")
+    assert holder_of(directory) == Holder(None, None, None)
+    lock.release()

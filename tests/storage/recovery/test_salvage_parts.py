@@ -24,7 +24,7 @@ from service_tui.storage.db import tables
 from service_tui.storage.db.backups import FOLDER
 from service_tui.storage.db.connection import COMPANIONS, connect_to_write
 from service_tui.storage.db.inspection import DamageFound, check_pages
-from service_tui.storage.db.schema import SCHEMA, _creations
+from service_tui.storage.db.schema import SCHEMA, creations
 from service_tui.storage.db.tables import table_of
 from service_tui.storage.db.wal import log_of, look
 from service_tui.storage.recovery import salvage
@@ -66,7 +66,7 @@ def test_rows_from_the_end_stop_at_the_first_that_is_known() -> None:
 
 def in_memory(journal: Iterable[int] = (), snapshots: Iterable[int] = ()) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    for each in _creations():
+    for each in creations():
         connection.execute(each)
     write_journal(connection, journal)
     write_snapshots(connection, snapshots)

@@ -37,6 +37,7 @@ _ENDS: Final = {
     TicketState.UNKNOWN: ("?", "breach"),
 }
 
+UNSAVED: Final = "not saved on disk: in force while this runs"
 PASSES: Final = "Sales, exits and redemptions stay possible."
 REACH: Final = (
     f"{PASSES} Agents not run by this desk stop only when the service acknowledges the pause: "
@@ -79,7 +80,8 @@ def _reach(halt: HaltView) -> str:
 
 def _ack(ack: AckView) -> Text:
     sign, tone = _SIGNS[ack.state]
-    line = Text.assemble((f" {sign} ", tone), ack.what)
+    is_unsaved = ack.name == "kept" and ack.state is AckState.FAILED
+    line = Text.assemble((f" {sign} ", tone), UNSAVED if is_unsaved else ack.what)
     detail = formats.plain(ack.detail, DETAIL_MAX).plain
     if ack.state is AckState.FAILED:
         line.append(f"  failed {ack.tries}x, retrying", tone)

@@ -39,6 +39,9 @@ DECIDED_S: Final = 10.0
 """A decided trade is hidden; if it still waits after this time, the decision failed."""
 
 
+NOT_MARKED: Final = "there is no directory to mark"
+
+
 class _Decided(NamedTuple):
     """When a trade was decided, by which order, and after which notice."""
 
@@ -59,7 +62,13 @@ class _Decided(NamedTuple):
 class CommandSender:
     """Hands commands to the desk once it is open, and refuses those that must not go."""
 
-    def __init__(self) -> None:
+    def __init__(self, mark_halt: Callable[[Timestamp], str] | None = None) -> None:
+        """Keep what is given until a desk is open.
+
+        Args:
+            mark_halt: keeps a halt where no desk is open, and gives the reason if it cannot.
+        """
+        self._mark_halt = mark_halt
         self._submit: Callable[[Command], object] | None = None
         self._closed = ""
         self._kept: dict[str, Command] = {}
@@ -150,12 +159,18 @@ class CommandSender:
             self._speed, self._paces = speed, self._paces[answered:]
 
     def _halt(self, command: Halt, now: Timestamp) -> str:
-        """A halt is never late: a desk that is still opening is halted before anything else."""
+        """A halt is never late: a desk that is still opening is halted before anything else.
+
+        Without a desk it is marked on disk: whoever owns the directory halts, and the next start.
+        """
         if self._submit is not None:
             self._submit(command)
-        elif self._closed:
+            self._halted_at = now
+            return ""
+        unmarked = NOT_MARKED if self._mark_halt is None else self._mark_halt(now)
+        if self._closed and unmarked:
             return f"{command.describe()}: not sent. {self._closed}"
-        else:
+        if not self._closed:
             self._kept[command.kind] = command
         self._halted_at = now
         return ""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.desk.slices.supervision import SkillView
+from service_tui.plain_files import read_plain
 from service_tui.skills.checking import problems_of
 from service_tui.skills.package import BUNDLED, DOCUMENT, SkillPackage, installed
 from service_tui.storage.db.lock import open_private
@@ -133,7 +134,7 @@ def _keys_in(folder: Path) -> dict[str, str]:
         ValueError: the file contains anything else.
     """
     try:
-        stored: object = json.loads((folder / KEYS).read_text(encoding="utf-8"))
+        stored: object = json.loads(read_plain(folder / KEYS))
     except FileNotFoundError:
         return {}
     except (ValueError, RecursionError) as error:

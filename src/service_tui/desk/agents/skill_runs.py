@@ -4,17 +4,17 @@ Nothing here waits for a process: a look every fifth of a second decides what is
 """
 
 import asyncio
-import json
 import logging
 import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from service_tui.clock import Clock
+from service_tui.desk.agents.run_records import FOLDER, keep_older, keep_record, stored_records
 from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
@@ -29,7 +29,8 @@ from service_tui.skills.process import (
     report_of,
     tail,
 )
-from service_tui.units import Micros, Timestamp
+from service_tui.storage.errors import StorageError
+from service_tui.units import Timestamp
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +57,6 @@ RUNS_MAX: Final = 40
 OUTPUT_EVERY_S: Final = 30.0
 """Least pause between two updates of a run's time of output."""
 
-FOLDER: Final = "runs"
-STATE: Final = "run.json"
 HELD_LOOK_S: Final = 3.0
 """How old what is shown of another program's runs may be."""
 
@@ -197,6 +196,7 @@ class SkillRuns:
             held_in: the directory that another program holds; None: it is this desk's own.
             processes: what starts and finds processes; None: those of this machine.
         """
+        self._data_dir = data_dir
         self._folder = data_dir / FOLDER
         self._held_in = held_in
         self._processes = processes or Processes()
@@ -419,16 +419,11 @@ class SkillRuns:
         """Change a run's view and store it; a disk that fails loses only the stored copy."""
         run.view = replace(run.view, **changes)  # pyright: ignore[reportArgumentType]
         self._emit(Changed(run.view))
-        path = run.launch.folder / STATE
-        try:
+        with suppress(OSError):
             run.launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            draft = path.with_suffix(".new")
-            # Never through what the skill has put there: a link, or a pipe that nobody reads.
-            draft.unlink(missing_ok=True)
-            with draft.open("x", encoding="utf-8") as file:
-                json.dump(asdict(run.view), file)
-            draft.replace(path)
-        except OSError as error:
+        try:
+            keep_record(self._data_dir, run.view)
+        except StorageError as error:
             log.warning("the state of %s was not stored: %s", run.name, error)
 
     # -- over a restart --------------------------------------------------------------------
@@ -437,7 +432,11 @@ class SkillRuns:
         """Adopt the detached runs of a directory that are alive, and no others."""
         if data_dir == self._held_in:
             self._held_in = None
-        for run in _written(data_dir / FOLDER):
+        try:
+            keep_older(data_dir)
+        except StorageError as error:
+            log.warning("the runs of an older program were not kept: %s", error)
+        for run in _written(data_dir):
             self._runs[run.view.run_id] = run
             self._find_again(run)
         self._woken.set()
@@ -484,7 +483,19 @@ class SkillRuns:
 
 def known_runs(data_dir: Path) -> tuple[SkillRunView, ...]:
     """Stored runs of a directory, for a reader that ends and adopts nothing."""
-    return tuple(_as_it_is(run.view) for run in _written(data_dir / FOLDER))
+    return tuple(_as_it_is(view) for view in stored_records(data_dir))
+
+
+def suspend_known(data_dir: Path) -> int:
+    """Suspend the runs of a directory that go on without a desk, and count them.
+
+    The desk that finds them again does the same while it is halted, and lets them run on after it.
+    """
+    going = [view for view in known_runs(data_dir) if view.state.is_alive and view.pid]
+    for view in going:
+        process = SkillProcess(view.pid or 0, view.run_id, data_dir / FOLDER / view.run_id)
+        process.signal(signal.SIGSTOP)
+    return len(going)
 
 
 def _as_it_is(view: SkillRunView) -> SkillRunView:
@@ -508,26 +519,9 @@ def _last_sign(view: SkillRunView) -> Timestamp | None:
     return max(signs, default=None)
 
 
-def _written(runs: Path) -> list[_Run]:
-    """Every readable stored run of a folder, oldest first."""
-    found: list[_Run] = []
-    for folder in sorted(runs.iterdir()) if runs.is_dir() else ():
-        try:
-            found.append(_remembered(folder))
-        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-            log.warning("invalid run %s: %s", folder, error)
-    # The newest is emitted last: the list begins with it, and it decides its agent's health.
-    return sorted(found, key=lambda run: run.view.started_at or 0.0)
-
-
-def _remembered(folder: Path) -> _Run:
-    """A run as stored; its launch parameters are made again when it starts."""
-    fields: dict[str, object] = json.loads((folder / STATE).read_text(encoding="utf-8"))
-    budget = fields["budget"]
-    known = fields | {
-        "pace": Pace(str(fields["pace"])),
-        "state": SkillRunState(str(fields["state"])),
-        "budget": Micros(budget) if isinstance(budget, int) else None,
-    }
-    view = SkillRunView(**known)  # pyright: ignore[reportArgumentType]
-    return _Run(view, Launch(view.run_id, folder, Path(), (), {}))
+def _written(data_dir: Path) -> list[_Run]:
+    """Stored runs; their launch parameters are made again when they start."""
+    return [
+        _Run(view, Launch(view.run_id, data_dir / FOLDER / view.run_id, Path(), (), {}))
+        for view in stored_records(data_dir)
+    ]

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from service_tui.plain_files import read_plain
 from service_tui.units import Micros
 
 SPENDING: Final = "skill-spending.json"
+DAY_MAX: Final = 10_000_000
+"""ours: of days since 1970."""
+
 _BROKEN: Final = f"cannot read {SPENDING}: today's budget is unknown until it is repaired"
 
 
@@ -23,7 +27,8 @@ class SkillSpending:
         rows = {one: row for one, row in self.rows().items() if row[0] >= day}
         rows[name] = (day, spent)
         draft = self.data_dir / f"{SPENDING}.new"
-        made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        draft.unlink(missing_ok=True)
+        made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(made, "w", encoding="utf-8") as file:
             json.dump(rows, file)
             file.flush()
@@ -41,7 +46,7 @@ class SkillSpending:
             ValueError: something else stands in it.
         """
         try:
-            stored: object = json.loads((self.data_dir / SPENDING).read_text(encoding="utf-8"))
+            stored: object = json.loads(read_plain(self.data_dir / SPENDING))
         except FileNotFoundError:
             return {}
         except (ValueError, RecursionError) as error:
@@ -54,7 +59,9 @@ class SkillSpending:
 
 def _row(row: object) -> tuple[int, Micros]:
     match row:
-        case [int(day), int(spent)] if day >= 0 and spent >= 0:
+        case [int(day), int(spent)] if (
+            type(day) is type(spent) is int and 0 <= day <= DAY_MAX and 0 <= spent < 2**63
+        ):
             return day, Micros(spent)
         case _:
             raise ValueError(_BROKEN)

@@ -186,11 +186,11 @@ class Halting:
     async def _keep(self, ports: Ports) -> str:
         """On disk; with it the halt holds at the next start before anything may trade."""
         halt = ports.state().halt
-        if halt is not None:
-            await self._memory.keep_halt(
-                KeptHalt(on=True, at=halt.since, was_paused=halt.was_paused, agents=halt.agents)
-            )
-        return ""
+        if halt is None:
+            return ""
+        return await self._memory.keep_halt(
+            KeptHalt(on=True, at=halt.since, was_paused=halt.was_paused, agents=halt.agents)
+        )
 
     # -- resumed elsewhere -----------------------------------------------------------------
 

@@ -13,15 +13,25 @@ from service_tui.wire.halt import CancelledBody, HaltBody
 
 
 async def halt(request: RequestContext) -> HaltBody:
-    """Refuse every entry and cancel the buys that rest; a second time it changes nothing."""
-    request.service.world_store.check_whole()
-    return await _done(request, halting.halt(request.world, request.now))
+    """Refuse every entry and cancel the buys that rest; a second time it changes nothing.
+
+    On a disk that refuses it is an error, and done all the same before anything is traded again.
+    """
+    store = request.service.world_store
+    store.is_halt_due = True
+    store.check_whole()
+    done = await _done(request, halting.halt(request.world, request.now))
+    store.is_halt_due = False
+    return done
 
 
 async def resume(request: RequestContext) -> HaltBody:
     """Take entries again; pauses of single agents stay."""
-    request.service.world_store.check_whole()
-    return await _done(request, halting.resume(request.world, request.now))
+    store = request.service.world_store
+    store.check_whole()
+    done = await _done(request, halting.resume(request.world, request.now))
+    store.is_halt_due = False
+    return done
 
 
 async def _done(request: RequestContext, events: Sequence[Event]) -> HaltBody:

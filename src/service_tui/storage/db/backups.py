@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.storage.db.connection import BUSY_TIMEOUT_S, DATABASE_FILE, connect_to_read
-from service_tui.storage.db.lock import private_directory
+from service_tui.storage.db.lock import holder_of, private_directory
 from service_tui.storage.db.schema import sync_directory
+from service_tui.storage.room import copied_elsewhere, has_room
 
 KEPT_DAYS: Final = 7
 """Source: failures, F-15."""
@@ -94,6 +95,17 @@ def copy_whole(database: Path, copy: Path) -> None:
     Safe while others write. Meets `sqlite3.Error` and `OSError`; then nothing is left behind. The
     folder is that of the caller, who has made sure of it.
     """
+    try:
+        _copy_pages(database, copy)
+    except sqlite3.OperationalError:
+        if has_room(database.parent) or holder_of(database.parent) is not None:
+            raise
+        # Nobody has it open, and there is no byte for SQLite's index of its log.
+        with copied_elsewhere(database) as folder:
+            _copy_pages(folder / database.name, copy)
+
+
+def _copy_pages(database: Path, copy: Path) -> None:
     unfinished = copy.with_name(f"{copy.name}.part")
     unfinished.unlink(missing_ok=True)
     os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -10,9 +10,11 @@ from typing import Final
 from sqlmodel import select
 
 from service_tui.storage.db.connection import connect_to_read, connect_to_write
+from service_tui.storage.db.schema import Schema
+from service_tui.storage.db.schema_check import ForeignSchema, MissingObject, check_schema
 from service_tui.storage.db.tables import DAMAGE_MET, Use, statement
 from service_tui.storage.db.wal import LOG_HEADER, log_of, look
-from service_tui.storage.errors import NewerSchemaError, result_code
+from service_tui.storage.errors import ForeignSchemaError, NewerSchemaError, result_code
 
 _MAGIC: Final = b"SQLite format 3\0"
 """Source: sqlite.org/fileformat2.html, 1.3.1."""
@@ -43,22 +45,23 @@ class Inspection:
     log_is_lost: bool
 
 
-def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False) -> Inspection:
+def inspect(path: Path, *, schema: Schema, timeout_s: float, is_in_use: bool = False) -> Inspection:
     """Check an existing database without writing to it.
 
     Args:
         path: the database.
-        known: the newest schema of ours.
+        schema: the newest one of ours.
         timeout_s: how long to wait for another program.
         is_in_use: another process has it open, and its log changes during the check.
 
     Returns:
-        Its state; the version is at least 1 and at most `known`.
+        Its state; the version is at least 1 and at most that of the schema.
 
     Raises:
         DamageFound: empty, cut, overwritten, or a database of another program; or its log is
             incomplete, which SQLite would not report.
-        NewerSchemaError: its schema is above `known`.
+        NewerSchemaError: its version is above that of the schema.
+        ForeignSchemaError: it declares what is not ours.
     """
     with path.open("rb") as file:
         head = file.read(_MODE_AT + 1)
@@ -71,10 +74,16 @@ def inspect(path: Path, *, known: int, timeout_s: float, is_in_use: bool = False
     _finish_rollback(path, timeout_s=timeout_s)
     with _reading(path, timeout_s=timeout_s) as connection:
         version = _version(connection)
-        if version > known:
-            raise NewerSchemaError(path, found=version, known=known)
+        if version > schema.version:
+            raise NewerSchemaError(path, found=version, known=schema.version)
         if version <= 0:
             raise DamageFound("it is a database of another program")
+        try:
+            check_schema(connection, version=version, schema=schema)
+        except MissingObject as missing:
+            raise DamageFound(str(missing)) from None
+        except ForeignSchema as foreign:
+            raise ForeignSchemaError(path, str(foreign)) from None
         closed = connection.execute(_CLOSED_AT).fetchone()
         return Inspection(
             version,

@@ -6,6 +6,8 @@ itself. `storage.database` asks for the lock before it turns on WAL.
 
 import fcntl
 import json
+import logging
+import math
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +20,8 @@ from service_tui.storage.errors import (
     LockUnavailableError,
     UnreadableDirectoryError,
 )
+
+log = logging.getLogger(__name__)
 
 LOCK_FILE: Final = "desk.lock"
 
@@ -55,9 +59,8 @@ class DataDirLock:
         """
         private_directory(directory)
         path = directory / LOCK_FILE
-        refuse_foreign_file(path)
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise UnreadableDirectoryError(f"{path} cannot be opened: {error.strerror}") from error
         try:
@@ -79,7 +82,11 @@ class DataDirLock:
         return self._descriptor is not None
 
     def publish(self, address: str | None) -> None:
-        """Publish the address where this process serves; None removes it."""
+        """Publish the address where this process serves; None removes it.
+
+        A disk that has no byte for it is no reason to stop: the lock holds, and others find no
+        address.
+        """
         if self._descriptor is None:
             raise LockUnavailableError(f"the lock of {self.directory} is released already")
         self.holder = Holder(self.holder.pid, self.holder.since, address)
@@ -89,9 +96,15 @@ class DataDirLock:
             "address": address,
         }
         line = json.dumps(body).encode() + b"\n"
-        # One write, then the cut: a reader between the two sees a whole first line.
-        os.pwrite(self._descriptor, line, 0)
-        os.ftruncate(self._descriptor, len(line))
+        try:
+            # One write, then the cut: a reader between the two sees a whole first line.
+            os.pwrite(self._descriptor, line, 0)
+            os.ftruncate(self._descriptor, len(line))
+        except OSError as error:
+            log.warning("the lock file does not name this process: %s", error.strerror)
+            # What stands there may be the address of another one.
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, 0)
 
     def release(self) -> None:
         """Let the next process in. A second call does nothing.
@@ -118,9 +131,8 @@ def holder_of(directory: Path) -> Holder | None:
         UnreadableDirectoryError: the lock file is not ours alone to write, or cannot be read.
     """
     path = directory / LOCK_FILE
-    refuse_foreign_file(path)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_private(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -226,12 +238,14 @@ def _refuse_foreign(path: Path, status: os.stat_result) -> None:
 
 def _read(descriptor: int) -> Holder:
     """Owner that the lock file names; unknown if it is empty or not readable."""
-    first, _, _ = os.pread(descriptor, _LINE_MAX, 0).partition(b"\n")
     try:
+        first, _, _ = os.pread(descriptor, _LINE_MAX, 0).partition(b"\n")
         match json.loads(first):
-            case {"pid": int(pid), "started_at": int() | float() as since, "address": address}:
-                return Holder(pid, since, address if isinstance(address, str) else None)
+            case {"pid": int(pid), "started_at": int() | float() as since, "address": address} if (
+                type(pid) is int and type(since) in {int, float} and math.isfinite(since)
+            ):
+                return Holder(pid, float(since), address if isinstance(address, str) else None)
             case _:
                 return _UNKNOWN_HOLDER
-    except (ValueError, RecursionError):
+    except (OSError, ValueError, OverflowError, RecursionError):
         return _UNKNOWN_HOLDER

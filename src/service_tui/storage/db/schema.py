@@ -163,7 +163,7 @@ def create(path: Path, *, version: int) -> None:
     connection = sqlite3.connect(unfinished, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        for each in _creations():
+        for each in creations():
             connection.execute(each)
         connection.execute(f"PRAGMA user_version={version:d}")
         connection.execute("COMMIT")
@@ -174,7 +174,7 @@ def create(path: Path, *, version: int) -> None:
 
 
 @cache
-def _creations() -> tuple[str, ...]:
+def creations() -> tuple[str, ...]:
     """What creates every table and index."""
     made: list[str] = []
     for table in SQLModel.metadata.sorted_tables:

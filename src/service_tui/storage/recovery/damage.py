@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
+from service_tui.plain_files import read_plain
 from service_tui.storage.db.backups import backups_of, first_free, stamp
 from service_tui.storage.db.connection import COMPANIONS
 from service_tui.storage.db.lock import open_private
@@ -70,7 +71,7 @@ def open_question(path: Path) -> CorruptDatabaseError | None:
         note.unlink(missing_ok=True)
         return None
     try:
-        return _error(path, _NOTED.validate_json(note.read_bytes()))
+        return _error(path, _NOTED.validate_json(read_plain(note)))
     except FileNotFoundError:
         return None
     except (OSError, ValueError):

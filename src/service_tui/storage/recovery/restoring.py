@@ -14,6 +14,7 @@ from service_tui.storage.db.wal import look
 from service_tui.storage.errors import (
     DamagedFileError,
     DamagedRowsError,
+    ForeignSchemaError,
     StorageError,
     as_storage_error,
 )
@@ -49,6 +50,9 @@ def back_up(directory: Path, to: Path | None, *, now: float) -> Copy:
     except (DamageFound, DamagedFileError, DamagedRowsError) as damage:
         to.unlink(missing_ok=True)
         raise StorageError(f"{path} is damaged ({damage}); no copy was made") from damage
+    except ForeignSchemaError as foreign:
+        to.unlink(missing_ok=True)
+        raise ForeignSchemaError(path, foreign.problem) from None
 
 
 def restore(lock: DataDirLock, source: Path, *, now: float) -> tuple[Copy, Path | None]:
@@ -115,6 +119,8 @@ def _fetched(source: Path, draft: Path) -> Copy:
                 return examined(draft)
     except (DamageFound, DamagedFileError, DamagedRowsError) as damage:
         odd = str(damage.__cause__ or damage)
+    except ForeignSchemaError as foreign:
+        raise ForeignSchemaError(source, foreign.problem) from None
     raise StorageError(f"{source} is damaged ({odd}); nothing was changed")
 
 

@@ -68,7 +68,7 @@ def examined(path: Path) -> Copy:
         StorageError: it is of a newer program, or its rows are not whole.
     """
     with as_storage_error():
-        inspect(path, known=SCHEMA.version, timeout_s=_WAIT_S)
+        inspect(path, schema=SCHEMA, timeout_s=_WAIT_S)
         check_pages(path, timeout_s=_WAIT_S, thorough=True)
         database = Database(path, port=None, with_wal=False, timeout_s=_WAIT_S)
         try:
