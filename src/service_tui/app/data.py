@@ -12,6 +12,7 @@ from service_tui.clock import Clock
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock, private_directory
+from service_tui.storage.db.room import copied_elsewhere
 from service_tui.storage.errors import (
     CorruptDatabaseError,
     DamagedFileError,
@@ -23,7 +24,6 @@ from service_tui.storage.errors import (
 )
 from service_tui.storage.opening import open_database
 from service_tui.storage.recovery.damage import answer, set_aside
-from service_tui.storage.room import copied_elsewhere
 
 log = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from service_tui.storage.db.backups import FOLDER, copy_whole, stamp
 from service_tui.storage.db.connection import BUSY_TIMEOUT_S, DATABASE_FILE
 from service_tui.storage.db.inspection import DamageFound
 from service_tui.storage.db.lock import holder_of
+from service_tui.storage.db.room import has_room, with_room
 from service_tui.storage.errors import (
     DamagedRowsError,
     StorageError,
@@ -24,7 +25,6 @@ from service_tui.storage.opening import look_at, open_for_reading
 from service_tui.storage.recovery import restoring
 from service_tui.storage.recovery.damage import open_question
 from service_tui.storage.recovery.salvage import Copy, examined
-from service_tui.storage.room import has_room, with_room
 
 Finding = tuple[bool, str]
 """Whether it is well, and the text of the finding."""

@@ -20,12 +20,11 @@ from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock, SystemClock
 from service_tui.credentials.keys import KeysError, stored_desk_keys
+from service_tui.desk import wanted as parts
 from service_tui.desk.agents.skill_runs import known_runs
-from service_tui.desk.audit import wanted as parts
 from service_tui.desk.audit.exports import agent_rows, as_csv, day_in_markdown, files_of
 from service_tui.desk.audit.new_files import write_files, write_new
 from service_tui.desk.audit.report import Pasts
-from service_tui.desk.audit.wanted import Wanted
 from service_tui.desk.changes import Changed
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reduce import reduce
@@ -33,6 +32,7 @@ from service_tui.desk.single_read import read_once
 from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
+from service_tui.desk.wanted import Wanted
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.storage.opening import open_for_reading

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.audit.report import Pasts
-from service_tui.desk.audit.wanted import Wanted
 from service_tui.desk.facts import Fact, ServiceAnswered
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.feed.pollers import READINGS
 from service_tui.desk.ports import DeskContext, Ports
 from service_tui.desk.reduce import reduce
 from service_tui.desk.state import DeskState
+from service_tui.desk.wanted import Wanted
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.kept_tokens import KeptTokens
 

@@ -28,6 +28,7 @@ from service_tui.storage.db.lock import (
     private_directory,
     refuse_foreign_file,
 )
+from service_tui.storage.db.room import has_room
 from service_tui.storage.db.schema import SCHEMA, Schema, create, migrate
 from service_tui.storage.errors import (
     FULL,
@@ -38,7 +39,6 @@ from service_tui.storage.errors import (
     as_storage_error,
 )
 from service_tui.storage.recovery.damage import open_question, set_aside
-from service_tui.storage.room import has_room
 
 
 def open_database(

@@ -14,9 +14,9 @@ from service_tui.client.reply import Reply
 from service_tui.desk.agents import past
 from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.agents.translate import reasoned_trade_view
-from service_tui.desk.audit.wanted import PastPart
 from service_tui.desk.positions.translate import position_views
 from service_tui.desk.slices.agents import AgentDetailView
+from service_tui.desk.wanted import PastPart
 from service_tui.terms import TRADES_PAGE_MAX
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,

@@ -9,11 +9,11 @@ import pytest
 from kit.service.stage import Stage, first_state, open_stage
 from service_tui.desk.audit.exports import files_of
 from service_tui.desk.audit.report import day_reports
-from service_tui.desk.audit.wanted import WHOLE, Wanted
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.positions import pages as position_pages
 from service_tui.desk.single_read import read_once
 from service_tui.desk.slices.topics import Topic
+from service_tui.desk.wanted import WHOLE, Wanted
 from service_tui.engine import world as world_room
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.events import Event

@@ -35,8 +35,8 @@ FOREIGN: dict[str, tuple[tuple[str, ...], str]] = {
         "trigger 'sly' is not ours",
     ),
     "a view": (("CREATE VIEW sly AS SELECT 1",), "view 'sly' is not ours"),
-    "a virtual table": (("CREATE VIRTUAL TABLE sly USING fts5(a)",), "table 'sly' is not ours"),
-    "a table": (("CREATE TABLE sly (a)",), "table 'sly' is not ours"),
+    "a virtual table": (("CREATE VIRTUAL TABLE sly USING fts5(a)",), "table 'sly?]52;c;QUJD?' is not ours"),
+    "a table": (("CREATE TABLE sly (a)",), "table 'sly?]52;c;QUJD?' is not ours"),
     "a number of its own": (
         ("CREATE TABLE sly (a INTEGER PRIMARY KEY AUTOINCREMENT)",), "is not ours",
     ),
@@ -90,9 +90,9 @@ FOREIGN: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "another program": (("PRAGMA application_id=5",), "application id"),
     "a version that is not its own": (("PRAGMA user_version=3",), "not those of version 3"),
-    "a name without end": ((f'CREATE TABLE "{"n" * 5_000}" (a)',), "nnn…' is not ours"),
+    "a name without end": ((f'CREATE TABLE "{"n" * 5_000}" (a)',), "nnn' is not ours"),
     "a name that speaks to the terminal": (
-        ('CREATE TABLE "sly\x1b]52;c;QUJD\x07" (a)',), "table 'sly' is not ours",
+        ('CREATE TABLE "sly\x1b]52;c;QUJD\x07" (a)',), "table 'sly?]52;c;QUJD?' is not ours",
     ),
     "hundreds of tables": (
         tuple(f"CREATE TABLE sly{number} (a)" for number in range(200)), "it declares too much",

@@ -7,13 +7,13 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.client.reply import Reply
 from service_tui.desk.agents.translate import reasoned_trade_view
-from service_tui.desk.audit.wanted import WHOLE, PastPart
 from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.pages import EndedRows, all_positions
 from service_tui.desk.positions.translate import position_views
 from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.wanted import WHOLE, PastPart
 from service_tui.desk.wire_values import amount
 from service_tui.terms import TRADES_PAGE_MAX, VENUE_NAMES, Venue
 from service_tui.units import Micros, Timestamp

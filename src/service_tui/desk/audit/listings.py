@@ -19,7 +19,6 @@ from service_tui.desk.audit.exports import (
     trade_rows,
 )
 from service_tui.desk.audit.report import Pasts
-from service_tui.desk.audit.wanted import DAY, PastPart, Wanted
 from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.account import AccountView
 from service_tui.desk.slices.markets import MarketView
@@ -28,6 +27,7 @@ from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import AlertView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
+from service_tui.desk.wanted import DAY, PastPart, Wanted
 from service_tui.terms import MONEY_OF, Venue
 from service_tui.units import Micros, Timestamp, decimal
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from service_tui.storage.db.connection import BUSY_TIMEOUT_S, DATABASE_FILE, connect_to_read
 from service_tui.storage.db.lock import holder_of, private_directory
+from service_tui.storage.db.room import copied_elsewhere, has_room
 from service_tui.storage.db.schema import sync_directory
-from service_tui.storage.room import copied_elsewhere, has_room
 
 KEPT_DAYS: Final = 7
 """Source: failures, F-15."""

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from service_tui.storage.db.schema import SCHEMA, Schema, creations
-from service_tui.wire.text import line
+from service_tui.toml_lines import printable
 
 OBJECTS_MAX: Final = 200
 SQL_MAX: Final = 10_000
@@ -96,7 +96,9 @@ def _rows(connection: sqlite3.Connection) -> list[_Row]:
 def _check_kind(row: _Row) -> None:
     name = row.name if isinstance(row.name, str) else ""
     if row.kind not in {"table", "index"} or not isinstance(row.table, str) or not name:
-        raise ForeignSchema(f"{line(str(row.kind), NAME_MAX)} {line(name, NAME_MAX)!r} is not ours")
+        raise ForeignSchema(
+            f"{printable(str(row.kind))[:NAME_MAX]} {printable(name)[:NAME_MAX]!r} is not ours"
+        )
     if row.sql is None and row.kind == "index" and name.startswith(_OWN_INDEX):
         return
     if not isinstance(row.sql, str) or len(row.sql) > SQL_MAX:
@@ -175,4 +177,4 @@ def _tokens(sql: str) -> Iterator[str]:
 
 def _shown(name: tuple[str, str]) -> str:
     kind, of = name
-    return f"{kind} {line(of, NAME_MAX)!r}"
+    return f"{kind} {printable(of)[:NAME_MAX]!r}"
