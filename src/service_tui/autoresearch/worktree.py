@@ -7,6 +7,7 @@ logged result left the branch is therefore a ref of ours, and so is every kept r
 failures, T-17; decisions, "Experiments" and "What a run committed itself".
 """
 
+import asyncio
 import os
 import re
 import shlex
@@ -31,6 +32,11 @@ TIPS: Final = f"{REFS}/tip"
 NAMED: Final = 5
 LOOKS: Final = 3
 """Rounds of a revert: ignore rules that it restores may show files which a run had hidden."""
+
+ASIDE: Final = "aside"
+LOCK_S: Final = 1.0
+LOOK_S: Final = 0.1
+"""A lock that is still there after the first of these, looked for each of the second, is stale."""
 
 IDENTITY: Final = ("service-tui autoresearch", "autoresearch@localhost")
 UNFINISHED: Final = {
@@ -339,6 +345,7 @@ class Worktree:
         try:
             _exclude(self.repository.store)
             self.folder.parent.mkdir(exist_ok=True)
+            await self._set_right()
         except OSError as error:
             raise ToolError(
                 f"{error.filename or root} cannot be written ({error.strerror})",
@@ -361,6 +368,59 @@ class Worktree:
         await git(root, "worktree", "add", "--quiet", *anew, *new, str(self.folder), *target)
         if not known or not await self.full_hash(self._tip_ref):
             await self._point(self._tip_ref, await self.head())
+
+    async def _set_right(self) -> None:
+        """Undo what a run did to the files by which git finds this worktree, and to its locks.
+
+        A git of the person has a moment to give its locks back.
+        """
+        own = self._linked()
+        waited = 0.0
+        while locks := self._locks(own):
+            if waited >= LOCK_S:
+                for one in locks:
+                    one.unlink(missing_ok=True)
+                return
+            await asyncio.sleep(LOOK_S)
+            waited += LOOK_S
+
+    def _linked(self) -> Path | None:
+        """Where git keeps what it knows of this worktree, to which its link leads again.
+
+        What a run put in the link's place is set aside, in the repository's store.
+        """
+        if self.folder.is_symlink():
+            # Whatever lies behind it is none of ours; the folder is made anew.
+            self.folder.unlink()
+        own = self._own_store()
+        if own is None:
+            return None
+        link = self.folder / ".git"
+        if os.path.lexists(link) and not _leads_to(link, own):
+            place = self.repository.store / BRANCH / ASIDE
+            place.mkdir(parents=True, exist_ok=True)
+            taken = len([*place.iterdir()])
+            link.rename(place / f"{self.skill}-{taken + 1}")
+        if self.folder.is_dir() and not os.path.lexists(link):
+            link.write_text(f"gitdir: {own}\n", encoding="utf-8", errors="surrogateescape")
+        return own
+
+    def _locks(self, own: Path | None) -> list[Path]:
+        """Locks of its index, its HEAD, its branch and our refs."""
+        store = self.repository.store
+        found = [store / f"{self._branch_ref}.lock", *(store / REFS).rglob("*.lock")]
+        found += [] if own is None else own.glob("*.lock")
+        return [one for one in found if one.is_file()]
+
+    def _own_store(self) -> Path | None:
+        """Where git keeps what it knows of this worktree; None before it knows it."""
+        wanted = str(self.folder / ".git")
+        for one in sorted((self.repository.store / "worktrees").glob("*/gitdir")):
+            with suppress(OSError, ValueError):
+                text = one.read_text(encoding="utf-8", errors="surrogateescape").strip()
+                if str((one.parent / text).absolute()) == wanted:
+                    return one.parent
+        return None
 
     async def _open_again(self) -> None:
         # A revert would undo a resolved conflict, a commit forget what was merged.
@@ -609,6 +669,15 @@ class Worktree:
                 parent.rmdir()
         except OSError:
             return
+
+
+def _leads_to(link: Path, store: Path) -> bool:
+    """True for the file by which git finds the store of a worktree."""
+    if link.is_symlink() or not link.is_file():
+        return False
+    text = link.read_text(encoding="utf-8", errors="surrogateescape")
+    named = text.removeprefix("gitdir: ").strip()
+    return text != named and (link.parent / named).resolve() == store.resolve()
 
 
 def _listed(paths: Sequence[str]) -> bytes:
