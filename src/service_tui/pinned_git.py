@@ -81,7 +81,7 @@ _SWITCHES: Final = frozenset({"required", "enabled"})
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class GitAnswer:
     """What a call of git gave: its exit status, its output, and what it complained of."""
 
     code: int
@@ -96,7 +96,7 @@ async def call(
     env: Mapping[str, str] | None = None,
     given: bytes = b"",
     output_max: int | None = None,
-) -> Called:
+) -> GitAnswer:
     """Have git do something in a folder, within a deadline; nothing of it runs on afterwards.
 
     Args:
@@ -160,7 +160,7 @@ def without_programs(listed: bytes, variables: Mapping[str, str]) -> dict[str, s
 
 async def _called(
     words: tuple[str, ...], variables: Mapping[str, str], given: bytes, output_max: int | None
-) -> Called:
+) -> GitAnswer:
     process = await asyncio.create_subprocess_exec(
         *words, env=variables, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE, start_new_session=True,
@@ -170,11 +170,11 @@ async def _called(
             output, wrong = await _spoken(process, given, output_max)
     except TimeoutError:
         late = f"it took longer than {WITHIN_S:.0f} s"
-        return Called(CODE_NO_PROGRAM, b"", late, is_late=True)
+        return GitAnswer(CODE_NO_PROGRAM, b"", late, is_late=True)
     finally:
         await _end(process)
     code = 0 if output_max is not None and len(output) >= output_max else process.returncode or 0
-    return Called(code, output, wrong.decode(errors="replace"))
+    return GitAnswer(code, output, wrong.decode(errors="replace"))
 
 
 async def _spoken(
