@@ -45,13 +45,17 @@ def main(system: str = os.name) -> None:
 def _run(argv: list[str]) -> int:
     """Run a command line; each import waits until it is needed."""
     if argv == ["--version"]:
-        from service_tui.app.output import OutputError, print_lines  # noqa: PLC0415
+        from service_tui.app.output import (  # noqa: PLC0415
+            OutputError,
+            print_error,
+            print_lines,
+        )
         from service_tui.version import VERSION  # noqa: PLC0415
 
         try:
             print_lines(f"service-tui {VERSION}")
         except OutputError as error:
-            sys.stderr.write(f"service-tui: {error}\n")
+            print_error(f"service-tui: {error}\n")
             return CANNOT
         return 0
     from service_tui.cli.main import run  # noqa: PLC0415

@@ -3,6 +3,7 @@
 Source: spec, "Autoresearch session", "Limits"; wire reference, 9.2.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -126,7 +127,8 @@ def _confidence(
         return None
     middle = _median(figures)
     spread = _median([abs(figure - middle) for figure in figures])
-    return abs(best - baseline) / spread if spread else None
+    confidence = abs(best - baseline) / spread if spread else math.inf
+    return confidence if math.isfinite(confidence) else None
 
 
 def _median(figures: Sequence[float]) -> float:

@@ -968,3 +968,55 @@ async def test_a_line_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> No
         place.file.rmdir()
         place.file.write_text(text)
         assert (await session.log(result("keep", 2.0)))["experiment"] == 2
+
+
+# -- what a run left where git works ------------------------------------------------------------
+
+LEFT: dict[str, str] = {
+    "a lock of the index": "touch $(git rev-parse --git-dir)/index.lock",
+    "a lock of the branch": "touch $(git rev-parse --git-common-dir)/refs/heads/"
+    "$(git branch --show-current).lock",
+    "a lock of HEAD": "touch $(git rev-parse --git-dir)/HEAD.lock",
+    "a repository in a folder": "git init --quiet folder; echo a > folder/new; "
+    "git -C folder add . && git -C folder -c user.name=a -c user.email=b commit -qm inner",
+    "a repository in place of a folder": "rm -r folder; git init --quiet folder; "
+    "cd folder; echo a > file; git add .; git -c user.name=a -c user.email=b commit -qm inner",
+    "a repository without a commit": "rm -r folder; git init --quiet folder; echo a > folder/file",
+    "a repository in place of the worktree": "rm .git; git init --quiet; echo a > new",
+    "a folder in place of a link": "rm .git; mkdir .git; echo a > .git/HEAD",
+    "a link to another repository": "rm .git; git init --quiet ../other; ln -s ../other/.git .git",
+    "a link in place of a folder": "mv folder other; ln -s other folder",
+    "a link to itself": "rm -r folder; ln -s folder folder",
+    "a link in place of the worktree": "cd ..; mv edge-picker moved; ln -s moved edge-picker",
+    "a folder that nobody may write": "chmod 500 folder",
+}
+
+
+@pytest.mark.parametrize("status", ["keep", "discard"])
+@pytest.mark.parametrize("left", LEFT)
+@pytest.mark.process
+async def test_what_a_run_left_where_git_works_stops_no_result(
+    tmp_path: Path, left: str, status: str
+) -> None:
+    repository = new_repository(tmp_path / "skill")
+    (repository / "folder").mkdir()
+    (repository / "folder" / "file").write_text("in it\n")
+    git(repository, "add", "folder")
+    git(repository, "commit", "--quiet", "-m", "a folder")
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await with_a_kept_best(session, repository)
+        assert (await session.run(RunArguments(command=LEFT[left])))["succeeded"]
+        await session.log(result(status, 3.0))
+        await session.run(RunArguments(command="echo next > skill.py"))
+        await session.log(result("keep", 4.0))
+        assert (tree_of(repository) / "skill.py").read_text() == "next\n"
+        assert git(tree_of(repository), "show", f"{BRANCH_OF}:skill.py") == "next"
+        assert [one.run for one in notebook.read(repository / notebook.FILE).results] == [
+            1,
+            2,
+            3,
+            4,
+        ]

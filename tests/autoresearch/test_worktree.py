@@ -108,28 +108,6 @@ async def test_what_git_says_is_told_by_its_reason_and_not_by_its_advice(tmp_pat
     )
 
 
-async def test_programs_that_a_repository_names_see_no_secret(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = new_repository(tmp_path / "skill")
-    worktree = Worktree(await repository_at(folder), SKILL)
-    await worktree.open()
-    (worktree.folder / ".gitattributes").write_text("*.py filter=seen\n")
-    (worktree.folder / "skill.py").write_text("changed\n")
-    git(folder, "config", "filter.seen.clean", f"env >> {tmp_path / 'filter'}; cat")
-    git(folder, "config", "core.fsmonitor", f"env >> {tmp_path / 'monitor'}; false")
-    for name in ("SERVICE_API_KEY", "WALLET_PRIVATE_KEY", "ANOTHER", "GIT_ASKPASS"):
-        monkeypatch.setenv(name, "a-secret")
-    monkeypatch.setenv("GIT_COMMITTER_NAME", "Bea")
-    commit = await worktree.prepare("kept")
-    await changes_in(worktree.folder)
-    seen = (tmp_path / "filter").read_text()
-    assert "PATH=" in seen
-    assert "a-secret" not in seen
-    assert not (tmp_path / "monitor").exists()
-    assert git(folder, "log", "-1", "--format=%an, %cn", commit) == "Ann, Bea"
-
-
 # -- what git says -------------------------------------------------------------------------
 
 

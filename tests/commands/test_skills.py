@@ -213,6 +213,21 @@ print(json.dumps({"me": me, "trades": [(code, body.get("success"), body.get("err
 
 
 @pytest.mark.process
+async def test_what_a_skill_writes_is_shown_and_not_obeyed(
+    folder: Path, service: tuple[Path, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    own, _ = service
+    (folder / "run.py").write_text(
+        "import sys\n"
+        "print('one\\x1b]52;c;c2VjcmV0\\x07 two\\x1b[2J', flush=True)\n"
+        "print('three\\x9b31m', file=sys.stderr)\n"
+    )
+    assert await asyncio.to_thread(run_skill, own, str(folder), []) == 0
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err) == ("one two\n", "three\n")
+
+
+@pytest.mark.process
 async def test_a_skill_at_a_named_service_buys_within_its_budget_and_not_while_halted(
     folder: Path,
     service: tuple[Path, str],

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import stat
 from dataclasses import replace
@@ -168,6 +169,14 @@ WRONG: dict[str, dict[str, object]] = {
     "a metric that is a text": {"metric": "1.5"},
     "a metric that is a truth": {"metric": True},
     "a metric that is too large": {"metric": LARGEST * 1.01},
+    "a metric that is not a number": {"metric": math.nan},
+    "a metric without end": {"metric": math.inf},
+    "a figure that is not a number": {"metrics": {"trades": math.nan}},
+    "a confidence without end": {"confidence": -math.inf},
+    "a time before all": {"timestamp": -1},
+    "a time after all": {"timestamp": 10**400},
+    "a number that is a truth": {"run": True},
+    "half of a letter": {"description": "\ud800"},
     "a metric far below": {"metric": -LARGEST * 1.01},
     "a figure that is a text": {"metrics": {"trades": "many"}},
     "a confidence that is a list": {"confidence": []},
@@ -197,6 +206,18 @@ def test_a_session_with_a_wrong_field_is_counted_and_not_kept(tmp_path: Path, na
     assert (notes.configs, notes.bad_lines) == ([], 1)
 
 
+@pytest.mark.parametrize("slug", ["", "../../other", "a/b", "-x", "a\x1b[2J", "a b", "a\x00"])
+def test_a_session_of_a_skill_without_a_slug_is_counted_and_not_kept(
+    tmp_path: Path, slug: str
+) -> None:
+    """It would name files and branches elsewhere."""
+    path = tmp_path / notebook.FILE
+    notebook.append(path, CONFIG.line() | {"skillSlug": slug})
+    notebook.append(path, {"type": "off", "skillSlug": slug})
+    notes = notebook.read(path)
+    assert (notes.configs, notes.off, notes.bad_lines) == ([], set(), 2)
+
+
 def test_figures_that_are_none_are_left_out_and_the_largest_is_kept(tmp_path: Path) -> None:
     path = tmp_path / notebook.FILE
     notebook.append(path, CONFIG.line())
@@ -206,6 +227,23 @@ def test_figures_that_are_none_are_left_out_and_the_largest_is_kept(tmp_path: Pa
     first, second = notebook.read(path).results
     assert (first.metric, first.metrics) == (LARGEST, {"trades": 3.0, "worst": -LARGEST})
     assert second.metrics == {}
+
+
+def test_a_pipe_in_place_of_the_file_holds_nobody_up(tmp_path: Path) -> None:
+    path = tmp_path / notebook.FILE
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="is no file"):
+        notebook.read(path)
+
+
+def test_the_largest_figures_make_a_standing_that_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / notebook.FILE
+    notebook.append(path, CONFIG.line())
+    for run, metric in enumerate((1.0, 1.0, 1.0 + 1e-15, 1.0 + 1e-15, 1.0, LARGEST, -LARGEST)):
+        notebook.append(path, logged(run, metric=metric).line())
+    series = notebook.read(path).standing_of(CONFIG)
+    assert series.best in {LARGEST, -LARGEST}
+    assert series.confidence is None or math.isfinite(series.confidence)
 
 
 def test_empty_lines_are_no_bad_ones(tmp_path: Path) -> None:

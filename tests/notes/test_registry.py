@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import stat
 from pathlib import Path
@@ -53,6 +54,30 @@ BROKEN: dict[str, Any] = {
     "a start that is no number": {
         "repository": "/a",
         "live": {"command": "c", "started_at": "now", "deadline_s": 1},
+    },
+    **{
+        f"{name} of a run that is {value!r}": {
+            "repository": "/a",
+            "live": {"command": "c", "started_at": 1, "deadline_s": 1, name: value},
+        }
+        for name, values in {
+            "command": (5, None),
+            "started_at": (math.nan, math.inf, -1, True, 10**400),
+            "deadline_s": ("soon", math.nan, None, math.inf),
+            "ended_at": ("then", math.nan, [], None),
+            "exit_code": ("0", 1.5, True, 10**20),
+        }.items()
+        for value in values
+    },
+    **{
+        f"{name} that is {value!r}": {"repository": "/a", name: value}
+        for name, values in {
+            "pid": (1.5, True, 10**20, None),
+            "skill": (5, None),
+            "agent_id": ([], 5),
+            "warning": (5, {}),
+        }.items()
+        for value in values
     },
     "a run without its command": {"repository": "/a", "live": {"started_at": 1}},
 }

@@ -1,6 +1,10 @@
-"""Output on stdout: the one place that handles a full disk or a closed pipe."""
+"""Output of every command: the one place that handles a full disk or a closed pipe.
+
+Names and texts of others go through here as well: a terminal obeys nothing of them.
+"""
 
 import os
+import re
 import sys
 from contextlib import suppress
 
@@ -15,14 +19,14 @@ def print_lines(*lines: str) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a text as it is, flushed; an empty one only flushes.
+    """Print a text, flushed; an empty one only flushes. Nothing in it is obeyed by a terminal.
 
     Raises:
         OutputError: it cannot be written, whole.
     """
     try:
         if sys.stdout is not None:
-            sys.stdout.write(text)
+            sys.stdout.write(_shown(text))
             sys.stdout.flush()
     except OSError as error:
         _lead_nowhere()
@@ -30,6 +34,24 @@ def print_text(text: str) -> None:
     if sys.stdout is None and text:
         # Python sets a stream that was closed before the start to None.
         raise OutputError("cannot write the output: it is closed")
+
+
+def print_error(text: str) -> None:
+    """Print a text on stderr, flushed, as `print_text` does; where that is closed, nothing."""
+    with suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.write(_shown(text))
+            sys.stderr.flush()
+
+
+def _shown(text: str) -> str:
+    # Most of it is plain, and a start waits for no import that it can do without.
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    from service_tui.wire.text import on_terminal  # noqa: PLC0415
+
+    # Line by line: whether one is JSON shows at its beginning.
+    return "".join(on_terminal(line) for line in re.split(r"(?<=\n)", text))
 
 
 def _lead_nowhere() -> None:

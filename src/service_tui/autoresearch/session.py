@@ -106,6 +106,11 @@ def message_of(one: Logged) -> str:
     return f"{one.description}\n\nExperiment: {one.run}\nResult: {json.dumps(result)}\n"
 
 
+def metric_of(request: LogArguments) -> float | None:
+    """The figure of a result; a crash may have none."""
+    return None if request.status.is_crash and not request.metric else request.metric
+
+
 def shortened(command: str) -> str:
     """A command as a sentence can hold it."""
     text = " ".join(command.split())
@@ -360,11 +365,39 @@ class Session:
             self._check_metrics(config, metrics)
         worktree = Worktree(self._means.repository, config.skill)
         await worktree.open()
-        run_number = self._next_run(config)
+        result, is_done = await self._written(config, request)
+        if result is None:
+            result = await self._write_result(worktree, config, request, metrics)
+        backup = "" if is_done else await self._carry_out(worktree, result)
+        posted = await self._sender.send(result)
+        self._show(worktree)
+        warnings = await self._sender.verified(result)
+        warnings += untouched(await worktree.untouched())
+        self._begun.end(config.skill)
+        self._notice = ""
+        return self._description({
+            "experiment": result.run,
+            "status": request.status.value,
+            "commit": result.commit[: notebook.COMMIT_SHORT]
+            if request.status is ExperimentStatus.KEEP
+            else None,
+            "backup": backup or None,
+            "is_new_best": posted,
+            "warnings": warnings,
+        })
+
+    async def _write_result(
+        self,
+        worktree: Worktree,
+        config: Config,
+        request: LogArguments,
+        metrics: Mapping[str, float],
+    ) -> Logged:
+        """Write the line of a result, with its commit prepared."""
         result = Logged(
-            run=run_number,
+            run=self._next_run(config),
             commit="",
-            metric=None if request.status.is_crash and not request.metric else request.metric,
+            metric=metric_of(request),
             metrics=metrics,
             status=request.status,
             description=request.description,
@@ -382,23 +415,33 @@ class Session:
         result = replace(result, confidence=confidence_of(after, config))
         self._write(result.line())
         self._notes.results[-1] = result
-        backup = await self._carry_out(worktree, result)
-        posted = await self._sender.send(result)
-        self._show(worktree)
-        warnings = await self._sender.verified(result)
-        warnings += untouched(await worktree.untouched())
+        return result
+
+    async def _written(self, config: Config, request: LogArguments) -> tuple[Logged | None, bool]:
+        """The result of an earlier try of the same request, whose line is written already.
+
+        A try of another request is finished first: its line says that it was kept.
+
+        Returns:
+            The result, None without one; and whether its tree is carried out.
+        """
+        noted = self._begun.result(config.skill)
+        one = None if noted is None else self._result_of(noted.ref)
+        if noted is None or one is None:
+            return None, False
+        earlier = replace(one, commit=noted.commit)
+        if (one.status, one.description, one.metric) == (
+            request.status, request.description, metric_of(request),
+        ):  # fmt: skip
+            return earlier, noted.is_done
+        if not noted.is_done:
+            await self._finish(earlier)
+        await self._sender.send(earlier)
         self._begun.end(config.skill)
-        self._notice = ""
-        return self._description({
-            "experiment": run_number,
-            "status": request.status.value,
-            "commit": result.commit[: notebook.COMMIT_SHORT]
-            if request.status is ExperimentStatus.KEEP
-            else None,
-            "backup": backup or None,
-            "is_new_best": posted,
-            "warnings": warnings,
-        })
+        return None, False
+
+    def _result_of(self, ref: str) -> Logged | None:
+        return next((one for one in reversed(self._notes.results) if one.ref == ref), None)
 
     async def backtest(self, request: BacktestRequest) -> BacktestBody:
         """Replay a skill's trades under thresholds, on the service."""
@@ -512,7 +555,7 @@ class Session:
         noted = self._begun.result(skill)
         if noted is None:
             return
-        one = next((one for one in reversed(self._notes.results) if one.ref == noted.ref), None)
+        one = self._result_of(noted.ref)
         if one is not None and not noted.is_done:
             await self._finish(replace(one, commit=noted.commit))
         if one is not None:

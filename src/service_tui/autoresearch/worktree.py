@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from service_tui import pinned_git
 from service_tui.autoresearch.errors import ToolError
-from service_tui.inherited import inherited_by_git
 from service_tui.wire.text import line
 
 PLACE: Final = ".autoresearch"
@@ -33,8 +33,11 @@ NAMED: Final = 5
 LOOKS: Final = 3
 """Rounds of a revert: ignore rules that it restores may show files which a run had hidden."""
 
-GIT_WITHIN_S: Final = 60.0
-ENDING_S: Final = 0.5
+ASIDE: Final = "aside"
+LOCK_S: Final = 1.0
+LOOK_S: Final = 0.1
+"""A lock that is still there after the first of these, looked for each of the second, is stale."""
+
 IDENTITY: Final = ("service-tui autoresearch", "autoresearch@localhost")
 UNFINISHED: Final = {
     "MERGE_HEAD": ("a merge", "merge --abort"),
@@ -46,10 +49,9 @@ UNFINISHED: Final = {
 }
 """What git is in the middle of by the files it leaves, and the command that aborts it."""
 
-_SILENT: Final = ("-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false",
-                  "-c", "advice.detachedHead=false", "-c", "gc.auto=0",
-                  "-c", "core.safecrlf=false", "-c", "submodule.recurse=false",
-                  "-c", "status.relativePaths=false", "-c", "core.fsmonitor=false")  # fmt: skip
+SUBMODULE: Final = "160000 "
+"""Begins the line of a submodule in an index."""
+
 NO_REPOSITORY: Final = "not a git repository"
 INIT_FIX: Final = "run 'git init', commit the skill, then start again"
 FIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
@@ -66,7 +68,7 @@ FIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             "install a git that knows it, or work in a clone without it",
         ),
         (
-            r"must be run in a work tree",
+            r"must be run in a work tree|cannot use bare repository",
             "there is no working tree here: start the server in a clone, or a 'git worktree'",
         ),
         (r"invalid gitfile format|not a git repository: ", "mend its .git file, or clone it anew"),
@@ -80,6 +82,10 @@ FIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         ),
         (r"\.lock': File exists", "if no git works there, remove that file"),
         (r"filter '?.*'? failed", "install that filter, or take it out of .gitattributes"),
+        (
+            r"could not fetch|missing blob|unable to read sha1 file",
+            "it is a partial clone: fetch what it lacks with 'git fetch --refetch --no-filter'",
+        ),
         (r"No space left on device", "make room, then try again"),
         (
             r"Permission denied|Read-only file system|insufficient permission",
@@ -110,41 +116,18 @@ async def git(
         GitError: it refuses.
         ToolError: there is no git, or it cannot be started there.
     """
-    # A repository may name programs that git starts: they see no more than its experiments do.
-    variables = inherited_by_git(os.environ)
-    variables |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
-    variables |= env or {}
     try:
-        process = await asyncio.create_subprocess_exec(
-            "git", *_SILENT, "-C", str(folder), *arguments, env=variables,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+        called = await pinned_git.call(folder, *arguments, env=env, given=given)
     except FileNotFoundError as error:
         raise ToolError("git was not found", "install git, or put it on the PATH") from error
     except OSError as error:
         raise ToolError(f"{folder} cannot be used ({error.strerror})") from error
-    try:
-        async with asyncio.timeout(GIT_WITHIN_S):
-            output, wrong = await process.communicate(given)
-    except TimeoutError as error:
-        raise ToolError(f"git {arguments[0]} took longer than {GIT_WITHIN_S:.0f} s") from error
-    finally:
-        await _ended(process)
-    if process.returncode:
-        reason = reason_of(wrong.decode(errors="replace"))
+    if called.is_late:
+        raise ToolError(f"git {arguments[0]} took longer than {pinned_git.WITHIN_S:.0f} s")
+    if called.code:
+        reason = reason_of(called.wrong)
         raise GitError(reason, f"git {arguments[0]}: {reason}", fix_of(reason))
-    return output
-
-
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    """Terminate git if it still runs; SIGTERM first, so that it removes its locks."""
-    for end in (process.terminate, process.kill):
-        if process.returncode is not None:
-            return
-        end()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), ENDING_S)
+    return called.output
 
 
 def reason_of(output: str) -> str:
@@ -278,7 +261,14 @@ async def _check_finished(folder: Path) -> None:
 async def changes_in(folder: Path) -> Changes:
     """Changes since the last commit, without ignored files and ours."""
     output = await git(
-        folder, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"
+        folder,
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=all",
+        "--no-renames",
+        # Of a submodule its commit alone: git would look into it with its settings.
+        "--ignore-submodules=dirty",
     )
     tracked: list[str] = []
     new: list[str] = []
@@ -291,7 +281,28 @@ async def changes_in(folder: Path) -> Changes:
             nested.append(path)
         else:
             (new if state == "??" else tracked).append(path)
+    tracked += [one for one in await _changed_submodules(folder) if one not in tracked]
     return Changes(tuple(tracked), tuple(new), tuple(nested))
+
+
+async def _changed_submodules(folder: Path) -> list[str]:
+    """Submodules with changes of their own, each looked into with its own settings pinned."""
+    listed = (await git(folder, "ls-files", "--stage", "-z")).decode(errors="surrogateescape")
+    changed: list[str] = []
+    for entry in listed.split("\0"):
+        state, _, path = entry.partition("\t")
+        if not state.startswith(SUBMODULE) or _is_ours(path):
+            continue
+        inner = folder / path
+        if inner.is_symlink() or not (inner / ".git").exists():
+            continue
+        try:
+            is_changed = bool((await changes_in(inner)).paths)
+        except GitError:
+            is_changed = True
+        if is_changed:
+            changed.append(path)
+    return changed
 
 
 def _is_ours(path: str) -> bool:
@@ -334,6 +345,7 @@ class Worktree:
         try:
             _exclude(self.repository.store)
             self.folder.parent.mkdir(exist_ok=True)
+            await self._set_right()
         except OSError as error:
             raise ToolError(
                 f"{error.filename or root} cannot be written ({error.strerror})",
@@ -356,6 +368,59 @@ class Worktree:
         await git(root, "worktree", "add", "--quiet", *anew, *new, str(self.folder), *target)
         if not known or not await self.full_hash(self._tip_ref):
             await self._point(self._tip_ref, await self.head())
+
+    async def _set_right(self) -> None:
+        """Undo what a run did to the files by which git finds this worktree, and to its locks.
+
+        A git of the person has a moment to give its locks back.
+        """
+        own = self._linked()
+        waited = 0.0
+        while locks := self._locks(own):
+            if waited >= LOCK_S:
+                for one in locks:
+                    one.unlink(missing_ok=True)
+                return
+            await asyncio.sleep(LOOK_S)
+            waited += LOOK_S
+
+    def _linked(self) -> Path | None:
+        """Where git keeps what it knows of this worktree, to which its link leads again.
+
+        What a run put in the link's place is set aside, in the repository's store.
+        """
+        if self.folder.is_symlink():
+            # Whatever lies behind it is none of ours; the folder is made anew.
+            self.folder.unlink()
+        own = self._own_store()
+        if own is None:
+            return None
+        link = self.folder / ".git"
+        if os.path.lexists(link) and not _leads_to(link, own):
+            place = self.repository.store / BRANCH / ASIDE
+            place.mkdir(parents=True, exist_ok=True)
+            taken = len([*place.iterdir()])
+            link.rename(place / f"{self.skill}-{taken + 1}")
+        if self.folder.is_dir() and not os.path.lexists(link):
+            link.write_text(f"gitdir: {own}\n", encoding="utf-8", errors="surrogateescape")
+        return own
+
+    def _locks(self, own: Path | None) -> list[Path]:
+        """Locks of its index, its HEAD, its branch and our refs."""
+        store = self.repository.store
+        found = [store / f"{self._branch_ref}.lock", *(store / REFS).rglob("*.lock")]
+        found += [] if own is None else own.glob("*.lock")
+        return [one for one in found if one.is_file()]
+
+    def _own_store(self) -> Path | None:
+        """Where git keeps what it knows of this worktree; None before it knows it."""
+        wanted = str(self.folder / ".git")
+        for one in sorted((self.repository.store / "worktrees").glob("*/gitdir")):
+            with suppress(OSError, ValueError):
+                text = one.read_text(encoding="utf-8", errors="surrogateescape").strip()
+                if str((one.parent / text).absolute()) == wanted:
+                    return one.parent
+        return None
 
     async def _open_again(self) -> None:
         # A revert would undo a resolved conflict, a commit forget what was merged.
@@ -432,7 +497,12 @@ class Worktree:
         """The whole hash of a commit; empty where there is none."""
         try:
             output = await git(
-                folder or self.folder, "rev-parse", "--quiet", "--verify", f"{short}^{{commit}}"
+                folder or self.folder,
+                "rev-parse",
+                "--quiet",
+                "--verify",
+                "--end-of-options",
+                f"{short}^{{commit}}",
             )
         except GitError:
             return ""
@@ -538,7 +608,9 @@ class Worktree:
             place += 1
 
     async def _tree_of(self, commit: str) -> str:
-        output = await git(self.folder, "rev-parse", "--verify", f"{commit}^{{tree}}")
+        output = await git(
+            self.folder, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}"
+        )
         return output.decode().strip()
 
     async def _tree(self, paths: Sequence[str], index: Path) -> str:
@@ -597,6 +669,15 @@ class Worktree:
                 parent.rmdir()
         except OSError:
             return
+
+
+def _leads_to(link: Path, store: Path) -> bool:
+    """True for the file by which git finds the store of a worktree."""
+    if link.is_symlink() or not link.is_file():
+        return False
+    text = link.read_text(encoding="utf-8", errors="surrogateescape")
+    named = text.removeprefix("gitdir: ").strip()
+    return text != named and (link.parent / named).resolve() == store.resolve()
 
 
 def _listed(paths: Sequence[str]) -> bytes:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from service_tui.app.address import AddressError, check_url
 from service_tui.app.collecting import collect_from_now
 from service_tui.app.options import Options
-from service_tui.app.output import OutputError, print_lines, print_text
+from service_tui.app.output import OutputError, print_error, print_lines, print_text
 from service_tui.cli.begin import CannotError, arguments_of, options_of, with_file
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, parser_of
 from service_tui.cli.terminal import is_terminal, prepare_for_keys, read_secret, require_terminal
@@ -134,7 +134,7 @@ def run(
         code = {**_COMMANDS, **(commands or {})}[arguments.command](options, arguments)
         print_lines()
     except (AddressError, CannotError, OutputError) as error:
-        sys.stderr.write(f"service-tui: {error}\n")
+        print_error(f"service-tui: {error}\n")
         return CANNOT
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -142,7 +142,7 @@ def run(
         from service_tui.console.shell import fatal  # noqa: PLC0415
 
         fatal.log_fault(error)
-        sys.stderr.write(f"{fatal.report(error, log_path)}\n")
+        print_error(f"{fatal.report(error, log_path)}\n")
         return BUG
     finally:
         gc.enable()

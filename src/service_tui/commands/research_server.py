@@ -8,14 +8,14 @@ its first answer.
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from service_tui.app.collecting import collect_from_now
 from service_tui.app.options import Options
+from service_tui.app.output import print_error
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.protocol import Answer, Given, serve
 from service_tui.clock import SystemClock
@@ -186,9 +186,7 @@ async def _try(shared: SharedSession) -> None:
         await shared.session()
     except ToolError as error:
         collect_from_now()
-        with suppress(OSError):
-            sys.stderr.write(f"service-tui: {error}\n")
-            sys.stderr.flush()
+        print_error(f"service-tui: {error}\n")
 
 
 def _leave(

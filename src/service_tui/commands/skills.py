@@ -1,17 +1,20 @@
 """`service-tui skills`: list, install, check, new, run; on the command line, without a desk."""
 
 import asyncio
+import codecs
 import os
 import random
 import secrets
 import signal
+import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from service_tui.app.halts import kept_halts
+from service_tui.app.output import OutputError, print_error, print_text
 from service_tui.clock import Clock, SystemClock
 from service_tui.config import INSECURE_VARIABLE, KEY_VARIABLE, TRUE_VALUES, URL_VARIABLE
 from service_tui.desk.agents.stored_leash import StoredLeash
@@ -44,6 +47,7 @@ BY_HAND: Final = "by-hand"
 
 VENUE_VARIABLE: Final = "TRADING_VENUE"
 LOOK_S: Final = 0.05
+PART_BYTES: Final = 64 * 1024
 GRACE_S: Final = 3.0
 """How long a skill may take to end after ctrl+c; then it is killed."""
 
@@ -141,13 +145,45 @@ async def _run(data_dir: Path, slug: str, launch: Launch) -> int:
     clock = SystemClock()
     async with _service(data_dir, slug) as own:
         known = replace(launch, own={**launch.own, **own})
-        process = SkillProcess.start(known, os.environ, (1, 2))
+        said, complained = _Shown(print_text), _Shown(print_error)
+        try:
+            process = SkillProcess.start(known, os.environ, (said.end, complained.end))
+        finally:
+            said.begin()
+            complained.begin()
         try:
             while (code := process.exit_code()) is None:
                 await clock.sleep(LOOK_S)
             return code
         finally:
             await _end(process, clock)
+            said.finish()
+            complained.finish()
+
+
+class _Shown:
+    """Shows what a skill writes at the pipe's `end`: a terminal obeys nothing of it."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._source, self.end = os.pipe()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def begin(self) -> None:
+        """Show from now on; the end is the skill's alone."""
+        os.close(self.end)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Wait a little for the last of it: a stray process may hold the pipe open."""
+        self._thread.join(GRACE_S)
+
+    def _run(self) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        # A reader that is gone ends the pipe, and with it a skill that goes on writing.
+        with open(self._source, "rb", buffering=0) as source, suppress(OutputError):  # noqa: PTH123
+            while part := source.read(PART_BYTES):
+                self._show(decoder.decode(part))
 
 
 async def _end(process: SkillProcess, clock: Clock) -> None:

@@ -50,7 +50,7 @@ from service_tui.console.shell.halt_pages import HaltPages
 from service_tui.console.shell.notifier import Notifier
 from service_tui.console.shell.replay_pages import NOTHING_TO_HALT, ReplayPages
 from service_tui.console.shell.tour_guide import TourGuide
-from service_tui.console.shell.views import SCREENS, Views
+from service_tui.console.shell.views import HOME, SCREENS, Views
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner, LastingCondition, lasting_conditions
 from service_tui.console.widgets.deck import Deck
@@ -301,7 +301,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         self.set_keymap({ident: ",".join(keys) for ident, keys in self._own_keys.moved.items()})
         self.apply_theme(self.desk_state.preferences.get("theme", ""))
         self.show_state()
-        self.front.focus_row(None)
+        self.focus_row(None)
         self.set_interval(TICK_S, self._tick)
         self.call_after_refresh(self._begin)
 
@@ -427,7 +427,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     def focus_front(self) -> None:
         """Focus the rows in front, where nothing has the focus and no dialog lies above."""
         if self.app_focus and len(self.screen_stack) == 1 and self.screen.focused is None:
-            self.front.focus_row(None)
+            self.focus_row(None)
 
     def show_state(self) -> None:
         """Show the newest state in the bars, in the screen in front, and in open dialogs."""
@@ -443,15 +443,18 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         unseen = self._notifier.unseen if self.replay.moment is None else 0
         base.query_one(TopBar).take(state, now, unseen)
         self._show_conditions()
-        front.take(state, now)
+        if not self.has_failed(front):
+            with self.contained():
+                front.take(state, now)
+                base.query_one(KeyBar).show(front, waiting_counts(state, needing))
         self.guide.lead()
-        base.query_one(KeyBar).show(front, waiting_counts(state, needing))
         self._show_in_dialogs(state, now)
 
     def _show_in_dialogs(self, state: DeskState, now: Timestamp) -> None:
         for dialog in self.screen_stack[1:]:
-            if isinstance(dialog, TakesState):
-                dialog.take(state, now)
+            if isinstance(dialog, TakesState) and not self.has_failed(dialog):
+                with self.contained():
+                    dialog.take(state, now)
 
     def _shown_time(self) -> Timestamp:
         """The time of what is shown: of a recorded moment its own."""
@@ -494,6 +497,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             self.show_state()
         else:
             self._notifier.ring(self._live, self._wall_time())
+        self.keep_place()
         if self.housekeeping is not None:
             self.housekeeping(idle=self.is_idle)
 
@@ -520,9 +524,15 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         """End, and keep the layout of the screen in front for the next start."""
         if self.is_running and self.screen_stack and self.screen_stack[0].query(Deck):
             # A call by the loop itself, after a signal, has no active app.
-            with self._context():
+            with self._context(), self.contained():
                 self.keep_view()
+                self.keep_place(is_orderly=True)
         super().exit(result, return_code, message)
+
+    def _end_by_fault(self) -> None:
+        """End, and let the next start open another screen than the one that was in front."""
+        self._sender.give(SetPreference(LAST_SCREEN, HOME), self._live, self._wall_time())
+        super()._end_by_fault()
 
     # -- commands up ------------------------------------------------------------------------
 

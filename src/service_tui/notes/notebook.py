@@ -6,20 +6,25 @@ Source: wire reference, 9.2; failures, F-27. What is ours in a line stands behin
 import hashlib
 import json
 import os
+import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from service_tui.experiments import CAP_DEFAULT, Result, SeriesState, standing
-from service_tui.terms import Direction, ExperimentStatus
+from service_tui.terms import SLUG_PATTERN, Direction, ExperimentStatus
 
 FILE: Final = "autoresearch.jsonl"
 FILE_MAX: Final = 64 * 1024 * 1024
 """Bytes; a larger file is not ours."""
 
 COMMIT_SHORT: Final = 7
+_SLUG: Final = re.compile(SLUG_PATTERN)
 FIGURE_MAX: Final = 1e300
+WHOLE_MAX: Final = 10**13
+"""No number, nor a time in milliseconds before the year 2286, is larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,26 +147,25 @@ class Notes:
             case "config":
                 self._take_config(row)
             case "off":
-                self.off.add(_text(row, "skillSlug"))
+                self.off.add(_slug(row))
             case None:
                 self._take_result(row)
             case other:
                 raise ValueError(f"a line of kind {other}")
 
     def _take_config(self, row: Mapping[str, object]) -> None:
-        skill = _text(row, "skillSlug")
+        skill = _slug(row)
         before = self.config_of(skill)
         segment = 0
         if before is not None:
             segment = before.segment + bool(self.results_of(before))
-        given = row.get("segment")
         config = Config(
             name=_text(row, "name"),
             skill=skill,
             metric_name=_text(row, "metricName"),
             metric_unit=_text(row, "metricUnit", ""),
             direction=Direction(_text(row, "bestDirection", Direction.HIGHER.value)),
-            segment=given if isinstance(given, int) else segment,
+            segment=_whole(row, "segment", segment),
             started_ms=_whole(row, "startedAt", 0),
             cap=_whole(row, "maxExperiments", CAP_DEFAULT),
         )
@@ -195,12 +199,22 @@ def _text(row: Mapping[str, object], name: str, default: str | None = None) -> s
     value = row.get(name, default)
     if not isinstance(value, str):
         raise TypeError(f"{name} is no text")
+    # A half of a letter can be written nowhere: this raises a ValueError.
+    value.encode()
     return value
+
+
+def _slug(row: Mapping[str, object]) -> str:
+    """The slug of a skill: it names files and branches."""
+    slug = _text(row, "skillSlug")
+    if _SLUG.fullmatch(slug) is None:
+        raise ValueError("skillSlug is no slug")
+    return slug
 
 
 def _whole(row: Mapping[str, object], name: str, default: int | None = None) -> int:
     value = row.get(name, default)
-    if not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= WHOLE_MAX:
         raise TypeError(f"{name} is no whole number")
     return value
 
@@ -208,8 +222,11 @@ def _whole(row: Mapping[str, object], name: str, default: int | None = None) -> 
 def _figure(value: object) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > FIGURE_MAX:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("a figure is no number")
+    # Not the other way round: no comparison holds of what is not a number.
+    if not abs(value) <= FIGURE_MAX:
+        raise ValueError("a figure is not finite")
     return float(value)
 
 
@@ -235,7 +252,11 @@ def read(path: Path, bytes_max: int = FILE_MAX) -> Notes:
     """
     notes = Notes()
     try:
-        if path.stat().st_size > bytes_max:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            # A pipe in its place would never end.
+            raise OSError(f"{path} is no file")
+        if found.st_size > bytes_max:
             raise OSError(f"{path} is larger than {bytes_max} bytes")
         raw = path.read_bytes()
     except FileNotFoundError:

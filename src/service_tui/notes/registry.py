@@ -14,6 +14,11 @@ from service_tui.plain_files import read_plain
 FOLDER: Final = "autoresearch"
 ENTRIES_MAX: Final = 64
 ENTRY_BYTES_MAX: Final = 256 * 1024
+WHOLE_MAX: Final = 2**31
+"""No process and no exit status has a larger number."""
+
+SECONDS_MAX: Final = 1e10
+"""Seconds since 1970 until the year 2286."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +87,59 @@ def read(path: Path) -> RegistryEntry | None:
 
 def _entry_of(fields: Mapping[str, object]) -> RegistryEntry:
     live = fields.get("live")
-    plain: dict[str, object] = {
-        name: value for name, value in fields.items() if name in RegistryEntry.__slots__
-    }
-    plain["live"] = _live_of(live) if isinstance(live, dict) else None  # pyright: ignore[reportUnknownArgumentType]
-    entry = RegistryEntry(**plain)  # pyright: ignore[reportArgumentType]
-    if not isinstance(entry.repository, str) or not isinstance(entry.pid, int):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError("no entry")
-    return entry
+    return RegistryEntry(
+        repository=_text(fields, "repository", None),
+        agent_id=_text(fields, "agent_id"),
+        pid=_whole(fields, "pid"),
+        skill=_text(fields, "skill"),
+        allows_shell=fields.get("allows_shell") is True,
+        warning=_text(fields, "warning"),
+        live=_live_of({str(name): one for name, one in live.items()})  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if isinstance(live, dict)
+        else None,
+    )
 
 
 def _live_of(fields: Mapping[str, object]) -> Live:
-    plain = {str(name): value for name, value in fields.items() if name in Live.__slots__}
-    live = Live(**plain)  # pyright: ignore[reportArgumentType]
-    if not isinstance(live.tail, str) or not isinstance(live.started_at, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError("no run")
-    return live
+    status = fields.get("exit_code")
+    return Live(
+        command=_text(fields, "command", None),
+        started_at=_figure(fields, "started_at", None),
+        deadline_s=_figure(fields, "deadline_s", None),
+        tail=_text(fields, "tail"),
+        ended_at=_figure(fields, "ended_at"),
+        exit_code=None if status is None else _whole(fields, "exit_code"),
+        timed_out=fields.get("timed_out") is True,
+    )
+
+
+def _text(fields: Mapping[str, object], name: str, default: str | None = "") -> str:
+    value = fields.get(name, default)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is no text")
+    return value
+
+
+def _whole(fields: Mapping[str, object], name: str) -> int:
+    value = fields.get(name, 0)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > WHOLE_MAX:
+        raise TypeError(f"{name} is no whole number")
+    return value
+
+
+def _figure(fields: Mapping[str, object], name: str, default: float | None = 0.0) -> float:
+    value = fields.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} is no number")
+    # No comparison holds of what is not a number.
+    if not 0 <= value <= SECONDS_MAX:
+        raise ValueError(f"{name} is not finite")
+    return float(value)
 
 
 def is_alive(pid: int) -> bool:
     """True if a process runs."""
-    if pid <= 0:
+    if not 0 < pid <= WHOLE_MAX:
         return False
     try:
         os.kill(pid, 0)

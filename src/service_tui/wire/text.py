@@ -24,6 +24,13 @@ _SIMPLE: Final = re.compile(
 )
 """Common letters without any mark; text of these that is printable need not be looked at singly."""
 
+_JSON: Final = ("{", "[")
+_OBEYED: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Controls, marks of direction, and letters without width: all that a terminal obeys or hides."""
+
 _UNWANTED: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _STACKED: Final = re.compile(r"[\u1160-\u11ff\ud7b0-\ud7ff]")
 """Letters that take no cell of their own: parts of Hangul syllables."""
@@ -56,6 +63,22 @@ def harmless(text: str) -> str:
     if text.isprintable() and _SIMPLE.match(text):
         return text
     return prose(text, limit=max(1, len(text)))
+
+
+def on_terminal(text: str) -> str:
+    """A text of several lines as a terminal may get it: nothing in it is obeyed, only shown.
+
+    Line breaks and tabs stay. Of JSON, whose values are for programs, what is taken out of other
+    text stays as an escape.
+    """
+    if text.startswith(_JSON):
+        return _OBEYED.sub(lambda found: _escaped(found.group()), text)
+    return _OBEYED.sub("", _bare(text))
+
+
+def _escaped(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
 
 
 def has_controls(text: str) -> bool:

@@ -6,36 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from kit.desk.offline import Asked, Offline
+from kit.desk.offline import Offline
 from kit.samples.desk import sample_state
 from kit.samples.research import session_of
-from service_tui.client.errors import Called, PlanRequiredError, RefusalReason, UnreachableError
+from kit.terminal.research import git, new_repository
+from service_tui.client.errors import Called
 from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.research import (
     EndSession,
     ResetSession,
-    RunBacktest,
     ShowDiff,
     StartSession,
 )
 from service_tui.desk.research.handlers import (
-    PLAN_TEXT,
-    run_backtest,
     show_diff,
     start_session,
     turn_session,
 )
 from service_tui.desk.slices.research import (
-    BacktestRequested,
-    BacktestSeen,
     DiffView,
     ResearchSeen,
     Source,
 )
 from service_tui.desk.slices.topics import Topic
-from service_tui.terms import Direction, Venue
-from service_tui.wire.endpoints.research import BACKTEST
-from service_tui.wire.research import BacktestRequest
+from service_tui.terms import Direction
 
 CALLED = Called("POST", "/x")
 
@@ -123,91 +117,35 @@ async def test_a_session_is_turned_off_or_reset_where_its_repository_is(
 # -- diffs --------------------------------------------------------------------------------------
 
 
-async def test_the_git_of_a_diff_gets_the_persons_configuration_and_no_secret(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    secrets = ("SERVICE_API_KEY", "SERVICE_TUI_DATABASE", "CLOUD_TOKEN", "GIT_SSH_COMMAND")
-    kept = {
-        "HOME": "/home/ann", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory",
-        "GIT_CONFIG_VALUE_0": "/its/repo",
-    }  # fmt: skip
-    for name, value in {**kept, **dict.fromkeys(secrets, "secret")}.items():
-        monkeypatch.setenv(name, value)
-    programs, on = Programs(0, "+ one\n"), desk(repository="/its/repo")
-    key = on.state.research.sessions[0].key
-    await show_diff(ShowDiff(key, "abc1"), on.ports, programs.run)
-    (environment,) = programs.environments
-    assert environment.items() >= kept.items()
-    assert "secret" not in environment.values()
-
-
-async def test_a_diff_is_that_of_its_commit_and_runs_nothing_of_the_repository() -> None:
-    programs, on = Programs(0, "+ one\n"), desk(repository="/its/repo")
-    key = on.state.research.sessions[0].key
-    await show_diff(ShowDiff(key, "abc1"), on.ports, programs.run)
-    assert programs.ran == [(
-        *("git", "-c", "core.hooksPath=/dev/null", "-C", "/its/repo", "show", "--no-color"),
-        *("--no-ext-diff", "--no-textconv", "--stat", "--patch", "abc1", "--"),
-    )]  # fmt: skip
+@pytest.mark.process
+async def test_a_diff_is_that_of_its_commit(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    on = desk(repository=str(folder))
+    key, commit = on.state.research.sessions[0].key, git(folder, "rev-parse", "--short", "HEAD")
+    await show_diff(ShowDiff(key, commit), on.ports)
     (fact,) = on.facts
     assert isinstance(fact, Changed)
     assert isinstance(fact.row, DiffView)
-    assert (fact.row.key, fact.row.commit, fact.row.problem) == (key, "abc1", "")
-    assert fact.row.text.strip() == "+ one"
+    assert (fact.row.key, fact.row.commit, fact.row.problem) == (key, commit, "")
+    assert "the skill" in fact.row.text
+    assert "+MIN_EDGE = 0.05" in fact.row.text
 
 
-async def test_a_diff_that_cannot_be_read_says_why() -> None:
-    on = desk(repository="/its/repo")
+@pytest.mark.process
+async def test_a_diff_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    on = desk(repository=str(folder))
     key = on.state.research.sessions[0].key
-    programs = Programs(128, "fatal: bad object\nmore")
-    await show_diff(ShowDiff(key, "abc1"), on.ports, programs.run)
-    programs = Programs(128, "")
-    await show_diff(ShowDiff(key, "abc2"), on.ports, programs.run)
-    await show_diff(ShowDiff("nobody", "abc3"), on.ports, programs.run)
-    await show_diff(ShowDiff(key, ""), on.ports, programs.run)
+    for commit in ("abc1", f"--output={tmp_path / 'written'}", "HEAD"):
+        await show_diff(ShowDiff(key, commit), on.ports)
+    await show_diff(ShowDiff("nobody", "abc3"), on.ports)
+    await show_diff(ShowDiff(key, ""), on.ports)
+    no_hash = "the name of its commit is no hash"
     assert on.facts == [
-        Changed(DiffView(key, "abc1", problem="fatal: bad object")),
-        Changed(DiffView(key, "abc2", problem="no git output")),
+        Changed(DiffView(key, "abc1", problem="fatal: bad revision 'abc1'")),
+        Changed(DiffView(key, f"--output={tmp_path / 'written'}", problem=no_hash)),
+        Changed(DiffView(key, "HEAD", problem=no_hash)),
         Changed(DiffView("nobody", "abc3", problem="repository not on this machine")),
         Removed(DiffView),
     ]
-
-
-# -- backtests ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("venue", "asked"), [(Venue.SIM, Venue.SIM), (Venue.EVM, Venue.EVM), (Venue.SOL, Venue.SIM)]
-)
-async def test_a_backtest_asks_for_its_skill_its_days_and_its_thresholds(
-    venue: Venue, asked: Venue
-) -> None:
-    on = desk()
-    on.answers[BACKTEST] = UnreachableError("no connection", CALLED)
-    order = RunBacktest(4, "gauge", (("edge", 0.1),), 3, venue, (("edge", (0.1, 0.2)),))
-    await run_backtest(order, on.ports)
-    body = BacktestRequest(
-        skill_slug="gauge", config={"edge": 0.1}, days=3, venue=asked, sweep={"edge": (0.1, 0.2)}
-    )
-    assert on.asked == [Asked(BACKTEST, body=body)]
-    problem = "no connection (POST /x)"
-    assert on.facts == [BacktestRequested(4), BacktestSeen(4, None, problem)]
-
-
-@pytest.mark.parametrize(
-    ("fix", "problem"), [("upgrade", f"{PLAN_TEXT}; upgrade"), ("", PLAN_TEXT)]
-)
-async def test_a_backtest_without_its_plan_names_the_plan(fix: str, problem: str) -> None:
-    on = desk()
-    on.answers[BACKTEST] = PlanRequiredError(RefusalReason("no", fix), CALLED, status=403)
-    await run_backtest(RunBacktest(4, "gauge"), on.ports)
-    assert on.facts[-1] == BacktestSeen(4, None, problem)
-    assert on.asked[0].body.sweep is None  # type: ignore[union-attr]
-
-
-async def test_thresholds_that_are_none_are_not_sent() -> None:
-    on = desk()
-    await run_backtest(RunBacktest(4, "gauge", days=99), on.ports)
-    assert on.asked == []
-    problem = "invalid thresholds: enter signal names and figures"
-    assert on.facts[-1] == BacktestSeen(4, None, problem)
+    assert not (tmp_path / "written").exists()

@@ -35,8 +35,8 @@ FOREIGN: dict[str, tuple[tuple[str, ...], str]] = {
         "trigger 'sly' is not ours",
     ),
     "a view": (("CREATE VIEW sly AS SELECT 1",), "view 'sly' is not ours"),
-    "a virtual table": (("CREATE VIRTUAL TABLE sly USING fts5(a)",), "table 'sly?]52;c;QUJD?' is not ours"),
-    "a table": (("CREATE TABLE sly (a)",), "table 'sly?]52;c;QUJD?' is not ours"),
+    "a virtual table": (("CREATE VIRTUAL TABLE sly USING fts5(a)",), "table 'sly' is not ours"),
+    "a table": (("CREATE TABLE sly (a)",), "table 'sly' is not ours"),
     "a number of its own": (
         ("CREATE TABLE sly (a INTEGER PRIMARY KEY AUTOINCREMENT)",), "is not ours",
     ),

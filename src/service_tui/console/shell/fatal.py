@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Iterator
-from traceback import extract_tb
+from traceback import extract_tb, walk_tb
 from typing import Final
 
+from textual.dom import DOMNode
 from textual.worker import WorkerFailed
 
 log = logging.getLogger(__name__)
@@ -52,6 +53,15 @@ def places(error: BaseException, frames_max: int = FRAMES_MAX) -> list[str]:
 def log_fault(error: BaseException) -> None:
     """Write the whole traceback to the log, without values."""
     log.critical("fault:\n%s", "\n".join(places(error, frames_max=200)))
+
+
+def nodes_passed(error: BaseException) -> Iterator[DOMNode]:
+    """The widgets and screens in whose methods the fault was, the innermost first."""
+    for link in _chain(error):
+        for frame, _ in reversed([*walk_tb(link.__traceback__)]):
+            node: object = frame.f_locals.get("self")
+            if isinstance(node, DOMNode):
+                yield node
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

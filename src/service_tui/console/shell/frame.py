@@ -12,6 +12,7 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.geometry import Size
+from textual.message import Message
 from textual.notifications import Notification, Notify, SeverityLevel
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -115,6 +116,15 @@ class Base(Covered[object]):
         app: object = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
         if isinstance(app, FramedApp):
             app.focus_front()
+
+    async def _dispatch_message(self, message: Message) -> None:
+        """Handle a message; a fault of a part of the screen closes that part, not this screen."""
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            app: object = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
+            if not (isinstance(app, FramedApp) and app.contain(error)):
+                raise
 
 
 class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
@@ -367,8 +377,23 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
         del renderables
         self._end_by_fault()
 
+    def contain(self, error: Exception) -> bool:
+        """Close what failed and go on; False where the console cannot go on. Here it never can."""
+        del error
+        return False
+
+    async def _dispatch_message(self, message: Message) -> None:
+        """Handle a message; after an exception that is not contained the app's loop ends."""
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            if not self.contain(error):
+                raise
+
     def _handle_exception(self, error: Exception) -> None:
-        """Any uncaught exception: log its places, end, and print one page."""
+        """Any uncaught exception: close what failed, or log its places, end, and print one page."""
+        if self.contain(error):
+            return
         fatal.log_fault(error)
         super()._handle_exception(error)
 

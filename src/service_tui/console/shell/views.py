@@ -2,7 +2,8 @@
 
 import asyncio
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Final, cast
@@ -10,16 +11,19 @@ from typing import Any, ClassVar, Final, cast
 from textual import on
 from textual.app import ComposeResult
 from textual.command import CommandList, CommandPalette, Provider
+from textual.dom import DOMNode
 from textual.errors import NoWidget
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.timer import Timer, TimerCallback
 from textual.widget import Widget
 
-from service_tui.console.keys import KeyBinding, action_name
+from service_tui.console.keys import KEYS, KeyBinding, action_name, cap
 from service_tui.console.messages import GoTo, HelpRequested, KeyChosen
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.parts.view_memory import LAST_SCREEN
-from service_tui.console.shell.frame import FramedApp, TooSmall
+from service_tui.console.shell import fatal
+from service_tui.console.shell.frame import Base, FramedApp, TooSmall
 from service_tui.console.theme import Themes
 from service_tui.console.widgets.banner import Banner
 from service_tui.console.widgets.deck import Deck
@@ -34,6 +38,21 @@ from service_tui.units import Timestamp
 
 VIEWS_MAX: Final = 50
 """Longest history: as far back as a person remembers."""
+
+HOME: Final = "attention"
+"""The screen that comes instead of one that failed. Where it fails itself, the console ends."""
+
+SETTLED_S: Final = 3.0
+"""A screen that was in front for so long opens at the next start, also after a hard end."""
+
+FAULTS_MAX: Final = 5
+FAULTS_WITHIN_S: Final = 10.0
+"""More closed screens and dialogs than these in that time are no fault of one screen."""
+
+FAILED: Final = "{title} failed and was closed: open it again with {key}; details in the log"
+DIALOG_FAILED: Final = (
+    "a dialog failed and was closed: see orders (9) for what was sent; details in the log"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +109,16 @@ SCREENS: Final = {
     "approvals": ("service_tui.console.screens.approvals.screen", "ApprovalsScreen"),
 }
 """Module and class of each screen; imported at its first visit."""
+
+
+def _part_of(node: DOMNode) -> NumberedView | Screen[object] | None:
+    """What can be closed alone of what holds a widget: its screen of ours, or a dialog."""
+    for one in node.ancestors_with_self:
+        if isinstance(one, NumberedView):
+            return one
+        if isinstance(one, Screen) and not isinstance(one, Base):
+            return cast("Screen[object]", one)
+    return None
 
 
 def provider_named(name: str) -> type[Provider]:
@@ -157,12 +186,15 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
         self._program = program
         self._trail = Trail((View(first),))
         self._switching = asyncio.Lock()
+        self._failed: list[NumberedView | Screen[object]] = []
+        self._faults: list[float] = []
+        self._in_front_since = 0.0
 
     def compose(self) -> ComposeResult:
         """Top bar, banner, screens, key bar."""
         yield TopBar()
         yield Banner()
-        yield Deck(self._made(self._trail.front.screen))
+        yield Deck(self._first_made(self._trail.front.screen))
         yield KeyBar()
         yield TooSmall()
 
@@ -184,14 +216,114 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
         """
         raise NotImplementedError
 
-    def keep_view(self, next_screen: str = "") -> None:
-        """Keep the layout of the screen in front, and which screen is, for the next start."""
-        kept = self.front.view_to_keep()
+    def keep_view(self) -> None:
+        """Keep the layout of the screen in front for the next start."""
+        kept = None if self.has_failed(self.front) else self.front.view_to_keep()
         if kept is not None:
             self.give(kept)
-        name = next_screen or self.front.name_in_keys
-        if self.desk_state.preferences.get(LAST_SCREEN) != name:
-            self.give(SetPreference(LAST_SCREEN, name))
+
+    def keep_place(self, *, is_orderly: bool = False) -> None:
+        """Keep which screen is in front for the next start.
+
+        Before it has been in front for a while, the next start opens another: it may end the
+        console.
+
+        Args:
+            is_orderly: the console ends as the person wants, which no screen has prevented.
+        """
+        name, kept = self.front.name_in_keys, self.desk_state.preferences.get(LAST_SCREEN, "")
+        if self.has_failed(self.front):
+            wanted = HOME
+        elif is_orderly or asyncio.get_running_loop().time() - self._in_front_since >= SETTLED_S:
+            wanted = name
+        else:
+            wanted = HOME if kept == name else kept
+        if wanted != kept:
+            self.give(SetPreference(LAST_SCREEN, wanted))
+
+    # -- faults -----------------------------------------------------------------------------
+
+    def has_failed(self, part: NumberedView | Screen[object]) -> bool:
+        """True for a screen or a dialog that failed and is about to be closed."""
+        return part in self._failed
+
+    def contain(self, error: Exception) -> bool:
+        """Close the screen or the dialog that failed.
+
+        Returns:
+            False where the fault is of neither, where HOME itself failed, or where faults come
+            faster than a person opens screens: then the console cannot go on.
+        """
+        if not self.is_running or not self.screen_stack:
+            return False
+        part = next((one for node in fatal.nodes_passed(error) if (one := _part_of(node))), None)
+        if part is None or (isinstance(part, NumberedView) and part.name_in_keys == HOME):
+            return False
+        if not self._is_shown(part):
+            # An echo: what was closed handles its last messages.
+            fatal.log_fault(error)
+            return True
+        now = asyncio.get_running_loop().time()
+        recent = [at for at in self._faults if now - at < FAULTS_WITHIN_S]
+        if len(recent) >= FAULTS_MAX:
+            return False
+        self._faults = [*recent, now]
+        fatal.log_fault(error)
+        self._failed.append(part)
+        self.call_later(self._close, part)
+        return True
+
+    @contextmanager
+    def contained(self) -> Generator[None]:
+        """Ask something of a screen or a dialog; one that fails is closed, and the rest goes on."""
+        try:
+            yield
+        except Exception as error:
+            if not self.contain(error):
+                raise
+
+    def focus_row(self, row: str | None) -> None:
+        """Put the cursor on a row of the screen in front, unless that has failed."""
+        if not self.has_failed(self.front):
+            with self.contained():
+                self.front.focus_row(row)
+
+    def _is_shown(self, part: NumberedView | Screen[object]) -> bool:
+        if part in self._failed:
+            return False
+        if isinstance(part, NumberedView):
+            return part is self.front or part is self.deck.visited(part.name_in_keys)
+        return part in self.screen_stack
+
+    async def _close(self, part: NumberedView | Screen[object]) -> None:
+        """Close what failed; the console goes on with what lies below."""
+        if isinstance(part, NumberedView):
+            async with self._switching:
+                if part is self.front:
+                    home = self.deck.visited(HOME) or self._made(HOME)
+                    self._trail = self._trail.go(View(HOME))
+                else:
+                    home = self.front
+                await self.deck.drop(part, home)
+            self._failed.remove(part)
+            self._tell_failed(part.name_in_keys, part.title)
+            self._came_in_front()
+            self.show_state()
+            self.focus_row(None)
+            return
+        while part in self.screen_stack:
+            # What it had opened goes with it: nothing would take an answer.
+            await self.pop_screen()
+        self._failed.remove(part)
+        self.show_toast(DIALOG_FAILED, "bad", "fault")
+
+    def _tell_failed(self, name: str, title: str) -> None:
+        key = next((one for one in KEYS if one.action == f"go('{name}')"), None)
+        text = FAILED.format(title=title, key="its key" if key is None else cap(key.ident))
+        self.show_toast(text, "bad", "fault")
+
+    def _came_in_front(self) -> None:
+        self._in_front_since = asyncio.get_running_loop().time()
 
     def show_state(self) -> None:
         """Show the newest state; implemented by the app."""
@@ -306,14 +438,35 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
 
     async def _bring(self, trail: Trail) -> None:
         async with self._switching:
-            self.keep_view(trail.front.screen)
-            self._trail = trail
+            self.keep_view()
             view, deck = trail.front, self.deck
-            screen = deck.visited(view.screen) or self._made(view.screen)
+            screen = deck.visited(view.screen)
+            if screen is None:
+                try:
+                    screen = self._made(view.screen)
+                except Exception as error:  # noqa: BLE001  (whatever it is: the others go on)
+                    fatal.log_fault(error)
+                    self._tell_failed(view.screen, view.screen)
+                    return
+            self._trail = trail
+            self._came_in_front()
             if await deck.bring(screen):
                 self.arrange()
             self.show_state()
-            screen.focus_row(view.row)
+            self.focus_row(view.row)
+
+    def _first_made(self, name: str) -> NumberedView:
+        """The first screen, or HOME where it cannot be made."""
+        self._came_in_front()
+        try:
+            return self._made(name)
+        except Exception as error:
+            if name == HOME:
+                raise
+            fatal.log_fault(error)
+            self._trail = Trail((View(HOME),))
+            self._tell_failed(name, name)
+            return self._made(HOME)
 
     def _made(self, name: str) -> NumberedView:
         module, kind = SCREENS[name]

@@ -44,3 +44,15 @@ class Deck(Container):
         self.front = screen
         screen.display = True
         return self._sizes.get(screen.name_in_keys, self.size) != self.size
+
+    async def drop(self, screen: NumberedView, instead: NumberedView) -> None:
+        """Remove a screen that failed; nothing is asked of it. `instead` comes for it in front."""
+        self._sizes.pop(screen.name_in_keys, None)
+        if screen is self.front:
+            screen.display = False
+            if instead.parent is None:
+                await self.mount(instead)
+            self.front = instead
+            instead.display = True
+        if screen.parent is not None:
+            await screen.remove()

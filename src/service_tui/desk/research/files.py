@@ -73,7 +73,8 @@ class FileWatch:
 def _stamp(path: Path) -> Stamp | None:
     try:
         stat = path.stat()
-    except OSError:
+    except (OSError, ValueError):
+        # A path with a zero byte is none.
         return None
     return stat.st_mtime_ns, stat.st_size
 
@@ -81,5 +82,5 @@ def _stamp(path: Path) -> Stamp | None:
 def _read(path: Path) -> notebook.Notes:
     try:
         return notebook.read(path)
-    except OSError:
+    except (OSError, ValueError):
         return notebook.Notes()

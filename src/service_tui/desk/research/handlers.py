@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -30,6 +31,13 @@ from service_tui.wire.text import line, prose
 
 WITHIN_S: Final = 60.0
 DIFF_MAX: Final = 200_000
+COMMIT: Final = re.compile(r"[0-9a-f]{4,64}")
+"""The whole hash of a commit, or its beginning; any other name could be an option of git's."""
+
+SHOWN: Final = (
+    "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-notes",
+    "--format=medium", "--submodule=short", "--ignore-submodules=dirty", "--stat", "--patch",
+)  # fmt: skip
 PLAN_TEXT: Final = "autoresearch needs the Pro plan"
 
 
@@ -135,7 +143,7 @@ async def _run_own(arguments: tuple[str, ...], ports: Ports, run: RunProgram) ->
     )
 
 
-async def show_diff(order: ShowDiff, ports: Ports, run: RunProgram = run_program) -> None:
+async def show_diff(order: ShowDiff, ports: Ports) -> None:
     """Read what a commit changed; an empty commit closes it."""
     if not order.commit:
         ports.emit(Removed(DiffView))
@@ -145,15 +153,26 @@ async def show_diff(order: ShowDiff, ports: Ports, run: RunProgram = run_program
         problem = "repository not on this machine"
         ports.emit(Changed(DiffView(order.key, order.commit, problem=problem)))
         return
-    git = ("git", "-c", "core.hooksPath=/dev/null", "-C", session.repository)
-    show = ("show", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
-    code, output = await run((*git, *show, order.commit, "--"), inherited_by_git(os.environ))
-    text = prose(output, limit=DIFF_MAX)
-    view = DiffView(order.key, order.commit, text=text if not code else "")
-    if code:
-        problem = line(next(iter(output.splitlines()), "no git output"), limit=400)
-        view = DiffView(order.key, order.commit, problem=problem)
+    view = await _diff(order, session.repository)
     ports.emit(Changed(view))
+
+
+async def _diff(order: ShowDiff, repository: str) -> DiffView:
+    from service_tui import pinned_git  # noqa: PLC0415 - not at first
+
+    if not COMMIT.fullmatch(order.commit):
+        return DiffView(order.key, order.commit, problem="the name of its commit is no hash")
+    try:
+        called = await pinned_git.call(
+            repository, "show", *SHOWN, "--end-of-options", order.commit, "--", output_max=DIFF_MAX
+        )
+    except (OSError, ValueError) as error:
+        return DiffView(order.key, order.commit, problem=f"git cannot be started ({error})")
+    if called.code:
+        first = next(iter(called.wrong.splitlines()), "no git output")
+        return DiffView(order.key, order.commit, problem=line(first, limit=400))
+    text = prose(called.output.decode(errors="replace"), limit=DIFF_MAX)
+    return DiffView(order.key, order.commit, text=text)
 
 
 HANDLERS: Final[Handlers] = {
