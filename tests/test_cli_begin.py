@@ -145,6 +145,21 @@ def test_every_command_is_for_the_service_that_was_named(
             begin.options(*words, "--profile", "nope")
 
 
+def test_a_halt_passes_over_what_is_wrong_in_the_file_and_names_it(
+    begin: Start, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin.file = replace(begin.file, problem="config.toml: line 2: no setting is called sed")
+    assert begin.options("halt").url is None
+    assert "line 2: no setting is called sed. Passed over for a halt" in capsys.readouterr().err
+    begin.file = replace(begin.file, problem="")
+    assert begin.says(profile="gone").options("halt").url is None
+    assert "no profile 'gone' (stored: far, near). Passed over" in capsys.readouterr().err
+    monkeypatch.setenv("SERVICE_TUI_LOG_LEVEL", "loud")
+    assert begin.options("halt").data_dir == begin.environment.data_dir
+    with pytest.raises(CannotError, match="Nothing was halted: name the service with --url"):
+        begin.options("halt", "--profile", "gone")
+
+
 def test_another_service_has_a_folder_of_its_own(begin: Start) -> None:
     options = begin.options("--url", HERE)
 

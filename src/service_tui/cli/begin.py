@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from service_tui.app.address import check_url, folder_of
+from service_tui.app.address import AddressError, check_url, folder_of
 from service_tui.app.options import Options
-from service_tui.app.output import print_lines
+from service_tui.app.output import print_error, print_lines
 from service_tui.cli.parser import LOG_FILE, ORDERS, USAGE_ERROR, check, parse, parser_of
 from service_tui.config import (
     DATA_VARIABLE,
@@ -61,6 +61,10 @@ ADDRESSED: Final = frozenset({"url", "profile", KEY, "data_dir", "allow_insecure
 """Settings that depend on others, or are read into the environment."""
 
 
+HALT: Final = "halt"
+NAME_IT: Final = "name the service with --url, or none for the one of this directory"
+
+
 class CannotError(Exception):
     """The request cannot be met; one plain sentence."""
 
@@ -89,14 +93,26 @@ def arguments_of(
     except SystemExit:
         print_lines()
         raise
-    if file.problem:
+    is_halt = arguments.command == HALT
+    if file.problem and is_halt:
+        _pass_over(file.problem)
+        file = ConfigFile(file.path)
+    elif file.problem:
         parser.exit(USAGE_ERROR, f"service-tui: {file.problem}\n")
     check(parser, arguments)
     try:
         _settle(arguments, environment, file)
     except SettingError as error:
-        parser.exit(USAGE_ERROR, f"service-tui: {error}\n")
+        if not is_halt:
+            parser.exit(USAGE_ERROR, f"service-tui: {error}\n")
+        _pass_over(str(error))
+        arguments.config_file = ConfigFile(file.path)
     return arguments
+
+
+def _pass_over(problem: str) -> None:
+    """Name what is wrong and go on: a halt is carried out whatever else is broken."""
+    print_error(f"service-tui: {problem}. Passed over for a halt\n")
 
 
 def _settle(arguments: argparse.Namespace, environment: Environment, file: ConfigFile) -> None:
@@ -130,7 +146,18 @@ def _settle(arguments: argparse.Namespace, environment: Environment, file: Confi
 def options_of(arguments: argparse.Namespace, environment: Environment) -> Options:
     """Build the start options: flags first, then the environment, then stored profiles."""
     base = arguments.data_dir or environment.data_dir
-    url, key = _service(arguments, environment)
+    is_named = arguments.url is not None or arguments.profile is not None
+    try:
+        url, key = _service(arguments, environment)
+    except (AddressError, CannotError) as error:
+        if arguments.command != HALT:
+            raise
+        if is_named:
+            raise CannotError(f"{error}. Nothing was halted: {NAME_IT}") from error
+        # ours: a service that a file or a variable names, and that cannot be found: the desk of
+        # this directory is halted at least.
+        _pass_over(str(error))
+        url, key = None, None
     if url is not None and arguments.command in OPENS:
         _check_proxy(url)
     if environment.wallet_key:
