@@ -65,8 +65,13 @@ _LATIN: Final = str.maketrans(
     "\u0399\u03b9\u039a\u03ba\u039c\u039d\u03bd\u039f\u03bf\u03a1\u03c1\u03a4\u03c4\u03a5\u03c5\u03a7\u03c7"
     "\u03c9\u03f2\u03f3\u0578\u0585\u057d\u0570",
     "AaBbEeKkMmHhOoPpCcTtYyXxIiJjSsdhlqwgaAaBbEeZHnIiKkMNvOoPpTtYuXxwcjnouh",
+) | str.maketrans(
+    "\u1d00\u0299\u1d04\u1d05\u1d07\ua730\u0262\u029c\u026a\u1d0a\u1d0b\u029f\u1d0d\u0274\u1d0f\u1d18"
+    "\u0280\ua731\u1d1b\u1d1c\u1d20\u1d21\u028f\u1d22\u0138\u212e\u04bd\u0475\u0433",
+    "abcdefghijklmnoprstuvwyzkeevr",
+    "\u115f\u1160\u2800\u3164\uffa0",
 )
-"""Letters of Cyrillic, Greek and Armenian that pass for a Latin one.
+"""Letters of Cyrillic, Greek and Armenian that pass for a Latin one, and small capitals.
 
 # ours: the alphabets that keyboards have. Unicode's own list has thousands of letters, and is no
 part of Python.

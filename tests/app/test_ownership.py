@@ -6,20 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 import pytest
 
 from kit.desk.faults import broken_disk
 from service_tui.app import ownership
 from service_tui.app.data import open_data
 from service_tui.app.options import Options
-from service_tui.app.ownership import DirectoryOwner, sim_settings
+from service_tui.app.ownership import DirectoryOwner, open_embedded, sim_settings
 from service_tui.app.shared_desk import SharedProcess
-from service_tui.clock import ManualClock
+from service_tui.clock import ManualClock, SystemClock
 from service_tui.commands import worlds
 from service_tui.commands.worlds import CALL_S, Share, places_of
 from service_tui.credentials.keys import DeskKeys
+from service_tui.server.startup import BASE_URL
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.errors import StorageError
+from service_tui.storage.halt_mark import mark_halt
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.roll import Roll
 from service_tui.terms import SIGNAL_TTL_S, Plan
@@ -79,6 +82,26 @@ async def test_a_daily_copy_that_fails_ends_no_desk(
         with broken_disk():
             await owner.back_up()
     assert caplog.records
+
+
+async def test_a_marked_directory_is_halted_before_anybody_reaches_its_service(
+    tmp_path: Path,
+) -> None:
+    clock = SystemClock()
+    mark_halt(tmp_path, clock.now() - 5)
+    async with (
+        open_data(tmp_path, clock) as data,
+        open_embedded(options(tmp_path, seed=7), data.database, clock) as (sim, keys),
+        httpx.AsyncClient(
+            transport=sim.transport,
+            base_url=BASE_URL,
+            headers={"Authorization": f"Bearer {keys.agent}"},
+        ) as agent,
+    ):
+        market = (await agent.get("/api/sdk/markets?limit=1")).json()["markets"][0]["id"]
+        order = {"market_id": market, "side": "yes", "amount": 5}
+        answer = await agent.post("/api/sdk/trade", json=order)
+        assert "halted" in answer.text
 
 
 # -- several worlds in one process -----------------------------------------------------------------

@@ -56,6 +56,17 @@ def test_a_halt_of_a_directory_that_nobody_holds_is_there_at_the_next_start(tmp_
     )
 
 
+def test_a_halt_that_could_be_kept_nowhere_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    folder.chmod(0o777)
+    report = halt_command.halt(options_of(folder))
+    assert not report.is_done
+    assert report.lines[-1] == halt_command.UNKEPT
+    folder.chmod(0o700)
+    assert halt_command.halt(options_of(folder)).lines[-1] != halt_command.UNKEPT
+
+
 @pytest.mark.slow
 async def test_beside_a_holder_its_service_is_halted_and_resumed(tmp_path: Path) -> None:
     options = options_of(tmp_path)

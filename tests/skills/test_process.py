@@ -32,6 +32,7 @@ from service_tui.skills.process import (
     end_tagged,
     environment,
     report_of,
+    rules_of,
     tagged,
 )
 
@@ -374,6 +375,19 @@ found = {
 pathlib.Path("found.new").write_text(json.dumps(found))
 os.rename("found.new", "found")
 """  # noqa: E501
+
+
+def test_a_library_path_with_the_home_in_it_opens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, library = tmp_path / "home", tmp_path / "home" / "library"
+    library.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    launch = Launch("r", tmp_path / "r", tmp_path / "p" / "run.py", (), {})
+    paths = os.pathsep.join((str(home), str(tmp_path), str(library)))
+    read = rules_of(launch, {"PYTHONPATH": paths}).read
+    assert str(library) in read
+    assert not {str(home), str(tmp_path)} & {*read}
 
 
 @needs_landlock

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.app.options import BESIDE
-from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt
-from service_tui.storage.cached_state import read_preferences
+from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt, newest
+from service_tui.storage.cached_state import can_be_read, read_preferences
 from service_tui.storage.halt_mark import marked_at
 from service_tui.units import Timestamp
 
@@ -24,6 +24,15 @@ def kept_halts(data_dir: Path) -> tuple[KeptHalt, ...]:
     times = [marked_at(folder) for folder in (data_dir, *_in(data_dir, f"{BESIDE}/*"))]
     marked = [KeptHalt(on=True, at=Timestamp(at)) for at in times if at is not None]
     return (*(kept for kept in stored if kept is not None), *marked)
+
+
+def is_halted(data_dir: Path) -> bool:
+    """True where the last word of all consoles is a halt, and where one cannot be read.
+
+    It may wait for a moment: another program may be writing.
+    """
+    unread = [path for path in databases(data_dir) if not can_be_read(path)]
+    return bool(unread) or newest(kept_halts(data_dir)) is not None
 
 
 def databases(data_dir: Path, but: Path | None = None) -> tuple[Path, ...]:

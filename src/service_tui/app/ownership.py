@@ -9,27 +9,34 @@ import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from starlette.types import ASGIApp
 
 from service_tui.app.attached import loopback_transport
 from service_tui.app.data import open_data
+from service_tui.app.halts import kept_halts
 from service_tui.app.options import Options
 from service_tui.app.own_agent import keys_of_own_agent, own_key_writer
+from service_tui.app.renewal import client_keys
 from service_tui.app.topics import load_topics
 from service_tui.client.client import Client
+from service_tui.client.errors import ServiceError
 from service_tui.client.keys import Keys
 from service_tui.clock import Clock
 from service_tui.credentials.keys import DeskKeys, desk_keys
 from service_tui.credentials.webhook_secrets import SecretFile
+from service_tui.desk.slices.halt import newest
 from service_tui.server.embedded import Sim, SimSettings, open_sim
 from service_tui.server.http.loopback import address_of, bind, listen
 from service_tui.server.startup import BASE_URL
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import StorageError
+from service_tui.storage.halt_mark import marked_at
 from service_tui.terms import SIGNAL_TTL_S
+from service_tui.wire.endpoints.desk import DESK_HALT
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +82,22 @@ async def open_embedded(
         keys = await keys_of_own_agent(sim, database, keys, clock)
         sim.service.operator_agent = keys.agent_id
         sim.service.keep_own_key = own_key_writer(options.data_dir)
+        await _halt_as_marked(sim, keys, options.data_dir, clock)
         yield sim, keys
+
+
+async def _halt_as_marked(sim: Sim, keys: DeskKeys, data_dir: Path, clock: Clock) -> None:
+    """Halt a service whose directory was marked as halted, before anybody can reach it."""
+    if marked_at(data_dir) is None or newest(kept_halts(data_dir)) is None:
+        return
+    own = client_keys(keys, BASE_URL)
+    rng = random.SystemRandom()
+    async with Client(sim.transport, BASE_URL, own, clock=clock, rng=rng) as client:
+        try:
+            await client.call(DESK_HALT)
+        except ServiceError as error:
+            # It is done first as soon as the disk takes it, before anything is traded.
+            log.warning("the halt of the mark was not kept: %s", error)
 
 
 def sim_settings(options: Options, keys: DeskKeys) -> SimSettings:

@@ -51,6 +51,7 @@ PAUSED_KNOWN_S: Final = 1.5
 _SIGNS: Final = {AckState.DONE: "ok", AckState.WAITING: "missing", AckState.FAILED: "missing"}
 
 UNOPENED: Final = "the next desk that opens here is halted. Repair what is named, then retry"
+UNKEPT: Final = "the halt is kept nowhere: repair what is named, then retry at once"
 KEPT: Final = "halted here and on disk. Retry, or open the desk, to reach the missing sources"
 RESUMED: Final = "resumed"
 NOTHING: Final = "nothing halted"
@@ -109,14 +110,15 @@ def without_desk(options: Options, why: Exception) -> HaltReport:
 
     Not done by itself: whoever opens the desk next finds the halt and goes on with it.
     """
-    lines = [f"missing desk of this directory ({_reason(why)})"]
+    lines, kept = [f"missing desk of this directory ({_reason(why)})"], False
     for what, carry_out in _PARTS:
         try:
             ack = AckView("", what, AckState.DONE, carry_out(options))
+            kept = kept or carry_out is _marked
         except Exception as error:  # noqa: BLE001 - the others are carried out all the same
             ack = AckView("", what, AckState.FAILED, _reason(error))
         lines.append(_line(ack))
-    return HaltReport(is_done=False, lines=(*lines, UNOPENED))
+    return HaltReport(is_done=False, lines=(*lines, UNOPENED if kept else UNKEPT))
 
 
 def _marked(options: Options) -> str:

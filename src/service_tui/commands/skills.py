@@ -10,10 +10,11 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from service_tui.app.halts import kept_halts
+from service_tui.app.halts import is_halted
 from service_tui.app.output import OutputError, print_error, print_text
 from service_tui.clock import Clock, SystemClock
 from service_tui.config import INSECURE_VARIABLE, KEY_VARIABLE, TRUE_VALUES, URL_VARIABLE
@@ -248,10 +249,7 @@ async def _service(data_dir: Path, slug: str) -> AsyncGenerator[Mapping[str, str
         raise SkillsError(f"cannot register an agent: {error}") from error
     leash = StoredLeash(made.agent_id, slug, slug, LeashMode.AUTO, budget=budget)
 
-    def is_halted() -> bool:
-        return any(kept.on for kept in kept_halts(data_dir))
-
-    async with _leashed(address, leash, made.api_key, is_halted) as own:
+    async with _leashed(address, leash, made.api_key, partial(is_halted, data_dir)) as own:
         yield own
 
 

@@ -98,10 +98,15 @@ def rules_of(launch: Launch, ours: Mapping[str, str]) -> guard.Rules:
     own = Path(guard.__file__).parents[2]
     read = (sys.prefix, sys.base_prefix, str(own), *libraries, *certificates, str(package))
     return guard.Rules(
-        (*SYSTEM, *(place for place in read if Path(place).is_absolute())),
+        (*SYSTEM, *(place for place in read if _may_be_read(Path(place)))),
         (*DEVICES, str(launch.folder)),
         tuple(str(path) for path in launch.hidden),
     )
+
+
+def _may_be_read(place: Path) -> bool:
+    """False for a library folder with the person's home in it, and for one without a place."""
+    return place.is_absolute() and not Path.home().resolve().is_relative_to(place.resolve())
 
 
 class SkillProcess:

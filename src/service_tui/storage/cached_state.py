@@ -4,11 +4,13 @@ Nothing here raises: unreadable data counts as absent, and the real opening, a m
 why.
 """
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from service_tui.storage.db.connection import COMPANIONS
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.db.wal import log_of, look
 from service_tui.storage.errors import StorageError
@@ -30,6 +32,10 @@ STEPS_MAX: Final = 50_000_000
 _FOREIGN: Final = "SELECT 1 FROM sqlite_schema WHERE type NOT IN ('table', 'index')"
 
 
+BUSY_S: Final = 0.2
+"""How long another program's write is waited for where the answer matters more than the time."""
+
+
 def read_cache(path: Path) -> dict[str, tuple[float, str]]:
     """The cached answers: time (seconds since 1970) and text, by key.
 
@@ -46,6 +52,11 @@ def read_preferences(path: Path) -> dict[str, str]:
     """The operator's preferences by key; empty if unreadable."""
     rows = _rows(path, "SELECT key, 0.0, value FROM preferences")
     return {key: value for key, _, value in rows}
+
+
+def can_be_read(path: Path) -> bool:
+    """False for a database that is there and cannot be read, also where it waits for a writer."""
+    return not path.exists() or bool(_rows(path, "SELECT 1", wait_s=BUSY_S))
 
 
 def has_open_tickets(path: Path) -> bool:
@@ -81,14 +92,16 @@ def read_kept_tokens(path: Path, place: tuple[str, str, str, str]) -> list[tuple
     return [tuple(row) for row in _rows(path, query, place)] if path.exists() else []
 
 
-def _rows(path: Path, query: str, values: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
+def _rows(
+    path: Path, query: str, values: tuple[str, ...] = (), *, wait_s: float = 0.0
+) -> list[tuple[Any, ...]]:
     # SQLite would wait for the other end of a pipe.
-    if not path.is_file() or _has_damaged_log(path):
+    if not path.is_file() or _has_odd_file_beside(path) or _has_damaged_log(path):
         return []
     # No waiting: a lock on the database lasts longer than a first paint may take.
     address = f"{path.absolute().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
+        with closing(sqlite3.connect(address, uri=True, timeout=wait_s)) as connection:
             # Not checked yet: a view in the place of a table may compute for ever.
             connection.set_progress_handler(lambda: True, STEPS_MAX)
             connection.execute("PRAGMA trusted_schema=OFF")
@@ -97,6 +110,12 @@ def _rows(path: Path, query: str, values: tuple[str, ...] = ()) -> list[tuple[An
             return connection.execute(query, values).fetchall()
     except (sqlite3.Error, UnicodeDecodeError, OverflowError):
         return []
+
+
+def _has_odd_file_beside(path: Path) -> bool:
+    """True if something that is no plain file stands where SQLite looks for its log or journal."""
+    beside = (path.with_name(f"{path.name}{suffix}") for suffix in COMPANIONS)
+    return any(os.path.lexists(one) and not one.is_file() for one in beside)
 
 
 def _has_damaged_log(path: Path) -> bool:

@@ -891,6 +891,25 @@ async def test_a_field_that_was_not_judged_never_leaves(
         assert (leash.spent, leash.waiting) == (0, {})
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"execute": True},
+        {"execute": False},
+        {"signed_order": {"maker_amount": "50000000000"}},
+        {"wallet_address": "0x" + "5a" * 20},
+    ],
+)
+async def test_an_order_that_another_service_may_read_otherwise_never_leaves(
+    more: dict[str, object],
+) -> None:
+    async with ways() as it:
+        way = await it.lines.open("r1", on(LeashMode.AUTO), OWN)
+        answer = await it.buy(way, 8.0, **more)
+        assert answer["error"].startswith("malformed order: ")
+        assert it.service.passed == []
+
+
 async def test_an_approved_trade_leaves_as_it_was_judged() -> None:
     async with ways() as it:
         way = await it.lines.open("r1", on(LeashMode.ASK), OWN)

@@ -353,6 +353,9 @@ class SkillProxies:
     async def _met(
         self, run_id: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
+        if len(self._writers) >= CALLERS_MAX:
+            writer.close()
+            return
         self._writers.add(writer)
         try:
             async with asyncio.timeout(CALL_S):
@@ -536,11 +539,21 @@ class SkillProxies:
 def _order_of(raw: bytes) -> tuple[JudgedBody[TradeRequest], Micros]:
     """A skill's order and its money."""
     judged = judged_body(TradeRequest, raw)
+    unjudged = sorted(_UNJUDGED & judged.fields.keys())
+    if unjudged:
+        raise NotJudgedError(f"field not passed on: {unjudged[0]}")
     try:
         return judged, micros(judged.value.amount)
     except NotMicrosError as error:
         raise NotJudgedError("malformed amount") from error
 
+
+_UNJUDGED: Final = frozenset({"execute", "signed_order", "wallet_address"})
+"""# ours: what a leash cannot judge: an order that is signed already, and a word for a quote that
+other services may take for an order."""
+
+CALLERS_MAX: Final = 32
+"""Connections of skills at one time: so many leave the desk its own files."""
 
 _HALTED: Final = LeashRefusal("HALTED", "trading is halted", "wait until the operator resumes it")
 _MAYBE: Final = "result unknown; checking the trades"
