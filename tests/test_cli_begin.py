@@ -101,7 +101,7 @@ def test_flags_are_taken_as_they_are_given(begin: Start, tmp_path: Path) -> None
         ({"api_url": HERE}, [], (None, None)),
         ({"api_key": "k"}, [], (None, None)),
         ({"api_key": "k", "api_url": HERE}, ["tour"], (None, None)),
-        ({"api_key": "k", "api_url": HERE}, ["doctor"], (HERE, None)),
+        ({"api_key": "k", "api_url": HERE}, ["doctor"], (None, None)),
         ({"api_key": "k", "api_url": HERE}, ["status"], (HERE, None)),
         ({"api_key": "k", "api_url": HERE}, ["buy", "rain", "yes", "5"], (HERE, "k")),
         (
@@ -146,16 +146,20 @@ def test_every_command_is_for_the_service_that_was_named(
 
 
 def test_a_halt_passes_over_what_is_wrong_in_the_file_and_names_it(
-    begin: Start, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    begin: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin.file = replace(begin.file, problem="config.toml: line 2: no setting is called sed")
-    assert begin.options("halt").url is None
-    assert "line 2: no setting is called sed. Passed over for a halt" in capsys.readouterr().err
+    arguments = begin.arguments(["halt"])
+    assert options_of(arguments, begin.environment).url is None
+    assert arguments.passed_over == ["config.toml: line 2: no setting is called sed"]
     begin.file = replace(begin.file, problem="")
-    assert begin.says(profile="gone").options("halt").url is None
-    assert "no profile 'gone' (stored: far, near). Passed over" in capsys.readouterr().err
+    arguments = begin.says(profile="gone").arguments(["halt"])
+    assert options_of(arguments, begin.environment).url is None
+    assert arguments.passed_over == ["no profile 'gone' (stored: far, near)"]
     monkeypatch.setenv("SERVICE_TUI_LOG_LEVEL", "loud")
-    assert begin.options("halt").data_dir == begin.environment.data_dir
+    arguments = begin.arguments(["halt"])
+    assert options_of(arguments, begin.environment).data_dir == begin.environment.data_dir
+    assert "SERVICE_TUI_LOG_LEVEL" in arguments.passed_over[0]
     with pytest.raises(CannotError, match="Nothing was halted: name the service with --url"):
         begin.options("halt", "--profile", "gone")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from service_tui.app.address import AddressError, check_url, folder_of
 from service_tui.app.options import Options
-from service_tui.app.output import print_error, print_lines
-from service_tui.cli.parser import LOG_FILE, ORDERS, USAGE_ERROR, check, parse, parser_of
+from service_tui.app.output import print_lines
+from service_tui.cli.parser import LISTS, LOG_FILE, ORDERS, USAGE_ERROR, check, parse, parser_of
 from service_tui.config import (
     DATA_VARIABLE,
     EXCHANGE_VARIABLE,
@@ -36,6 +36,9 @@ OPENS: Final = frozenset({
     *ORDERS,
 })
 """Commands that open a desk, on another service too, with its key."""
+
+BY_VARIABLE: Final = OPENS | {*LISTS, "report", "export"}
+"""Commands for which the variables of scripts name the service, too."""
 
 LOCAL: Final = frozenset({
     "tour",
@@ -94,8 +97,9 @@ def arguments_of(
         print_lines()
         raise
     is_halt = arguments.command == HALT
+    arguments.passed_over = []
     if file.problem and is_halt:
-        _pass_over(file.problem)
+        arguments.passed_over.append(file.problem)
         file = ConfigFile(file.path)
     elif file.problem:
         parser.exit(USAGE_ERROR, f"service-tui: {file.problem}\n")
@@ -105,14 +109,9 @@ def arguments_of(
     except SettingError as error:
         if not is_halt:
             parser.exit(USAGE_ERROR, f"service-tui: {error}\n")
-        _pass_over(str(error))
+        arguments.passed_over.append(str(error))
         arguments.config_file = ConfigFile(file.path)
     return arguments
-
-
-def _pass_over(problem: str) -> None:
-    """Name what is wrong and go on: a halt is carried out whatever else is broken."""
-    print_error(f"service-tui: {problem}. Passed over for a halt\n")
 
 
 def _settle(arguments: argparse.Namespace, environment: Environment, file: ConfigFile) -> None:
@@ -156,7 +155,7 @@ def options_of(arguments: argparse.Namespace, environment: Environment) -> Optio
             raise CannotError(f"{error}. Nothing was halted: {NAME_IT}") from error
         # ours: a service that a file or a variable names, and that cannot be found: the desk of
         # this directory is halted at least.
-        _pass_over(str(error))
+        arguments.passed_over.append(str(error))
         url, key = None, None
     if url is not None and arguments.command in OPENS:
         _check_proxy(url)
@@ -210,7 +209,7 @@ def _service(
     url = arguments.url
     if url is None and arguments.profile is None and arguments.command not in LOCAL:
         if environment.api_url and environment.api_key:
-            url = environment.api_url
+            url = environment.api_url if arguments.command in BY_VARIABLE else None
         else:
             # The file belongs to this program: its address alone names the service.
             url, arguments.profile = (

@@ -279,11 +279,17 @@ def _require_stored_key(options: Options) -> None:
         )
 
 
-def _halt(options: Options, _: argparse.Namespace) -> int:
-    """Halt every source of buys and print each acknowledgement."""
+def _halt(options: Options, arguments: argparse.Namespace) -> int:
+    """Halt every source of buys and print each acknowledgement.
+
+    A wrong setting stops no halt; but what it names may be another service, which trades on.
+    """
     from service_tui.commands import halt as halt_command  # noqa: PLC0415
 
-    return _print_report(halt_command.halt(options))
+    code = _print_report(halt_command.halt(options))
+    for problem in arguments.passed_over:
+        print_lines(f"missing what this names, if it names another service ({problem})")
+    return CANNOT if arguments.passed_over else code
 
 
 def _resume(options: Options, _: argparse.Namespace) -> int:

@@ -504,11 +504,10 @@ class Desk:
 
     async def _watch_mark(self) -> None:
         """Halt once another program has marked the directory: it could reach nobody here."""
-        # One that was there before has been weighed against the last word of the database.
-        seen = self._memory.marked_halt()
+        seen: float | None = None
         while True:
             await self._clock.sleep(MARK_S)
-            marked = self._memory.marked_halt()
+            marked = await asyncio.to_thread(self._memory.marked_halt)
             if marked != seen and marked is not None and self._state.halt is None:
                 self._halting.halt()
             seen = marked

@@ -92,8 +92,14 @@ class DeskMemory:
         return kept_halt(self._cache.preferences().get(HALT))
 
     def marked_halt(self) -> float | None:
-        """Since when another program has marked the directory as halted; None without a mark."""
-        return marked_at(self._database.path.parent)
+        """Since when a program has marked the directory as halted; None without a mark. Blocks.
+
+        One that is older than the last word of the database was ended by a RESUME.
+        """
+        marked = marked_at(self._database.path.parent)
+        kept = None if marked is None else self.kept_halt()
+        is_ended = kept is not None and marked is not None and not kept.on and kept.at >= marked
+        return None if is_ended else marked
 
     async def back_up(self) -> None:
         """Copy the database once a day. Source: failures, F-15."""

@@ -46,7 +46,7 @@ class Memory(Protocol):
         ...
 
     def marked_halt(self) -> float | None:
-        """Since when another program has marked the directory as halted; None without a mark."""
+        """Since when a program has marked the directory as halted; None without a mark. Blocks."""
         ...
 
     async def back_up(self) -> None:

@@ -52,7 +52,9 @@ def places(error: BaseException, frames_max: int = FRAMES_MAX) -> list[str]:
 
 def log_fault(error: BaseException) -> None:
     """Write the whole traceback to the log, without values."""
-    log.critical("fault:\n%s", "\n".join(places(error, frames_max=200)))
+    for place in ("fault:", *places(error, frames_max=200)):
+        # A record each: what is longer than a line of the log is cut.
+        log.critical("%s", place)
 
 
 def nodes_passed(error: BaseException) -> Iterator[DOMNode]:

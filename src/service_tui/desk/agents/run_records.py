@@ -40,7 +40,11 @@ _COUNTS: Final = ("every_s", "runs_count", "restarts")
 def keep_record(data_dir: Path, view: SkillRunView) -> None:
     """Store a run; raises StorageError if that fails."""
     keep_older(data_dir)
-    path = data_dir / RECORDS / f"{view.run_id}.json"
+    _write(data_dir / RECORDS, view)
+
+
+def _write(folder: Path, view: SkillRunView) -> None:
+    path = folder / f"{view.run_id}.json"
     draft = path.with_suffix(".new")
     with as_storage_error():
         try:
@@ -70,10 +74,13 @@ def keep_older(data_dir: Path) -> None:
     """Make the folder of records, with those of an older program; raises StorageError if not."""
     if (data_dir / RECORDS).is_dir():
         return
-    older = stored_records(data_dir)
-    private_directory(data_dir / RECORDS)
-    for view in older:
-        keep_record(data_dir, view)
+    # Whole or not at all: once the folder stands, the older ones are read no more.
+    draft = data_dir / f"{RECORDS}.new"
+    private_directory(draft)
+    for view in stored_records(data_dir):
+        _write(draft, view)
+    with as_storage_error():
+        draft.rename(data_dir / RECORDS)
 
 
 def _paths(data_dir: Path) -> Iterator[tuple[str, Path]]:

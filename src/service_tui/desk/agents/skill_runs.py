@@ -489,12 +489,20 @@ def known_runs(data_dir: Path) -> tuple[SkillRunView, ...]:
 def suspend_known(data_dir: Path) -> int:
     """Suspend the runs of a directory that go on without a desk, and count them.
 
+    StorageError names those that cannot be; the others are suspended all the same.
+
     The desk that finds them again does the same while it is halted, and lets them run on after it.
     """
     going = [view for view in known_runs(data_dir) if view.state.is_alive and view.pid]
+    loose: list[str] = []
     for view in going:
         process = SkillProcess(view.pid or 0, view.run_id, data_dir / FOLDER / view.run_id)
-        process.signal(signal.SIGSTOP)
+        try:
+            process.signal(signal.SIGSTOP)
+        except OSError as error:
+            loose.append(f"{view.skill_slug}: {error.strerror}")
+    if loose:
+        raise StorageError(f"not suspended: {'; '.join(loose)}")
     return len(going)
 
 

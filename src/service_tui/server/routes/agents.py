@@ -139,7 +139,7 @@ async def patch_me(request: RequestContext) -> AgentSettingsBody:
     """Change the agent's own settings."""
     patch = request.body_as(AgentSettingsPatch)
     changes = patch.changes()
-    if patch.name is not None:
+    if patch.name is not None and patch.name != request.agent.settings.name:
         others = (one for one in request.world.agents.values() if one is not request.agent)
         refuse_lookalike(patch.name, (one.settings.name for one in others))
     if changes:
