@@ -493,8 +493,12 @@ async def test_nothing_is_written_through_a_link_that_a_run_made(tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    "link", [".autoresearch", ".git/refs/autoresearch", ".git/info", ".git/autoresearch"]
-)
+    "link",
+    [
+        ".autoresearch", ".git/refs/autoresearch", ".git/info", ".git/autoresearch",
+        ".git/objects/ff",
+    ],
+)  # fmt: skip
 async def test_no_worktree_is_made_where_a_link_stands_for_a_folder(
     tmp_path: Path, link: str
 ) -> None:

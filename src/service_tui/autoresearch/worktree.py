@@ -497,6 +497,7 @@ class Worktree:
         store = self.repository.store
         notes = store / BRANCH
         named = [self.folder.parent, notes, notes / ASIDE, store / "info", store / "packed-refs"]
+        named += [store / "objects", *(store / "objects").glob("*")]
         walked = [store / "refs", store / "logs", store / "worktrees"]
         below = (
             Path(folder) / name
