@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def read_plain(path: Path, most: int = FILE_MAX) -> bytes:
 
 
 @contextmanager
-def folder_below(top: Path, folder: Path) -> Iterator[int]:
+def folder_below(top: Path, folder: Path) -> Generator[int]:
     """A folder in a place that others write too, open; neither it nor what leads to it is a link.
 
     Yields:
