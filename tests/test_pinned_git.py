@@ -9,7 +9,7 @@ from typing import Final
 import psutil
 import pytest
 
-from kit.terminal.research import SKILL, git, new_repository
+from kit.terminal.research import SKILL, git, new_repository, sh
 from service_tui import pinned_git
 from service_tui.autoresearch.worktree import Worktree, changes_in, check_idle, repository_at
 
@@ -216,3 +216,81 @@ async def test_of_a_long_output_as_much_is_read_as_is_wanted(tmp_path: Path) -> 
     git(folder, "commit", "--quiet", "-am", "long")
     called = await pinned_git.call(folder, *SHOW, output_max=1_000)
     assert (called.code, len(called.output)) == (0, 1_000)
+
+
+# -- where git works -----------------------------------------------------------------------------
+
+LEADING_AWAY: Final = {
+    "a setting of the worktree": "git config extensions.worktreeConfig true; "
+    "git config --worktree core.worktree {away}",
+    "a setting of the repository": "git config core.worktree {away}",
+    "a bare one": "git config core.bare true",
+    "a file in the place of its link": "echo 'gitdir: {other}/.git' > .git",
+    "another common store": "echo {other}/.git > $(git rev-parse --git-dir)/commondir; "
+    "git -C {other} config core.worktree {away}",
+}
+"""What a run does so that git takes its files from, or puts them in, another folder."""
+
+
+@pytest.mark.parametrize("how", LEADING_AWAY)
+@pytest.mark.parametrize("is_opened_again", [False, True])
+async def test_no_run_leads_git_to_files_that_are_not_in_its_worktree(
+    tmp_path: Path, how: str, *, is_opened_again: bool
+) -> None:
+    folder = new_repository(tmp_path / "skill")
+    other = new_repository(tmp_path / "other")
+    away = tmp_path / "away"
+    away.mkdir()
+    (away / "keys.json").write_text("a secret\n")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    await worktree.open()
+    (worktree.folder / "keys.json").write_text("dummy\n")
+    (worktree.folder / "skill.py").write_text("changed = 1\n")
+    line = LEADING_AWAY[how].format(away=away, other=other)
+    sh(worktree.folder, "sh", "-c", line)
+    if is_opened_again:
+        await worktree.open()
+    backup = await worktree.revert("1")
+    (worktree.folder / "skill.py").write_text("kept = 1\n")
+    kept = await worktree.prepare("kept")
+    await worktree.advance(kept, "2")
+    assert {one.name for one in away.iterdir()} == {"keys.json"}
+    found = await pinned_git.call(worktree.folder, "show", f"{kept}:skill.py", at=at_of(worktree))
+    assert found.output == b"kept = 1\n"
+    found = await pinned_git.call(
+        worktree.folder, "show", f"{backup}:keys.json", at=at_of(worktree)
+    )
+    assert found.output == b"dummy\n"
+
+
+def at_of(worktree: Worktree) -> dict[str, str]:
+    store = worktree.repository.store
+    return pinned_git.at_place(worktree.folder, store / "worktrees" / SKILL, store)
+
+
+async def test_a_call_in_a_repository_works_on_its_own_files(tmp_path: Path) -> None:
+    folder, away = new_repository(tmp_path / "skill"), tmp_path / "away"
+    away.mkdir()
+    git(folder, "config", "core.worktree", str(away))
+    called = await pinned_git.call(folder, "checkout", "--force", "HEAD")
+    assert (called.code, [*away.iterdir()]) == (0, []), called.wrong
+
+
+@pytest.mark.parametrize("condition", ["gitdir:**/worktrees/**", "onbranch:autoresearch/**"])
+async def test_settings_that_hold_in_the_worktree_alone_start_nothing_when_it_is_made(
+    tmp_path: Path, condition: str
+) -> None:
+    folder = new_repository(tmp_path / "skill")
+    (folder / ".gitattributes").write_text("* filter=evil\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "attributes")
+    ran = tmp_path / "ran"
+    for name in ("smudge", "clean", "process"):
+        line = f"echo {name} >> {ran}; cat"
+        git(folder, "config", "--file", str(folder / ".git" / "more"), f"filter.evil.{name}", line)
+    git(folder, "config", f"includeIf.{condition}.path", "more")
+    await every_call(folder)
+    assert not ran.exists(), ran.read_text()
+    # The fixture bites.
+    git_as_it_is(folder / ".autoresearch" / SKILL, "checkout-index", "--force", "--all")
+    assert ran.exists()

@@ -62,6 +62,8 @@ _VARIABLES: Final = {
 """No question, no lock for a reading, no other machine: what a partial clone lacks is not fetched,
 as each way there is a program that the repository may name."""
 
+WORK_TREE: Final = "GIT_WORK_TREE"
+
 _PERSONS: Final = frozenset({"system", "global", "command"})
 """Whence git reads what the person has set up, as `git config --show-scope` names it."""
 
@@ -90,10 +92,29 @@ class GitAnswer:
     is_late: bool = False
 
 
+def at_place(folder: Path, own: Path, common: Path) -> dict[str, str]:
+    """The variables of a git that works in a known place.
+
+    Neither `core.worktree` nor a `.git` or `commondir` file, which a run may write, leads it away.
+
+    Args:
+        folder: its working tree.
+        own: where git keeps what it knows of that.
+        common: where it keeps what all working trees share.
+    """
+    return {"GIT_DIR": str(own), "GIT_COMMON_DIR": str(common), WORK_TREE: str(folder)}
+
+
+def _tree_at(folder: Path | str) -> dict[str, str]:
+    tree = Path(folder).absolute()
+    return {WORK_TREE: str(tree)} if os.path.lexists(tree / ".git") else {}
+
+
 async def call(
     folder: Path | str,
     *arguments: str,
     env: Mapping[str, str] | None = None,
+    at: Mapping[str, str] | None = None,
     given: bytes = b"",
     output_max: int | None = None,
 ) -> GitAnswer:
@@ -103,6 +124,8 @@ async def call(
         folder: where.
         arguments: the words after `git`.
         env: variables for this call.
+        at: where its files are, of `at_place`; empty has git look for them itself. By default it
+            looks for its store, and works in this folder if a repository begins here.
         given: its standard input.
         output_max: bytes of output that are read at most; git ends there.
 
@@ -112,7 +135,8 @@ async def call(
     Raises:
         OSError: there is no git, or it cannot be started there.
     """
-    variables = inherited_by_git(os.environ) | _VARIABLES | dict(env or {})
+    at = _tree_at(folder) if at is None else at
+    variables = inherited_by_git(os.environ) | _VARIABLES | {**at, **(env or {})}
     place = ("git", "-C", str(folder))
     listing = (*place, "config", "--list", "--show-scope", "--includes", "-z")
     listed = await _called(listing, variables, b"", None)

@@ -85,7 +85,7 @@ def test_a_session_of_the_same_name_is_not_begun_beside_it(repository: Repositor
 def test_a_file_that_cannot_be_used_is_named(repository: Repository) -> None:
     repository.file.unlink()
     repository.file.mkdir()
-    with pytest.raises(ToolError, match=r"cannot be read \(Is a directory\); move it away"):
+    with pytest.raises(ToolError, match=r"cannot be read \(it is no plain file\); move it away"):
         notes_of(repository)
     gone = Repository(repository.root / "none", repository.store)
     asked = InitArguments(name="a", skill_slug="tides", metric_name="score")

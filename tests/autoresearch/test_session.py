@@ -652,6 +652,42 @@ async def test_a_lock_that_leads_elsewhere_is_not_followed(tmp_path: Path) -> No
     assert not elsewhere.exists()
 
 
+@pytest.mark.process
+async def test_a_session_file_that_leads_elsewhere_is_not_written(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    elsewhere = tmp_path / "elsewhere"
+    async with (
+        open_stage(tmp_path / "served", speed=0) as stage,
+        opened(stage, repository, tmp_path) as session,
+    ):
+        await changed(session, repository)
+        file = repository / notebook.FILE
+        text = file.read_text()
+        elsewhere.write_text(text)
+        for make in (file.symlink_to, file.hardlink_to):
+            file.unlink()
+            make(elsewhere)
+            with pytest.raises(ToolError, match="cannot be"):
+                await session.log(result("keep", 2.0))
+            assert elsewhere.read_text() == text
+        file.unlink()
+        file.write_text(text)
+        assert (await session.log(result("keep", 2.0)))["experiment"] == 2
+
+
+@pytest.mark.process
+async def test_a_folder_of_notes_that_leads_elsewhere_is_refused(tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "skill")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (repository / ".git" / "autoresearch").symlink_to(elsewhere)
+    async with open_stage(tmp_path / "served", speed=0) as stage:
+        with pytest.raises(ToolError, match="cannot be written"):
+            async with opened(stage, repository, tmp_path):
+                pass
+    assert not [*elsewhere.iterdir()]
+
+
 @pytest.mark.slow
 @pytest.mark.process
 async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:

@@ -80,3 +80,21 @@ def test_a_note_that_cannot_be_written_says_so_and_leaves_the_former_one(tmp_pat
     with pytest.raises(ToolError, match="nothing was kept"):
         begun.note_run("second", "make")
     assert begun.run() == ("first", "make")
+
+
+def test_a_note_is_written_through_no_link_and_leaves_none(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("of the person\n")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("running", "running.new"):
+        (folder / name).symlink_to(elsewhere)
+    assert Begun(folder).run() is None
+    (folder / "running").symlink_to(elsewhere)
+    Begun(folder).note_run("m", "make")
+    assert Begun(folder).run() == ("m", "make")
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    with pytest.raises(ToolError, match="cannot be written"):
+        Begun(folder).note_run("n", "make")
+    assert elsewhere.read_text() == "of the person\n"

@@ -465,3 +465,93 @@ def test_the_places_of_a_repository() -> None:
     tree = Worktree(repository, "tides")
     assert (tree.folder, tree.branch) == (Path("/r/.autoresearch/tides"), "autoresearch/tides")
     assert Changes(("a",), ("b",), ("c/",)).paths == ("a", "b")
+
+
+# -- links that lead elsewhere -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        ".git/info/exclude", ".git/logs/refs/heads/autoresearch/edge-picker", ".git/packed-refs",
+        ".git/worktrees/edge-picker/index", ".git/worktrees/edge-picker/logs/HEAD",
+        ".git/worktrees/edge-picker/HEAD", ".git/refs/heads/autoresearch/edge-picker",
+    ],
+)  # fmt: skip
+async def test_nothing_is_written_through_a_link_that_a_run_made(tmp_path: Path, link: str) -> None:
+    folder = new_repository(tmp_path / "skill")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    await worktree.open()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("of the person\n")
+    (folder / link).parent.mkdir(parents=True, exist_ok=True)
+    (folder / link).unlink(missing_ok=True)
+    (folder / link).symlink_to(elsewhere)
+    with pytest.raises(ToolError, match=rf"{link}.*link"):
+        await worktree.open()
+    assert elsewhere.read_text() == "of the person\n"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        ".autoresearch", ".git/refs/autoresearch", ".git/info", ".git/autoresearch",
+        ".git/objects/ff",
+    ],
+)  # fmt: skip
+async def test_no_worktree_is_made_where_a_link_stands_for_a_folder(
+    tmp_path: Path, link: str
+) -> None:
+    folder, elsewhere = new_repository(tmp_path / "skill"), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "keys.lock").touch()
+    place = await repository_at(folder)
+    shutil.rmtree(folder / link, ignore_errors=True)
+    (folder / link).symlink_to(elsewhere)
+    with pytest.raises(ToolError, match=rf"{link} is a link"):
+        await Worktree(place, SKILL).open()
+    assert [one.name for one in elsewhere.iterdir()] == ["keys.lock"]
+
+
+async def test_a_worktree_that_its_store_does_not_know_is_refused(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    await worktree.open()
+    shutil.rmtree(folder / ".git" / "worktrees")
+    (worktree.folder / ".git").write_text(f"gitdir: {new_repository(tmp_path / 'other')}/.git\n")
+    for called in (worktree.open(), worktree.revert("1"), worktree.prepare("kept")):
+        with pytest.raises(ToolError, match=r"knows no worktree .*; move that folder away"):
+            await called
+
+
+async def test_a_setting_that_leads_to_another_folder_makes_no_repository_of_it(
+    tmp_path: Path,
+) -> None:
+    folder, away = new_repository(tmp_path / "skill"), tmp_path / "away"
+    (folder / "inner").mkdir()
+    away.mkdir()
+    git(folder, "config", "core.worktree", str(away))
+    for place in (folder, folder / "inner"):
+        with pytest.raises(ToolError, match=rf"core.worktree of .* leads to {away}"):
+            await repository_at(place)
+
+
+async def test_a_store_that_leads_to_another_is_refused(tmp_path: Path) -> None:
+    folder, other = new_repository(tmp_path / "skill"), new_repository(tmp_path / "other")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    await worktree.open()
+    (folder / ".git" / "commondir").write_text(f"{other}/.git\n")
+    with pytest.raises(ToolError, match="leads git to another repository; remove it"):
+        await worktree.open()
+    with pytest.raises(ToolError, match="leads git to another repository; remove it"):
+        await repository_at(folder)
+
+
+async def test_a_worktree_without_its_files_yet_gets_them(tmp_path: Path) -> None:
+    folder = new_repository(tmp_path / "skill")
+    worktree = Worktree(await repository_at(folder), SKILL)
+    words = ("worktree", "add", "--quiet", "--no-checkout", "-b", worktree.branch)
+    git(folder, *words, str(worktree.folder))
+    await worktree.open()
+    assert (worktree.folder / "skill.py").exists()
+    assert await worktree.untouched() == ()

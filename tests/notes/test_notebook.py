@@ -232,7 +232,7 @@ def test_figures_that_are_none_are_left_out_and_the_largest_is_kept(tmp_path: Pa
 def test_a_pipe_in_place_of_the_file_holds_nobody_up(tmp_path: Path) -> None:
     path = tmp_path / notebook.FILE
     os.mkfifo(path)
-    with pytest.raises(OSError, match="is no file"):
+    with pytest.raises(OSError, match="it is no plain file"):
         notebook.read(path)
 
 

@@ -29,6 +29,7 @@ from service_tui.experiments import SeriesState
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.notes.registry import Live, RegistryEntry
+from service_tui.plain_files import folder_below
 from service_tui.skills.guard import Rules
 from service_tui.storage.db.lock import open_private
 from service_tui.storage.errors import UnreadableDirectoryError
@@ -218,6 +219,8 @@ class Session:
         path = self._store / "lock"
         try:
             self._store.mkdir(exist_ok=True)
+            with folder_below(self._store.parent, self._store):
+                pass
             descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
         except UnreadableDirectoryError as error:
             raise ToolError(str(error), "then start the server again") from error

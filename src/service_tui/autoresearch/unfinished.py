@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from service_tui.autoresearch.errors import ToolError
 from service_tui.notes.notebook import Logged
+from service_tui.plain_files import FILE_MAX, open_below, write_below
 
 log = logging.getLogger(__name__)
 
@@ -89,12 +90,8 @@ class Begun:
 
     def _write(self, path: Path, note: Mapping[str, str]) -> None:
         try:
-            beside = path.with_suffix(".new")
-            with beside.open("w", encoding="utf-8") as file:
-                json.dump(note, file)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
+            # A run may write here too: no link of its leads our notes elsewhere.
+            write_below(path.parent, path, json.dumps(note).encode())
         except OSError as error:
             raise ToolError(f"{path} cannot be written ({error.strerror}); nothing was kept") from (
                 error
@@ -104,7 +101,8 @@ class Begun:
 def _read(path: Path) -> Mapping[str, object] | None:
     """Content of a note; an empty one is removed."""
     try:
-        note = json.loads(path.read_bytes())
+        with os.fdopen(open_below(path.parent, path, os.O_RDONLY), "rb") as file:
+            note = json.loads(file.read(FILE_MAX))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:

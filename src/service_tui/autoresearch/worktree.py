@@ -14,12 +14,13 @@ import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from service_tui import pinned_git
 from service_tui.autoresearch.errors import ToolError
+from service_tui.plain_files import open_below, read_plain, write_below
 from service_tui.wire.text import line
 
 PLACE: Final = ".autoresearch"
@@ -30,6 +31,9 @@ BACKUPS: Final = f"{REFS}/backup"
 KEPT: Final = f"{REFS}/kept"
 TIPS: Final = f"{REFS}/tip"
 NAMED: Final = 5
+COMMON: Final = "commondir"
+"""By this file git finds, from what belongs to one worktree, what all of them share."""
+
 LOOKS: Final = 3
 """Rounds of a revert: ignore rules that it restores may show files which a run had hidden."""
 
@@ -105,9 +109,13 @@ class GitError(ToolError):
 
 
 async def git(
-    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, given: bytes = b""
+    folder: Path,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    at: Mapping[str, str] | None = None,
+    given: bytes = b"",
 ) -> bytes:
-    """Have git do something.
+    """Have git do something; `at` as for `pinned_git.call`.
 
     Returns:
         Its standard output.
@@ -117,7 +125,7 @@ async def git(
         ToolError: there is no git, or it cannot be started there.
     """
     try:
-        called = await pinned_git.call(folder, *arguments, env=env, given=given)
+        called = await pinned_git.call(folder, *arguments, env=env, at=at, given=given)
     except FileNotFoundError as error:
         raise ToolError("git was not found", "install git, or put it on the PATH") from error
     except OSError as error:
@@ -181,10 +189,19 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git repository of the person: `root` is its working tree, `store` where git keeps it."""
+    """A git repository of the person: `root` is its working tree, `store` where git keeps it.
+
+    `own` is where git keeps what belongs to this working tree alone; None for the store itself.
+    """
 
     root: Path
     store: Path
+    own: Path | None = field(default=None, compare=False)
+
+    @property
+    def at(self) -> dict[str, str]:
+        """The variables by which git works here, whatever a run makes of its files."""
+        return pinned_git.at_place(self.root, self.own or self.store, self.store)
 
     @property
     def file(self) -> Path:
@@ -208,24 +225,43 @@ async def repository_at(folder: Path) -> Repository:
     if not os.path.isdir(folder):  # noqa: ASYNC240, PTH112  (once, before anything else)
         raise ToolError(f"{folder} is not a folder", "start the server in the skill's repository")
     try:
-        root = (await git(folder, "rev-parse", "--show-toplevel")).decode().strip()
-        store = (await git(folder, "rev-parse", "--git-common-dir")).decode().strip()
+        root, own, store = [
+            (await git(folder, "rev-parse", word, at={})).decode().strip()
+            for word in ("--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+        ]
     except GitError as error:
         if NO_REPOSITORY in error.reason and not fix_of(error.reason):
             raise ToolError(f"{folder} is not in a git repository", INIT_FIX) from error
         raise ToolError(f"git cannot use {folder}: {error.reason}", fix_of(error.reason)) from error
-    await _check_commit(Path(root))
-    return Repository(Path(root), (folder / store).resolve())
+    repository = _checked(folder, Path(root), Path(own), folder / store)
+    await _check_commit(repository)
+    return repository
 
 
-async def _check_commit(root: Path) -> None:
+def _checked(folder: Path, root: Path, own: Path, store: Path) -> Repository:
+    """Refuse a working tree that a setting, not the place of its `.git`, makes one."""
+    own, store = own.resolve(), store.resolve()
+    _refuse_other_store(own if own.parent.name != "worktrees" else store)
+    link = root / ".git"
+    around = folder.resolve()
+    is_there = link.resolve() == own if link.is_dir() else _leads_to(link, own)
+    if is_there and root in (around, *around.parents):
+        return Repository(root, store, own)
+    raise ToolError(
+        f"core.worktree of {own} leads to {root}, where that repository does not lie",
+        "take that setting out: 'git config --unset core.worktree', also with --worktree",
+    )
+
+
+async def _check_commit(repository: Repository) -> None:
     """Refuse a repository without a commit, or whose last commit is lost."""
+    root = repository.root
     try:
-        await git(root, "rev-parse", "--verify", "HEAD")
+        await git(root, "rev-parse", "--verify", "HEAD", at=repository.at)
     except GitError as error:
         raise ToolError("the repository has no commit yet", "commit the skill first") from error
     try:
-        await git(root, "rev-parse", "--verify", "HEAD^{tree}")
+        await git(root, "rev-parse", "--verify", "HEAD^{tree}", at=repository.at)
     except GitError as error:
         raise ToolError(
             f"git cannot read the last commit of {root}: {error.reason}",
@@ -239,8 +275,8 @@ async def check_idle(repository: Repository) -> None:
     Raises:
         ToolError: there are uncommitted changes, or a merge or the like is unfinished.
     """
-    await _check_finished(repository.root)
-    changed = await changes_in(repository.root)
+    await _check_finished(repository.root, repository.at)
+    changed = await changes_in(repository.root, repository.at)
     if changed.paths:
         raise ToolError(
             f"there are uncommitted changes from before the session: {named_among(changed.paths)}",
@@ -248,8 +284,8 @@ async def check_idle(repository: Repository) -> None:
         )
 
 
-async def _check_finished(folder: Path) -> None:
-    store = Path((await git(folder, "rev-parse", "--absolute-git-dir")).decode().strip())
+async def _check_finished(folder: Path, at: Mapping[str, str]) -> None:
+    store = Path((await git(folder, "rev-parse", "--absolute-git-dir", at=at)).decode().strip())
     for name, (operation, end) in UNFINISHED.items():
         if (store / name).exists():
             raise ToolError(
@@ -258,8 +294,8 @@ async def _check_finished(folder: Path) -> None:
             )
 
 
-async def changes_in(folder: Path) -> Changes:
-    """Changes since the last commit, without ignored files and ours."""
+async def changes_in(folder: Path, at: Mapping[str, str] | None = None) -> Changes:
+    """Changes since the last commit, without ignored files and ours; `at` as for `git`."""
     output = await git(
         folder,
         "status",
@@ -269,6 +305,7 @@ async def changes_in(folder: Path) -> Changes:
         "--no-renames",
         # Of a submodule its commit alone: git would look into it with its settings.
         "--ignore-submodules=dirty",
+        at=at,
     )
     tracked: list[str] = []
     new: list[str] = []
@@ -281,13 +318,14 @@ async def changes_in(folder: Path) -> Changes:
             nested.append(path)
         else:
             (new if state == "??" else tracked).append(path)
-    tracked += [one for one in await _changed_submodules(folder) if one not in tracked]
+    tracked += [one for one in await _changed_submodules(folder, at) if one not in tracked]
     return Changes(tuple(tracked), tuple(new), tuple(nested))
 
 
-async def _changed_submodules(folder: Path) -> list[str]:
+async def _changed_submodules(folder: Path, at: Mapping[str, str] | None) -> list[str]:
     """Submodules with changes of their own, each looked into with its own settings pinned."""
-    listed = (await git(folder, "ls-files", "--stage", "-z")).decode(errors="surrogateescape")
+    output = await git(folder, "ls-files", "--stage", "-z", at=at)
+    listed = output.decode(errors="surrogateescape")
     changed: list[str] = []
     for entry in listed.split("\0"):
         state, _, path = entry.partition("\t")
@@ -335,13 +373,38 @@ class Worktree:
     def _tip_ref(self) -> str:
         return f"{TIPS}/{self.skill}"
 
+    def _at(self) -> dict[str, str]:
+        """Where git works: by what its store says of this folder, not by a file in the folder."""
+        own = self._own_store()
+        if own is None:
+            raise ToolError(
+                f"git knows no worktree {self.folder}, though something is there",
+                "move that folder away, then try again",
+            )
+        store = self.repository.store
+        shared = own / COMMON
+        if not _is_text_of(shared, store):
+            # Git finds its refs by this file alone, and a run may have led it elsewhere.
+            try:
+                write_below(store, shared, b"../..\n")
+            except OSError as error:
+                raise ToolError(f"{shared} cannot be written ({error.strerror})") from error
+        return pinned_git.at_place(self.folder, own, store)
+
+    async def _git(
+        self, *arguments: str, env: Mapping[str, str] | None = None, given: bytes = b""
+    ) -> bytes:
+        return await git(self.folder, *arguments, env=env, at=self._at(), given=given)
+
     async def open(self) -> None:
         """Make the worktree, or use the existing one.
 
         Raises:
             ToolError: the folder cannot be written, is in the middle of a merge, or git refuses.
         """
-        root = self.repository.root
+        root, at = self.repository.root, self.repository.at
+        self._refuse_links()
+        _refuse_other_store(self.repository.store)
         try:
             _exclude(self.repository.store)
             self.folder.parent.mkdir(exist_ok=True)
@@ -351,21 +414,26 @@ class Worktree:
                 f"{error.filename or root} cannot be written ({error.strerror})",
                 "give the server a repository that it may write",
             ) from error
-        listed = (await git(root, "worktree", "list", "--porcelain")).decode(errors="replace")
+        listed = (await git(root, "worktree", "list", "--porcelain", at=at)).decode(
+            errors="replace"
+        )
         is_known = f"worktree {self.folder}" in listed.split("\n")
         if is_known and self.folder.is_dir() and not (self.folder / ".git").exists():
             # A command removed the link by which git finds its way back; the files are all there.
             with suppress(GitError):
-                await git(root, "worktree", "repair", str(self.folder))
+                await git(root, "worktree", "repair", str(self.folder), at=at)
         if (self.folder / ".git").exists():
             await self._open_again()
             return
         # Known and removed by hand: taken anew. Others that are away now stay known to git.
         anew = ("--force",) if is_known else ()
-        known = await self.full_hash(self._branch_ref, root)
+        known = await _hash_of(self._branch_ref, root, at)
         new = () if known else ("-b", self.branch)
         target = (self.branch,) if known else ("HEAD",)
-        await git(root, "worktree", "add", "--quiet", *anew, *new, str(self.folder), *target)
+        # Settings may hold in that folder alone: the files come only after they are listed there.
+        words = ("worktree", "add", "--quiet", "--no-checkout", *anew, *new)
+        await git(root, *words, str(self.folder), *target, at=at)
+        await self._git("reset", "--quiet", "--hard")
         if not known or not await self.full_hash(self._tip_ref):
             await self._point(self._tip_ref, await self.head())
 
@@ -402,7 +470,8 @@ class Worktree:
             taken = len([*place.iterdir()])
             link.rename(place / f"{self.skill}-{taken + 1}")
         if self.folder.is_dir() and not os.path.lexists(link):
-            link.write_text(f"gitdir: {own}\n", encoding="utf-8", errors="surrogateescape")
+            text = f"gitdir: {own}\n".encode(errors="surrogateescape")
+            write_below(self.repository.root, link, text)
         return own
 
     def _locks(self, own: Path | None) -> list[Path]:
@@ -418,17 +487,45 @@ class Worktree:
         for one in sorted((self.repository.store / "worktrees").glob("*/gitdir")):
             with suppress(OSError, ValueError):
                 text = one.read_text(encoding="utf-8", errors="surrogateescape").strip()
-                if str((one.parent / text).absolute()) == wanted:
+                is_ours = os.path.normpath(one.parent / text) == wanted
+                if is_ours and not one.parent.is_symlink():
                     return one.parent
         return None
 
+    def _refuse_links(self) -> None:
+        """Refuse links where git or this program would write: they may lead to anywhere."""
+        store = self.repository.store
+        notes = store / BRANCH
+        named = [self.folder.parent, notes, notes / ASIDE, store / "info", store / "packed-refs"]
+        named += [store / "objects", *(store / "objects").glob("*")]
+        walked = [store / "refs", store / "logs", store / "worktrees"]
+        below = (
+            Path(folder) / name
+            for one in walked
+            for folder, folders, files in os.walk(one)
+            for name in (*folders, *files)
+        )
+        for path in (*named, *walked, *below):
+            if path.is_symlink():
+                raise ToolError(
+                    f"{path} is a link: what is written there would land elsewhere",
+                    "remove that link, then try again",
+                )
+
     async def _open_again(self) -> None:
+        own = self._own_store()
+        if own is not None and not (own / "index").exists() and not self._has_files():
+            # A server ended between making the worktree and taking its files out.
+            await self._git("reset", "--quiet", "--hard")
         # A revert would undo a resolved conflict, a commit forget what was merged.
-        await _check_finished(self.folder)
+        await _check_finished(self.folder, self._at())
         tip = await self.tip()
         if tip and not await self.full_hash("HEAD"):
             await self._point(self._branch_ref, tip)
         await self._point(self._tip_ref, tip or await self.head())
+
+    def _has_files(self) -> bool:
+        return any(one.name != ".git" for one in self.folder.iterdir())
 
     async def check_branch(self) -> None:
         """Refuse a worktree that somebody switched to another branch.
@@ -448,7 +545,7 @@ class Worktree:
 
     async def head(self) -> str:
         """The hash of its last commit."""
-        return (await git(self.folder, "rev-parse", "HEAD")).decode().strip()
+        return (await self._git("rev-parse", "HEAD")).decode().strip()
 
     async def tip(self) -> str:
         """The commit at which the last logged result left the branch; empty where there is none.
@@ -460,14 +557,14 @@ class Worktree:
     async def _on(self) -> str:
         """The ref of the branch that it is on; empty where HEAD is detached."""
         try:
-            output = await git(self.folder, "symbolic-ref", "--quiet", "HEAD")
+            output = await self._git("symbolic-ref", "--quiet", "HEAD")
         except GitError:
             return ""
         return output.decode(errors="replace").strip()
 
     async def untouched(self) -> tuple[str, ...]:
         """What is changed still after a result: other repositories in it, and what resists."""
-        changed = await changes_in(self.folder)
+        changed = await changes_in(self.folder, self._at())
         return (*changed.nested, *changed.paths)
 
     async def prepare(self, message: str) -> str:
@@ -478,7 +575,7 @@ class Worktree:
         Returns:
             Its hash.
         """
-        tree = await self._tree((await changes_in(self.folder)).paths, Path())
+        tree = await self._tree((await changes_in(self.folder, self._at())).paths, Path())
         tip, head = await self.tip(), await self.head()
         return await self._commit(tree, message, (tip if await self._lost(tip, (head,)) else head,))
 
@@ -493,20 +590,9 @@ class Worktree:
         await self._stand_at(commit)
         return backup
 
-    async def full_hash(self, short: str, folder: Path | None = None) -> str:
+    async def full_hash(self, short: str) -> str:
         """The whole hash of a commit; empty where there is none."""
-        try:
-            output = await git(
-                folder or self.folder,
-                "rev-parse",
-                "--quiet",
-                "--verify",
-                "--end-of-options",
-                f"{short}^{{commit}}",
-            )
-        except GitError:
-            return ""
-        return output.decode().strip()
+        return await _hash_of(short, self.folder, self._at())
 
     async def revert(self, name: str) -> str:
         """Make everything as the last logged result left it, after keeping what is there.
@@ -520,9 +606,9 @@ class Worktree:
         await self._stand_at(tip)
         with tempfile.TemporaryDirectory() as folder:
             index = Path(folder) / "index"
-            await git(self.folder, "read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
+            await self._git("read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
             for _ in range(LOOKS):
-                changed = await changes_in(self.folder)
+                changed = await changes_in(self.folder, self._at())
                 if not changed.paths:
                     break
                 tree = await self._tree(changed.paths, index)
@@ -534,8 +620,7 @@ class Worktree:
 
     async def _restore(self, changed: Changes) -> None:
         if changed.tracked:
-            await git(
-                self.folder, "checkout", "--quiet", "HEAD", "--pathspec-from-file=-",
+            await self._git("checkout", "--quiet", "HEAD", "--pathspec-from-file=-",
                 "--pathspec-file-nul", given=_listed(changed.tracked),
             )  # fmt: skip
         for path in changed.new:
@@ -545,13 +630,13 @@ class Worktree:
         """Be on the branch, at a commit, as of which the next result counts; no file is changed."""
         await self._point(self._branch_ref, commit)
         if await self._on() != self._branch_ref:
-            await git(self.folder, "symbolic-ref", "-m", BRANCH, "HEAD", self._branch_ref)
-        await git(self.folder, "reset", "--quiet", "--mixed", "HEAD")
+            await self._git("symbolic-ref", "-m", BRANCH, "HEAD", self._branch_ref)
+        await self._git("reset", "--quiet", "--mixed", "HEAD")
         await self._point(self._tip_ref, commit)
 
     async def _point(self, ref: str, commit: str) -> None:
         if await self.full_hash(ref) != commit:
-            await git(self.folder, "update-ref", "-m", f"{BRANCH}: {ref}", ref, commit)
+            await self._git("update-ref", "-m", f"{BRANCH}: {ref}", ref, commit)
 
     # -- what would be lost ----------------------------------------------------------------
 
@@ -559,8 +644,7 @@ class Worktree:
         """True if neither some commits nor refs of these patterns lead to a commit."""
         refs = (f"--glob={pattern}" for pattern in patterns)
         return bool(
-            await git(
-                self.folder, "rev-list", "--max-count=1", commit, "--not", *kept, *refs
+            await self._git("rev-list", "--max-count=1", commit, "--not", *kept, *refs
             )
         )  # fmt: skip
 
@@ -608,9 +692,7 @@ class Worktree:
             place += 1
 
     async def _tree_of(self, commit: str) -> str:
-        output = await git(
-            self.folder, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}"
-        )
+        output = await self._git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
         return output.decode().strip()
 
     async def _tree(self, paths: Sequence[str], index: Path) -> str:
@@ -622,11 +704,10 @@ class Worktree:
         there = [path for path in paths if self._is_there(path)]
         for kind, some in (("--force-remove", gone), ("--add", there)):
             if some:
-                await git(
-                    self.folder, "update-index", "--replace", kind, "-z", "--stdin", env=env,
+                await self._git("update-index", "--replace", kind, "-z", "--stdin", env=env,
                     given=_listed(some),
                 )  # fmt: skip
-        return (await git(self.folder, "write-tree", env=env)).decode().strip()
+        return (await self._git("write-tree", env=env)).decode().strip()
 
     def _is_there(self, path: str) -> bool:
         """True if a path is a file, a link or a submodule, and no link leads to it."""
@@ -639,7 +720,7 @@ class Worktree:
     async def _commit(self, tree: str, message: str, parents: Sequence[str]) -> str:
         env: dict[str, str] = {}
         try:
-            await git(self.folder, "var", "GIT_COMMITTER_IDENT")
+            await self._git("var", "GIT_COMMITTER_IDENT")
         except ToolError:
             name, address = IDENTITY
             env = {
@@ -647,8 +728,7 @@ class Worktree:
                 "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": address,
             }  # fmt: skip
         follows = [word for parent in parents for word in ("-p", parent)]
-        output = await git(
-            self.folder, "commit-tree", tree, *follows, "-F", "-", env=env,
+        output = await self._git("commit-tree", tree, *follows, "-F", "-", env=env,
             given=message.encode(errors="replace"),
         )  # fmt: skip
         return output.decode().strip()
@@ -671,6 +751,30 @@ class Worktree:
             return
 
 
+async def _hash_of(short: str, folder: Path, at: Mapping[str, str]) -> str:
+    words = ("rev-parse", "--quiet", "--verify", "--end-of-options", f"{short}^{{commit}}")
+    try:
+        return (await git(folder, *words, at=at)).decode().strip()
+    except GitError:
+        return ""
+
+
+def _is_text_of(file: Path, folder: Path) -> bool:
+    """True for a file that names a folder, from where it lies."""
+    try:
+        text = read_plain(file).decode(errors="surrogateescape").strip()
+        return (file.parent / text).resolve() == folder
+    except (OSError, ValueError):
+        return False
+
+
+def _refuse_other_store(store: Path) -> None:
+    if os.path.lexists(store / COMMON):
+        raise ToolError(
+            f"{store / COMMON} leads git to another repository", "remove it, then try again"
+        )
+
+
 def _leads_to(link: Path, store: Path) -> bool:
     """True for the file by which git finds the store of a worktree."""
     if link.is_symlink() or not link.is_file():
@@ -688,9 +792,10 @@ def _exclude(store: Path) -> None:
     """Have git pass over what is ours, on this machine only."""
     path = store / "info" / "exclude"
     path.parent.mkdir(exist_ok=True)
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = read_plain(path).decode(errors="replace") if path.exists() else ""
     missing = [line for line in (f"/{OWN}*", f"/{PLACE}/") if line not in text.splitlines()]
     if missing:
         lead = "" if not text or text.endswith("\n") else "\n"
-        with path.open("a", encoding="utf-8") as file:
+        opened = open_below(store, path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        with os.fdopen(opened, "w", encoding="utf-8") as file:
             file.write(lead + "".join(f"{line}\n" for line in missing))

@@ -7,13 +7,13 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from service_tui.experiments import CAP_DEFAULT, Result, SeriesState, standing
+from service_tui.plain_files import open_below
 from service_tui.terms import SLUG_PATTERN, Direction, ExperimentStatus
 
 FILE: Final = "autoresearch.jsonl"
@@ -252,13 +252,10 @@ def read(path: Path, bytes_max: int = FILE_MAX) -> Notes:
     """
     notes = Notes()
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            # A pipe in its place would never end.
-            raise OSError(f"{path} is no file")
-        if found.st_size > bytes_max:
+        with os.fdopen(open_below(path.parent, path, os.O_RDONLY), "rb") as file:
+            raw = file.read(bytes_max + 1)
+        if len(raw) > bytes_max:
             raise OSError(f"{path} is larger than {bytes_max} bytes")
-        raw = path.read_bytes()
     except FileNotFoundError:
         return notes
     for line in raw.splitlines():
@@ -281,7 +278,8 @@ def append(path: Path, line: Mapping[str, object]) -> None:
     """
     text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
     is_new = not path.exists()
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    # A repository may bring a link of this name, or a run make one.
+    descriptor = open_below(path.parent, path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":

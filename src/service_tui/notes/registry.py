@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from service_tui.plain_files import read_plain
+from service_tui.plain_files import read_plain, write_below
 
 FOLDER: Final = "autoresearch"
 ENTRIES_MAX: Final = 64
@@ -60,9 +60,8 @@ def write(path: Path, entry: RegistryEntry) -> None:
     """Write an entry whole or not at all; a disk that refuses costs only the observers' view."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside = path.with_suffix(f".{os.getpid()}.new")
-        beside.write_text(json.dumps(asdict(entry)), encoding="utf-8")
-        beside.replace(path)
+        body = json.dumps(asdict(entry)).encode()
+        write_below(path.parent, path, body, f".{os.getpid()}.new")
 
 
 def entries(data_dir: Path) -> list[RegistryEntry]:
