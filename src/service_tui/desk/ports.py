@@ -58,11 +58,15 @@ class TokenStore(Protocol):
     """Outcome tokens of positions, kept since their buys; fails with StorageError."""
 
     async def keep(self, kept: KeptToken) -> None:
-        """Keep a token; one that was kept before stays."""
+        """Keep a token; one that was kept before stays, unless it was only listed."""
         ...
 
     def find(self, holding: Holding) -> KeptToken | None:
-        """The token that was kept first; None without one. Blocks."""
+        """The token that was bought, else kept first; None without one. Blocks."""
+        ...
+
+    def find_token(self, token: str, wallet: str) -> KeptToken | None:
+        """Under what a wallet's token was bought, else kept first; None without one. Blocks."""
         ...
 
 

@@ -5,6 +5,7 @@ Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
 
 import asyncio
 import hashlib
+import logging
 from typing import Final
 
 from service_tui.desk.commands.trading import PlaceTrade
@@ -13,17 +14,27 @@ from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import worst_price
-from service_tui.desk.trading.signed_terms import holding_of, kept_of, signed_terms
+from service_tui.desk.trading.signed_terms import (
+    check_market,
+    holding_of,
+    is_confirmed,
+    kept_of,
+    signed_terms,
+)
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.errors import PolicyRefusedError, Rule
 from service_tui.signing.orders import OrderAction, OrderTerms, build_order, sign_order
 from service_tui.signing.skew import check_skew
+from service_tui.storage.errors import StorageError
+from service_tui.storage.kept_tokens import KeptToken
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, decimal
 from service_tui.wire.endpoints.public import MARKET
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.signed_order import SignedOrderBody
 from service_tui.wire.trades import TradeRequest
+
+log = logging.getLogger(__name__)
 
 SALT_DIGITS: Final = 13
 """Hex digits of a salt: 52 bits, which every reader of JSON keeps."""
@@ -72,6 +83,9 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     listed = ports.state().markets.get(order.market_id)
     is_first = ports.policy.exchange is ExchangeVersion.V1
     bound = signed_terms(order, kept, listed, market, signs_fee=is_first)
+    if not is_confirmed(order):
+        first = await asyncio.to_thread(ports.tokens.find_token, str(bound.token), holding.wallet)
+        check_market(holding, kept, first)
     price = _bound(ports.state(), order, market)
     terms = OrderTerms(
         token_id=bound.token,
@@ -92,9 +106,8 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
         fee_rate_bps=bound.fee_rate_bps,
         expires_s=int(order.expires_at or 0) if order.rests else 0,
     )
-    if order.action is Action.BUY:
-        # Before anything is signed: every exit of this position is bound by it.
-        await ports.tokens.keep(kept_of(holding, bound, ports.now()))
+    if order.action is Action.BUY or (is_confirmed(order) and (kept is None or not kept.bought)):
+        await _keep(ports, order, kept_of(holding, bound, ports.now()))
     signed = await asyncio.to_thread(
         lambda: sign_order(made, signer, is_neg_risk=bound.is_neg_risk, book=ports.policy.book)
     )
@@ -105,6 +118,17 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
             "wallet_address": signer.address,
         }
     )
+
+
+async def _keep(ports: Ports, order: PlaceTrade, kept: KeptToken) -> None:
+    """Keep what is signed, before it is: every exit of the position is bound by it."""
+    try:
+        await ports.tokens.keep(kept)
+    except StorageError as error:
+        if order.action is Action.BUY:
+            raise
+        # A full disk keeps no person from a sale.
+        log.warning("the token of a sale was not kept: %s", error)
 
 
 def _salt(fresh: str) -> int:
