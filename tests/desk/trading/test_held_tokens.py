@@ -25,6 +25,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.trading.shown_marks import REMEMBERED_S
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import (
@@ -415,5 +416,26 @@ async def test_a_console_that_cannot_be_read_leaves_every_sale_unsigned(tmp_path
             assert ticket.fix == Fix.MEND_CONSOLE
             assert on.signer.count == before
             path.write_bytes(kept)
+            ticket = await exit_of_all(desk, on)
+            assert ticket.state is TicketState.DONE, ticket.outcome
+
+
+async def test_a_mark_that_fell_at_once_binds_no_sale_for_ten_minutes(tmp_path: Path) -> None:
+    async with scene(tmp_path) as on:
+        await bought(on)
+        async with open_wallet_desk(on.stage, on.signer) as desk:
+            await live(desk, on.stage)
+            await until(desk, lambda s: s.position(on.key), on.stage)
+            await on.stage.clock.advance(3.0)
+            before = on.signer.count
+            on.says, on.marks = {"best_bid": 0.01}, {"mark_price": 0.02}
+            await until(desk, lambda s: s.position(on.key).mark_price == 0.02, on.stage)
+            ticket = await exit_of_all(desk, on)
+            assert ticket.state is TicketState.REFUSED, ticket.outcome
+            assert "book price 0.010 is below the bound" in ticket.outcome
+            assert ticket.fix == Fix.CONFIRM_SHOWN
+            assert on.signer.count == before
+            # A true fall is one that lasts.
+            await on.stage.clock.advance(REMEMBERED_S + 1.0)
             ticket = await exit_of_all(desk, on)
             assert ticket.state is TicketState.DONE, ticket.outcome

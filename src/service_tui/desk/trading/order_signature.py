@@ -12,8 +12,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.wallet import Ownership
-from service_tui.desk.state import DeskState
-from service_tui.desk.trading.live_orders import worst_price
+from service_tui.desk.trading.live_orders import HALFWAY, worst_price
 from service_tui.desk.trading.signed_terms import (
     check_market,
     holding_of,
@@ -71,7 +70,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     """
     wallet = ports.state().wallet
     if request.venue is not Venue.EVM or wallet.ownership is not Ownership.EXTERNAL:
-        return _with_worst(ports.state(), order, request)
+        return _with_worst(ports, order, request)
     if order.action is Action.BUY:
         # The day's limits hang on the time; a sale is never kept back for it.
         check_skew(ports.client.skew_s or 0.0)
@@ -86,7 +85,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     if not is_confirmed(order):
         first = await asyncio.to_thread(ports.tokens.find_token, str(bound.token), holding.wallet)
         check_market(holding, kept, first)
-    price = _bound(ports.state(), order, market)
+    price = _bound(ports, order, market)
     terms = OrderTerms(
         token_id=bound.token,
         action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
@@ -136,20 +135,29 @@ def _salt(fresh: str) -> int:
     return int(hashlib.sha256(fresh.encode()).hexdigest()[:SALT_DIGITS], 16)
 
 
-def _with_worst(state: DeskState, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
+def _with_worst(ports: Ports, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
     """The request of an order that others sign, with its bound where it names none."""
-    worst = worst_price(state, order)
+    worst = _worst(ports, order)
     if request.venue is Venue.SIM or request.price is not None or worst is None:
         return request
-    market = state.markets.get(order.market_id)
+    market = ports.state().markets.get(order.market_id)
     tick = Micros(10_000) if market is None else market.tick
     price = _on_tick(round(worst * ONE), tick, buys=order.action is Action.BUY)
     return request.model_copy(update={"price": price / ONE})
 
 
-def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
+def _worst(ports: Ports, order: PlaceTrade) -> float | None:
+    """Price bound of an order without a quote: of what is shown, for a sale of the last minutes."""
+    worst = worst_price(ports.state(), order)
+    if worst is None or order.action is Action.BUY:
+        return worst
+    ports.marks.note(ports.state().on_venues, ports.clock.monotonic())
+    return max(worst, ports.marks.highest(order.holding) * HALFWAY)
+
+
+def _refuse_made_up(ports: Ports, order: PlaceTrade, price: float) -> None:
     """Refuse the book's price where it is too far from the one that was shown, or none was."""
-    worst = worst_price(state, order)
+    worst = _worst(ports, order)
     if worst is None:
         raise PolicyRefusedError(Rule.UNSEEN, "price of this market never shown here")
     is_buy = order.action is Action.BUY
@@ -165,7 +173,7 @@ def _on_tick(millionths: int, tick: Micros, *, buys: bool) -> int:
     return millionths // tick * tick if buys else -(-millionths // tick) * tick
 
 
-def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+def _bound(ports: Ports, order: PlaceTrade, market: MarketBody) -> int:
     """The worst price that is signed, on a tick: what was confirmed, else the book's.
 
     Returns:
@@ -184,7 +192,7 @@ def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     price = order.price
     if price is None and best is not None:
         price = best if yes else 1.0 - best
-        _refuse_made_up(state, order, price)
+        _refuse_made_up(ports, order, price)
     tick = Micros(max(1, round(market.tick_size * ONE)))
     limit_micros = round((price or 0.0) * ONE)
     if order.rests and limit_micros % tick:
