@@ -10,6 +10,7 @@ from typing import Final
 from service_tui.client.errors import RefusedError
 from service_tui.desk.command import Command
 from service_tui.desk.reasons import Fix
+from service_tui.storage.errors import OtherConsoleError, StorageError
 
 FIX_OF: Final[Mapping[str, Fix]] = {
     "NO_LIQUIDITY": Fix.OTHER_PRICES,
@@ -42,6 +43,11 @@ def fix_of(code: str | None, advised: str) -> Fix | str:
         advised: what the service advises.
     """
     return FIX_OF.get(code or "", advised)
+
+
+def storage_fix(error: StorageError) -> Fix:
+    """Fix for a failure of storage: usually the disk is full."""
+    return Fix.MEND_CONSOLE if isinstance(error, OtherConsoleError) else Fix.FREE_DISK
 
 
 def failed_text(command: Command, error: Exception) -> str:

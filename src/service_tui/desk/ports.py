@@ -17,6 +17,7 @@ from service_tui.desk.gate import Gate
 from service_tui.desk.slices.halt import KeptHalt
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
+from service_tui.desk.trading.shown_marks import ShownMarks
 from service_tui.desk.vault import Vault
 from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.blotter import Blotter
@@ -58,11 +59,15 @@ class TokenStore(Protocol):
     """Outcome tokens of positions, kept since their buys; fails with StorageError."""
 
     async def keep(self, kept: KeptToken) -> None:
-        """Keep a token; one that was kept before stays."""
+        """Keep a token; one that was kept before stays, unless it was only listed."""
         ...
 
     def find(self, holding: Holding) -> KeptToken | None:
-        """The token that was kept first; None without one. Blocks."""
+        """The token that was bought, else kept first; None without one. Blocks."""
+        ...
+
+    def find_token(self, token: str, wallet: str) -> KeptToken | None:
+        """Under what a wallet's token was bought, else kept first; None without one. Blocks."""
         ...
 
 
@@ -132,6 +137,7 @@ class Ports:
         tokens: keeps the outcome tokens of positions, which bind what is signed later.
         renew: reloads the client's keys; True if they changed.
         gate: closed while no entry may be sent.
+        marks: what was shown in the last minutes binds sales that nobody confirmed.
         vault: signs, as far as `policy` allows.
         policy: decides what may be signed.
         notes: data directory in which autoresearch sessions register; None without one.
@@ -147,6 +153,7 @@ class Ports:
     tokens: TokenStore
     renew: Callable[[], bool] = lambda: False
     gate: Gate = field(default_factory=Gate)
+    marks: ShownMarks = field(default_factory=ShownMarks)
     vault: Vault = field(default_factory=Vault)
     policy: SigningPolicy = field(default_factory=SigningPolicy)
     notes: Path | None = None

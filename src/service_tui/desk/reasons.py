@@ -100,6 +100,7 @@ class Fix(StrEnum):
     WHEN_SERVICE_ANSWERS = "retry when the service answers"
     WRITABLE_DESK = "start without --read-only"
     FREE_DISK = "free disk space"
+    MEND_CONSOLE = "close that console and start it again, or restore its database"
 
 
 class Reason(NamedTuple):

@@ -1,7 +1,7 @@
 """The cached state for the first paint, read before anything heavy is imported.
 
-Nothing here raises: unreadable data counts as absent, and the real opening, a moment later, reports
-why.
+Unreadable data counts as absent, and the real opening, a moment later, reports why. Only kept
+tokens, which bind a signature, are read or the reading fails.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any, Final
 from service_tui.storage.db.connection import COMPANIONS
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.db.wal import log_of, look
-from service_tui.storage.errors import StorageError
+from service_tui.storage.errors import OtherConsoleError, StorageError
 
 TICKET_COLUMNS: Final = (
     *("ticket_id", "at", "kind", "subject", "body", "venue", "amount_micros", "client_ref"),
@@ -22,12 +22,19 @@ TICKET_COLUMNS: Final = (
 
 TOKEN_COLUMNS: Final = (
     *("market_id", "side", "venue", "wallet"),
-    *("token", "condition_id", "neg_risk", "at", "fee_rate_bps"),
+    *("token", "condition_id", "neg_risk", "at", "fee_rate_bps", "bought"),
 )
 
+TOKENS_SINCE: Final = 12
+"""The first schema that keeps tokens."""
 
 STEPS_MAX: Final = 50_000_000
 """Steps of SQLite in one reading, a second or two; ours takes thousands."""
+
+TOKENS_WAIT_S: Final = 1.0
+"""ours: how long a reading of tokens waits for a lock of another console."""
+
+_UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError, OverflowError, OSError, StorageError)
 
 _FOREIGN: Final = "SELECT 1 FROM sqlite_schema WHERE type NOT IN ('table', 'index')"
 
@@ -78,38 +85,54 @@ def read_tickets(path: Path, limit: int) -> list[tuple[object, ...]]:
     return [tuple(row) for row in _rows(path, query)] if path.exists() else []
 
 
-def read_kept_tokens(path: Path, place: tuple[str, str, str, str]) -> list[tuple[object, ...]]:
-    """The token that another console keeps of a market, a side, a venue and a wallet.
+def read_kept_tokens(path: Path, wallet: str) -> list[tuple[object, ...]]:
+    """The tokens that another console keeps of a wallet.
 
     Returns:
-        At most one row of `TOKEN_COLUMNS`; none where the file cannot be read now, or is one of
-        an earlier program.
+        Rows of `TOKEN_COLUMNS`; none without a file, or where an earlier program wrote it.
+
+    Raises:
+        OtherConsoleError: the file is there and cannot be read now.
     """
     query = (
         f"SELECT {', '.join(TOKEN_COLUMNS)} FROM kepttokens "  # noqa: S608 - names of our own
-        "WHERE market_id = ? AND side = ? AND venue = ? AND wallet = ?"
+        "WHERE wallet = ?"
     )
-    return [tuple(row) for row in _rows(path, query, place)] if path.exists() else []
+    try:
+        os.lstat(path)
+        ((version,),) = _read(path, "PRAGMA user_version", wait_s=TOKENS_WAIT_S)
+        # An empty file has no version: it is damaged, and kept something perhaps.
+        if 0 < version < TOKENS_SINCE:
+            return []
+        return [tuple(row) for row in _read(path, query, (wallet,), wait_s=TOKENS_WAIT_S)]
+    except FileNotFoundError:
+        return []
+    except _UNREADABLE as error:
+        raise OtherConsoleError(path) from error
 
 
-def _rows(
-    path: Path, query: str, values: tuple[str, ...] = (), *, wait_s: float = 0.0
+def _rows(path: Path, query: str, *, wait_s: float = 0.0) -> list[tuple[Any, ...]]:
+    # No waiting: a lock on the database lasts longer than a first paint may take.
+    try:
+        return _read(path, query, wait_s=wait_s)
+    except _UNREADABLE:
+        return []
+
+
+def _read(
+    path: Path, query: str, values: tuple[str, ...] = (), *, wait_s: float
 ) -> list[tuple[Any, ...]]:
     # SQLite would wait for the other end of a pipe.
     if not path.is_file() or _has_odd_file_beside(path) or _has_damaged_log(path):
-        return []
-    # No waiting: a lock on the database lasts longer than a first paint may take.
+        raise StorageError(f"{path.name} cannot be read")
     address = f"{path.absolute().as_uri()}?mode=ro"
-    try:
-        with closing(sqlite3.connect(address, uri=True, timeout=wait_s)) as connection:
-            # Not checked yet: a view in the place of a table may compute for ever.
-            connection.set_progress_handler(lambda: True, STEPS_MAX)
-            connection.execute("PRAGMA trusted_schema=OFF")
-            if connection.execute(_FOREIGN).fetchone() is not None:
-                return []
-            return connection.execute(query, values).fetchall()
-    except (sqlite3.Error, UnicodeDecodeError, OverflowError):
-        return []
+    with closing(sqlite3.connect(address, uri=True, timeout=wait_s)) as connection:
+        # Not checked yet: a view in the place of a table may compute for ever.
+        connection.set_progress_handler(lambda: True, STEPS_MAX)
+        connection.execute("PRAGMA trusted_schema=OFF")
+        if connection.execute(_FOREIGN).fetchone() is not None:
+            raise StorageError(f"{path.name} declares what is not ours")
+        return connection.execute(query, values).fetchall()
 
 
 def _has_odd_file_beside(path: Path) -> bool:

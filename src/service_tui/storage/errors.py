@@ -5,6 +5,7 @@ StorageError
 ├── StorageFullError         the disk is full; nothing was written
 ├── FileRemovedError         the database was removed while it was in use; nothing was kept
 ├── StorageBusyError         another program holds the database, or too many writes wait
+├── OtherConsoleError        the database of another console is there and cannot be read
 ├── DirectoryLockedError     another process works in this data directory: holder
 ├── LockUnavailableError     this file system cannot lock
 ├── UnreadableDirectoryError not ours, or open to others
@@ -51,6 +52,14 @@ class FileGoneError(OSError):
 
 class StorageBusyError(StorageError):
     """Another process kept the database locked for too long; nothing was written."""
+
+
+class OtherConsoleError(StorageError):
+    """The database of another console of the directory, at `path`, is there and cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"kept tokens of another console cannot be read ({path})")
+        self.path = path
 
 
 @dataclass(frozen=True, slots=True)

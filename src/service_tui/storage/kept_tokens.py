@@ -4,12 +4,12 @@ Each console of a directory keeps them in its own database and reads those of th
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import func
+from sqlalchemy import case, func, or_
 from sqlalchemy.dialects.sqlite import insert
 from sqlmodel import col, select
 
@@ -20,17 +20,26 @@ from service_tui.storage.db.tables import statement, table_of
 
 
 def _putting() -> str:
-    """An insert that leaves the token of an earlier row as it is, and takes the higher fee."""
+    """An insert that leaves the token of an earlier row as it is, and takes the higher fee.
+
+    A row of a listing gives way to one of a buy.
+    """
     table = table_of(tables.Kepttokens)
     put = insert(table)
     # max() of a number and NULL is NULL in SQLite: a row without a fee takes that of the other.
     here, there = table.c.fee_rate_bps, put.excluded.fee_rate_bps
     highest = func.max(func.coalesce(here, there), func.coalesce(there, here))
+    gives_way = put.excluded.bought > table.c.bought
+    replaced = {
+        name: case((gives_way, put.excluded[name]), else_=table.c[name])
+        for name in ("token", "condition_id", "neg_risk", "at", "bought")
+    }
+    fee = case((gives_way, func.coalesce(there, here)), else_=highest)
     return statement(
         put.on_conflict_do_update(
             index_elements=list(table.primary_key),
-            set_={"fee_rate_bps": highest},
-            where=table.c.token == put.excluded.token,
+            set_=replaced | {"fee_rate_bps": fee},
+            where=or_(table.c.token == put.excluded.token, gives_way),
         )
     )
 
@@ -53,7 +62,8 @@ class KeptToken(Holding):
     """What was shown of a holding when it was bought, or first listed while it was held.
 
     `token` is the outcome token by its digits, made of `condition_id`, the side and `neg_risk`;
-    `fee_rate_bps` the highest fee that was shown, None where none was.
+    `fee_rate_bps` the highest fee that was shown, None where none was. `bought` is true after a
+    buy, or an order whose token a person confirmed, and false for what was only listed.
     """
 
     token: str
@@ -61,6 +71,7 @@ class KeptToken(Holding):
     neg_risk: bool
     at: float
     fee_rate_bps: int | None = None
+    bought: bool = False
 
     @property
     def place(self) -> Holding:
@@ -83,30 +94,39 @@ class KeptTokens:
         self._others = others
 
     async def keep(self, kept: KeptToken) -> None:
-        """Keep a token; an earlier one of the holding stays, its fee rises to a higher one."""
-        values: dict[str, str | float | None] = {**asdict(kept), "neg_risk": int(kept.neg_risk)}
+        """Keep a token; an earlier one of the holding stays, its fee rises to a higher one.
+
+        One that was only listed gives way to one that was bought.
+        """
+        numbers = {"neg_risk": int(kept.neg_risk), "bought": int(kept.bought)}
+        values: dict[str, str | float | None] = {**asdict(kept), **numbers}
         await self._database.write(lambda c: _put(c, values))
 
     def find(self, holding: Holding) -> KeptToken | None:
-        """The token that was kept first, here or by another console; None without one. Blocks.
+        """The token that was bought, else listed first, here or beside; None without one. Blocks.
 
-        Fails with a `StorageError` where what is kept here cannot be read: nothing is signed then.
-        The database of another console that cannot be read now counts as one that keeps nothing.
+        Fails with a `StorageError` where what is kept here, or by another console whose database
+        is there, cannot be read: nothing is signed then.
         """
+        return _first(one for one in self._of(holding.wallet) if one.place == holding)
+
+    def find_token(self, token: str, wallet: str) -> KeptToken | None:
+        """Under what the wallet's token was bought, else listed first; as `find`."""
+        return _first(one for one in self._of(wallet) if one.token == token)
+
+    def _of(self, wallet: str) -> list[KeptToken]:
         table = tables.Kepttokens
-        place = (holding.market_id, holding.side, holding.venue, holding.wallet)
-        query = select(table).where(
-            col(table.market_id) == holding.market_id,
-            col(table.side) == holding.side,
-            col(table.venue) == holding.venue,
-            col(table.wallet) == holding.wallet,
-        )
+        query = select(table).where(col(table.wallet) == wallet)
         with self._database.reader() as session:
             found = [_kept(row.model_dump()) for row in session.exec(query)]
         for path in self._others():
-            rows = read_kept_tokens(path, place)
+            rows = read_kept_tokens(path, wallet)
             found += [_kept(dict(zip(TOKEN_COLUMNS, row, strict=True))) for row in rows]
-        return min(found, key=lambda one: one.at, default=None)
+        return found
+
+
+def _first(found: Iterable[KeptToken]) -> KeptToken | None:
+    return min(found, key=lambda one: (not one.bought, one.at), default=None)
 
 
 def _put(connection: sqlite3.Connection, values: dict[str, str | float | None]) -> None:
@@ -114,5 +134,9 @@ def _put(connection: sqlite3.Connection, values: dict[str, str | float | None]) 
 
 
 def _kept(row: dict[str, Any]) -> KeptToken:
-    values: dict[str, Any] = {**row, "neg_risk": bool(row["neg_risk"])}
+    values: dict[str, Any] = {
+        **row,
+        "neg_risk": bool(row["neg_risk"]),
+        "bought": bool(row["bought"]),
+    }
     return KeptToken(**values)

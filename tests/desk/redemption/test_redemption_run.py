@@ -51,6 +51,7 @@ from service_tui.desk.slices.redemption import (
     StepView,
 )
 from service_tui.desk.slices.topics import Topic
+from service_tui.desk.trading.live_orders import token_of
 from service_tui.signing.calls import RedeemNegRisk
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import NotRedeemableError, Obstacle, PolicyRefusedError, Rule
@@ -74,7 +75,7 @@ ROW = RedemptionRow(
 )  # fmt: skip
 KEPT = KeptToken(
     market_id="m1", side="no", venue="evm_venue", wallet="0xwallet", token=ROW.token_id,
-    condition_id=CONDITION, neg_risk=True, at=NOW,
+    condition_id=CONDITION, neg_risk=True, at=NOW, bought=True,
 )  # fmt: skip
 UNSIGNED = UnsignedTxBody.model_construct(
     to="0xto", data="0xdata", sender="0xfrom", gas=90, chain_id=137, value=1
@@ -389,6 +390,36 @@ async def test_what_was_kept_of_a_position_is_redeemed_whatever_the_queue_names(
     await run.go()
     assert run.is_signed
     assert (len(line.judged), run.checks) == (1, 1)
+
+
+@pytest.mark.parametrize("by_itself", [False, True])
+async def test_what_was_only_listed_binds_what_no_person_confirms(*, by_itself: bool) -> None:
+    run, on, line = checked(by_itself=by_itself)
+    listed = replace(KEPT, condition_id="0x" + "2e" * 32, neg_risk=False, bought=False)
+    on.tokens.kept[listed.place] = listed
+    if by_itself:
+        run.own = line.own = replace(
+            redemption_of(Side.NO, ROW), condition_id=b"\x2e" * 32, is_neg_risk=False
+        )
+    await run.go()
+    # The run and the policy compare it with what is redeemed.
+    assert run.is_signed
+    assert (len(line.judged), run.checks) == (1, 1)
+
+
+@pytest.mark.parametrize("by_itself", [False, True])
+async def test_what_was_bought_in_another_market_is_not_redeemed_by_itself(
+    *, by_itself: bool
+) -> None:
+    run, on, _ = checked(by_itself=by_itself)
+    token = token_of(CONDITION, Side.NO, neg_risk=True)
+    there = replace(KEPT, market_id="m0", token=token)
+    on.tokens.kept[there.place] = there
+    await run.go()
+    assert run.is_signed is not by_itself
+    if by_itself:
+        assert (run.step, run.view.reason) == (REFUSED, RunProblem.OUTSIDE_POLICY)
+        assert "the token was bought in market m0, not in m1" in run.view.words
 
 
 @pytest.mark.parametrize("other", [{"confirmed": False}, {"certain": False}, {"gap": 1}])

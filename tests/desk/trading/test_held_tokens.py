@@ -6,7 +6,7 @@ The service of these tests leaves the market out of its list, so that nothing li
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.tickets import TicketState, TicketView
+from service_tui.desk.trading.shown_marks import REMEMBERED_S
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import (
@@ -62,6 +63,7 @@ class Scene:
     marks: Mapping[str, object]
     positions: Json
     listed: bool = False
+    alerts: Json = field(default_factory=dict)
 
     def answer(self, request: httpx.Request) -> httpx.Response | Fault | None:
         """What the service answers instead of the truth."""
@@ -289,3 +291,151 @@ async def test_a_token_that_cannot_be_kept_is_not_bought(tmp_path: Path) -> None
             assert state is TicketState.FAILED
             assert "nothing sent" in words
             assert (on.signer.count, on.signed()) == (0, [])
+
+
+def alias(on: Scene, market_id: str) -> None:
+    """Have the service list the market, its position and its alert under another id, as cheap."""
+    own = next(one for one in on.lists["markets"] if one["id"] == on.market_id)
+    cheap = {"id": market_id, "current_probability": 0.02, "fee_rate_bps": 1_000}
+    prices = dict.fromkeys(("current_price", "external_price_yes", "best_bid", "best_ask"), 0.02)
+    market = own | cheap | {name: 0.02 for name in prices if name in own}
+    rows = [one for one in on.lists["markets"] if one["id"] != on.market_id]
+    positions = [
+        one
+        | {"market_id": market_id, "sides": [side | {"mark_price": 0.02} for side in one["sides"]]}
+        for one in on.positions["positions"]
+        if one["market_id"] == on.market_id
+    ]
+    alerts = [one | {"market_id": market_id} for one in on.alerts.get("risk_alerts", [])]
+    answers = {
+        MARKET.path.format(market_id=market_id): on.page
+        | {"market": on.page["market"] | cheap | dict.fromkeys(("best_bid", "best_ask"), 0.02)},
+        MARKETS.path: on.lists | {"markets": [*rows, market]},
+        POSITIONS.path: on.positions | {"positions": positions},
+        RISK_ALERTS.path: on.alerts | {"risk_alerts": alerts},
+    }
+    truth = on.line.fault
+
+    def answer(request: httpx.Request) -> httpx.Response | Fault | None:
+        told = answers.get(request.url.path) if request.method == "GET" else None
+        if told is not None:
+            return said(told)
+        return truth(request) if truth is not None else None
+
+    on.line.fault = answer
+
+
+@pytest.mark.parametrize("capitals", [False, True])
+async def test_an_exit_under_another_id_of_the_market_is_not_signed(
+    tmp_path: Path, *, capitals: bool
+) -> None:
+    async with scene(tmp_path) as on:
+        await bought(on)
+        body = MonitorRequest(side=Side.YES, stop_loss_pct=HAIR, venue=Venue.EVM)
+        path = {"market_id": on.market_id}
+        await on.stage.client.call(SET_MONITOR, path=path, body=body)
+        await sink_on(on.stage, on.market_id)
+        await on.stage.clock.advance(1.0)
+        on.alerts = await line_to(on.stage).said(RISK_ALERTS)
+        before, own = on.signer.count, on.market_id
+        alias(on, own.upper() if capitals else "another")
+        async with open_wallet_desk(on.stage, on.signer) as desk:
+            await live(desk, on.stage)
+            state = await until(
+                desk,
+                lambda s: [
+                    one for one in s.tickets if one.kind == ExitAlert.kind and not one.in_flight
+                ],
+                on.stage,
+            )
+            ticket = next(one for one in state.tickets if one.kind == ExitAlert.kind)
+            assert ticket.state is TicketState.REFUSED
+            assert f"the token was bought in market {own}" in ticket.outcome
+            assert ticket.fix == Fix.CONFIRM_SHOWN
+            assert on.signer.count == before
+
+
+async def test_a_wrong_first_listing_gives_way_to_a_confirmed_ticket(tmp_path: Path) -> None:
+    async with scene(tmp_path) as on:
+        on.listed = True
+        market = on.stage.world.market(on.market_id)
+        assert (await on.own.buy(market, 30.0))["success"]
+        truth, lists = on.lists, on.lists["markets"]
+        wrong = NAMELESS | {"polymarket_id": FOREIGN}
+        rows = [one | wrong if one["id"] == on.market_id else one for one in lists]
+
+        def lie(request: httpx.Request) -> httpx.Response | Fault | None:
+            is_list = request.url.path == MARKETS.path and request.method == "GET"
+            return said(truth | {"markets": rows}) if is_list else on.answer(request)
+
+        on.line.fault = lie
+        async with open_wallet_desk(on.stage, on.signer) as desk:
+            await live(desk, on.stage)
+            await until(desk, lambda s: s.position(on.key), on.stage)
+            await on.stage.clock.advance(6.0)
+        on.line.fault = on.answer
+        async with open_wallet_desk(on.stage, on.signer) as desk:
+            await live(desk, on.stage)
+            await until(desk, lambda s: s.position(on.key) and on.market_id in s.markets, on.stage)
+            ticket = await exit_of_all(desk, on)
+            assert "token is not the one kept" in ticket.outcome
+            shown = desk.state.markets[on.market_id]
+            sale = PlaceTrade(
+                on.market_id, Side.YES, Action.SELL, Venue.EVM, shares=Micros(20 * ONE),
+                confirmed=True, token=on.token, fee_rate_bps=shown.fee_rate_bps,
+            )  # fmt: skip
+            state, words = await placed(desk, on.stage, sale)
+            assert state is TicketState.DONE, words
+            # What the person confirmed binds the exits from now on.
+            ticket = await exit_of_all(desk, on)
+            assert ticket.state is TicketState.DONE, ticket.outcome
+            assert on.signed()[-1] == ("SELL", on.token)
+
+
+async def test_a_console_that_cannot_be_read_leaves_every_sale_unsigned(tmp_path: Path) -> None:
+    async with scene(tmp_path / "own") as on:
+        await bought(on)
+        folder = tmp_path / "third"
+        async with open_directory(folder, on.stage.clock) as third:
+            path = third.path
+        kept = path.read_bytes()
+        async with (
+            open_directory(tmp_path / "beside", on.stage.clock) as database,
+            open_wallet_desk(
+                on.stage, on.signer, executes=False, beside=database, others=(path,)
+            ) as desk,
+        ):
+            await live(desk, on.stage)
+            await until(desk, lambda s: s.position(on.key), on.stage)
+            before = on.signer.count
+            path.write_bytes(b"nothing")
+            ticket = await exit_of_all(desk, on)
+            assert ticket.state is TicketState.FAILED
+            assert "kept tokens of another console cannot be read" in ticket.outcome
+            assert str(path) in ticket.outcome
+            assert ticket.fix == Fix.MEND_CONSOLE
+            assert on.signer.count == before
+            path.write_bytes(kept)
+            ticket = await exit_of_all(desk, on)
+            assert ticket.state is TicketState.DONE, ticket.outcome
+
+
+async def test_a_mark_that_fell_at_once_binds_no_sale_for_ten_minutes(tmp_path: Path) -> None:
+    async with scene(tmp_path) as on:
+        await bought(on)
+        async with open_wallet_desk(on.stage, on.signer) as desk:
+            await live(desk, on.stage)
+            await until(desk, lambda s: s.position(on.key), on.stage)
+            await on.stage.clock.advance(3.0)
+            before = on.signer.count
+            on.says, on.marks = {"best_bid": 0.01}, {"mark_price": 0.02}
+            await until(desk, lambda s: s.position(on.key).mark_price == 0.02, on.stage)
+            ticket = await exit_of_all(desk, on)
+            assert ticket.state is TicketState.REFUSED, ticket.outcome
+            assert "book price 0.010 is below the bound" in ticket.outcome
+            assert ticket.fix == Fix.CONFIRM_SHOWN
+            assert on.signer.count == before
+            # A true fall is one that lasts.
+            await on.stage.clock.advance(REMEMBERED_S + 1.0)
+            ticket = await exit_of_all(desk, on)
+            assert ticket.state is TicketState.DONE, ticket.outcome

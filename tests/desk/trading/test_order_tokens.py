@@ -9,6 +9,7 @@ import pytest
 
 from kit.desk.faults import breaking, said, until
 from kit.desk.live_orders import live, placed
+from kit.desk.offline import Offline
 from kit.desk.redeeming import CountingSigner, open_wallet_desk
 from kit.samples.desk import sample_state
 from kit.service.line import line_to
@@ -17,8 +18,9 @@ from kit.service.wallets import market_on_chain, ready
 from service_tui.console.forms.live_order import live_question
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.tickets import TicketState
+from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.trading.live_orders import token_shown, worst_price
-from service_tui.desk.trading.order_signature import _with_worst
+from service_tui.desk.trading.order_signature import as_signed
 from service_tui.desk.trading.sending import request_of
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
@@ -175,14 +177,16 @@ async def test_a_sale_without_a_quote_goes_for_no_price_that_one_answer_made_up(
             assert state is TicketState.DONE, words
 
 
-def test_who_signs_for_a_managed_wallet_is_told_the_bound() -> None:
+async def test_who_signs_for_a_managed_wallet_is_told_the_bound() -> None:
     market = replace(next(iter(sample_state().markets.values())), market_id="m-1", price=0.61)
     state = replace(sample_state(), positions=(), on_venues=(), markets={"m-1": market})
+    managed = replace(state.wallet, ownership=Ownership.MANAGED)
     order = a_sale(10)
     request = request_of(order, dry_run=False, client_ref="r")
-    assert _with_worst(state, order, request).price == pytest.approx(0.31)
+    ports = Offline(replace(state, wallet=managed)).ports
+    assert (await as_signed(ports, order, request)).price == pytest.approx(0.31)
     # What was confirmed stays, and the market maker of sim has prices of its own.
     named = request.model_copy(update={"price": 0.6})
-    assert _with_worst(state, order, named).price == 0.6
+    assert (await as_signed(ports, order, named)).price == 0.6
     played = request.model_copy(update={"venue": Venue.SIM})
-    assert _with_worst(state, order, played).price is None
+    assert (await as_signed(ports, order, played)).price is None

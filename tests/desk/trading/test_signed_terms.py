@@ -13,7 +13,13 @@ from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.redemption import Stage
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.trading.live_orders import token_of
-from service_tui.desk.trading.signed_terms import holding_of, kept_of, signed_terms, tokens_held
+from service_tui.desk.trading.signed_terms import (
+    check_market,
+    holding_of,
+    kept_of,
+    signed_terms,
+    tokens_held,
+)
 from service_tui.signing.errors import MalformedError, PolicyRefusedError, Rule
 from service_tui.storage.kept_tokens import KeptToken
 from service_tui.terms import Action, Side, Venue
@@ -48,7 +54,7 @@ def kept(named: Named, fee: int | None = 40, side: Side = Side.YES) -> KeptToken
     return KeptToken(
         market_id="m", side=side.value, venue=Venue.EVM.value, wallet=WALLET.lower(),
         token=token(named, side), condition_id=named[0], neg_risk=named[1], at=NOW,
-        fee_rate_bps=fee,
+        fee_rate_bps=fee, bought=True,
     )  # fmt: skip
 
 
@@ -187,3 +193,37 @@ def test_an_open_position_of_the_linked_wallet_is_bound_by_what_is_first_known_o
         assert held[0].token == token(found[:2])
     managed = replace(wallet, ownership=Ownership.MANAGED)
     assert not tokens_held(replace(state, wallet=managed), NOW)
+
+
+def test_what_was_only_listed_gives_way_to_a_token_that_a_person_confirmed() -> None:
+    first = kept((OTHER, False))
+    assert first is not None
+    only_listed = replace(first, bought=False)
+    shown = replace(sale((OWN, False), 40), confirmed=True)
+    terms = signed_terms(shown, only_listed, None, answer((OWN, False)), signs_fee=True)
+    assert str(terms.token) == shown.token
+    for order, row in (
+        (shown, first),
+        (replace(shown, token=""), only_listed),
+        (replace(shown, confirmed=False), only_listed),
+    ):
+        with pytest.raises(PolicyRefusedError, match="not the one kept with the position"):
+            signed_terms(order, row, None, answer((OWN, False)), signs_fee=True)
+
+
+def test_a_token_that_was_bought_in_another_market_is_not_sold_here() -> None:
+    bought = kept((OWN, False))
+    assert bought is not None
+    here = holding_of(sale(), WALLET)
+    there = replace(bought, market_id="M")
+    only_listed, listed_there = replace(bought, bought=False), replace(there, bought=False)
+    for own, first in ((None, None), (bought, bought), (only_listed, only_listed), (bought, there)):
+        check_market(here, own, first)
+    for own, first, words in (
+        (None, there, "the token was bought in market M, not in m"),
+        (only_listed, there, "the token was bought in market M, not in m"),
+        (only_listed, listed_there, "the token was first listed in market M, not in m"),
+    ):
+        with pytest.raises(PolicyRefusedError, match=words) as refused:
+            check_market(here, own, first)
+        assert refused.value.rule is Rule.UNSEEN

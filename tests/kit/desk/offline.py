@@ -53,6 +53,10 @@ class TokensInMind:
     def find(self, holding: Holding) -> KeptToken | None:
         return self.kept.get(holding)
 
+    def find_token(self, token: str, wallet: str) -> KeptToken | None:
+        found = (one for one in self.kept.values() if (one.token, one.wallet) == (token, wallet))
+        return min(found, key=lambda one: (not one.bought, one.at), default=None)
+
 
 @dataclass
 class Offline:

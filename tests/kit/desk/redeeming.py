@@ -117,8 +117,12 @@ async def open_wallet_desk(  # noqa: PLR0913  (each has its default)
     initial: DeskState | None = None,
     executes: bool = True,
     beside: Database | None = None,
+    others: tuple[Path, ...] = (),
 ) -> AsyncGenerator[Desk]:
-    """A desk that signs; one with a database `beside` the stage's is another console on it."""
+    """A desk that signs; one with a database `beside` the stage's is another console on it.
+
+    `others` are the databases of further consoles.
+    """
     around = DeskContext(
         client or stage.client,
         beside or stage.database,
@@ -128,7 +132,7 @@ async def open_wallet_desk(  # noqa: PLR0913  (each has its default)
         vault=Vault(None, signer),
         policy=policy or SigningPolicy(),
         executes=executes,
-        blotters=(lambda: (stage.database.path,)) if beside is not None else tuple,
+        blotters=lambda: (*((stage.database.path,) if beside is not None else ()), *others),
     )
     with reading_seldom():
         async with open_desk(initial or first_state(), around) as desk:

@@ -17,6 +17,7 @@ from service_tui.desk.chain.refusals import FIXES, RunRefusal, refusal_for
 from service_tui.desk.chain.run_state import RunChanges, TransactionRunState, dump
 from service_tui.desk.changes import Changed
 from service_tui.desk.facts import Noticed
+from service_tui.desk.fixes import storage_fix
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix
 from service_tui.desk.restarting import fault_text
@@ -121,7 +122,7 @@ class TransactionRun:  # noqa: PLR0904  (what a run of any kind may need)
                 again_s = min(AGAIN_MAX_S, again_s * 2)
         except StorageError as error:
             # Nothing is done that does not stand on disk before; it goes on from there.
-            self.show(words=f"{error}; stopped here", fix=Fix.FREE_DISK)
+            self.show(words=f"{error}; stopped here", fix=storage_fix(error))
 
     async def _went(self) -> str | None:
         """Take steps as far as possible; the problem of the step that failed, else None.

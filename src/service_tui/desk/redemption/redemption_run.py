@@ -33,12 +33,14 @@ from service_tui.desk.slices.redemption import (
     Step,
 )
 from service_tui.desk.slices.topics import Topic
+from service_tui.desk.trading.signed_terms import check_market
 from service_tui.desk.wire_values import amount
 from service_tui.signing.chain import Receipt
 from service_tui.signing.errors import MalformedError, NotRedeemableError, SigningError
 from service_tui.signing.orders import token_number
 from service_tui.signing.policy import Redemption, SignableCall, Unsigned
 from service_tui.signing.redemption import check_redeemable
+from service_tui.signing.tokens import outcome_token
 from service_tui.signing.transactions import bytes_of_hex
 from service_tui.storage.kept_tokens import Holding, KeptToken
 from service_tui.terms import Side
@@ -161,6 +163,7 @@ class RedemptionRun(TransactionRun):
             return
         redemption = await self._own()
         try:
+            await self._check_market(redemption)
             signable = self._signable(redemption, self._unsigned)
             if not signable.is_certain and self.view.by_itself:
                 raise RunRefusal(
@@ -199,15 +202,41 @@ class RedemptionRun(TransactionRun):
 
     async def _own(self) -> Redemption:
         """The position to redeem, by what is kept of it since its buy, then by the queue."""
+        run, row = self.view, self.row
+        kept = await asyncio.to_thread(self.ports.tokens.find, self._place)
+        by_person = not run.by_itself and row is not None and row.condition_id
+        if by_person and kept is not None and not kept.bought:
+            # What was only listed gives way to the queue, whose call a person confirms.
+            kept = None
+        return redemption_of(run.side, row, kept)
+
+    @property
+    def _place(self) -> Holding:
         run = self.view
-        place = Holding(
+        return Holding(
             market_id=run.market_id,
             side=run.side.value,
             venue=run.venue.value,
             wallet=self.wallet.lower(),
         )
-        kept = await asyncio.to_thread(self.ports.tokens.find, place)
-        return redemption_of(run.side, self.row, kept)
+
+    async def _check_market(self, redemption: Redemption) -> None:
+        """Refuse to redeem by itself what the wallet bought in another market.
+
+        Raises:
+            PolicyRefusedError: the token of the position is kept under another market.
+        """
+        if not self.view.by_itself or redemption.condition_id is None:
+            return
+        token = outcome_token(
+            redemption.condition_id,
+            is_yes=redemption.is_yes,
+            is_neg_risk=bool(redemption.is_neg_risk),
+        )
+        tokens, place = self.ports.tokens, self._place
+        kept = await asyncio.to_thread(tokens.find, place)
+        first = await asyncio.to_thread(tokens.find_token, str(token), place.wallet)
+        check_market(place, kept, first)
 
     def _signable(self, redemption: Redemption, body: UnsignedTxBody) -> SignableCall:
         unsigned = Unsigned(

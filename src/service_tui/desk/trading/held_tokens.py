@@ -1,4 +1,7 @@
-"""Keeps the outcome token of each position of the linked wallet, as soon as it is first listed."""
+"""Keeps the outcome token of each position of the linked wallet, as soon as it is first listed.
+
+In the same turn it remembers the marks that are shown.
+"""
 
 import asyncio
 import logging
@@ -19,6 +22,7 @@ async def keep_held(ports: Ports) -> None:
     """Keep what is not kept yet; runs for ever. What a buy of this desk kept stays as it is."""
     done: set[Holding] = set()
     while True:
+        ports.marks.note(ports.state().on_venues, ports.clock.monotonic())
         for held in tokens_held(ports.state(), ports.now()):
             if held.place in done:
                 continue

@@ -117,7 +117,7 @@ def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
     """Price bound of an order without a quote: halfway from the shown price to nothing.
 
     # ours: a sale of the desk must pass in a falling market, and not at a price that one answer
-    made up. What is shown is polled, so that after a true fall the next try passes.
+    made up. What is shown is polled; `shown_marks` remembers what was shown some minutes before.
 
     Returns:
         The least price of a sale, the highest of a buy; None where no price was ever shown.

@@ -5,25 +5,35 @@ Source: decisions, "Live orders on evm_venue"; wire reference, 6.2.
 
 import asyncio
 import hashlib
+import logging
 from typing import Final
 
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.orders import price_text
 from service_tui.desk.slices.wallet import Ownership
-from service_tui.desk.state import DeskState
-from service_tui.desk.trading.live_orders import worst_price
-from service_tui.desk.trading.signed_terms import holding_of, kept_of, signed_terms
+from service_tui.desk.trading.live_orders import HALFWAY, worst_price
+from service_tui.desk.trading.signed_terms import (
+    check_market,
+    holding_of,
+    is_confirmed,
+    kept_of,
+    signed_terms,
+)
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.errors import PolicyRefusedError, Rule
 from service_tui.signing.orders import OrderAction, OrderTerms, build_order, sign_order
 from service_tui.signing.skew import check_skew
+from service_tui.storage.errors import StorageError
+from service_tui.storage.kept_tokens import KeptToken
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, decimal
 from service_tui.wire.endpoints.public import MARKET
 from service_tui.wire.markets import MarketBody
 from service_tui.wire.signed_order import SignedOrderBody
 from service_tui.wire.trades import TradeRequest
+
+log = logging.getLogger(__name__)
 
 SALT_DIGITS: Final = 13
 """Hex digits of a salt: 52 bits, which every reader of JSON keeps."""
@@ -60,7 +70,7 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     """
     wallet = ports.state().wallet
     if request.venue is not Venue.EVM or wallet.ownership is not Ownership.EXTERNAL:
-        return _with_worst(ports.state(), order, request)
+        return _with_worst(ports, order, request)
     if order.action is Action.BUY:
         # The day's limits hang on the time; a sale is never kept back for it.
         check_skew(ports.client.skew_s or 0.0)
@@ -72,7 +82,10 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     listed = ports.state().markets.get(order.market_id)
     is_first = ports.policy.exchange is ExchangeVersion.V1
     bound = signed_terms(order, kept, listed, market, signs_fee=is_first)
-    price = _bound(ports.state(), order, market)
+    if not is_confirmed(order):
+        first = await asyncio.to_thread(ports.tokens.find_token, str(bound.token), holding.wallet)
+        check_market(holding, kept, first)
+    price = _bound(ports, order, market)
     terms = OrderTerms(
         token_id=bound.token,
         action=OrderAction.BUY if order.action is Action.BUY else OrderAction.SELL,
@@ -92,9 +105,8 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
         fee_rate_bps=bound.fee_rate_bps,
         expires_s=int(order.expires_at or 0) if order.rests else 0,
     )
-    if order.action is Action.BUY:
-        # Before anything is signed: every exit of this position is bound by it.
-        await ports.tokens.keep(kept_of(holding, bound, ports.now()))
+    if order.action is Action.BUY or (is_confirmed(order) and (kept is None or not kept.bought)):
+        await _keep(ports, order, kept_of(holding, bound, ports.now()))
     signed = await asyncio.to_thread(
         lambda: sign_order(made, signer, is_neg_risk=bound.is_neg_risk, book=ports.policy.book)
     )
@@ -107,25 +119,45 @@ async def as_signed(ports: Ports, order: PlaceTrade, request: TradeRequest) -> T
     )
 
 
+async def _keep(ports: Ports, order: PlaceTrade, kept: KeptToken) -> None:
+    """Keep what is signed, before it is: every exit of the position is bound by it."""
+    try:
+        await ports.tokens.keep(kept)
+    except StorageError as error:
+        if order.action is Action.BUY:
+            raise
+        # A full disk keeps no person from a sale.
+        log.warning("the token of a sale was not kept: %s", error)
+
+
 def _salt(fresh: str) -> int:
     """A number that no other order has, of fresh random text."""
     return int(hashlib.sha256(fresh.encode()).hexdigest()[:SALT_DIGITS], 16)
 
 
-def _with_worst(state: DeskState, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
+def _with_worst(ports: Ports, order: PlaceTrade, request: TradeRequest) -> TradeRequest:
     """The request of an order that others sign, with its bound where it names none."""
-    worst = worst_price(state, order)
+    worst = _worst(ports, order)
     if request.venue is Venue.SIM or request.price is not None or worst is None:
         return request
-    market = state.markets.get(order.market_id)
+    market = ports.state().markets.get(order.market_id)
     tick = Micros(10_000) if market is None else market.tick
     price = _on_tick(round(worst * ONE), tick, buys=order.action is Action.BUY)
     return request.model_copy(update={"price": price / ONE})
 
 
-def _refuse_made_up(state: DeskState, order: PlaceTrade, price: float) -> None:
+def _worst(ports: Ports, order: PlaceTrade) -> float | None:
+    """Price bound of an order without a quote: of what is shown, for a sale of the last minutes."""
+    worst = worst_price(ports.state(), order)
+    if worst is None or order.action is Action.BUY:
+        return worst
+    ports.marks.note(ports.state().on_venues, ports.clock.monotonic())
+    return max(worst, ports.marks.highest(order.holding) * HALFWAY)
+
+
+def _refuse_made_up(ports: Ports, order: PlaceTrade, price: float) -> None:
     """Refuse the book's price where it is too far from the one that was shown, or none was."""
-    worst = worst_price(state, order)
+    worst = _worst(ports, order)
     if worst is None:
         raise PolicyRefusedError(Rule.UNSEEN, "price of this market never shown here")
     is_buy = order.action is Action.BUY
@@ -141,7 +173,7 @@ def _on_tick(millionths: int, tick: Micros, *, buys: bool) -> int:
     return millionths // tick * tick if buys else -(-millionths // tick) * tick
 
 
-def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
+def _bound(ports: Ports, order: PlaceTrade, market: MarketBody) -> int:
     """The worst price that is signed, on a tick: what was confirmed, else the book's.
 
     Returns:
@@ -160,7 +192,7 @@ def _bound(state: DeskState, order: PlaceTrade, market: MarketBody) -> int:
     price = order.price
     if price is None and best is not None:
         price = best if yes else 1.0 - best
-        _refuse_made_up(state, order, price)
+        _refuse_made_up(ports, order, price)
     tick = Micros(max(1, round(market.tick_size * ONE)))
     limit_micros = round((price or 0.0) * ONE)
     if order.rests and limit_micros % tick:

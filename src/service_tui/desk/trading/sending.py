@@ -15,7 +15,7 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
-from service_tui.desk.fixes import fix_of
+from service_tui.desk.fixes import fix_of, storage_fix
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.notices import NoticeKind
@@ -139,7 +139,7 @@ async def _signed(
     except (ServiceError, StorageError) as error:
         # On a disk that is full nothing is kept that would bind a later sale.
         is_disk = isinstance(error, StorageError)
-        fix = Fix.FREE_DISK if is_disk else Fix.WHEN_SERVICE_ANSWERS
+        fix = storage_fix(error) if is_disk else Fix.WHEN_SERVICE_ANSWERS
         return _Unsigned(TicketState.FAILED, Reason(f"nothing sent: {error}", fix))
 
 

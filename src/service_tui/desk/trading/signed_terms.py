@@ -47,7 +47,8 @@ def signed_terms(
 
     Args:
         order: its token and fee are those that a person confirmed, if any.
-        kept: the token of the position, kept since its buy; binds before everything else.
+        kept: the token of the position, kept since its buy; binds before everything else. One that
+            was only listed gives way to the token that a person confirmed.
         listed: the market as the desk shows it; binds only where nothing was confirmed or kept.
         named: the market as the service names it now.
         signs_fee: whether the fee is a part of the signature.
@@ -66,6 +67,7 @@ def signed_terms(
     beside = named.polymarket_token_id if is_yes else named.polymarket_no_token_id
     if beside is not None and token_number(beside) != token:
         raise PolicyRefusedError(Rule.OUTCOME, "token does not match the condition")
+    kept = _binding(order, kept)
     shown = order.token
     if not shown and kept is None and listed is not None:
         shown = token_shown(listed, order.side)
@@ -85,6 +87,12 @@ def signed_terms(
     return SignedTerms(token, condition_id, is_neg_risk, fee, fee_max)
 
 
+def _binding(order: PlaceTrade, kept: KeptToken | None) -> KeptToken | None:
+    """What is kept, unless it was only listed and a person confirmed the token itself."""
+    gives_way = kept is not None and not kept.bought and is_confirmed(order)
+    return None if gives_way else kept
+
+
 def _fee_max(order: PlaceTrade, kept: KeptToken | None, listed: MarketView | None) -> int | None:
     """The highest fee that was confirmed, else kept, else listed; None where none is known."""
     if order.fee_rate_bps is not None:
@@ -92,6 +100,29 @@ def _fee_max(order: PlaceTrade, kept: KeptToken | None, listed: MarketView | Non
     if kept is not None and kept.fee_rate_bps is not None:
         return kept.fee_rate_bps
     return listed.fee_rate_bps if listed is not None and listed.condition_id else None
+
+
+def is_confirmed(order: PlaceTrade) -> bool:
+    """True if a person saw the very token of an order on its ticket."""
+    return order.confirmed and bool(order.token)
+
+
+def check_market(holding: Holding, kept: KeptToken | None, first: KeptToken | None) -> None:
+    """Refuse a token that the wallet bought in another market, or under another id of it.
+
+    Args:
+        holding: what is sold or bought.
+        kept: the token that is kept of it, if any.
+        first: under what the same token was bought, else listed first.
+
+    Raises:
+        PolicyRefusedError: the price and the fee here were never those of the position.
+    """
+    if first is None or first.place == holding or (kept is not None and kept.bought):
+        return
+    verb = "bought" if first.bought else "first listed"
+    text = f"the token was {verb} in market {first.market_id}, not in {holding.market_id}"
+    raise PolicyRefusedError(Rule.UNSEEN, text)
 
 
 def holding_of(order: PlaceTrade, wallet: str) -> Holding:
@@ -105,7 +136,7 @@ def holding_of(order: PlaceTrade, wallet: str) -> Holding:
 
 
 def kept_of(holding: Holding, terms: SignedTerms, now: Timestamp) -> KeptToken:
-    """What is kept of a buy before it leaves."""
+    """What is kept of a buy, or of a token that a person confirmed, before the order leaves."""
     return KeptToken(
         market_id=holding.market_id,
         side=holding.side,
@@ -116,6 +147,7 @@ def kept_of(holding: Holding, terms: SignedTerms, now: Timestamp) -> KeptToken:
         neg_risk=terms.is_neg_risk,
         at=now,
         fee_rate_bps=terms.fee_max,
+        bought=True,
     )
 
 

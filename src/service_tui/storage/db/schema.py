@@ -135,6 +135,7 @@ SCHEMA: Final = Schema(
             market_id TEXT NOT NULL, side TEXT NOT NULL, venue TEXT NOT NULL,
             wallet TEXT NOT NULL, token TEXT NOT NULL, condition_id TEXT NOT NULL,
             neg_risk INTEGER NOT NULL, at REAL NOT NULL, fee_rate_bps INTEGER,
+            bought INTEGER NOT NULL,
             PRIMARY KEY (market_id, side, venue, wallet) ) STRICT""",
         ),
     },

@@ -291,7 +291,8 @@ class Chainruns(Stored, table=True):
 class Kepttokens(Stored, table=True):
     """Outcome token of a position, as it was shown at its buy, or first listed while it was held.
 
-    `fee_rate_bps` is the highest fee that was shown, None for none. The token is never replaced.
+    `fee_rate_bps` is the highest fee that was shown, None for none. `bought` is 1 after a buy, or
+    an order whose token a person confirmed: then the token is never replaced.
     """
 
     __table_args__ = _STRICT
@@ -305,6 +306,7 @@ class Kepttokens(Stored, table=True):
     neg_risk: int
     at: float = Field(sa_type=REAL)
     fee_rate_bps: int | None = None
+    bought: int
 
 
 class Entries(Stored, table=True):
