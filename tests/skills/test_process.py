@@ -7,6 +7,7 @@ import signal
 import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,27 @@ async def test_a_skill_dies_with_who_started_it_unless_it_is_detached(
             await asyncio.to_thread(os.waitpid, process.pid, 0)
         else:
             process.kill()
+
+
+@pytest.mark.process
+async def test_the_end_of_a_run_ends_all_that_has_its_tag_and_nothing_else() -> None:
+    run_id = f"run-{os.getpid()}"
+    tags = [run_id, run_id, f"{run_id}-other"]
+    sleeping = [
+        await asyncio.create_subprocess_exec("sleep", "60", env={**os.environ, TAG: tag})
+        for tag in tags
+    ]
+    try:
+        await until(lambda: len(tagged(run_id)) == 2)
+        end_tagged(run_id)
+        await until(lambda: all(is_gone(one.pid) for one in sleeping[:2]))
+        assert sleeping[2].returncode is None
+        assert not is_gone(sleeping[2].pid)
+    finally:
+        for one in sleeping:
+            with suppress(ProcessLookupError):
+                one.kill()
+            await one.wait()
 
 
 @pytest.mark.process
