@@ -1,7 +1,7 @@
 """The history of views: where a step leads, what is kept of each, and what else is opened."""
 
 import pytest
-from textual.command import Provider
+from textual.command import CommandList, Provider
 
 from kit.console.doors import running
 from service_tui.console.keys import key_named
@@ -135,3 +135,22 @@ async def test_the_palette_survives_a_small_window_late_clicks_and_late_timers()
         await seen.press("ctrl+p", "x", "escape")
         await seen.pilot.pause(0.1)
         assert len(seen.app.screen_stack) == 1
+
+
+async def test_a_timer_of_the_palette_is_silent_once_its_list_is_gone() -> None:
+    async with running() as seen:
+        await seen.press("ctrl+p")
+        palette = seen.app.screen
+        assert isinstance(palette, Palette)
+        told: list[str] = []
+        # Textual sets some that only wake it.
+        palette.set_timer(0.001)
+        palette.set_timer(0.001, lambda: told.append("open"))
+        await seen.until(lambda: told == ["open"])
+        await seen.pilot.pause(0.05)
+        assert seen.app.screen is palette
+        assert seen.toasts == []
+        await palette.query(CommandList).remove()
+        palette.set_timer(0.001, lambda: told.append("gone"))
+        await seen.pilot.pause(0.05)
+        assert told == ["open"]
