@@ -224,6 +224,22 @@ async def test_the_end_of_a_run_ends_all_that_has_its_tag_and_nothing_else() -> 
 
 
 @pytest.mark.process
+async def test_a_run_that_was_killed_takes_along_what_has_its_tag_elsewhere(tmp_path: Path) -> None:
+    process = started(tmp_path / "run", "print('over')")
+    await until(lambda: process.exit_code() is not None)
+    left = await asyncio.create_subprocess_exec(
+        "sleep", "60", env={**os.environ, TAG: process.run_id}
+    )
+    try:
+        process.kill()
+        await until(lambda: is_gone(left.pid))
+    finally:
+        with suppress(ProcessLookupError):
+            left.kill()
+        await left.wait()
+
+
+@pytest.mark.process
 def test_a_skill_that_cannot_be_started_leaves_nothing_open(tmp_path: Path) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     # No system takes a word of this length.
