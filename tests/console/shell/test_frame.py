@@ -32,7 +32,7 @@ from kit.samples.fleet import held_of
 from service_tui.console.app import ConsoleApp
 from service_tui.console.figures import figures
 from service_tui.console.keys import KEYS, bindings_of, key_named
-from service_tui.console.messages import KeyChosen, ThemeTried
+from service_tui.console.messages import KeyChosen, ThemeTried, ToastMessage
 from service_tui.console.shell import fatal
 from service_tui.console.shell.ending import KILLED, Ending
 from service_tui.console.shell.frame import DEFAULT_THEME, WIDTH_MIN, known_theme, own_driver
@@ -519,6 +519,8 @@ async def test_toasts_have_the_sign_of_their_tone_and_one_may_replace_another() 
         seen.app.show_toast("instead", "good", "fill")
         await seen.until(lambda: "✓ instead" in seen.toasts)
         assert seen.toasts == ["of tomorrow", "✓ instead"]
+        seen.app.post_message(ToastMessage("from a screen", "warn"))
+        await seen.until(lambda: "! from a screen" in seen.toasts)
 
 
 @pytest.mark.slow
