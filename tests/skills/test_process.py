@@ -207,7 +207,7 @@ async def test_the_end_of_a_run_ends_all_that_has_its_tag_and_nothing_else() -> 
     run_id = f"run-{os.getpid()}"
     tags = [run_id, run_id, f"{run_id}-other"]
     sleeping = [
-        await asyncio.create_subprocess_exec("sleep", "60", env={**os.environ, TAG: tag})
+        await asyncio.create_subprocess_exec("sleep", "600", env={**os.environ, TAG: tag})
         for tag in tags
     ]
     try:
@@ -228,7 +228,7 @@ async def test_a_run_that_was_killed_takes_along_what_has_its_tag_elsewhere(tmp_
     process = started(tmp_path / "run", "print('over')")
     await until(lambda: process.exit_code() is not None)
     left = await asyncio.create_subprocess_exec(
-        "sleep", "60", env={**os.environ, TAG: process.run_id}
+        "sleep", "600", env={**os.environ, TAG: process.run_id}
     )
     try:
         process.kill()
