@@ -216,6 +216,22 @@ async def test_a_service_that_is_back_is_noticed_soon_and_read_anew(tmp_path: Pa
         assert line.asked(HEALTH.path) == probes
 
 
+async def test_once_its_health_answers_everything_is_asked_for_before_its_own_turn(
+    tmp_path: Path,
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        line.fault = lambda _: Fault.NO_LINE
+        await until(desk, lambda s: s.service.phase is Phase.OFFLINE, stage)
+        # By now each reading rests for long between two attempts.
+        await stage.clock.advance(300)
+        line.fault = lambda one: None if one.url.path == HEALTH.path else Fault.NO_LINE
+        before = len(line.sent)
+        await stage.clock.advance(PROBE_S + 0.5)
+        asked = {one.url.path for one in line.sent[before:]}
+        for name in ("agents/me", "positions", "orders/open", "markets", "briefing"):
+            assert f"/api/sdk/{name}" in asked
+
+
 # -- closing ------------------------------------------------------------------------------------
 
 

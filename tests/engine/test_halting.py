@@ -145,6 +145,7 @@ def test_resting_buys_of_every_agent_are_cancelled_and_resting_sales_stay() -> N
     ended = [one for one in events if isinstance(one, OrderEnded)]
     assert {one.order_id for one in ended} == buys
     assert {one.reason for one in ended} == {OrderEnd.CANCELLED}
+    assert {(one.at, one.world_at) for one in ended} == {(AT, world.world_at)}
     assert world.venues.cash("eve", Venue.SOL) == GRANT
     assert [one.order_id for one in world.venues.orders("ada")] == [sale.order_id]
     assert world.ledger.total() == 0

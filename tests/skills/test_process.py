@@ -7,6 +7,7 @@ import signal
 import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -126,7 +127,7 @@ async def test_a_skill_runs_within_bounds_in_its_folder_and_ends_in_order_when_i
     try:
         await until((folder / "shown").exists)
         shown = json.loads((folder / "shown").read_text())
-        assert shown["nice"] == NICENESS + os.nice(0)
+        assert shown["nice"] == min(19, NICENESS + os.nice(0))
         assert (shown["core"], shown["size"]) == ([0, 0], [FILE_MAX, FILE_MAX])
         assert shown["words"] == [str(tmp_path / "new" / "run.py"), "--live", "x"]
         assert shown["path"] == str(tmp_path / "new")
@@ -200,6 +201,43 @@ async def test_a_skill_dies_with_who_started_it_unless_it_is_detached(
             await asyncio.to_thread(os.waitpid, process.pid, 0)
         else:
             process.kill()
+
+
+@pytest.mark.process
+async def test_the_end_of_a_run_ends_all_that_has_its_tag_and_nothing_else() -> None:
+    run_id = f"run-{os.getpid()}"
+    tags = [run_id, run_id, f"{run_id}-other"]
+    sleeping = [
+        await asyncio.create_subprocess_exec("sleep", "600", env={**os.environ, TAG: tag})
+        for tag in tags
+    ]
+    try:
+        await until(lambda: len(tagged(run_id)) == 2)
+        end_tagged(run_id)
+        await until(lambda: all(is_gone(one.pid) for one in sleeping[:2]))
+        assert sleeping[2].returncode is None
+        assert not is_gone(sleeping[2].pid)
+    finally:
+        for one in sleeping:
+            with suppress(ProcessLookupError):
+                one.kill()
+            await one.wait()
+
+
+@pytest.mark.process
+async def test_a_run_that_was_killed_takes_along_what_has_its_tag_elsewhere(tmp_path: Path) -> None:
+    process = started(tmp_path / "run", "print('over')")
+    await until(lambda: process.exit_code() is not None)
+    left = await asyncio.create_subprocess_exec(
+        "sleep", "600", env={**os.environ, TAG: process.run_id}
+    )
+    try:
+        process.kill()
+        await until(lambda: is_gone(left.pid))
+    finally:
+        with suppress(ProcessLookupError):
+            left.kill()
+        await left.wait()
 
 
 @pytest.mark.process

@@ -1,6 +1,9 @@
 import asyncio
 import contextvars
+import os
 import random
+import signal
+import threading
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -29,8 +32,9 @@ from kit.samples.fleet import held_of
 from service_tui.console.app import ConsoleApp
 from service_tui.console.figures import figures
 from service_tui.console.keys import KEYS, bindings_of, key_named
-from service_tui.console.messages import KeyChosen, ThemeTried
+from service_tui.console.messages import KeyChosen, ThemeTried, ToastMessage
 from service_tui.console.shell import fatal
+from service_tui.console.shell.ending import KILLED, Ending
 from service_tui.console.shell.frame import DEFAULT_THEME, WIDTH_MIN, known_theme, own_driver
 from service_tui.console.shell.terminal import Terminal
 from service_tui.console.theme import Themes, load_themes
@@ -515,6 +519,8 @@ async def test_toasts_have_the_sign_of_their_tone_and_one_may_replace_another() 
         seen.app.show_toast("instead", "good", "fill")
         await seen.until(lambda: "✓ instead" in seen.toasts)
         assert seen.toasts == ["of tomorrow", "✓ instead"]
+        seen.app.post_message(ToastMessage("from a screen", "warn"))
+        await seen.until(lambda: "! from a screen" in seen.toasts)
 
 
 @pytest.mark.slow
@@ -614,3 +620,23 @@ async def test_what_fails_in_the_keyboard_thread_ends_with_our_page(
     told = capfd.readouterr().err
     assert "service-tui stopped" in told
     assert "CANARY" not in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends_by", ["a signal", "a fault"])
+async def test_an_end_that_takes_too_long_is_bound_from_its_beginning(ends_by: str) -> None:
+    codes: list[int] = []
+    came = threading.Event()
+
+    def take(code: int) -> None:
+        codes.append(code)
+        came.set()
+
+    async with running(STATE) as seen:
+        seen.app.ending = Ending(take, note=lambda: None, bound_s=0.0)
+        if ends_by == "a signal":
+            os.kill(os.getpid(), signal.SIGTERM)
+        else:
+            seen.app.panic()
+        assert await asyncio.to_thread(came.wait, 10)
+    assert codes == [KILLED + signal.SIGTERM if ends_by == "a signal" else fatal.EXIT_FAULT]

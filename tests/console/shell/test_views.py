@@ -1,7 +1,7 @@
 """The history of views: where a step leads, what is kept of each, and what else is opened."""
 
 import pytest
-from textual.command import Provider
+from textual.command import CommandList, Provider
 
 from kit.console.doors import running
 from service_tui.console.keys import key_named
@@ -15,6 +15,7 @@ from service_tui.console.shell.views import (
     Views,
     provider_named,
 )
+from service_tui.desk.commands.settings import SetPreference
 
 A, B, C = View("a", "1"), View("b"), View("c", "3")
 
@@ -95,7 +96,12 @@ async def test_a_chosen_key_is_done_where_it_belongs_or_says_why_not() -> None:
         seen.app.post_message(KeyChosen(key_named("rows.sort")))
         await seen.until(lambda: seen.app.front.table.state().sort != before.sort)
         seen.app.post_message(KeyChosen(key_named("app.theme")))
-        await seen.until(lambda: bool(seen.doors.submitted))
+        await seen.until(
+            lambda: any(
+                isinstance(one, SetPreference) and one.name == "theme"
+                for one in seen.doors.submitted
+            )
+        )
         # Sent somewhere, a person goes there first and then acts.
         seen.app.post_message(GoTo("portfolio", None, key_named("rows.filter")))
         await seen.until(lambda: seen.app.front.name_in_keys == "portfolio")
@@ -129,3 +135,22 @@ async def test_the_palette_survives_a_small_window_late_clicks_and_late_timers()
         await seen.press("ctrl+p", "x", "escape")
         await seen.pilot.pause(0.1)
         assert len(seen.app.screen_stack) == 1
+
+
+async def test_a_timer_of_the_palette_is_silent_once_its_list_is_gone() -> None:
+    async with running() as seen:
+        await seen.press("ctrl+p")
+        palette = seen.app.screen
+        assert isinstance(palette, Palette)
+        told: list[str] = []
+        # Textual sets some that only wake it.
+        palette.set_timer(0.001)
+        palette.set_timer(0.001, lambda: told.append("open"))
+        await seen.until(lambda: told == ["open"])
+        await seen.pilot.pause(0.05)
+        assert seen.app.screen is palette
+        assert seen.toasts == []
+        await palette.query(CommandList).remove()
+        palette.set_timer(0.001, lambda: told.append("gone"))
+        await seen.pilot.pause(0.05)
+        assert told == ["open"]

@@ -177,8 +177,11 @@ async def test_a_halt_while_the_intent_is_written_keeps_the_order_here(tmp_path:
         for _ in range(40):
             await asyncio.sleep(0)
         desk.submit(Halt())
+        # Its turn has come: it is ended once, by whoever carries it out.
+        assert ticket.view.state is TicketState.QUEUED
         may_write.set()
         assert (await ended(desk, ticket, stage)).state is TicketState.REFUSED
+        assert sum(ticket.view.what in notice.text for notice in desk.state.notices) == 1
         assert held.result(1)
         assert line.orders() == []
 
