@@ -14,10 +14,10 @@ from service_tui.client.client import Client
 from service_tui.clock import Clock
 from service_tui.desk.facts import Fact
 from service_tui.desk.gate import Gate
+from service_tui.desk.shown_marks import ShownMarks
 from service_tui.desk.slices.halt import KeptHalt
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.desk.trading.shown_marks import ShownMarks
 from service_tui.desk.vault import Vault
 from service_tui.signing.policy import SigningPolicy
 from service_tui.storage.blotter import Blotter

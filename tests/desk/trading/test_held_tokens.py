@@ -24,8 +24,8 @@ from service_tui.desk.commands.risk import ExitAlert
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
 from service_tui.desk.reasons import Fix
+from service_tui.desk.shown_marks import REMEMBERED_S
 from service_tui.desk.slices.tickets import TicketState, TicketView
-from service_tui.desk.trading.shown_marks import REMEMBERED_S
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.public import (

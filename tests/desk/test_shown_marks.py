@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from kit.samples.desk import sample_state
+from service_tui.desk.shown_marks import REMEMBERED_S, ShownMarks
 from service_tui.desk.slices.positions import PositionView
-from service_tui.desk.trading.shown_marks import REMEMBERED_S, ShownMarks
 
 ONE: PositionView = sample_state().positions[0]
 LATE = REMEMBERED_S + 1
