@@ -97,9 +97,10 @@ def arguments_of(
         print_lines()
         raise
     is_halt = arguments.command == HALT
-    arguments.passed_over = []
+    passed_over = list[str]()
+    arguments.passed_over = passed_over
     if file.problem and is_halt:
-        arguments.passed_over.append(file.problem)
+        passed_over.append(file.problem)
         file = ConfigFile(file.path)
     elif file.problem:
         parser.exit(USAGE_ERROR, f"service-tui: {file.problem}\n")
@@ -109,7 +110,7 @@ def arguments_of(
     except SettingError as error:
         if not is_halt:
             parser.exit(USAGE_ERROR, f"service-tui: {error}\n")
-        arguments.passed_over.append(str(error))
+        passed_over.append(str(error))
         arguments.config_file = ConfigFile(file.path)
     return arguments
 
