@@ -16,7 +16,6 @@ from starlette.types import ASGIApp
 
 from service_tui.app.attached import loopback_transport
 from service_tui.app.data import open_data
-from service_tui.app.halts import kept_halts
 from service_tui.app.options import Options
 from service_tui.app.own_agent import keys_of_own_agent, own_key_writer
 from service_tui.app.renewal import client_keys
@@ -27,7 +26,6 @@ from service_tui.client.keys import Keys
 from service_tui.clock import Clock
 from service_tui.credentials.keys import DeskKeys, desk_keys
 from service_tui.credentials.webhook_secrets import SecretFile
-from service_tui.desk.slices.halt import newest
 from service_tui.server.embedded import Sim, SimSettings, open_sim
 from service_tui.server.http.loopback import address_of, bind, listen
 from service_tui.server.startup import BASE_URL
@@ -88,7 +86,13 @@ async def open_embedded(
 
 async def _halt_as_marked(sim: Sim, keys: DeskKeys, data_dir: Path, clock: Clock) -> None:
     """Halt a service whose directory was marked as halted, before anybody can reach it."""
-    if marked_at(data_dir) is None or newest(kept_halts(data_dir)) is None:
+    if marked_at(data_dir) is None:
+        return
+    # A service answers before a desk is loaded; what a halt is comes with the desk.
+    from service_tui.app.halts import kept_halts  # noqa: PLC0415
+    from service_tui.desk.slices.halt import newest  # noqa: PLC0415
+
+    if newest(kept_halts(data_dir)) is None:
         return
     own = client_keys(keys, BASE_URL)
     rng = random.SystemRandom()
