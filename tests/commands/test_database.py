@@ -265,4 +265,4 @@ def test_a_log_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
         (True, f"{name:<10} none yet") for name in ("database", "journal", "ledger")
     ]
     is_well, text = findings[3]
-    assert (is_well, text) == (False, "actions    cannot read the log: Is a directory")
+    assert (is_well, text) == (False, "actions    cannot read the log: it is no plain file")

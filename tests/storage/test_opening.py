@@ -475,7 +475,7 @@ def test_a_rollback_left_by_a_killed_program_is_finished(directory: Path, tmp_pa
 def test_a_full_disk_at_the_first_start_leaves_no_half_database(
     directory: Path, file_size_limit: Limit
 ) -> None:
-    with file_size_limit(10_000), pytest.raises(StorageError, match="nothing was acknowledged"):
+    with file_size_limit(10_000), pytest.raises(StorageError, match="nothing was written"):
         open_here(directory)
     assert not (directory / DATABASE_FILE).exists()
     open_here(directory).close(NOW)

@@ -188,6 +188,7 @@ class Store:
         self.rows = rows
         self.seq = rows[-1].seq if rows else 0
         self.waits = 0
+        self.written_seq = 0
 
     async def written(self) -> None:
         self.waits += 1

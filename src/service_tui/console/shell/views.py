@@ -51,7 +51,7 @@ FAULTS_WITHIN_S: Final = 10.0
 
 FAILED: Final = "{title} failed and was closed: open it again with {key}; details in the log"
 DIALOG_FAILED: Final = (
-    "a dialog failed and was closed: see orders (9) for what was sent; details in the log"
+    "a dialog failed and was closed: the orders show what was sent; details in the log"
 )
 
 
