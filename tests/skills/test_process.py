@@ -299,6 +299,11 @@ ESCAPING = {
     "ends at once": "away('gone'); os._exit(0)",
     "is replaced": "away('gone'); os.execve('/bin/sleep', ['sleep', '60'], {})",
     "kills itself": "away('gone'); os.kill(os.getpid(), 9)",
+    "lets its guard open nothing": """
+import resource
+resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))
+away('gone')
+os._exit(0)""",
     "marks itself as detached": """
 pathlib.Path('detached').touch()
 away('gone')

@@ -35,6 +35,7 @@ KEEP: Final = b"k"
 END: Final = signal.SIGUSR1
 """Tells a guard to end its skill at once, and everything that it has started."""
 
+LIST_BYTES: Final = 65_536
 PAUSE_S: Final = 0.001
 """Between two looks for what is left: shorter than a process takes to begin another."""
 
@@ -105,6 +106,7 @@ class _Guard:
         self._is_detached = False
         self._skill = 0
         self._status: int | None = None
+        self._listed: int | None = None
 
     def run(self, begin: Callable[[], None]) -> None:
         """Start the skill in a process of its own and wait for its end; ends as the skill did."""
@@ -127,6 +129,9 @@ class _Guard:
                 os.close(open_file)
             _leave(parent)
             begin()
+        with contextlib.suppress(OSError):
+            # Opened now: the skill may take the right to open anything away from its guard.
+            self._listed = os.open(f"/proc/self/task/{parent}/children", os.O_RDONLY)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, told)
         while self._status is None:
             self._wait(woken)
@@ -158,11 +163,20 @@ class _Guard:
 
     def _end_below(self) -> None:
         """End the skill and all that it has started, until nothing is left."""
-        end_all(_children(os.getpid()))
+        end_all(self._children())
         while self._reap():
             select.select((), (), (), PAUSE_S)
             # Orphans come here: whose parent was killed is our own child at the next look.
-            end_all(_children(os.getpid()))
+            end_all(self._children())
+
+    def _children(self) -> list[int]:
+        """Our own children, without opening anything where the system lists them."""
+        if self._listed is None:
+            return _children(os.getpid())
+        words = os.pread(self._listed, LIST_BYTES, 0)
+        # The last number of a list that is cut may be another one.
+        whole = words if len(words) < LIST_BYTES else words[: words.rfind(b" ")]
+        return [int(word) for word in whole.split()]
 
     def _reap(self) -> bool:
         """Take the status of whoever has ended; True while there are children."""
