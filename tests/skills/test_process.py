@@ -140,13 +140,13 @@ async def test_a_skill_runs_within_bounds_in_its_folder_and_ends_in_order_when_i
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         # It is known by its tag, also to who finds it again; another run of this number is not it.
         assert sorted(tagged(process.run_id)) == sorted([process.pid, shown["pid"]])
-        assert SkillProcess(process.pid, process.run_id, folder).exit_code() is None
-        assert SkillProcess(process.pid, "another", folder).exit_code() == 0
+        assert SkillProcess(process.pid, process.run_id).exit_code() is None
+        assert SkillProcess(process.pid, "another").exit_code() == 0
         process.signal(signal.SIGTERM)
         await until(lambda: process.exit_code() is not None)
         assert process.exit_code() == 0
         assert tagged(process.run_id) == []
-        assert SkillProcess(process.pid, process.run_id, folder).exit_code() == 0
+        assert SkillProcess(process.pid, process.run_id).exit_code() == 0
         # What is gone takes a signal without a word, and the next run adds to the output.
         process.signal(signal.SIGTERM)
         process.let_go()

@@ -90,7 +90,7 @@ def start_log_of_halt(begins: Callable[[], None]) -> None:
         begins()
     except (CannotError, OSError) as error:
         logging.basicConfig(handlers=[logging.NullHandler()])
-        sys.stderr.write(f"service-tui: halting without a log: {error}\n")
+        print_error(f"service-tui: halting without a log: {error}\n")
 
 
 def run(

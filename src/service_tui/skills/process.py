@@ -112,10 +112,9 @@ def _may_be_read(place: Path) -> bool:
 class SkillProcess:
     """A process that was started here, or one of an earlier run that was found again."""
 
-    def __init__(self, pid: int, run_id: str, folder: Path) -> None:
+    def __init__(self, pid: int, run_id: str) -> None:
         self.pid: Final = pid
         self.run_id: Final = run_id
-        self.folder: Final = folder
         self._child: subprocess.Popen[bytes] | None = None
         self._line: int | None = None
 
@@ -158,7 +157,7 @@ class SkillProcess:
             os.close(ends)
             if log is not None:
                 os.close(log)
-        made = cls(child.pid, launch.run_id, launch.folder)
+        made = cls(child.pid, launch.run_id)
         made._child, made._line = child, line
         return made
 

@@ -140,10 +140,9 @@ class Machine(Processes):
         self.made.append(Noted(700 + len(self.started)))
         return self.made[-1]
 
-    def found(self, view: SkillRunView, folder: Path) -> Noted | None:
+    def found(self, view: SkillRunView) -> Noted | None:
         if (view.pid, view.run_id) not in self.alive:
             return None
-        assert folder.name == view.run_id
         self.made.append(Noted(view.pid or 0))
         return self.made[-1]
 

@@ -99,10 +99,10 @@ class Processes:
         """Start a skill; raises OSError if that fails."""
         return SkillProcess.start(launch, os.environ)
 
-    def found(self, view: SkillRunView, folder: Path) -> Process | None:
+    def found(self, view: SkillRunView) -> Process | None:
         """The living process of a run of an earlier start; None if it has ended."""
         if view.pid and is_run(view.pid, view.run_id):
-            return SkillProcess(view.pid, view.run_id, folder)
+            return SkillProcess(view.pid, view.run_id)
         return None
 
     def end(self, run_id: str) -> None:
@@ -447,7 +447,7 @@ class SkillRuns:
             self._emit(Changed(view))
             return
         is_detached = view.state is SkillRunState.DETACHED
-        found = self._processes.found(view, run.launch.folder) if is_detached else None
+        found = self._processes.found(view) if is_detached else None
         if found is not None:
             run.process = found
             run.began = self._clock.monotonic()
@@ -496,7 +496,7 @@ def suspend_known(data_dir: Path) -> int:
     going = [view for view in known_runs(data_dir) if view.state.is_alive and view.pid]
     loose: list[str] = []
     for view in going:
-        process = SkillProcess(view.pid or 0, view.run_id, data_dir / FOLDER / view.run_id)
+        process = SkillProcess(view.pid or 0, view.run_id)
         try:
             process.signal(signal.SIGSTOP)
         except OSError as error:
