@@ -490,6 +490,9 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         return (replay_condition(moment, is_alone=is_alone), *marked, *of_then)
 
     def _tick(self) -> None:
+        if not self.is_running:
+            # A last tick, while the screens are already taken down.
+            return
         # Overlays on the desk's state expire by the clock, too.
         self._live = self._sender.laid_over(self._raw_state, self._wall_time())
         if self.replay.moment is None:

@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
+from textual.widget import Widget
 
 from kit.console.doors import Running, running, seen_before
 from kit.console.textual_private import failed
 from kit.samples.desk import sample_state
 from kit.samples.research import research_sample, run_of, session_of
 from kit.service.stage import ANSWER_S
+from service_tui.console.app import TICK_S
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.shell.views import FAULTS_MAX
 from service_tui.desk.state import DeskState
@@ -108,3 +110,17 @@ async def test_screens_that_fail_faster_than_a_person_opens_them_end_the_console
             await seen.press("6")
             await asyncio.wait_for(failed(seen.app), ANSWER_S)
     assert seen.app.return_code == 70
+
+
+class Slow(Widget):
+    """Part of a screen that takes longer to leave than the clock needs for its next tick."""
+
+    async def on_unmount(self) -> None:
+        await asyncio.sleep(1.1 * TICK_S)
+
+
+@pytest.mark.slow
+async def test_a_tick_while_the_screens_are_taken_down_is_no_fault() -> None:
+    async with running(STATE) as seen:
+        await seen.app.screen.mount(Slow())
+    assert seen.app.return_code is None
