@@ -61,6 +61,9 @@ Probability = NewType("Probability", float)
 Timestamp = NewType("Timestamp", float)
 """Seconds since 1970-01-01 UTC. Only the wire speaks in datetimes."""
 
+LATEST: Final = Timestamp(250_000_000_000.0)
+"""ours: times later than the year 9892, or so long before 1970, belong to no calendar."""
+
 ONE: Final = Micros(1_000_000)
 SHARE_QUANTUM: Final = Micros(10)
 """Fills are quantised to 1e-5 shares. Source: decisions, "Dust"."""

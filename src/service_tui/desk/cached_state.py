@@ -4,17 +4,11 @@ It must import nothing heavy: the first paint waits for it.
 """
 
 import json
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
 
-from service_tui.desk.checked_records import (
-    UNREADABLE,
-    Fields,
-    Record,
-    checked,
-    number_in,
-    text_in,
-)
+from service_tui.desk.checked_records import UNREADABLE, Tree, tree_of, value_of
 from service_tui.desk.slices.account import AccountView, EquityPoint, LimitsView
 from service_tui.desk.slices.markets import MarketView, NewsView
 from service_tui.desk.slices.positions import PositionView
@@ -22,7 +16,7 @@ from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.slices.world import WorldView
 from service_tui.desk.state import DeskState
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 
 STATE_KEY: Final = "state"
 """Key of the cache that stores the dumped state."""
@@ -33,6 +27,27 @@ NEWS_MAX: Final = 40
 """Enough for a first screen; everything else is read soon after."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The part of a state that the first paint shows.
+
+    An older program kept none of the last two.
+    """
+
+    account: AccountView | None
+    limits: LimitsView | None
+    markets: tuple[MarketView, ...]
+    positions: tuple[PositionView, ...]
+    trades: tuple[TradeView, ...]
+    world: WorldView | None
+    news: tuple[NewsView, ...]
+    equity: tuple[tuple[Timestamp, Micros], ...]
+    seen: Mapping[str, Timestamp]
+    stars: frozenset[str]
+    on_venues: tuple[PositionView, ...] = ()
+    venue_sums: tuple[VenueSumView, ...] = ()
+
+
 def dump_state(state: DeskState) -> str:
     """The part of the state worth showing before an answer: held, starred and busiest markets."""
     held = {position.market_id for position in state.positions} | state.stars
@@ -40,29 +55,21 @@ def dump_state(state: DeskState) -> str:
         state.markets.values(),
         key=lambda market: (market.market_id not in held, -(market.volume or 0)),
     )
-    return json.dumps(
-        {
-            "account": _plain(state.account),
-            "limits": _plain(state.limits),
-            "markets": [_plain(market) for market in ranked[: max(MARKETS_MAX, len(held))]],
-            "positions": [_plain(position) for position in state.positions],
-            "on_venues": [_plain(held) for held in state.on_venues if not held.is_closed],
-            "venue_sums": [_plain(one) for one in state.venue_sums],
-            "trades": [_plain(trade) for trade in state.trades[:TRADES_MAX]],
-            "world": _plain(None if state.world is None else replace(state.world, meanwhile=None)),
-            "news": [_plain(line) for line in state.news[:NEWS_MAX]],
-            "equity": [[point.at, point.equity] for point in state.equity],
-            "seen": state.seen,
-            "stars": sorted(state.stars),
-        },
-        separators=(",", ":"),
-        allow_nan=False,
+    kept = _Kept(
+        account=state.account,
+        limits=state.limits,
+        markets=tuple(ranked[: max(MARKETS_MAX, len(held))]),
+        positions=state.positions,
+        trades=state.trades[:TRADES_MAX],
+        world=None if state.world is None else replace(state.world, meanwhile=None),
+        news=state.news[:NEWS_MAX],
+        equity=tuple((point.at, point.equity) for point in state.equity),
+        seen=state.seen,
+        stars=state.stars,
+        on_venues=tuple(held for held in state.on_venues if not held.is_closed),
+        venue_sums=state.venue_sums,
     )
-
-
-def _plain(record: Any) -> Fields | None:  # noqa: ANN401  (any record of records.py)
-    # As `asdict` would, without its copies: no record in the frozen part holds another one.
-    return None if record is None else {name: getattr(record, name) for name in record.__slots__}
+    return json.dumps(tree_of(kept), separators=(",", ":"), allow_nan=False)
 
 
 def load_state(text: str, state: DeskState) -> DeskState:
@@ -75,40 +82,33 @@ def load_state(text: str, state: DeskState) -> DeskState:
         The new state; its service last answered when the cached one did.
     """
     try:
-        return _loaded(json.loads(text), state)
+        fields = json.loads(text)
+        kept = value_of(_Kept, {**fields, "account": _with_newer_names(fields["account"])})
     except UNREADABLE:
         return state
+    return _filled(state, kept)
 
 
-def _loaded(fields: Fields, state: DeskState) -> DeskState:
-    markets = [checked(MarketView, row) for row in fields["markets"]]
+def _filled(state: DeskState, kept: _Kept) -> DeskState:
     return replace(
         state,
-        service=replace(state.service, last_ok_at=_last_seen(fields["seen"])),
-        account=_made_or_none(AccountView, _without_older_names(fields["account"])),
-        limits=_made_or_none(LimitsView, fields["limits"]),
-        markets={market.market_id: market for market in markets},
-        positions=tuple(checked(PositionView, row) for row in fields["positions"]),
-        # An older program has kept none of them.
-        on_venues=tuple(checked(PositionView, row) for row in fields.get("on_venues", ())),
-        venue_sums=tuple(checked(VenueSumView, row) for row in fields.get("venue_sums", ())),
-        trades=tuple(checked(TradeView, row) for row in fields["trades"]),
-        world=_made_or_none(WorldView, fields["world"]),
-        news=tuple(checked(NewsView, row) for row in fields["news"]),
-        equity=tuple(
-            checked(EquityPoint, {"at": at, "equity": equity}) for at, equity in fields["equity"]
-        ),
-        stars=frozenset(text_in(star) for star in fields["stars"]),
+        service=replace(state.service, last_ok_at=max(kept.seen.values(), default=None)),
+        account=kept.account,
+        limits=kept.limits,
+        markets={market.market_id: market for market in kept.markets},
+        positions=kept.positions,
+        on_venues=kept.on_venues,
+        venue_sums=kept.venue_sums,
+        trades=kept.trades,
+        world=kept.world,
+        news=kept.news,
+        equity=tuple(EquityPoint(at, equity) for at, equity in kept.equity),
+        stars=kept.stars,
         from_cache=True,
     )
 
 
-def _last_seen(seen: Fields) -> Timestamp | None:
-    """Time of the latest answer to any topic."""
-    return Timestamp(max(number_in(at) for at in seen.values())) if seen else None
-
-
-def _without_older_names(account: Fields | None) -> Fields | None:
+def _with_newer_names(account: Tree) -> Tree:
     """The account without what an older program kept: there `equity` was by the mark."""
     if account is None or "exit_equity" not in account:
         return account
@@ -120,7 +120,3 @@ def _without_older_names(account: Fields | None) -> Fields | None:
         "mark_equity": known["equity"],
         "is_at_mark": sold is None,
     }
-
-
-def _made_or_none(kind: type[Record], fields: Fields | None) -> Record | None:
-    return None if fields is None else checked(kind, fields)

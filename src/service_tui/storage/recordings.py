@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from service_tui.storage.db.connection import COMPANIONS
 from service_tui.storage.errors import StorageError, result_code
+from service_tui.units import LATEST
 
 RECORDING_FILE: Final = "recording.db"
 DAMAGED: Final = ".damaged"
@@ -29,9 +30,6 @@ CHAIN_BYTES_MAX: Final = 16_000_000
 
 BODY_BYTES_MAX: Final = 8_000_000
 """Longest record; SQLite itself refuses a longer one."""
-
-LATEST: Final = 250_000_000_000.0
-"""ours: times later than the year 9892, or so long before 1970, belong to no calendar."""
 
 STEPS: Final = 100_000
 STEPS_MAX: Final = 1_000

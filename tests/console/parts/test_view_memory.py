@@ -311,10 +311,8 @@ def test_what_moves_by_itself_is_no_choice() -> None:
     assert chosen.tab == 1
 
 
-@pytest.mark.parametrize(
-    ("kept", "expected"), [(3, 3), (-1, 0), (True, 0), (False, 0), ("3", 0), (None, 0), (2.5, 0)]
-)
-def test_a_number_is_whole_and_none_below_nought(kept: object, expected: int) -> None:
-    memory = ViewMemory.from_text(json.dumps({"tab": kept, "lists": [{"scroll": kept}]}))
-    assert memory.tab == expected
-    assert memory.lists == (TableState(scroll=expected),)
+@pytest.mark.parametrize("tab", [-1, True, "3", None, 2.5])
+def test_a_list_in_front_that_is_no_number_is_as_at_the_first_start(tab: object) -> None:
+    kept = json.dumps({"tab": tab, "search": "rain"})
+    assert ViewMemory.from_text(kept) == ViewMemory()
+    assert ViewMemory.from_text(kept.replace(json.dumps(tab), "3")).tab == 3

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service_tui.desk.checked_records import Tree, TreeError
 from service_tui.desk.recording.differences import applied, difference
-from service_tui.desk.recording.trees import Tree, TreeError
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 TREES = st.recursive(

@@ -9,7 +9,7 @@ from kit.samples.log import sample_log
 from kit.samples.reactor import reactor_state
 from kit.samples.research import research_sample
 from kit.samples.wallet import redemption_of, wallet_of
-from service_tui.desk.recording.trees import tree_of, value_of
+from service_tui.desk.checked_records import tree_of, value_of
 from service_tui.desk.state import DeskState
 
 

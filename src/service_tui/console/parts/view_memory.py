@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Final, cast
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from service_tui.console.widgets.record_table import TableState
+from service_tui.desk.checked_records import UNREADABLE, tree_of, value_of
 
 VIEW: Final = "view."
 """The preference of a screen is called so, with the screen's name."""
@@ -29,29 +30,16 @@ class ViewMemory:
 
     def to_text(self) -> str:
         """The memory as a preference keeps it."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        return json.dumps(tree_of(self), ensure_ascii=False)
 
     @classmethod
     def from_text(cls, text: str) -> "ViewMemory":
-        """The memory of a preference; parts that cannot be read are as at the first start."""
+        """The memory of a preference; one that cannot be read is as at the first start."""
         try:
-            kept: object = json.loads(text or "{}")
-        except (ValueError, RecursionError):
+            kept = value_of(cls, json.loads(text or "{}"))
+        except UNREADABLE:
             return cls()
-        if not isinstance(kept, dict):
-            return cls()
-        found = cast("dict[str, object]", kept)
-        lists = found.get("lists")
-        choices = found.get("choices")
-        rows = cast("list[object]", lists) if isinstance(lists, list) else []
-        named = cast("dict[str, object]", choices) if isinstance(choices, dict) else {}
-        return cls(
-            tab=_whole(found.get("tab")),
-            wide=found.get("wide") is True,
-            search=_text(found.get("search")),
-            lists=tuple(_table_state(row) for row in rows),
-            choices={name: value for name, value in named.items() if isinstance(value, str)},
-        )
+        return kept if kept.tab >= 0 else cls()
 
     def list_at(self, place: int) -> TableState | None:
         """The layout of a list; None if it was never kept."""
@@ -68,25 +56,3 @@ class ViewMemory:
             for one in self.lists
         )
         return replace(self, lists=lists)
-
-
-def _table_state(kept: object) -> TableState:
-    if not isinstance(kept, dict):
-        return TableState()
-    found = cast("dict[str, object]", kept)
-    sort, cursor = found.get("sort"), found.get("cursor")
-    return TableState(
-        sort=sort if isinstance(sort, str) else None,
-        falling=found.get("falling") is True,
-        cursor=cursor if isinstance(cursor, str) else None,
-        scroll=_whole(found.get("scroll")),
-        place=_whole(found.get("place")),
-    )
-
-
-def _whole(value: object) -> int:
-    return max(0, value) if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

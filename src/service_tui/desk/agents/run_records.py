@@ -8,15 +8,15 @@ import json
 import logging
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from service_tui.desk.checked_records import UNREADABLE, checked
+from service_tui.desk.checked_records import UNREADABLE, tree_of, value_of
 from service_tui.desk.slices.supervision import SkillRunView
 from service_tui.plain_files import read_plain
 from service_tui.storage.db.lock import private_directory
 from service_tui.storage.errors import StorageError, as_storage_error
+from service_tui.units import LATEST
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +27,6 @@ RECORDS: Final = "skill-runs"
 _OLDER: Final = "run.json"
 
 RECORD_MAX: Final = 65_536
-TIME_MAX: Final = 253_402_300_799.0
-"""The last second of the year 9999, behind which no time can be shown."""
-
 _COUNTS_MAX: Final = 2**31 - 1
 """Of numbers of processes, exit codes and counts."""
 
@@ -51,7 +48,7 @@ def _write(folder: Path, view: SkillRunView) -> None:
             draft.unlink(missing_ok=True)
             made = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(made, "w", encoding="utf-8") as file:
-                json.dump(asdict(view), file)
+                json.dump(tree_of(view), file)
             draft.replace(path)
         except OSError:
             draft.unlink(missing_ok=True)
@@ -101,7 +98,7 @@ def _read(run_id: str, path: Path) -> SkillRunView:
     if path.is_symlink():
         raise ValueError("it is a link")
     raw = read_plain(path, RECORD_MAX)
-    view = checked(SkillRunView, json.loads(raw))
+    view = value_of(SkillRunView, json.loads(raw))
     if view.run_id != run_id:
         raise ValueError("it is that of another run")
     counts = (getattr(view, name) for name in _COUNTS)
@@ -112,6 +109,6 @@ def _read(run_id: str, path: Path) -> SkillRunView:
     if view.pid is not None and not 0 < view.pid <= _COUNTS_MAX:
         raise ValueError("its process makes no sense")
     times = (getattr(view, name) for name in _TIMES)
-    if not all(at is None or 0 <= at <= TIME_MAX for at in times):
+    if not all(at is None or 0 <= at <= LATEST for at in times):
         raise ValueError("a time makes no sense")
     return view

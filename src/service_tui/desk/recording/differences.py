@@ -14,7 +14,7 @@ import json
 from collections.abc import Sequence
 from typing import Final, cast
 
-from service_tui.desk.recording.trees import Tree, TreeError
+from service_tui.desk.checked_records import Tree, TreeError
 
 _REPLACED: Final = "r"
 _OBJECT: Final = "d"

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
+from service_tui.desk.checked_records import Tree, TreeError, value_of
 from service_tui.desk.recording.differences import applied
 from service_tui.desk.recording.moment import RecordedMoment, RecordError
 from service_tui.desk.recording.recorder import DICTIONARY_BYTES, EVENTS
-from service_tui.desk.recording.trees import Tree, TreeError, value_of
 from service_tui.desk.state import DeskState
 from service_tui.storage.errors import StorageError
 from service_tui.storage.recordings import Recordings, RecordRow

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from service_tui.desk.cached_state import MARKETS_MAX
+from service_tui.desk.checked_records import Tree, TreeError, tree_of
 from service_tui.desk.recording.differences import difference
-from service_tui.desk.recording.trees import Tree, TreeError, tree_of
 from service_tui.desk.slices.agents import AgentDetailView
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import RecordRow

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
 from kit.samples.guarded import guarded_state
+from service_tui.desk.checked_records import TreeError, tree_of, value_of
 from service_tui.desk.reasons import Fix
-from service_tui.desk.recording.trees import TreeError, tree_of, value_of
 from service_tui.desk.slices.agents import FleetView
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.notices import Notice
@@ -21,8 +21,7 @@ from service_tui.desk.slices.service import ServiceView
 from service_tui.desk.slices.supervision import HeldView
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.state import DeskState
-from service_tui.storage.recordings import LATEST
-from service_tui.units import Timestamp
+from service_tui.units import LATEST, Timestamp
 from service_tui.wire.text import harmless
 
 KINDS = (MarketView, TicketView, ServiceView, HeldView, Notice, FleetView, RiskView)

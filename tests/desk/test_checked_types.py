@@ -7,19 +7,11 @@ from typing import Any, NewType
 
 import pytest
 
-from service_tui.desk.recording import trees
-from service_tui.desk.recording.trees import TreeError, tree_of, value_of
-from service_tui.storage.recordings import LATEST
-from service_tui.units import Micros, Timestamp
+from service_tui.desk.checked_records import TreeError, tree_of, value_of
+from service_tui.units import LATEST, Micros, Timestamp
+from service_tui.wire.text import harmless
 
 Count = NewType("Count", int)
-
-
-@pytest.fixture(autouse=True)
-def made_anew() -> None:
-    """No reader is left from an earlier test."""
-    trees._reader.cache_clear()
-    trees._names.cache_clear()
 
 
 class Colour(StrEnum):
@@ -187,7 +179,7 @@ def test_a_type_without_a_reader_is_a_mistake_of_the_program(kind: Any) -> None:
 
 
 def test_text_of_a_file_is_made_harmless() -> None:
-    assert value_of(str, "a\x1b[31mb\u202e") == trees.harmless("a\x1b[31mb\u202e")
+    assert value_of(str, "a\x1b[31mb\u202e") == harmless("a\x1b[31mb\u202e")
     assert "\x1b" not in value_of(str | None, "a\x1b[31mb")
     assert "\x1b" not in next(iter(value_of(Mapping[str, int], {"a\x1b": 1})))
 
