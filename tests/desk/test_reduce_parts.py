@@ -19,7 +19,6 @@ from service_tui.desk.facts import (
     ServiceFailed,
 )
 from service_tui.desk.reduce import FILLS_MAX, reduce
-from service_tui.desk.reduce_risk import news_of
 from service_tui.desk.slices.account import EquityPoint, LimitsView
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.briefing import BriefingView
@@ -28,6 +27,7 @@ from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import BreakerView
 from service_tui.desk.slices.risk import AlertsSeen, AlertState, MonitorView, RiskView
+from service_tui.desk.slices.risk_changes import news_of
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.team import TeamView
 from service_tui.desk.slices.tickets import TicketState, TicketView
