@@ -31,6 +31,10 @@ class Desk:
     session: aiohttp.ClientSession
     notes: Path
     sockets: list[aiohttp.ClientWebSocketResponse] = field(default_factory=list)
+    others: frozenset[int] = field(
+        default_factory=lambda: frozenset(one.pid for one in psutil.Process().children())
+    )
+    """Processes of this one that were there before."""
 
     @property
     def noted(self) -> list[str]:
@@ -70,9 +74,9 @@ class Desk:
             await socket.close()
         begun = [one for one in self.noted if one != "ended"]
         await self.until(*begun, *["ended"] * len(begun))
-        # The loop hears of the end of a process a moment later.
+        # The loop hears of the end of a process a moment later. Programs of other tests go on.
         for _ in range(1_000):
-            if not psutil.Process().children():
+            if {one.pid for one in psutil.Process().children()} <= self.others:
                 break
             await asyncio.sleep(0.01)
 
