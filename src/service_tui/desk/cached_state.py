@@ -64,7 +64,7 @@ def dump_state(state: DeskState) -> str:
         world=None if state.world is None else replace(state.world, meanwhile=None),
         news=state.news[:NEWS_MAX],
         equity=tuple((point.at, point.equity) for point in state.equity),
-        seen=state.seen,
+        seen={topic.value: at for topic, at in state.seen.items()},
         stars=state.stars,
         on_venues=tuple(held for held in state.on_venues if not held.is_closed),
         venue_sums=state.venue_sums,
