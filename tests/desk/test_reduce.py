@@ -42,6 +42,7 @@ from service_tui.desk.reduce import (
     capped,
     reduce,
 )
+from service_tui.desk.reduce_risk import news_of
 from service_tui.desk.slices.account import EquityPoint, LimitsView
 from service_tui.desk.slices.agents import (
     AgentDetailView,
@@ -90,7 +91,6 @@ from service_tui.desk.slices.risk import (
     PriceAlertView,
     RiskView,
 )
-from service_tui.desk.slices.risk_changes import news_of
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import (
     HeldSeen,

@@ -9,6 +9,21 @@ from kit.samples.risk import SHARES, alert_of, exit_of, monitor_of, price_alert_
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import Noticed
 from service_tui.desk.reasons import Fix
+from service_tui.desk.reduce_risk import (
+    ALERTS_MAX,
+    BY_HOLDER,
+    BY_SERVICE,
+    EXITS_MAX,
+    EXPIRED_TEXT,
+    marked,
+    news_of,
+    reduce_risk,
+    with_ticket,
+    with_trades,
+)
+from service_tui.desk.reduce_risk import (
+    exit_of as exit_that_ended,
+)
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.risk import (
     BY_MONITOR,
@@ -21,21 +36,6 @@ from service_tui.desk.slices.risk import (
     MonitorView,
     PriceAlertView,
     RiskView,
-)
-from service_tui.desk.slices.risk_changes import (
-    ALERTS_MAX,
-    BY_HOLDER,
-    BY_SERVICE,
-    EXITS_MAX,
-    EXPIRED_TEXT,
-    marked,
-    news_of,
-    reduce_risk,
-    with_ticket,
-    with_trades,
-)
-from service_tui.desk.slices.risk_changes import (
-    exit_of as exit_that_ended,
 )
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.trades import TradeView

@@ -25,6 +25,14 @@ from service_tui.desk.facts import (
     WorldSeen,
 )
 from service_tui.desk.figures import agreed
+from service_tui.desk.reduce_risk import (
+    RISK_KINDS,
+    marked,
+    news_of,
+    reduce_risk,
+    with_ticket,
+    with_trades,
+)
 from service_tui.desk.slices import reactor as reactors
 from service_tui.desk.slices.account import EquityPoint, LimitsView, summed
 from service_tui.desk.slices.agents import FillView, FleetView, RevealedView
@@ -58,14 +66,6 @@ from service_tui.desk.slices.research import (
     reduce_research,
 )
 from service_tui.desk.slices.risk import AlertsSeen, RiskFact
-from service_tui.desk.slices.risk_changes import (
-    RISK_KINDS,
-    marked,
-    news_of,
-    reduce_risk,
-    with_ticket,
-    with_trades,
-)
 from service_tui.desk.slices.rows import in_place
 from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.slices.supervision import (

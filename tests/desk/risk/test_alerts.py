@@ -40,8 +40,8 @@ from service_tui.desk.opening import DeskMemory, open_desk
 from service_tui.desk.persistent_banners import persistent_banners
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reasons import Reason
+from service_tui.desk.reduce_risk import BY_HOLDER
 from service_tui.desk.slices.risk import AlertState, MonitorState
-from service_tui.desk.slices.risk_changes import BY_HOLDER
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.storage.blotter import Blotter, StoredState

@@ -25,6 +25,7 @@ from service_tui.client.errors import (
 from service_tui.clock import ManualClock
 from service_tui.desk.changes import changed
 from service_tui.desk.commands.risk import ExitAlert
+from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.risk.exits import (
     AGAIN_MAX_S,
     AGAIN_S,
@@ -35,7 +36,6 @@ from service_tui.desk.risk.exits import (
     objection,
 )
 from service_tui.desk.slices.risk import ALERT_LIFE_S, AlertState, AlertView
-from service_tui.desk.slices.risk_changes import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.topics import Topic

@@ -16,6 +16,7 @@ from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitor
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
 from service_tui.desk.reduce import reduce
+from service_tui.desk.reduce_risk import BY_HOLDER, news_of, reduce_risk
 from service_tui.desk.risk.handlers import monitor_request, set_monitor
 from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
 from service_tui.desk.slices.risk import (
@@ -28,7 +29,6 @@ from service_tui.desk.slices.risk import (
     Thresholds,
     exit_name,
 )
-from service_tui.desk.slices.risk_changes import BY_HOLDER, news_of, reduce_risk
 from service_tui.desk.state import DeskState
 from service_tui.terms import THRESHOLDS, AlertStatus, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp

@@ -23,6 +23,7 @@ from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.reasons import Reason
+from service_tui.desk.reduce_risk import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.risk.translate import alert_view
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
@@ -31,7 +32,6 @@ from service_tui.desk.slices.risk import (
     AlertView,
     exit_source,
 )
-from service_tui.desk.slices.risk_changes import BY_HOLDER, BY_SERVICE, EXPIRED_TEXT
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic

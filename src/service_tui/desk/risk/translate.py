@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
+from service_tui.desk.reduce_risk import EXPIRED_TEXT
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
     REASONS,
@@ -14,7 +15,6 @@ from service_tui.desk.slices.risk import (
     MonitorView,
     exit_name,
 )
-from service_tui.desk.slices.risk_changes import EXPIRED_TEXT
 from service_tui.desk.wire_values import amount
 from service_tui.terms import THRESHOLDS, AlertStatus, ExitReason, Venue
 from service_tui.units import Timestamp

@@ -29,6 +29,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.desk.figures import guard_counts
 from service_tui.desk.freshness import age_s
+from service_tui.desk.reduce_risk import exit_of
 from service_tui.desk.slices.orders import moment_text
 from service_tui.desk.slices.risk import (
     AlertView,
@@ -37,7 +38,6 @@ from service_tui.desk.slices.risk import (
     PriceAlertView,
     seller,
 )
-from service_tui.desk.slices.risk_changes import exit_of
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
