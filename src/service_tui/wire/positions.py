@@ -42,8 +42,9 @@ class PositionSideBody(WireModel):
     shares: Amount
     cost_basis: Amount
     avg_cost: Price | None
-    mark_price: Price
-    current_value: Amount
+    # None, with the two below, where a side was rebuilt from a row without a price.
+    mark_price: Price | None
+    current_value: Amount | None
     exit_value: Amount
     realized_pnl: Money
     opened_at: Moment
@@ -60,7 +61,8 @@ class PositionBody(WireModel):
     question: Line = ""
     shares_yes: Amount = 0.0
     shares_no: Amount = 0.0
-    current_price: Price = 0.5
+    # None where a service left it out: no price is made up for it.
+    current_price: Price | None = None
     current_value: Amount = 0.0
     cost_basis: Amount = 0.0
     avg_cost: Price | None = None

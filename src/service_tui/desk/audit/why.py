@@ -533,13 +533,14 @@ def _no_exit(known: _Known) -> Link:
 
 def _open(position: PositionView) -> tuple[LabelledValue, ...]:
     """Not sold yet: what it is worth."""
-    values = [
-        LabelledValue("held", int(position.shares), Unit.SHARES),
-        LabelledValue("mark", int(position.mark_value), Unit.MONEY),
-    ]
+    values = [LabelledValue("held", int(position.shares), Unit.SHARES)]
+    if position.mark_value is not None:
+        values.append(LabelledValue("mark", int(position.mark_value), Unit.MONEY))
     if position.exit_value is not None:
         values.append(LabelledValue("if sold now", int(position.exit_value), Unit.MONEY))
-    return (*values, LabelledValue("unrealized", int(position.unrealized), Unit.PNL))
+    if position.unrealized is not None:
+        values.append(LabelledValue("unrealized", int(position.unrealized), Unit.PNL))
+    return tuple(values)
 
 
 def _sale(sale: TradeView, exits: list[ExitView], closed: PositionView | None) -> Link:
