@@ -438,7 +438,9 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             self.set_class(not len(self.table.order), "-bare")
             row = self.table.highlighted()
             view = ViewContext.of(self.state, self.now, self.pane.text_width)
-            nothing = Detail(Text(self.no_row_text, "muted"), Text(), Text())
+            # Of an empty table nothing can be selected: its own first words say why.
+            text = self.no_row_text if len(self.table.order) else self.table.no_row_text
+            nothing = Detail(Text(text.partition("\n")[0], "muted"), Text(), Text())
             self.pane.show(*(nothing if row is None else self.detail(row, view)))
 
     # -- the search -----------------------------------------------------------------------------

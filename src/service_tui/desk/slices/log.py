@@ -101,3 +101,10 @@ class LogView:
     last_hash: str = ""
     problem: str = ""
     checked_at: Timestamp | None = None
+
+
+def registered_text(names: Sequence[str]) -> str:
+    """That agents were registered, in a few words: one by its name, several with their number."""
+    if len(names) == 1:
+        return f"{names[0]} registered"
+    return f"{len(names)} agents registered ({', '.join(names)})"

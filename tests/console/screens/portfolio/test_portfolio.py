@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from kit.console.host import Host
-from kit.console.painted import strips_of
+from kit.console.painted import strips_of, words_of
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats
@@ -302,6 +302,16 @@ async def test_closed_positions_take_the_place_of_open_ones_and_are_not_traded()
         assert len(view.rows()) == 12
         await view.pilot.click("#portfolio-which", offset=(27, 0))
         assert len(view.rows()) == 3
+
+
+@pytest.mark.slow
+async def test_after_the_last_sale_nothing_asks_to_select_a_position() -> None:
+    async with portfolio(replace(STATE, positions=STATE.positions[:1]), WIDE) as view:
+        view.app.bring(replace(STATE, positions=()))
+        await view.pilot.pause()
+        text = words_of(view.app.screen)
+        assert "Select a position" not in text
+        assert text.count("No open positions.") == 2
 
 
 @pytest.mark.slow
