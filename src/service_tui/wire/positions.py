@@ -42,9 +42,8 @@ class PositionSideBody(WireModel):
     shares: Amount
     cost_basis: Amount
     avg_cost: Price | None
-    # None, with the two below, where a side was rebuilt from a row without a price.
-    mark_price: Price | None
-    current_value: Amount | None
+    mark_price: Price
+    current_value: Amount
     exit_value: Amount
     realized_pnl: Money
     opened_at: Moment

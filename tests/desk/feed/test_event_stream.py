@@ -20,8 +20,8 @@ from service_tui.desk.facts import Acted, FillsReceived, Listening, Noticed
 from service_tui.desk.feed.event_stream import (
     FILLS_EVERY_S,
     REFRESH_EVERY_S,
-    TOGETHER_S,
     RETURN_S,
+    TOGETHER_S,
     EventStreamConsumer,
     _of_resolution,
     actions_of,
