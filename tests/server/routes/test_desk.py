@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from kit.service.stage import OPERATOR, SEED, Stage, open_directory, open_stage
 from kit.service.wallets import market_on_chain
 from service_tui.clock import ManualClock
 from service_tui.engine.amm.exchange import Order
+from service_tui.engine.amm.market import TAPE_MAX
 from service_tui.server.embedded import BASE_URL, SimSettings, open_sim
 from service_tui.server.http.access import hash_of
 from service_tui.server.world_store import restore
@@ -26,6 +28,7 @@ from service_tui.wire.endpoints.desk import (
     DESK_NEW_KEY,
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
+    TAPE,
 )
 from service_tui.wire.endpoints.public import (
     AGENT,
@@ -302,3 +305,19 @@ async def test_the_leaderboard_ranks_agents_by_what_they_made(tmp_path: Path) ->
         assert all(one["agent_id"] not in text for one in keys)
         one = (await ask(stage, SDK_LEADERS, stage.key, params={"limit": 1})).json()
         assert one == {"sdk_agents": rows[:1], "total": 3}
+
+
+async def test_a_trade_of_an_agent_is_told_after_the_tape_has_moved_past_it(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        market_id = stage.open_markets()[0].market_id
+        assert (await buy(stage, stage.key)).json()["success"] is True
+        path = TAPE.path.format(market_id=market_id)
+        endpoint = replace(TAPE, path=path)
+        first = await said(stage, endpoint)
+        assert (first["trades"][0]["trader"], first["filled"]) == ("tester", [])
+        others = (await register(stage, "second"))["api_key"]
+        for _ in range(TAPE_MAX):
+            assert (await buy(stage, others, amount=1)).json()["success"] is True
+        later = await said(stage, endpoint)
+        assert "tester" not in {row["trader"] for row in later["trades"]}
+        assert later["filled"] == [first["trades"][0]]
