@@ -147,7 +147,6 @@ async def test_what_is_nearest_to_its_end_stands_on_top() -> None:
             "0.240   +50%",
             "never  +400%",
             "exit P&L",
-            "auto",
             "■ closed",
         ):
             assert words in text
