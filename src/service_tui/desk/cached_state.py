@@ -24,6 +24,8 @@ from service_tui.desk.slices.world import WorldView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
+_DAY_S: Final = 86_400
+
 STATE_KEY: Final = "state"
 """Key of the cache that stores the dumped state."""
 
@@ -65,8 +67,10 @@ def _plain(record: Any) -> Fields | None:  # noqa: ANN401  (any record of record
     return None if record is None else {name: getattr(record, name) for name in record.__slots__}
 
 
-def load_state(text: str, state: DeskState) -> DeskState:
+def load_state(text: str, state: DeskState, now: Timestamp | None = None) -> DeskState:
     """The given state with the cached parts filled in and marked as cached.
+
+    Figures of a day that is over at `now`, wall time, are not those of today: they are unknown.
 
     Text that this program cannot read changes nothing: a cache is no truth, and a screen must not
     meet a word where a number belongs.
@@ -75,9 +79,19 @@ def load_state(text: str, state: DeskState) -> DeskState:
         The new state; its service last answered when the cached one did.
     """
     try:
-        return _loaded(json.loads(text), state)
+        loaded = _loaded(json.loads(text), state)
     except UNREADABLE:
         return state
+    known_at = loaded.service.last_ok_at
+    is_of_today = known_at is None or now is None or known_at // _DAY_S == now // _DAY_S
+    return loaded if is_of_today else _without_day(loaded)
+
+
+def _without_day(state: DeskState) -> DeskState:
+    account = state.account
+    if account is not None:
+        account = replace(account, day_open=None, day_pnl=None)
+    return replace(state, account=account, limits=None)
 
 
 def _loaded(fields: Fields, state: DeskState) -> DeskState:
