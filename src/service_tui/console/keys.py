@@ -51,7 +51,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "app.portfolio", "app", ("1",), "go('portfolio')", "portfolio", "Positions, cash, P&L"
     ),
     KeyBinding("app.markets", "app", ("2",), "go('markets')", "markets", "All markets"),
-    KeyBinding("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, exits"),
+    KeyBinding("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, sales"),
     KeyBinding(
         "app.reactor", "app", ("4",), "go('reactor')", "reactor", "Watched wallets, signals"
     ),
@@ -286,7 +286,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("portfolio.list", ("o",), "next list", "Positions, orders, closed", footer=True),
     _performed("portfolio.monitor", ("m",), "monitor", "Stop, target", footer=True),
     _performed("portfolio.alert", ("a",), "price alert", "Alert at a price"),
-    _performed("portfolio.why", ("Q",), "why", "The trade, signal to exit"),
+    _performed("portfolio.why", ("Q",), "why", "The trade, signal to sale"),
     _performed("portfolio.orders", ("O",), "open orders", "Amend, cancel"),
     _performed("portfolio.amend", ("e",), "amend", "Price and size", footer=True),
     _performed("portfolio.cancel", ("d",), "cancel", "Cancel the selected order", footer=True),
@@ -304,7 +304,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("monitors.remove", ("d",), "remove", "Remove the monitor", footer=True),
     _performed("monitors.undo", ("u",), "undo", "Undo the last change"),
     _performed("monitors.alert", ("a",), "price alert", "Alert at a price"),
-    _performed("monitors.list", ("o",), "next list", "Alerts, exits", footer=True),
+    _performed("monitors.list", ("o",), "next list", "Alerts, sales", footer=True),
     _performed("monitors.market", ("M",), "market", "Show the market"),
     # the reactor
     _performed("reactor.mirror", ("f",), "mirror", "Buy the same", footer=True),
@@ -383,7 +383,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("blotter.market", ("enter", "M"), "market", "Show the market"),
     _performed("blotter.list", ("o",), "next list", "Orders, fills", footer=True),
     _performed("blotter.trades", ("w",), "pending only", "Only pending orders"),
-    _performed("blotter.why", ("Q",), "why", "The trade, signal to exit"),
+    _performed("blotter.why", ("Q",), "why", "The trade, signal to sale"),
     _performed("blotter.orders", ("O",), "open orders", "Amend, cancel"),
     _performed("blotter.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # the action log
@@ -401,7 +401,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("approvals.refuse", ("d",), "refuse", "The marked trades", footer=True),
     _performed("approvals.mark", ("space",), "mark", "Decide several together", footer=True),
     _performed("approvals.mark_all", ("ctrl+a",), "mark all", "Mark or unmark all"),
-    _performed("approvals.always", ("l",), "always up to", "Leash: no approval up to here"),
+    _performed("approvals.always", ("l",), "always up to", "No approval up to here"),
     _performed("approvals.today", ("t",), "refuse today", "Refuse this agent until midnight"),
     _performed("approvals.lift", ("u",), "ask again", "Lift today's refusals"),
     _performed("approvals.market", ("M",), "market", "Show the market"),

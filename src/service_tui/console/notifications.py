@@ -73,7 +73,10 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         _COUNTED,
     ),
     NoticeKind.EXIT: KindRule(
-        "exits", "exits", "A position was sold for an alert, by this desk or the service.", _COUNTED
+        "stop sales",
+        "stop sales",
+        "A position was sold for an alert, by this desk or the service.",
+        _COUNTED,
     ),
     NoticeKind.PRICE_ALERT: KindRule(
         "price alerts",

@@ -80,7 +80,7 @@ def test_a_toast_takes_the_place_of_one_of_its_kind_that_stands() -> None:
     made.notify(state_of(Notice(3, "good", "third", FILL)), NOW)
     assert frame.toasts == [
         ("first", "bad", "exit"),
-        ("2 exits, latest: second", "bad", "exit"),
+        ("2 stop sales, latest: second", "bad", "exit"),
         ("third", "good", "fill"),
     ]
     frame.standing[1].raised_at = 0.0
@@ -103,7 +103,7 @@ def test_of_many_answers_the_last_of_the_gravest_is_shown_and_the_rest_counted()
 
 
 LISTED = (
-    Notice(1, "bad", "stop loss: exit pending", ALERT),
+    Notice(1, "bad", "stop loss: sale pending", ALERT),
     Notice(2, "info", "Heron bought 12.00 YES", NoticeKind.SIGNAL),
     Notice(3, "warn", f"approval needed, {approval_text(held_of())}", NoticeKind.APPROVAL),
     Notice(4, "bad", "gauge as heron: exit code 3", NoticeKind.AGENT),

@@ -431,9 +431,9 @@ def _fill(known: _Known) -> Link:
     others = [one for one in known.trades if one.deal is entry.deal and one is not entry]
     if others:
         more = sum_of(one.shares for one in others)
-        values.append(
-            LabelledValue(f"{len(others)} other {_MANY[entry.deal]}", int(more), Unit.SHARES)
-        )
+        count, many = len(others), _MANY[entry.deal]
+        words = f"one more {many.removesuffix('s')}" if count == 1 else f"{count} more {many}"
+        values.append(LabelledValue(words, int(more), Unit.SHARES))
     return Link("fill", entry.at, tuple(values))
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.redemption import RedemptionRow, Stage
-from service_tui.desk.slices.wallet import CheckView, Ownership, WalletView
+from service_tui.desk.slices.wallet import CASH_CHECK, CheckView, Ownership, WalletView
 from service_tui.desk.wire_values import UNTRANSLATABLE, amount
 from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Timestamp, decimal
@@ -189,7 +189,7 @@ _NAMES: Final = {
     "linked": "wallet linked",
     "credentials": "venue credentials",
     "gas": "gas",
-    "collateral": "USDC.e balance",
+    "collateral": CASH_CHECK,
     "approvals": "approvals",
     "enabled": "real trades allowed",
     "unrestricted": "accepted by venue",

@@ -339,7 +339,7 @@ MONITORS: Final = TableSpec[MonitorView](
             glows=False,
         ),
         amount_column("exit", "sale value", 10, lambda row: row.exit_value, formats.money, tier=88),
-        amount_column("pnl", "exit P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
+        amount_column("pnl", "sale P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
         word_column("kind", "set", 6, kind_word, tier=118),
         Column(
             "state",
@@ -417,7 +417,7 @@ ALERTS: Final = TableSpec[AlertView](
     empty_text=_empty(
         "No alert.\n\n"
         "A breached stop or target appears here, with the time left of its hour\n"
-        "and the result of the exit."
+        "and the result of the sale."
     ),
     sort="time",
     falling=True,
@@ -425,7 +425,7 @@ ALERTS: Final = TableSpec[AlertView](
 )
 
 EXITS: Final = TableSpec[ExitView](
-    "exits",
+    "sales",
     rows=lambda state: state.risk.exits,
     key=lambda row: row.exit_id,
     columns=(
@@ -448,7 +448,7 @@ EXITS: Final = TableSpec[ExitView](
     ),
     search_text=_exit_text,
     empty_text=_empty(
-        "No exit yet.\n\n"
+        "No stop sale yet.\n\n"
         "Positions sold by a stop or a target appear here,\n"
         "with trigger price and proceeds."
     ),
