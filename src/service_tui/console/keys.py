@@ -276,8 +276,12 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("markets.starred", ("w",), "starred", "Only starred"),
     _performed("markets.venue", ("V",), "venue", "By venue, or sim only"),
     _performed("markets.range", ("v",), "range", "Chart range"),
-    _performed("markets.book_up", ("K",), "book up", "A price of the book, for {markets.buy}"),
-    _performed("markets.book_down", ("J",), "book down", "Then {markets.buy} buys, limit there"),
+    _performed(
+        "markets.book_up", ("shift+up",), "book up", "A price of the book, for {markets.buy}"
+    ),
+    _performed(
+        "markets.book_down", ("shift+down",), "book down", "Then {markets.buy} buys, limit there"
+    ),
     _performed("markets.alert", ("a",), "price alert", "Alert at a price"),
     # portfolio
     _performed("portfolio.sell", ("x",), "sell", "Close or trim", footer=True),

@@ -183,12 +183,12 @@ WITH_BOOK = seen_before(
 @pytest.mark.parametrize(
     ("keys", "side", "action", "limit"),
     [
-        (("J", "b"), Side.YES, Action.BUY, "0.44"),
-        (("J", "J", "J", "b"), Side.YES, Action.BUY, "0.43"),
-        (("K", "K", "b"), Side.YES, Action.BUY, "0.47"),
-        (("J", "K", "b"), Side.YES, Action.BUY, "0.46"),
+        (("shift+down", "b"), Side.YES, Action.BUY, "0.44"),
+        (("shift+down", "shift+down", "shift+down", "b"), Side.YES, Action.BUY, "0.43"),
+        (("shift+up", "shift+up", "b"), Side.YES, Action.BUY, "0.47"),
+        (("shift+down", "shift+up", "b"), Side.YES, Action.BUY, "0.46"),
         # The ladder has prices of YES; what is held is NO.
-        (("K", "x"), Side.NO, Action.SELL, "0.54"),
+        (("shift+up", "x"), Side.NO, Action.SELL, "0.54"),
     ],
 )
 async def test_an_order_begins_at_the_highlighted_price_of_the_book(
@@ -213,7 +213,7 @@ async def test_a_price_that_left_the_book_opens_no_ticket_and_escape_leaves_the_
     async with running(WITH_BOOK, first="markets", size=(160, 50)) as seen:
         seen.app.front.focus_row(HELD_ID)
         await seen.pilot.pause()
-        await seen.press("J")
+        await seen.press("shift+down")
         await seen.bring(replace(WITH_BOOK, detail=replace(BOOK, bids=BOOK.bids[1:])))
         await seen.press("b")
         assert seen.toasts == ["! bid 0.44 has left the book"]
@@ -228,5 +228,5 @@ async def test_a_market_without_a_book_has_none_to_choose_from() -> None:
     async with running(seen_before(STATE), first="markets", size=(160, 50)) as seen:
         seen.app.front.focus_row(FREE.market_id)
         await seen.pilot.pause()
-        await seen.press("J")
+        await seen.press("shift+down")
         assert seen.toasts == ["! no order book here: only markets of real venues have one"]
