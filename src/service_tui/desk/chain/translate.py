@@ -134,7 +134,7 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
             CheckView(
                 _NAMES[one.name],
                 is_done=one.done,
-                detail=one.about if one.done else _NOT[one.name],
+                detail=_DONE.get(one.name, one.about) if one.done else _NOT[one.name],
                 fix="" if one.done else _FIXES.get(one.name, one.fix),
             )
             for one in body.checks
@@ -194,6 +194,9 @@ _NAMES: Final = {
     "enabled": "real trades allowed",
     "unrestricted": "accepted by venue",
 }
+
+_DONE: Final = {"collateral": "USDC.e or pUSD in the wallet"}
+"""Text of a step that is done, where it is not the service's."""
 
 _NOT: Final = {
     "claimed": "agent not claimed",

@@ -122,7 +122,7 @@ def checks_of(world: World, agent: Agent) -> tuple[RequirementBody, ...]:
     money = RequirementBody(
         name="collateral",
         done=has_cash,
-        about="the wallet has USDC.e or pUSD",
+        about="there is USDC.e or pUSD to trade with",
         fix="" if has_cash else _money_fix(world.chain.wallet_of(agent.agent_id)),
     )
     return (claimed, *_external(world, agent), money, enabled)
