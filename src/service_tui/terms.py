@@ -313,6 +313,9 @@ AFTER_FAILURE: Final = "an order that failed"
 SPEEDS: Final = (0, 1, 10, 60)
 """World seconds in a second of wall time; 0 pauses the tape."""
 
+CLOSED_SPEED_MAX: Final = 1
+# ours: while nobody is there the tape runs at most at 1x, or a night at 60x would cost three weeks.
+
 LINE_MAX: Final = 200
 """Letters of a name or a title."""
 

@@ -22,6 +22,7 @@ from service_tui.cli.plain_rows import (
     PlainRows,
 )
 from service_tui.commands.plain import newest
+from service_tui.console.questions import short_question
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
@@ -81,7 +82,7 @@ async def test_an_approval_is_shown_asked_for_and_given(monkeypatch: pytest.Monk
     desk, rows = Still(whole()), PlainRows()
     listed = await said(desk, rows, "approvals")
     assert len(listed) == len(desk.state.supervision.held) > 1
-    assert listed[0].startswith("1  heron: buy YES, 25.00 $SIM, Will it rain at dawn?")
+    assert listed[0].startswith("1  Will it rain at dawn? YES, buy 25.00 $SIM for heron; price")
     typed(monkeypatch, "no\n")
     assert await said(desk, rows, "approve 1") == ["nothing was sent"]
     typed(monkeypatch, "y\n")
@@ -151,7 +152,7 @@ async def test_positions_are_numbered_with_the_question_first_and_fit_a_terminal
     assert len(listed) == len(desk.state.positions) > 1
     for place, (held, text) in enumerate(zip(desk.state.positions, listed, strict=True), 1):
         whole_text = " ".join(text.split())
-        assert whole_text.startswith(f"{place} {held.question[:40]}")
+        assert whole_text.startswith(f"{place} {short_question(held.question)} ")
         assert f"{held.side.value.upper()}, {held.shares / ONE:,.2f} shares" in whole_text
         assert held.market_id not in text
         assert max(map(len, text.split("\n"))) <= 80
@@ -246,9 +247,11 @@ async def test_each_kind_of_row_says_all_of_itself() -> None:
     desk, rows = Still(replace(state, supervision=supervision)), PlainRows()
     sale, bought = (" ".join(one.split()) for one in await said(desk, rows, "approvals"))
     assert sale == (
-        "1 heron: sell NO, 12.00 shares, Is it so?; price 0.310; 2m 00s left; no reason given"
+        "1 Is it so? NO, sell 12.00 shares for heron; price 0.310; 2m 00s left; no reason given"
     )
-    assert bought == ("2 heron: buy NO, 99.00 USDC.e, Is it so?; price 0.310; 2m 00s left; it pays")
+    assert bought == (
+        "2 Is it so? NO, buy 99.00 USDC.e for heron; price 0.310; 2m 00s left; it pays"
+    )
 
 
 async def test_an_end_is_told_by_its_outcome_and_else_by_its_state() -> None:
@@ -348,7 +351,7 @@ async def test_a_signal_names_its_wallet_and_what_a_mirror_spends() -> None:
     desk = Still(replace(state, reactor=replace(state.reactor, signals=(done, signal, late))))
     first, second = (" ".join(one.split()) for one in await said(desk, PlainRows(), "signals"))
     assert first == (
-        "1 whale bought YES at 0.250, Rain?; now 0.300; a mirror spends 5.00 $SIM; 1m 00s left"
+        "1 Rain? YES, bought by whale at 0.250; now 0.300; a mirror spends 5.00 $SIM; 1m 00s left"
     )
-    assert second.startswith("2 0xabab")
+    assert second.startswith("2 Rain? YES, bought by 0xabab")
     assert second.endswith("; 0s left")

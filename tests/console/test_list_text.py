@@ -8,7 +8,7 @@ import pytest
 
 from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import fleet_state
+from kit.samples.fleet import fleet_state, trade_of
 from service_tui.app.options import Options
 from service_tui.commands import lists as list_command
 from service_tui.commands.lists import as_json, listed
@@ -19,6 +19,7 @@ from service_tui.console.questions import short_question
 from service_tui.desk.audit.exports import Row
 from service_tui.desk.audit.listings import LISTINGS, status_row
 from service_tui.desk.audit.report_rows import plain as report_markdown_cell
+from service_tui.desk.slices.supervision import AgentDetailView
 from service_tui.desk.state import DeskState
 from service_tui.units import ONE, Micros
 
@@ -103,6 +104,36 @@ def test_a_list_begins_with_numbered_names_and_has_ids_where_asked() -> None:
     assert str(rows[0]["market"]) in as_lines("markets", rows, ids=True)[1]
 
 
+def test_a_fill_has_the_name_of_its_agent_and_its_id_where_asked() -> None:
+    state = fleet_state()
+    agent = state.fleet.agents[0]
+    pasts = {agent.agent_id: AgentDetailView(agent.agent_id, (trade_of(1),), ())}
+    rows = list(LISTINGS["fills"].rows(state, pasts, NOW))
+    assert (rows[0]["agent"], rows[0]["agent_name"]) == (agent.agent_id, agent.name)
+    head, line = as_lines("fills", rows)
+    assert head.split()[:4] == ["#", "market", "at", "agent"]
+    assert agent.name in line
+    assert agent.agent_id not in line.split()
+    assert agent.agent_id in as_lines("fills", rows, ids=True)[1].split()
+
+
+def test_the_fields_of_an_agent_begin_with_its_name_and_have_its_id_where_asked() -> None:
+    rows = rows_of("agents", fleet_state())
+    lines = as_lines("agents", rows)
+    assert lines[0].split() == ["name", str(rows[0]["name"])]
+    assert not any(line.startswith("agent ") for line in lines)
+    assert any(line.startswith("agent ") for line in as_lines("agents", rows, ids=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [("positions", "market side shares avg mark"), ("markets", "market YES")],
+)
+def test_a_list_has_the_titles_of_its_screen(name: str, titles: str) -> None:
+    head = as_lines(name, rows_of(name))[0]
+    assert " ".join(head.split()[1:]).startswith(titles)
+
+
 def test_a_long_name_is_wrapped_at_its_words() -> None:
     rows = rows_of("positions")
     whole = as_lines("positions", rows)
@@ -119,8 +150,8 @@ def test_a_moment_is_written_to_the_minute_and_any_other_text_as_it_is() -> None
     row: Row = {"at": moment, "note": moment, "is_own": True, "yes": 0.5, "cost": 1_234.5}
     # A list without columns of its own has its fields below one another.
     assert as_lines("status", [row]) == [
-        "at      2027-01-15 08:00 UTC", f"note    {moment}", "is own  yes", "YES     0.5000",
-        "cost    1,234.50",
+        "at      2027-01-15 08:00 UTC", f"note    {moment}", "is own  yes", "YES     0.500",
+        "amount  1,234.50",
     ]  # fmt: skip
 
 

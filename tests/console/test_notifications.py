@@ -289,8 +289,7 @@ async def test_by_default_nothing_is_written_to_the_terminal(
         sent = sent_by(seen, monkeypatch)
         await told(seen, *(notice(place, kind) for place, kind in enumerate(NoticeKind, start=1)))
         assert signals(sent) == []
-        # The inbox lists a price alert that fired.
-        assert len(seen.toasts) == len(NoticeKind) - 1
+        assert len(seen.toasts) == len(NoticeKind)
 
 
 @pytest.mark.slow
@@ -370,9 +369,9 @@ async def test_a_toast_that_stands_takes_in_the_next_of_its_kind() -> None:
         await told(seen, notice(1, sold, "first"))
         assert seen.toasts == ["! first"]
         await told(seen, notice(1, sold), notice(2, sold, "second", tone="bad"))
-        assert seen.toasts == ["✗ 2 exits, latest: second"]
+        assert seen.toasts == ["✗ 2 stop sales, latest: second"]
         await told(seen, *(notice(number, sold, f"n{number}") for number in range(3, 23)))
-        assert seen.toasts == ["✗ 22 exits, latest: n22"]
+        assert seen.toasts == ["✗ 22 stop sales, latest: n22"]
         await until(
             seen.pilot,
             lambda: len(seen.app.screen.query("Toast")) == 1,

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from service_tui.app.topics import load_topics
+from service_tui.console.formats import date_time
 from service_tui.console.questions import FORMS, names_of, short_question, side_question
 from service_tui.console.widgets.columns import fitted
 from service_tui.engine.tape.questions import word
@@ -122,10 +123,29 @@ def test_two_names_that_would_be_equal_keep_their_deadlines() -> None:
     first, second = "Will Vessby pass 18 °C by 18:05 UTC?", "Will Vessby pass 18 °C by 19:05 UTC?"
     other = "Will Vessby pass 19 °C by 18:05 UTC?"
     later = at(2026, 1, 15, 19, 5)
-    assert names_of([(first, END), (second, later), (other, END)]) == {
-        first: "Vessby passes 18 °C by 18:05",
-        second: "Vessby passes 18 °C by 19:05",
-        other: "Vessby passes 19 °C",
+    names = names_of([("1", first, END), ("2", second, later), ("3", other, END)])
+    assert [names[each].beside_end for each in "123"] == [
+        "Vessby passes 18 °C by 18:05",
+        "Vessby passes 18 °C by 19:05",
+        "Vessby passes 19 °C",
+    ]
+    assert [names[each].alone for each in "123"] == [
+        "Vessby passes 18 °C by 18:05",
+        "Vessby passes 18 °C by 19:05",
+        "Vessby passes 19 °C by 18:05",
+    ]
+
+
+def test_equal_questions_are_told_apart_by_their_ends() -> None:
+    asked, later = "Will Harborne win?", at(2026, 1, 16, 9, 0)
+    names = names_of([("1", asked, END), ("2", asked, later), ("3", asked, None)])
+    ends = [date_time(one).plain for one in (END, later)]
+    assert [names[each].alone for each in "123"] == [
+        f"{asked} ({ends[0]})", f"{asked} ({ends[1]})", asked,
+    ]  # fmt: skip
+    # One market on two venues has one name: the mark of the venue tells them apart.
+    assert {one.alone for one in names_of([("1", asked, END), ("2", asked, END)]).values()} == {
+        asked
     }
 
 

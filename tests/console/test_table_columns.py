@@ -72,9 +72,19 @@ def test_a_question_has_its_real_venue_before_it() -> None:
     ],
 )  # fmt: skip
 def test_a_question_takes_the_room_that_is_left_and_keeps_its_end(column: Any, width: int) -> None:
-    assert (column.width, column.flex, column.keeps_end, column.of_row) == (width, True, True, True)
+    assert (column.width, column.flex, column.keeps_end) == (width, True, True)
     assert key(column) == LONG
     assert "Port Ellery" in shown(column)
+
+
+@pytest.mark.parametrize("column", [market_column(), venue_market_column()])
+def test_a_question_that_two_markets_have_is_followed_by_its_end(column: Any) -> None:
+    end, question = Timestamp(NOW + 60), "Will Harborne win?"
+    asked = replace(ROW, market_id="one", question=question, resolves_at=NOW)
+    twin = replace(asked, market_id="another", resolves_at=end)
+    view = ViewContext(replace(STATE, positions=(asked, twin), on_venues=()), NOW)
+    shown = [plain(column.cell(each, view)).removeprefix("EVM ") for each in (asked, twin)]
+    assert shown == [f"Will Harborne win? ({formats.date_time(each).plain})" for each in (NOW, end)]
 
 
 def test_a_question_beside_its_end_is_without_that_time() -> None:

@@ -17,7 +17,10 @@ from service_tui.console.screens.portfolio.detail import closed_body, own_trades
 from service_tui.console.screens.portfolio.table import CLOSED
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.why import why_position
+from service_tui.desk.cached_state import dump_state, load_state
 from service_tui.desk.slices.log import ActionView
+from service_tui.desk.slices.topics import Topic
+from service_tui.units import Timestamp
 
 STATE = sample_state()
 VIEW = ViewContext.of(STATE, NOW, 80)
@@ -83,3 +86,31 @@ def test_an_entry_of_the_log_names_its_clock() -> None:
     entry = ActionView(1, "ab" * 32, NOW, "you", "intent", "trade", "buy")
     assert " wall time  " in entry_text(entry, STATE, NOW).plain
     assert "wall" not in entry_text(entry, REAL, NOW).plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("speed", [1, 60])
+async def test_the_first_frame_after_a_night_counts_with_the_clock_of_now(speed: int) -> None:
+    night_s = 16 * 3_600.0
+    closed = Timestamp(NOW - night_s)
+    held = replace(STATE.positions[0], resolves_at=Timestamp(closed + night_s + 5_400))
+    evening = replace(
+        seen_before(STATE),
+        seen={Topic.POSITIONS: closed, Topic.MARKETS: closed},
+        positions=(held,),
+        world=replace(STATE.world, now=closed, wall_at=closed, speed=speed),
+    )
+    bare = replace(evening, account=None, limits=None, markets={}, positions=(), seen={})
+    initial = load_state(dump_state(evening), bare, NOW)
+    async with running(
+        evening, first="portfolio", size=(140, 40), initial=initial, waits=False,
+        prepare=lambda doors: doors.may_open.clear(),
+    ) as seen:  # fmt: skip
+        text = seen.text
+        assert "data from 16h ago" in text
+        # The world ran on at 1x while nobody was there.
+        (row,) = (line for line in seen.lines if line.rstrip().endswith("1h30m"))
+        assert " NO " in row or " YES " in row
+        # The day's figures are of yesterday.
+        assert "+41.20" not in text
+        assert "7/500" not in text

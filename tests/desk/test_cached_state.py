@@ -15,7 +15,7 @@ from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.slices.world import AbsenceView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Mode, Venue
-from service_tui.units import Micros
+from service_tui.units import Micros, Timestamp
 
 EMPTY = DeskState(
     service=ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING),
@@ -44,6 +44,17 @@ def test_what_was_frozen_comes_back_marked_as_old() -> None:
 @pytest.mark.parametrize("part", ["account", "limits", "world"])
 def test_what_was_not_known_comes_back_as_not_known(part: str) -> None:
     assert getattr(load_state(dump_state(replace(STATE, **{part: None})), EMPTY), part) is None
+
+
+@pytest.mark.parametrize(("later_s", "is_today"), [(9 * 3_600, True), (17 * 3_600, False)])
+def test_figures_of_a_day_that_is_over_are_not_those_of_today(
+    later_s: float, *, is_today: bool
+) -> None:
+    # It was eight o'clock in the morning, UTC.
+    back = load_state(TEXT, EMPTY, Timestamp(NOW + later_s))
+    assert (back.account.day_pnl is not None) == is_today
+    assert (back.limits is not None) == is_today
+    assert back.account.equity == STATE.account.equity
 
 
 def test_an_empty_state_can_be_frozen() -> None:

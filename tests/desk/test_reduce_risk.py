@@ -233,7 +233,7 @@ ABOUT = "stop loss, YES at 0.3900, Rain?"
 def test_a_breach_is_told_once_with_where_its_exit_stands() -> None:
     alert = alert_of()
     event = alert.exit_name
-    pending = Noticed("bad", f"{ABOUT}: exit pending", NoticeKind.ALERT, event)
+    pending = Noticed("bad", f"{ABOUT}: sale pending", NoticeKind.ALERT, event)
     assert told(RiskView(), alert) == [pending]
     assert told(RiskView(), alert, first=True) == [pending]
     said = replace(alert, detail=BY_SERVICE)
@@ -257,7 +257,7 @@ def test_what_was_lost_before_the_desk_opened_is_told_in_one_line() -> None:
     done = alert_of("c", state=AlertState.EXECUTED)
     for count, noun in ((1, "1 alert"), (2, "2 alerts")):
         assert told(RiskView(), *lost[:count], done, first=True) == [
-            Noticed("bad", f"{noun} expired without an exit", NoticeKind.ALERT, fix=Fix.SEE_ALERTS)
+            Noticed("bad", f"{noun} expired unsold", NoticeKind.ALERT, fix=Fix.SEE_ALERTS)
         ]
     assert told(RiskView(), done, first=True) == []
 
@@ -278,7 +278,7 @@ def test_a_sale_of_another_hand_is_told_and_one_of_this_desk_is_not() -> None:
 
 def test_an_alert_without_question_or_price_is_named_by_its_market() -> None:
     bare = alert_of(question="", trigger_price=None, side=Side.NO)
-    assert told(RiskView(), bare)[0].text == "stop loss, NO, m: exit pending"
+    assert told(RiskView(), bare)[0].text == "stop loss, NO, m: sale pending"
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ async def test_a_breach_before_a_closed_hour_is_exited_in_its_hour_only(
         assert state.risk.exits == ()
         await walk.press("o")
         assert "◷ pending" in walk.text
-        assert "1 alert pending exit" in walk.text
+        assert "1 alert to be sold" in walk.text
         breached_at = alert.breached_at
     await clock.advance(breached_at + minutes * 60 - clock.now())
     async with console(tmp_path, clock) as walk:

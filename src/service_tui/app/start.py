@@ -41,14 +41,14 @@ DATABASE_FILE: Final = "desk.sqlite3"
 STARS: Final = "stars"
 
 
-def first_state(options: Options) -> DeskState:
-    """The state of the first paint: the last known one, marked as cached."""
+def first_state(options: Options, now: Timestamp | None = None) -> DeskState:
+    """The state of the first paint: the last known one, marked as cached; `now` is wall time."""
     path = options.data_dir / DATABASE_FILE
     preferences = {**read_preferences(path), **_of_attached(options.data_dir)}
     state = DeskState(service=service_view(options), preferences=preferences)
     kept = read_cache(path).get(STATE_KEY)
     if kept is not None:
-        state = load_state(kept[1], state)
+        state = load_state(kept[1], state, now)
     stars = frozenset(name for name in preferences.get(STARS, "").split(",") if name)
     return replace(state, stars=stars, halt=newest(kept_halts(options.data_dir)))
 
@@ -183,7 +183,7 @@ def open_console(options: Options, *, drills: Drills = tuple, has_tour: bool = F
 def console_of(options: Options, *, drills: Drills = tuple, has_tour: bool = False) -> ConsoleApp:
     """The console of these options, which does not run yet; `open_console` says the rest."""
     themes = load_themes(shipped_folder(), options.config_dir / "themes")
-    initial = first_state(options)
+    initial = first_state(options, SystemClock().now())
     recorded = Recorded() if options.recording and not options.scripted else None
     return ConsoleApp(
         open_desk=lambda: open_desk(options, initial, recorded),

@@ -21,6 +21,7 @@ from service_tui.console import formats
 from service_tui.console.fields import FieldError, parse_percent
 from service_tui.console.forms.approval import is_real
 from service_tui.console.forms.monitor_draft import STOP_RULE, TARGET_RULE
+from service_tui.console.table_spec import HasQuestion, listed_name
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
@@ -97,12 +98,12 @@ def _position(one: PositionView, view: ViewContext) -> str:
     money = MONEY_OF[one.venue]
     if one.is_closed:
         return (
-            f"{_question(one.question)} {one.side.value.upper()}, won: "
+            f"{_name(one, view)} {one.side.value.upper()}, won: "
             f"{view.money(one.to_redeem).plain} {money} to redeem; realized P&L "
             f"{view.pnl(one.realized).plain} {money}"
         )
     return (
-        f"{_question(one.question)} {one.side.value.upper()}, {view.shares(one.shares).plain} "
+        f"{_name(one, view)} {one.side.value.upper()}, {view.shares(one.shares).plain} "
         f"shares; average {formats.price(one.average).plain}, now "
         f"{formats.price(one.mark_price).plain}; if sold now {view.money(one.exit_value).plain} "
         f"{money}; P&L {view.pnl(one.unrealized).plain} {money}"
@@ -121,18 +122,17 @@ def _approval(trade: HeldView, view: ViewContext) -> str:
     reason = view.sentence(trade.reasoning) or "no reason given"
     left = formats.duration(trade.left_s(view.now))
     return (
-        f"{formats.plain(trade.agent_name, 40).plain}: {trade.action.value} "
-        f"{trade.side.value.upper()}, {size}, {_question(trade.question)}; price "
-        f"{formats.price(trade.price).plain}; {left} left; {reason}"
+        f"{_name(trade, view)} {trade.side.value.upper()}, {trade.action.value} {size} for "
+        f"{formats.plain(trade.agent_name, 40).plain}; price {formats.price(trade.price).plain}; "
+        f"{left} left; {reason}"
     )
 
 
 def _monitors(state: DeskState, view: ViewContext) -> list[NumberedRow]:
-    del view
     return [
         NumberedRow(
             one.key,
-            f"{one.side.value.upper()} {_question(one.question)}, now "
+            f"{_name(one, view)} {one.side.value.upper()}, now "
             f"{formats.price(one.mark).plain}: {one.thresholds.describe()}; {one.state.value}",
         )
         for one in state.risk.monitors
@@ -152,14 +152,15 @@ def _signal(one: SignalView, view: ViewContext) -> str:
     left = formats.duration(max(0.0, one.expires_at - view.now))
     amount = f"{view.money(one.amount).plain} {MONEY_OF[one.venue]}"
     return (
-        f"{who} bought {one.side.value.upper()} at {formats.price(one.price).plain}, "
-        f"{_question(one.question)}; now {formats.price(one.price_now).plain}; a mirror spends "
-        f"{amount}; {left} left"
+        f"{_name(one, view)} {one.side.value.upper()}, bought by {who} at "
+        f"{formats.price(one.price).plain}; now {formats.price(one.price_now).plain}; a mirror "
+        f"spends {amount}; {left} left"
     )
 
 
-def _question(text: str) -> str:
-    return formats.plain(text, 120).plain
+def _name(row: HasQuestion, view: ViewContext) -> str:
+    """What the lists of the screens call the market of a row; each line begins with it."""
+    return listed_name(row.market_id, row.question, view.state)
 
 
 LISTINGS: Final = MappingProxyType[str, Listing]({
@@ -194,7 +195,8 @@ def _refuse(state: DeskState, key: str, words: Sequence[str]) -> Command:
 
 def _what(trade: HeldView) -> str:
     name = formats.plain(trade.agent_name, 40).plain
-    return f"{name}: {trade.action.value} {trade.side.value.upper()}, {_question(trade.question)}"
+    question = formats.plain(trade.question, 120).plain
+    return f"{name}: {trade.action.value} {trade.side.value.upper()}, {question}"
 
 
 def _monitor(state: DeskState, key: str) -> MonitorView:
@@ -317,7 +319,13 @@ def _numbered(place: int, row: NumberedRow) -> str:
     """A row in lines of the width of a terminal, below its number."""
     number = f"{place}  "
     return "\n".join(
-        wrap(row.line, WIDTH, initial_indent=number, subsequent_indent=" " * len(number))
+        wrap(
+            row.line,
+            WIDTH,
+            initial_indent=number,
+            subsequent_indent=" " * len(number),
+            break_on_hyphens=False,
+        )
     )
 
 

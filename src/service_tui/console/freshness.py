@@ -8,6 +8,7 @@ from service_tui.console.reasons import reason_text
 from service_tui.desk.freshness import is_answered, untradable
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
+from service_tui.terms import CLOSED_SPEED_MAX
 from service_tui.units import Timestamp
 
 __all__ = [
@@ -33,10 +34,16 @@ NOT_YET: Final = "not known yet"
 
 
 def world_now(state: DeskState, now: Timestamp) -> Timestamp:
-    """The time by which markets resolve: the offline world's own, else wall time."""
-    if state.service.embedded and state.world is not None:
-        return state.world.time_at(now)
-    return now
+    """The time by which markets resolve: the offline world's own, else wall time.
+
+    A cached world has run on since then as it does while nobody is there.
+    """
+    world = state.world
+    if not state.service.embedded or world is None:
+        return now
+    if state.from_cache:
+        world = replace(world, speed=min(world.speed, CLOSED_SPEED_MAX))
+    return world.time_at(now)
 
 
 def is_newer_answer(before: DeskState, after: DeskState) -> bool:

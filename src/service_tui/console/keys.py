@@ -51,7 +51,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "app.portfolio", "app", ("1",), "go('portfolio')", "portfolio", "Positions, cash, P&L"
     ),
     KeyBinding("app.markets", "app", ("2",), "go('markets')", "markets", "All markets"),
-    KeyBinding("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, exits"),
+    KeyBinding("app.monitors", "app", ("3",), "go('monitors')", "monitors", "Stops, alerts, sales"),
     KeyBinding(
         "app.reactor", "app", ("4",), "go('reactor')", "reactor", "Watched wallets, signals"
     ),
@@ -276,6 +276,12 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("markets.starred", ("w",), "starred", "Only starred"),
     _performed("markets.venue", ("V",), "venue", "By venue, or sim only"),
     _performed("markets.range", ("v",), "range", "Chart range"),
+    _performed(
+        "markets.book_up", ("shift+up",), "book up", "A price of the book, for {markets.buy}"
+    ),
+    _performed(
+        "markets.book_down", ("shift+down",), "book down", "Then {markets.buy} buys, limit there"
+    ),
     _performed("markets.alert", ("a",), "price alert", "Alert at a price"),
     # portfolio
     _performed("portfolio.sell", ("x",), "sell", "Close or trim", footer=True),
@@ -284,7 +290,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("portfolio.list", ("o",), "next list", "Positions, orders, closed", footer=True),
     _performed("portfolio.monitor", ("m",), "monitor", "Stop, target", footer=True),
     _performed("portfolio.alert", ("a",), "price alert", "Alert at a price"),
-    _performed("portfolio.why", ("Q",), "why", "The trade, signal to exit"),
+    _performed("portfolio.why", ("Q",), "why", "The trade, signal to sale"),
     _performed("portfolio.orders", ("O",), "open orders", "Amend, cancel"),
     _performed("portfolio.amend", ("e",), "amend", "Price and size", footer=True),
     _performed("portfolio.cancel", ("d",), "cancel", "Cancel the selected order", footer=True),
@@ -302,7 +308,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("monitors.remove", ("d",), "remove", "Remove the monitor", footer=True),
     _performed("monitors.undo", ("u",), "undo", "Undo the last change"),
     _performed("monitors.alert", ("a",), "price alert", "Alert at a price"),
-    _performed("monitors.list", ("o",), "next list", "Alerts, exits", footer=True),
+    _performed("monitors.list", ("o",), "next list", "Alerts, sales", footer=True),
     _performed("monitors.market", ("M",), "market", "Show the market"),
     # the reactor
     _performed("reactor.mirror", ("f",), "mirror", "Buy the same", footer=True),
@@ -381,7 +387,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("blotter.market", ("enter", "M"), "market", "Show the market"),
     _performed("blotter.list", ("o",), "next list", "Orders, fills", footer=True),
     _performed("blotter.trades", ("w",), "pending only", "Only pending orders"),
-    _performed("blotter.why", ("Q",), "why", "The trade, signal to exit"),
+    _performed("blotter.why", ("Q",), "why", "The trade, signal to sale"),
     _performed("blotter.orders", ("O",), "open orders", "Amend, cancel"),
     _performed("blotter.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # the action log
@@ -399,7 +405,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("approvals.refuse", ("d",), "refuse", "The marked trades", footer=True),
     _performed("approvals.mark", ("space",), "mark", "Decide several together", footer=True),
     _performed("approvals.mark_all", ("ctrl+a",), "mark all", "Mark or unmark all"),
-    _performed("approvals.always", ("l",), "always up to", "Leash: no approval up to here"),
+    _performed("approvals.always", ("l",), "always up to", "No approval up to here"),
     _performed("approvals.today", ("t",), "refuse today", "Refuse this agent until midnight"),
     _performed("approvals.lift", ("u",), "ask again", "Lift today's refusals"),
     _performed("approvals.market", ("M",), "market", "Show the market"),

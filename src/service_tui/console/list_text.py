@@ -15,7 +15,7 @@ from service_tui.desk.audit.report_rows import Cell
 CELL_MAX: Final = 200
 _PRICES: Final = frozenset({"yes", "average", "mark_price", "price", "trigger_price"})
 _MOMENTS: Final = frozenset({"at", "ends", "created", "expires", "world_time", "halted_since"})
-_IDS: Final = frozenset({"market", "order"})
+_IDS: Final = frozenset({"market", "order", "agent"})
 """Columns of ids: nobody reads them, and a script takes `--json`."""
 
 _NAME: Final = "question"
@@ -24,11 +24,22 @@ _NAME_MIN: Final = 24
 
 _TITLES: Final = {
     "exit_value": "sale value",
-    "mark_price": "price now",
+    "mark_price": "mark",
     "yes": "YES",
     "change_24h": "24h pt",
     "volume_24h": "24h vol $",
     "unrealized": "P&L",
+    "pnl": "P&L",
+    "average": "avg",
+    "agent_name": "agent",
+    "trigger_price": "trigger",
+    "mark_equity": "at mark",
+    "day_pnl": "day P&L",
+    "total_pnl": "total P&L",
+    "money": "ccy",
+    "cost": "amount",
+    "leash": "permissions",
+    "to_redeem": "pays",
     _NAME: "market",
 }
 """What the screens call a figure, where the key of a row says it another way."""
@@ -51,7 +62,8 @@ def as_lines(name: str, rows: Rows, *, ids: bool = False, width: int = 0) -> lis
         return [_NONE.get(name, f"no {name}")]
     columns = LISTINGS[name].columns
     if not columns:
-        blocks = ["\n".join(_fields(row)) for row in rows]
+        # The name first, as in a list; `status` is of one agent and has none.
+        blocks = ["\n".join(_fields(_named(row, ids=ids))) for row in rows]
         return "\n\n".join(blocks).split("\n")
     shown = [row for row in rows if name != "markets" or row["status"] == "active"]
     if not shown:
@@ -65,8 +77,14 @@ def as_lines(name: str, rows: Rows, *, ids: bool = False, width: int = 0) -> lis
 
 
 def _fields(row: Row) -> list[str]:
-    width = max(map(len, row))
+    width = max(len(_title(key)) for key in row)
     return [f"{_title(key):<{width}}{_GAP}{_text(key, cell)}" for key, cell in row.items()]
+
+
+def _named(row: Row, *, ids: bool) -> Row:
+    """The fields of a row for a person: its name first, its ids where they were asked for."""
+    first = {key: row[key] for key in ("name",) if key in row}
+    return first | {key: cell for key, cell in row.items() if ids or key not in _IDS}
 
 
 def _table(columns: Sequence[str], rows: Rows, width: int) -> list[str]:
@@ -95,7 +113,7 @@ def _table(columns: Sequence[str], rows: Rows, width: int) -> list[str]:
 
 def _wrapped(cells: list[str], place: int, width: int) -> list[list[str]]:
     """A row as one line or more: its name at one place is wrapped at its words."""
-    first, *more = wrap(cells[place], width) or [""]
+    first, *more = wrap(cells[place], width, break_on_hyphens=False) or [""]
     blank = [""] * len(cells)
     return [
         [*cells[:place], first, *cells[place + 1 :]],
@@ -119,13 +137,17 @@ def _text(key: str, cell: Cell) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, float):
         return _number(key, cell)
-    return short_question(str(cell)) if key == _NAME else _plain(key, str(cell))
+    if key == _NAME:
+        return short_question(str(cell))
+    return str(cell).upper() if key == "side" else _plain(key, str(cell))
 
 
 def _number(key: str, value: float) -> str:
     if key == "change_24h":
         return f"{100 * value:+z.1f}"
-    return f"{value:z.4f}" if key in _PRICES else f"{value:z,.2f}"
+    if key in _PRICES:
+        return formats.price(value).plain
+    return f"{value:z,.2f}"
 
 
 def _plain(key: str, cell: str) -> str:

@@ -10,7 +10,12 @@ from typing import Final
 from service_tui.console import formats
 from service_tui.console.team_text import act_text
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.log import ActionView, LogEvent, without_reported_orders
+from service_tui.desk.slices.log import (
+    ActionView,
+    LogEvent,
+    registered_text,
+    without_reported_orders,
+)
 from service_tui.desk.slices.markets import NewsView
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.slices.research import ExperimentView
@@ -104,6 +109,12 @@ _ELSEWHERE: Final = frozenset({
 """Entries of what the lists of fills and alerts have with more figures, or that changed nothing."""
 
 _DONE: Final = ": done: "
+REGISTERED: Final = "agent_registered"
+"""The kind of a log entry about an agent that was registered."""
+
+TOGETHER_S: Final = 60.0
+"""ours: agents that are registered within this time of each other are one row."""
+
 SAME_S: Final = 3.0
 """ours: an own order is done at its fill; the log writes it down within this time."""
 
@@ -232,8 +243,25 @@ def _logged(state: DeskState) -> Iterator[MomentView]:
     for entry in without_reported_orders(state.log.entries):
         if entry.what in _ELSEWHERE:
             continue
-        if not (_is_fill(entry) and _takes_fill(entry, untold)):
+        if entry.kind != REGISTERED and not (_is_fill(entry) and _takes_fill(entry, untold)):
             yield _entry(entry)
+    yield from _registered(state)
+
+
+def _registered(state: DeskState) -> Iterator[MomentView]:
+    """Agents that were registered; those that came one after the other in one row."""
+    found = (one for one in state.log.entries if one.kind == REGISTERED)
+    groups: list[list[ActionView]] = []
+    for entry in sorted(found, key=lambda one: one.number):
+        if groups and 0 <= entry.at - groups[-1][-1].at <= TOGETHER_S:
+            groups[-1].append(entry)
+        else:
+            groups.append([entry])
+    for group in groups:
+        row = _entry(group[0])
+        names = [one.who for one in group]
+        words = row.words if len(names) == 1 else registered_text(names)
+        yield replace(row, at=group[-1].at, words=words, who=row.who if len(names) == 1 else "")
 
 
 def _is_fill(entry: ActionView) -> bool:

@@ -104,6 +104,12 @@ def ringing_alerts(state: DeskState, now: Timestamp) -> frozenset[str]:
     return last - {*own, *others}
 
 
+def alerts_of(state: DeskState) -> frozenset[str]:
+    """Names of all alerts known now, of this agent and of others; empty before they are read."""
+    own = (one.exit_name for one in state.risk.alerts)
+    return frozenset((*own, *(one.key for one in state.supervision.needs)))
+
+
 def waiting_counts(state: DeskState, needing: int) -> dict[str, int]:
     """How much waits on each screen, by the id of its key; `needing` are the rows of the first."""
     return {

@@ -83,7 +83,7 @@ _TOPICS: Final = {
 """Kinds of alert that can be muted."""
 
 _LOOK_OF: Final = {
-    AgentNeedKind.ALERT: ("breach", "▼", "alert", "its agent or the service exits"),
+    AgentNeedKind.ALERT: ("breach", "▼", "alert", "its agent or the service sells"),
     AgentNeedKind.SIGNAL: ("muted", "○", "signal", "its agent decides"),
     AgentNeedKind.REDEEMABLE: ("profit", "●", "redeem", "its agent redeems"),
     AgentNeedKind.BREAKER: ("loss", "■", "breaker", "signals are skipped until then"),

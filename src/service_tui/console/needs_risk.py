@@ -89,7 +89,7 @@ def _open_alert(alert: AlertView, state: DeskState, now: Timestamp) -> Need:
         is_real=alert.venue is not Venue.SIM,
         left_s=alert.left_s(now),
         money=worth,
-        verb="Exit",
+        verb="Sell",
         act="monitors.exit",
         is_last=last,
         is_pinned=True,

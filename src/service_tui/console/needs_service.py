@@ -69,7 +69,7 @@ def _connection(state: DeskState) -> Iterator[Need]:
             word="offline",
             what=formats.plain(service.problem).plain,
             figure=Text(),
-            otherwise="no exits until it answers",
+            otherwise="no stop sales until it answers",
             screen="settings",
             note="retried automatically",
             left_s=0.0,

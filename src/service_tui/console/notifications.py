@@ -73,7 +73,10 @@ KINDS: Final[Mapping[NoticeKind, KindRule]] = {
         _COUNTED,
     ),
     NoticeKind.EXIT: KindRule(
-        "exits", "exits", "A position was sold for an alert, by this desk or the service.", _COUNTED
+        "stop sales",
+        "stop sales",
+        "A position was sold for an alert, by this desk or the service.",
+        _COUNTED,
     ),
     NoticeKind.PRICE_ALERT: KindRule(
         "price alerts",
@@ -251,14 +254,16 @@ _CALM_TONES: Final = frozenset({"info", "good"})
 """Tones that a mute silences: what went wrong is told all the same."""
 
 _LISTED: Final = {
-    NoticeKind.ALERT: frozenset({"bad"}),
-    NoticeKind.PRICE_ALERT: frozenset(_GRAVITY),
-    NoticeKind.SIGNAL: frozenset({"info", "bad"}),
-    NoticeKind.AGENT: frozenset({"bad"}),
-    NoticeKind.CONNECTION: frozenset({"bad"}),
+    (NoticeKind.ALERT, "bad"): ("alert ", "agent ", "redeem:"),
+    **dict.fromkeys(((NoticeKind.PRICE_ALERT, tone) for tone in _GRAVITY), ("price ",)),
+    (NoticeKind.SIGNAL, "info"): ("signal ",),
+    (NoticeKind.SIGNAL, "bad"): ("breaker", "barred reactor"),
+    (NoticeKind.AGENT, "bad"): ("run ",),
+    (NoticeKind.CONNECTION, "bad"): ("offline", "key", "briefing", "answer "),
 }
-"""Tones of the notices of a kind about which the inbox has a row: breached or unsold alerts, price
-alerts that fired, signals and a breaker, crashes, a service that does not answer."""
+"""By kind and tone of a notice, how the keys of the inbox's rows about such events begin: breached
+or unsold alerts, price alerts that fired, signals and a breaker, crashes, a service that does not
+answer."""
 
 _WITHOUT_END: Final = frozenset({TicketState.UNKNOWN, TicketState.REFUSED, TicketState.FAILED})
 """States of orders that the inbox lists."""
@@ -271,9 +276,15 @@ _TOPICS: Final = {
 """Kinds of rows that can be muted, and the notices about them."""
 
 
-def is_listed(notice: Notice, state: DeskState) -> bool:
-    """True if the inbox has a row about a notice: it is counted there, and needs no toast."""
-    if notice.tone in _LISTED.get(notice.kind, ()):
+def is_listed(notice: Notice, state: DeskState, rows: Collection[str]) -> bool:
+    """True if the inbox has a row about a notice: it is counted there, and needs no toast.
+
+    Args:
+        notice: what passed.
+        state: the newest.
+        rows: keys of the rows that the inbox has now, also of those put aside.
+    """
+    if any(row.startswith(_LISTED.get((notice.kind, notice.tone), ())) for row in rows):
         return True
     if notice.kind is NoticeKind.APPROVAL and notice.tone == "warn":
         # Not the answer to a decision, which has other words.

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from service_tui.console.formats import TEXT_MAX, plain
+from service_tui.console.formats import TEXT_MAX, date_time, plain
 from service_tui.terms import Side
 from service_tui.units import Timestamp
 
@@ -83,22 +83,44 @@ def side_question(side: Side, question: str) -> str:
     return f"{side.value.upper()}: {short_question(question)}"
 
 
-def names_of(ends: Iterable[tuple[str, Timestamp | None]]) -> dict[str, str]:
-    """Names of the markets of one list, beside a column with their ends.
+class Names(NamedTuple):
+    """What lists call a market: beside a column with its end, and where none is shown."""
+
+    question: str
+    beside_end: str
+    alone: str
+
+
+def names_of(markets: Iterable[tuple[str, str, Timestamp | None]]) -> dict[str, Names]:
+    """Names of markets, no two of them equal while their ends differ.
 
     Args:
-        ends: each market's question and end.
+        markets: each market's id, question and end.
 
     Returns:
-        By question, its name without the deadline, or with it where two would be equal else.
+        By id. A deadline is left out beside the end, except where two names would be equal; where
+        two questions are equal, the end follows the name.
     """
-    known = dict(ends)
-    short = {question: short_question(question, end) for question, end in known.items()}
-    count = Counter(short.values())
+    known = {market_id: (question, end) for market_id, question, end in markets}
+    alone = {each: short_question(question) for each, (question, _) in known.items()}
+    beside = {each: short_question(question, end) for each, (question, end) in known.items()}
+    often, often_beside = Counter(alone.values()), Counter(beside.values())
+    ends: dict[str, set[Timestamp | None]] = {}
+    for each, name in alone.items():
+        if often[name] > 1:
+            ends.setdefault(name, set()).add(known[each][1])
     return {
-        question: name if count[name] == 1 else short_question(question)
-        for question, name in short.items()
+        each: Names(
+            known[each][0],
+            beside[each] if often_beside[beside[each]] == 1 else name,
+            _dated(name, known[each][1]) if len(ends.get(name, ())) > 1 else name,
+        )
+        for each, name in alone.items()
     }
+
+
+def _dated(name: str, end: Timestamp | None) -> str:
+    return name if end is None else f"{name} ({date_time(end).plain})"
 
 
 def _short_form(text: str) -> str | None:

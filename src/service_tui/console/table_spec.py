@@ -5,16 +5,16 @@ Below, the columns that many tables have: the market, a side, prices, amounts an
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import is_not
 from typing import Final, Generic, Protocol, TypeVar
 
 from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import counted
-from service_tui.console.questions import names_of, short_question
+from service_tui.console.questions import Names, names_of, short_question
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -72,6 +72,11 @@ class HasQuestion(Protocol):
     """A row about a market."""
 
     @property
+    def market_id(self) -> str:
+        """The market."""
+        ...
+
+    @property
     def question(self) -> str:
         """The market's question."""
         ...
@@ -116,11 +121,10 @@ def market_column(
         name,
         title,
         width,
-        lambda row, _: short_question(row.question),
+        lambda row, view: listed_name(row.market_id, row.question, view.state),
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,
-        of_row=True,
     )
 
 
@@ -146,11 +150,12 @@ def venue_market_column(width: int = 14) -> Column[OnVenue]:
         "market",
         "market",
         width,
-        lambda row, _: marked_question(short_question(row.question), row.venue),
+        lambda row, view: marked_question(
+            listed_name(row.market_id, row.question, view.state), row.venue
+        ),
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,
-        of_row=True,
     )
 
 
@@ -158,13 +163,18 @@ class _Names:
     """The names of the newest state's markets; made once for each."""
 
     def __init__(self) -> None:
-        self._markets: Mapping[str, MarketView] = {}
-        self._names: Mapping[str, str] = {}
+        self._made_of: tuple[object, ...] = ()
+        self._names: Mapping[str, Names] = {}
 
-    def of(self, markets: Mapping[str, MarketView]) -> Mapping[str, str]:
-        if markets is not self._markets:
-            self._markets = markets
-            self._names = names_of((one.question, one.resolves_at) for one in markets.values())
+    def of(self, state: DeskState) -> Mapping[str, Names]:
+        made_of = state.markets, state.positions, state.closed, state.on_venues
+        if len(made_of) != len(self._made_of) or any(map(is_not, made_of, self._made_of)):
+            self._made_of = made_of
+            held = (*state.closed, *state.on_venues, *state.positions)
+            self._names = names_of(
+                (one.market_id, one.question, one.resolves_at)
+                for one in (*held, *state.markets.values())
+            )
         return self._names
 
 
@@ -176,8 +186,18 @@ def market_name(row: HasEnd, state: DeskState) -> str:
 
     Without that time, except where another market of the state would be called the same.
     """
-    known = _names.of(state.markets).get(row.question)
-    return short_question(row.question, row.resolves_at) if known is None else known
+    known = _names.of(state).get(row.market_id)
+    if known is None or known.question != row.question:
+        return short_question(row.question, row.resolves_at)
+    return known.beside_end
+
+
+def listed_name(market_id: str, question: str, state: DeskState) -> str:
+    """What a market is called in a list that does not show when it ends."""
+    known = _names.of(state).get(market_id)
+    if known is None or known.question != question:
+        return short_question(question)
+    return known.alone
 
 
 def ending_market_column(name: str, title: str, width: int) -> Column[HasEnd]:
@@ -291,7 +311,7 @@ def date_column(
 def word_column(
     name: str, title: str, width: int, word: Callable[[Row], str], *, tier: int = 0
 ) -> Column[Row]:
-    """A word or a few, sorted by themselves."""
+    """A word or a few, sorted by themselves; no wider than they are."""
     return Column(
         name,
         title,
@@ -300,4 +320,5 @@ def word_column(
         sort_key=lambda row, _: word(row),
         tier=tier,
         of_row=True,
+        fits=True,
     )

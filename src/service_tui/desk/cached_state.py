@@ -18,6 +18,8 @@ from service_tui.desk.slices.world import WorldView
 from service_tui.desk.state import DeskState
 from service_tui.units import Micros, Timestamp
 
+_DAY_S: Final = 86_400
+
 STATE_KEY: Final = "state"
 """Key of the cache that stores the dumped state."""
 
@@ -72,8 +74,10 @@ def dump_state(state: DeskState) -> str:
     return json.dumps(tree_of(kept), separators=(",", ":"), allow_nan=False)
 
 
-def load_state(text: str, state: DeskState) -> DeskState:
+def load_state(text: str, state: DeskState, now: Timestamp | None = None) -> DeskState:
     """The given state with the cached parts filled in and marked as cached.
+
+    Figures of a day that is over at `now`, wall time, are not those of today: they are unknown.
 
     Text that this program cannot read changes nothing: a cache is no truth, and a screen must not
     meet a word where a number belongs.
@@ -86,13 +90,22 @@ def load_state(text: str, state: DeskState) -> DeskState:
         kept = value_of(_Kept, {**fields, "account": _with_newer_names(fields["account"])})
     except UNREADABLE:
         return state
-    return _filled(state, kept)
+    known_at = max(kept.seen.values(), default=None)
+    is_of_today = known_at is None or now is None or known_at // _DAY_S == now // _DAY_S
+    return _filled(state, kept if is_of_today else _without_day(kept), known_at)
 
 
-def _filled(state: DeskState, kept: _Kept) -> DeskState:
+def _without_day(kept: _Kept) -> _Kept:
+    account = kept.account
+    if account is not None:
+        account = replace(account, day_open=None, day_pnl=None)
+    return replace(kept, account=account, limits=None)
+
+
+def _filled(state: DeskState, kept: _Kept, known_at: Timestamp | None) -> DeskState:
     return replace(
         state,
-        service=replace(state.service, last_ok_at=max(kept.seen.values(), default=None)),
+        service=replace(state.service, last_ok_at=known_at),
         account=kept.account,
         limits=kept.limits,
         markets={market.market_id: market for market in kept.markets},

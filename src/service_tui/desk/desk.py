@@ -278,7 +278,12 @@ class Desk:
             consumer = EventStreamConsumer(self._listen, self.ports, self._rng)
             yield from (
                 ("the stream", loop)
-                for loop in (consumer.run, consumer.refresh_touched, consumer.emit_fills)
+                for loop in (
+                    consumer.run,
+                    consumer.refresh_touched,
+                    consumer.emit_fills,
+                    consumer.emit_registered,
+                )
             )
         if (notes := self.ports.notes) is not None and not self._exits_only:
             yield "research files", FileWatch(notes, self.ports).run

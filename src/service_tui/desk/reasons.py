@@ -27,7 +27,7 @@ class Fix(StrEnum):
 
     # -- the halt, pauses and leashes
     END_HALT = "sales stay possible; end the halt to buy again"
-    HALT_FIRST = "halt first: exit all needs blocked buys"
+    HALT_FIRST = "halt first: sell all needs blocked buys"
     SEE_HALT = "see Halt for the reason"
     HALT_TAKES_BACK = "a halt cancels open buys"
     RESUME_AGENT = "resume the agent in Agents; selling stays possible"

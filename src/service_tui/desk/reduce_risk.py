@@ -202,7 +202,7 @@ def _left(known: AlertView, fact: AlertsSeen) -> AlertView:
     return replace(known, state=AlertState.ENDED, detail=_ELSEWHERE)
 
 
-EXPIRED_TEXT: Final = "expired without an exit: position no longer protected"
+EXPIRED_TEXT: Final = "expired unsold: position no longer protected"
 
 
 def _with_alert(alerts: tuple[AlertView, ...], alert: AlertView) -> tuple[AlertView, ...]:
@@ -245,7 +245,7 @@ def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[No
     for alert in news:
         about, event = _about(alert), alert.exit_name
         if alert.state.is_open:
-            text = f"{about}: {alert.detail or 'exit pending'}"
+            text = f"{about}: {alert.detail or 'sale pending'}"
             yield Noticed("bad", text, NoticeKind.ALERT, event)
         elif alert.state in _LOST and not is_first:
             yield Noticed("bad", f"{about}: {alert.detail}", NoticeKind.ALERT, event)
@@ -254,7 +254,7 @@ def news_of(before: RiskView, after: RiskView, *, is_first: bool) -> Iterator[No
             yield Noticed("warn", text, NoticeKind.EXIT, event)
     if lost and is_first:
         noun = "alert" if len(lost) == 1 else "alerts"
-        text = f"{len(lost)} {noun} expired without an exit"
+        text = f"{len(lost)} {noun} expired unsold"
         yield Noticed("bad", text, NoticeKind.ALERT, fix=Fix.SEE_ALERTS)
 
 

@@ -21,12 +21,13 @@ class ShownMarks:
     def note(self, positions: Iterable[PositionView], now_s: float) -> None:
         """Remember the marks that are shown now, by the monotonic clock; forget the oldest."""
         for one in positions:
-            if one.is_closed or not 0 < one.mark_price <= 1:
+            mark = one.mark_price
+            if one.is_closed or mark is None or not 0 < mark <= 1:
                 continue
             seen = self._seen.setdefault(one.key, deque())
-            while seen and seen[-1][1] <= one.mark_price:
+            while seen and seen[-1][1] <= mark:
                 seen.pop()
-            seen.append((now_s, one.mark_price))
+            seen.append((now_s, mark))
         for key, seen in list(self._seen.items()):
             while seen and now_s - seen[0][0] > REMEMBERED_S:
                 seen.popleft()

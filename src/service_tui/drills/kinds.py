@@ -137,7 +137,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         ),
     ),
     "buy": Kind(
-        "An order to buy. Limits, leashes and the halt apply.",
+        "An order to buy. Limits, permissions and the halt apply.",
         "buy {side} in {market} for {money}",
         (
             _WHO,
@@ -198,7 +198,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         is_course=True,
     ),
     "leash": Kind(
-        "Puts an agent on a leash.",
+        "Sets the permissions of an agent.",
         "set the leash of {agent} to {mode}",
         (
             _AGENT,

@@ -35,7 +35,7 @@ from service_tui.engine.tape.absence import absence_of
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.crowd import corrections, crowd_trade, crowd_trades
 from service_tui.engine.world import World
-from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.terms import CLOSED_SPEED_MAX, MarketStatus, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 _HAIR_S: Final = 0.001
@@ -240,9 +240,6 @@ STEP_MAX_S: Final = 5.0
 
 AWAY_MIN_S: Final = 60.0
 """A shorter gap is no absence, and nobody needs telling what happened meanwhile."""
-
-CLOSED_SPEED_MAX: Final = 1
-# ours: while nobody is there the tape runs at most at 1x, or a night at 60x would cost three weeks.
 
 
 def change_speed(world: World, speed: int, at: Timestamp) -> list[Event]:

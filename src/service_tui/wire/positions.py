@@ -60,7 +60,8 @@ class PositionBody(WireModel):
     question: Line = ""
     shares_yes: Amount = 0.0
     shares_no: Amount = 0.0
-    current_price: Price = 0.5
+    # None where a service left it out: no price is made up for it.
+    current_price: Price | None = None
     current_value: Amount = 0.0
     cost_basis: Amount = 0.0
     avg_cost: Price | None = None

@@ -137,5 +137,7 @@ class TapeBody(WireModel):
     points: tuple[TapePoint, ...]
     news: tuple[NewsBody, ...]
     trades: tuple[TapeTrade, ...]
+    # ours: trades of agents that the tape has moved past, newest first.
+    filled: tuple[TapeTrade, ...] = ()
     bids: tuple[BookLevel, ...] = ()
     asks: tuple[BookLevel, ...] = ()

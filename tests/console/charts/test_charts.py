@@ -145,6 +145,18 @@ def test_an_own_trade_is_marked_and_read_and_those_of_others_are_not() -> None:
         assert mark.glyph[0] == ("▲" if raises_yes else "▼")
 
 
+def test_an_own_trade_is_marked_whatever_else_was_traded_since() -> None:
+    assert STATE.detail is not None
+    others = tuple(replace(one, trader="somebody") for one in STATE.detail.trades)
+    moved = replace(STATE.detail, trades=others, filled=STATE.detail.trades)
+    before, now = (
+        over_time(ChartName.PRICE),
+        over_time(ChartName.PRICE, replace(STATE, detail=moved)),
+    )
+    assert now.marks == before.marks
+    assert now.below == before.below
+
+
 def test_an_own_trade_is_marked_at_the_price_that_was_paid() -> None:
     assert STATE.detail is not None
     assert STATE.account is not None

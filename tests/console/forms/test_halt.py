@@ -362,7 +362,7 @@ async def test_the_question_tells_which_acknowledgements_are_missing() -> None:
 async def test_everything_is_sold_only_after_its_own_word() -> None:
     async with running(DONE, size=(132, 40)) as seen:
         await asked(seen, "x")
-        assert "Exit all positions?" in seen.text
+        assert "Sell all positions?" in seen.text
         assert not any(isinstance(one, ExitAll) for one in seen.doors.submitted)
         await seen.press(*"RESUME", "enter")
         assert isinstance(seen.app.screen, TypedWord)
@@ -404,13 +404,13 @@ async def test_the_progress_is_shown_and_nothing_is_sold_twice_meanwhile() -> No
     )
     state = replace(DONE, tickets=tickets, halt=replace(DONE.halt, exits=exits))
     said = halt_text(state, NOW).plain
-    assert "Exits: 1 of 4 sold, 1 unknown, 1 pending, 1 queued" in said
+    assert "Sales: 1 of 4 sold, 1 unknown, 1 pending, 1 queued" in said
     assert "Selling positions. Buys stay blocked" in said
     async with running(state) as seen:
         await seen.press("f9")
         await seen.until(lambda: isinstance(seen.app.screen, HaltPanel))
         await seen.press("x")
-        assert seen.toasts[-1].endswith("exits already running")
+        assert seen.toasts[-1].endswith("sales already running")
 
 
 @pytest.mark.slow

@@ -111,7 +111,7 @@ async def test_a_threshold_that_the_mark_has_passed_needs_a_second_enter() -> No
         await t.type("target-price", "")
         await t.type("stop-percent", "10")
         await t.press("enter")
-        assert t.told("form-problem") == "Mark already past this stop. Enter again sets and exits"
+        assert t.told("form-problem") == "Mark already past this stop. Enter again sets and sells"
         await t.pilot.pause(2 * SECOND_THOUGHT_S)
         await t.press("enter")
         assert len(t.returned) == 1

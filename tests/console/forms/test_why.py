@@ -44,7 +44,7 @@ async def test_the_key_works_on_both_screens_and_stands_in_the_help() -> None:
         assert isinstance(seen.app.screen, Why)
         assert "the gauge rises" in seen.text
         await seen.press("escape", "question_mark")
-        assert "The trade, signal to exit" in seen.text
+        assert "The trade, signal to sale" in seen.text
         await seen.press("escape", "9", "Q")
         await seen.until(lambda: isinstance(seen.app.screen, Why))
 

@@ -19,6 +19,7 @@ from service_tui.console.keys import key_named, keys_of, move_keys, shown_key
 from service_tui.console.messages import GoTo, KeyChosen
 from service_tui.console.parts.shared_actions import has_row
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.console.screens.research.session import SessionLine
 from service_tui.console.screens.wallet import actions as wallet
 from service_tui.console.shell.views import SCREENS
@@ -147,6 +148,7 @@ def test_no_key_hits_a_row_that_has_just_come_under_the_cursor(
     screen: type[TableScreen[Any]], action: ScreenAction[Any], row: Any
 ) -> None:
     stub = StubScreen(STATE, (row,), spec=screen.tables[0], lists=screen.tables, has_row_gone=True)
+    stub.parts[MarketPane] = SimpleNamespace(has_book=False)
     if action.disabled_reason(stub) or has_row not in action.requires:
         return
     action.run(stub)
@@ -179,7 +181,7 @@ OF_ANY_DESK = {
     "attention": "mark mute open run snooze undo",
     "blotter": "export list market orders trades why",
     "log": "open verify who", "monitors": "list mark market",
-    "markets": "category held range star starred status until venue",
+    "markets": "book_down book_up category held range star starred status until venue",
     "portfolio": "list market orders why", "redemption": "hash market",
     "reactor": "freeze list mark market mirror mirror_all state wallet",
     "research": "backtest diff next", "settings": "undo", "timeline": "away kind market open",

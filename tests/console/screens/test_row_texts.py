@@ -116,8 +116,8 @@ def test_a_signal_above_its_limit_says_that_a_mirror_buys_nothing() -> None:
 @pytest.mark.parametrize(
     ("count", "late", "age_s", "parts"),
     [
-        (1, "", 1.0, ["▼ 1 alert pending exit"]),
-        (2, "", 1.0, ["▼ 2 alerts pending exit"]),
+        (1, "", 1.0, ["▼ 1 alert to be sold"]),
+        (2, "", 1.0, ["▼ 2 alerts to be sold"]),
         (0, "no briefing", 1.0, ["! no briefing"]),
         (1, "no briefing", 1.0, ["▼ 1 alert"]),
         (0, "", 1.0, []),

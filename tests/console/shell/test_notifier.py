@@ -7,8 +7,9 @@ import pytest
 from textual.notifications import Notification
 
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of
-from kit.samples.risk import alert_of
+from kit.samples.fleet import held_of, run_of
+from kit.samples.reactor import reactor_state, waiting
+from kit.samples.risk import alert_of, price_alert_of
 from service_tui.console.keys import cap
 from service_tui.console.needs_aside import MUTED, Mute, written_mutes
 from service_tui.console.notifications import Channel, Protocol, desktop_bytes
@@ -17,7 +18,8 @@ from service_tui.console.shell.notifier import BELL, Notifier
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.notices import Notice, NoticeKind
 from service_tui.desk.slices.risk import RiskView
-from service_tui.desk.slices.supervision import SupervisionView, approval_text
+from service_tui.desk.slices.service import Phase
+from service_tui.desk.slices.supervision import SkillRunState, SupervisionView, approval_text
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -78,7 +80,7 @@ def test_a_toast_takes_the_place_of_one_of_its_kind_that_stands() -> None:
     made.notify(state_of(Notice(3, "good", "third", FILL)), NOW)
     assert frame.toasts == [
         ("first", "bad", "exit"),
-        ("2 exits, latest: second", "bad", "exit"),
+        ("2 stop sales, latest: second", "bad", "exit"),
         ("third", "good", "fill"),
     ]
     frame.standing[1].raised_at = 0.0
@@ -100,25 +102,51 @@ def test_of_many_answers_the_last_of_the_gravest_is_shown_and_the_rest_counted()
     assert frame.texts[-1] == (f"failed{more.replace('2', '1')}", "bad")
 
 
-def test_what_the_inbox_lists_is_counted_and_no_toast() -> None:
-    held = held_of()
-    lost = replace(sample_state(6).tickets[0], state=TicketState.REFUSED, outcome="too little cash")
-    state = replace(
-        state_of(
-            Notice(1, "bad", "stop loss: exit pending", ALERT),
-            Notice(2, "info", "Heron bought 12.00 YES", NoticeKind.SIGNAL),
-            Notice(3, "warn", f"approval needed, {approval_text(held)}", NoticeKind.APPROVAL),
-            Notice(4, "bad", "gauge as heron: exit code 3", NoticeKind.AGENT),
-            Notice(5, "warn", f"{lost.what}: {lost.outcome}", FILL),
-            Notice(6, "warn", "YES above 0.80", NoticeKind.PRICE_ALERT),
-        ),
-        supervision=SupervisionView(held=(held,)),
-        tickets=(lost,),
+LISTED = (
+    Notice(1, "bad", "stop loss: sale pending", ALERT),
+    Notice(2, "info", "Heron bought 12.00 YES", NoticeKind.SIGNAL),
+    Notice(3, "warn", f"approval needed, {approval_text(held_of())}", NoticeKind.APPROVAL),
+    Notice(4, "bad", "gauge as heron: exit code 3", NoticeKind.AGENT),
+    Notice(5, "warn", "YES above 0.80", NoticeKind.PRICE_ALERT),
+    Notice(6, "bad", "the service does not answer", NoticeKind.CONNECTION),
+)
+"""What the inbox has rows about, while it has them."""
+
+
+def with_rows(state: DeskState) -> DeskState:
+    """The state with a row of the inbox for each of these notices."""
+    sample = reactor_state()
+    fired = price_alert_of(triggered_at=NOW, triggered_price=0.8)
+    return replace(
+        state,
+        reactor=replace(sample.reactor, signals=(waiting(1, sample),)),
+        risk=RiskView(alerts=(alert_of(),), price_alerts=(fired,)),
+        supervision=SupervisionView(held=(held_of(),), runs=(run_of(state=SkillRunState.CRASHED),)),
+        service=replace(state.service, phase=Phase.OFFLINE),
     )
+
+
+def test_what_the_inbox_lists_is_counted_and_no_toast() -> None:
+    lost = replace(sample_state(6).tickets[0], state=TicketState.REFUSED, outcome="too little cash")
+    refused = Notice(7, "warn", f"{lost.what}: {lost.outcome}", FILL)
     made, frame = notifier()
-    made.notify(state, NOW)
+    made.notify(replace(with_rows(state_of(*LISTED, refused)), tickets=(lost,)), NOW)
     assert frame.toasts == []
     assert made.unseen == 5
+
+
+@pytest.mark.parametrize("notice", LISTED, ids=lambda one: one.kind.value)
+def test_what_the_inbox_has_no_row_about_is_a_toast(notice: Notice) -> None:
+    made, frame = notifier()
+    made.notify(state_of(notice), NOW)
+    assert frame.texts == [(notice.text, notice.tone)]
+
+
+def test_a_row_that_was_muted_is_a_row() -> None:
+    muted = written_mutes([Mute("price alerts", "price alerts")])
+    made, frame = notifier()
+    made.notify(with_rows(state_of(replace(LISTED[4], tone="bad"), **{MUTED: muted})), NOW)
+    assert frame.toasts == []
 
 
 def test_what_passed_is_a_toast() -> None:
@@ -219,6 +247,17 @@ def test_it_rings_unless_another_channel_was_chosen() -> None:
         made, frame = notifier()
         made.ring(with_alert("a", **preferences), NOW)
         assert frame.written == written
+
+
+def test_an_alert_that_came_to_its_end_is_forgotten_and_one_that_is_not_read_is_not() -> None:
+    made, frame = notifier()
+    made.ring(with_alert("a", "b"), NOW)
+    made.ring(with_alert(), NOW)
+    made.ring(with_alert("a", "b"), NOW)
+    assert frame.written == [BELL]
+    made.ring(with_alert("b"), NOW)
+    made.ring(with_alert("a", "b"), NOW)
+    assert frame.written == [BELL, BELL]
 
 
 def test_quiet_hours_put_the_bell_off_and_do_not_lose_it() -> None:

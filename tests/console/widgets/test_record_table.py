@@ -1,20 +1,16 @@
 import asyncio
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.segment import Segment
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.events import Click, MouseScrollDown
-from textual.geometry import Region, Size
 from textual.pilot import Pilot
-from textual.strip import Strip
 from textual.widgets import Label
 
 from kit.console import painting
@@ -30,7 +26,6 @@ from service_tui.console.widgets.columns import Column, fitted, fitted_line, pla
 from service_tui.console.widgets.fall import DEAD_S
 from service_tui.console.widgets.paint import Paint
 from service_tui.console.widgets.record_table import RecordTable, TableState
-from service_tui.console.widgets.record_view import RecordView
 from service_tui.console.widgets.table_lines import TableLines, note_place
 from service_tui.units import Micros
 
@@ -686,22 +681,38 @@ def test_a_figure_that_was_or_is_nothing_has_a_direction_too(
     assert table_lines._direction(COLUMNS[1], before, after, VIEW) == ground
 
 
-def test_a_new_theme_colours_every_kept_line_anew() -> None:
-    calls: list[str] = []
-    changes = [False, True]
-    table: Any = SimpleNamespace(
-        _paint=SimpleNamespace(prepare=lambda: changes.pop(0)),
-        _lines=SimpleNamespace(
-            recolour=lambda: calls.append("recolour"), lay_out=lambda *_: calls.append("lay out")
-        ),
-        size=Size(40, 5), scrollbar_gutter=SimpleNamespace(width=1), text_min=None, text_max=None,
-        styles=SimpleNamespace(gutter=None), render_line=lambda y: Strip([Segment(f"{y}")]),
-        background_colors=(None, None), get_line_filters=list,
-    )  # fmt: skip
-    for _ in range(2):
-        strips = RecordView.render_lines(table, Region(0, 1, 40, 2))
-        assert [strip.text for strip in strips] == ["1", "2"]
-    assert calls == ["lay out", "recolour", "lay out"]
+@pytest.mark.slow
+async def test_a_new_theme_colours_every_kept_line_anew() -> None:
+    def styles() -> list[list[object]]:
+        return [[part.style for part in strip] for strip in strips_of(app.screen)]
+
+    app = Bare(rows(30))
+    async with app.run_test(size=SIZE) as pilot:
+        before = styles()
+        app.theme = "paper"
+        await pilot.pause()
+        assert all(was != now for was, now in zip(before, styles(), strict=True))
+
+
+@pytest.mark.slow
+async def test_a_column_that_fits_is_as_wide_as_its_longest_text_so_far() -> None:
+    def width() -> int:
+        return screen_lines(app)[0].index("Agent") - 2
+
+    agent = Column[Row]("agent", "Agent", 14, lambda row, _: row.key, fits=True)
+    app = Bare(rows(5), (COLUMNS[0], agent))
+    async with app.run_test(size=SIZE) as pilot:
+        narrow = width()
+        app.table.show((Row("moss-run", "one", 0.5), *rows(5)))
+        await pilot.pause()
+        assert (narrow - width(), "moss-run" in screen_lines(app)[1]) == (3, True)
+        app.table.show((Row("a name of twenty and more letters", "one", 0.5),))
+        await pilot.pause()
+        assert (narrow - width(), "a name of twe…" in screen_lines(app)[1]) == (9, True)
+        # It does not jump back and forth with what is shown.
+        app.table.show(rows(5))
+        await pilot.pause()
+        assert narrow - width() == 9
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_what_is_not_known_says_so_and_holds_no_figure() -> None:
 def test_the_last_buy_is_told_and_the_others_are_counted() -> None:
     first = replace(BUY, trade_id="tr-0", at=Timestamp(NOW - 5_000), shares=Micros(7 * ONE))
     chain = why_position(with_trades(BUY, first), HELD)
-    assert told(chain, "fill")["1 other buys"] == 7 * ONE
+    assert told(chain, "fill")["one more buy"] == 7 * ONE
     assert link(chain, "fill").at == BUY.at
 
 
@@ -308,7 +308,7 @@ def test_trades_of_another_side_venue_or_market_are_none_of_a_position_s() -> No
         replace(BUY, side=other),
     ]
     chain = why_position(with_trades(*strays, BUY), HELD)
-    assert "1 other buys" not in told(chain, "fill")
+    assert "one more buy" not in told(chain, "fill")
     assert texts(link(chain, "exit"))[0] == ("held", HELD.shares, "shares")
 
 
@@ -519,7 +519,7 @@ def test_the_fills_of_another_agent_are_counted_without_those_of_the_others() ->
     chain = why_fill(state, OTHERS_BUY)
     assert chain.title.startswith("mean-reversion: buy ")
     fill = told(chain, "fill")
-    assert fill["1 other buys"] == 3 * ONE
+    assert fill["one more buy"] == 3 * ONE
     assert "400" not in str(fill)
     assert (fill["price after"], fill["status"], fill["for"]) == (0.43, "filled", 21 * ONE)
     assert told(chain, "exit")["fee"] == 5

@@ -21,6 +21,7 @@ from service_tui.desk.feed.event_stream import (
     FILLS_EVERY_S,
     REFRESH_EVERY_S,
     RETURN_S,
+    TOGETHER_S,
     EventStreamConsumer,
     _of_resolution,
     actions_of,
@@ -290,7 +291,7 @@ def test_a_resolution_touches_those_who_were_paid_or_hold_it(
     assert topics_of(body, FOCUSED) == {Topic.MARKETS, Topic.DETAIL} | more
 
 
-async def test_a_stream_is_heard_from_its_first_word_on_and_a_new_agent_is_told() -> None:
+async def test_a_stream_is_heard_from_its_first_word_on() -> None:
     agent = AgentPart(**AGENT)
     it = Stream()
     await it.hear(
@@ -299,9 +300,7 @@ async def test_a_stream_is_heard_from_its_first_word_on_and_a_new_agent_is_told(
         event("reset", 11),
     )  # fmt: skip
     told = [fact for fact in it.on.facts if not isinstance(fact, Acted)]
-    assert told[:3] == [
-        Listening(on=True), Noticed("info", "heron registered: see Agents"), Listening(on=True),
-    ]  # fmt: skip
+    assert told[:2] == [Listening(on=True), Listening(on=True)]
     assert len([fact for fact in it.on.facts if isinstance(fact, Acted)]) == 2
     # Another world counts anew.
     await it.hear(event("reset", 2))
@@ -350,4 +349,26 @@ async def test_fills_are_told_at_once_and_then_together() -> None:
         await it.on.clock.advance(FILLS_EVERY_S)
         facts = [one for one in it.on.facts if isinstance(one, FillsReceived)]
         assert [[one.seq for one in fact.fills] for fact in facts] == [[1], [2, 3]]
+        task.cancel()
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (("heron",), "heron registered: see Agents"),
+        (("tide", "moss", "heron"), "3 agents registered (tide, moss, heron): see Agents"),
+    ],
+)
+async def test_agents_that_are_registered_together_are_told_once(
+    names: tuple[str, ...], text: str
+) -> None:
+    it = Stream()
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(it.consumer.emit_registered())
+        for seq, name in enumerate(names, 1):
+            agent = AgentPart(**{**AGENT, "name": name})
+            await it.hear(event("agent_registered", seq, agent=agent))
+            await it.on.clock.advance(0.1)
+        await it.on.clock.advance(TOGETHER_S)
+        assert [one for one in it.on.facts if isinstance(one, Noticed)] == [Noticed("info", text)]
         task.cancel()

@@ -59,7 +59,7 @@ async def test_everything_confirmed_is_sold_and_entries_stay_blocked(tmp_path: P
         assert len(state.halt.exits.tickets) == 6
         assert {order["action"] for order in line.orders()[6:]} == {Action.SELL}
         assert desk.ports.gate.is_closed
-        assert any(one.text == "exits: 6 of 6 sold" for one in state.notices)
+        assert any(one.text == "sell all: 6 of 6 sold" for one in state.notices)
         sold = [row for row in await rows(stage) if row.amount_micros == 0]
         assert [row.state for row in sold] == [StoredState.DONE] * 6
         assert state.account.equity == stage.world.cash(stage.agent)
@@ -95,8 +95,8 @@ async def test_an_unknown_exit_is_looked_up_and_never_sent_again(
         line.fault = lose_one
         desk.submit(ExitAll(keys))
         state = await until(desk, is_over, stage, step_s=0.05)
-        said = next(one.text for one in state.notices if one.text.startswith("exits:"))
-        assert said == "exits: 1 of 2 sold, 1 unknown, being looked up"
+        said = next(one.text for one in state.notices if one.text.startswith("sell all:"))
+        assert said == "sell all: 1 of 2 sold, 1 unknown, being looked up"
         state = await until(desk, lambda s: s.in_flight == 0 and not s.positions, stage)
         assert {ticket.state for ticket in state.tickets} == {TicketState.DONE}
         assert len(line.orders()) == 4
@@ -110,7 +110,7 @@ async def test_exits_that_fail_are_told_and_can_be_asked_for_again(tmp_path: Pat
         desk.submit(ExitAll(keys))
         state = await until(desk, is_over, stage)
         said = [(one.text, one.fix) for one in state.notices]
-        assert ("exits: 0 of 2 sold, 2 not sold", Fix.SEE_HALT) in said
+        assert ("sell all: 0 of 2 sold, 2 not sold", Fix.SEE_HALT) in said
         line.fault = lambda _: None
         desk.submit(ExitAll(keys))
         await until(desk, lambda s: is_over(s) and not s.positions, stage)

@@ -102,19 +102,19 @@ async def test_a_few_are_sold_at_one_time_and_the_next_as_one_ends() -> None:
         assert running.done()
     names = tuple(f"t{one}" for one in range(6))
     assert it.view == ExitAllView(it.keys, names, is_over=True)
-    assert it.on.words == [("good", "exits: 6 of 6 sold")]
+    assert it.on.words == [("good", "sell all: 6 of 6 sold")]
 
 
 @pytest.mark.parametrize(
     ("ends", "word", "fix"),
     [
-        (["DONE", "DONE"], ("good", "exits: 2 of 2 sold"), ""),
-        (["DONE", "UNKNOWN"], ("warn", "exits: 1 of 2 sold, 1 unknown, being looked up"), ""),
-        (["FAILED", "DONE"], ("warn", "exits: 1 of 2 sold, 1 not sold"), Fix.SEE_HALT),
-        (["REFUSED", "FAILED"], ("warn", "exits: 0 of 2 sold, 2 not sold"), Fix.SEE_HALT),
+        (["DONE", "DONE"], ("good", "sell all: 2 of 2 sold"), ""),
+        (["DONE", "UNKNOWN"], ("warn", "sell all: 1 of 2 sold, 1 unknown, being looked up"), ""),
+        (["FAILED", "DONE"], ("warn", "sell all: 1 of 2 sold, 1 not sold"), Fix.SEE_HALT),
+        (["REFUSED", "FAILED"], ("warn", "sell all: 0 of 2 sold, 2 not sold"), Fix.SEE_HALT),
         (
             ["UNKNOWN", "REFUSED"],
-            ("warn", "exits: 0 of 2 sold, 1 unknown, being looked up, 1 not sold"),
+            ("warn", "sell all: 0 of 2 sold, 1 unknown, being looked up, 1 not sold"),
             Fix.SEE_HALT,
         ),
     ],
@@ -146,7 +146,7 @@ async def test_where_nothing_confirmed_is_left_that_is_told() -> None:
     it = Exits(held=1)
     async with it.under_way("m-9:yes"):
         pass
-    assert (it.given, it.on.words) == ([], [("warn", "exits: no confirmed position left")])
+    assert (it.given, it.on.words) == ([], [("warn", "no confirmed position left to sell")])
 
 
 def without_halt(it: Exits) -> None:
@@ -157,7 +157,7 @@ def without_halt(it: Exits) -> None:
     ("halt", "keys", "why"),
     [
         ({"is_resuming": True}, ("m",), "trading is resuming"),
-        ({"exits": ExitAllView(("m",))}, ("m",), "exits already running"),
+        ({"exits": ExitAllView(("m",))}, ("m",), "sales already running"),
         ({}, (), "no open positions"),
     ],
 )
@@ -176,7 +176,7 @@ async def test_without_a_halt_nothing_is_sold_and_none_begins() -> None:
     without_halt(it)
     await exit_all(ExitAll(it.keys), it.on.ports, it.submit)
     assert (it.given, it.on.state.halt) == ([], None)
-    assert it.on.words == [("warn", f"exit 1 position: {Fix.HALT_FIRST}")]
+    assert it.on.words == [("warn", f"sell 1 position: {Fix.HALT_FIRST}")]
 
 
 async def test_exits_that_are_over_can_be_ordered_again() -> None:
@@ -198,7 +198,7 @@ async def test_a_halt_that_ends_meanwhile_ends_the_exits_that_wait() -> None:
             it.end(number)
         await turns()
     assert it.on.state.halt is None
-    assert it.on.words == [("good", "exits: 4 of 4 sold")]
+    assert it.on.words == [("good", "sell all: 4 of 4 sold")]
 
 
 async def test_exits_that_are_broken_off_are_over() -> None:
@@ -242,7 +242,7 @@ async def test_a_position_with_open_sales_is_sold_as_it_is_held_then(
     assert asked == [
         (position.key, position.venue), (position.market_id, position.side, position.venue),
     ]  # fmt: skip
-    unread = ("warn", f"positions unreadable before an exit: {SILENT}")
+    unread = ("warn", f"positions unreadable before a sale of all: {SILENT}")
     assert (unread in it.on.words) is (held is SILENT)
     assert it.view is not None
     assert it.view.skipped == (sold is None)

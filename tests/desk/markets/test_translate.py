@@ -63,12 +63,14 @@ def test_the_tape_of_a_market_is_taken_whole() -> None:
         points=({"at": AT, "price": 0.2},),
         news=(news,),
         trades=(trade, trade | {"action": "hold"}, trade | {"trader": "wren"}),
+        filled=(trade | {"trader": "long ago"}, trade | {"side": "maybe"}),
         bids=({"price": 0.2, "shares": 3.0},),
         asks=({"price": 0.3, "shares": 4.0},),
     )
     detail = detail_of_tape(body, 60)
     assert (detail.market_id, detail.span_s, detail.criteria) == ("m", 60, "so")
     assert [one.trader for one in detail.trades] == ["heron", "wren"]
+    assert [one.trader for one in detail.filled] == ["long ago"]
     assert detail.bids == (BookLevelView(0.2, Micros(3_000_000)),)
     assert detail.asks == (BookLevelView(0.3, Micros(4_000_000)),)
     assert detail.news[0].headline == "x"

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
 from service_tui.desk.positions.translate import position_views
-from service_tui.desk.slices.positions import PositionView
+from service_tui.desk.slices.positions import PositionView, remark
 from service_tui.desk.wire_values import amount
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import ONE
@@ -77,6 +78,25 @@ def test_the_cost_of_a_published_row_is_shared_out_whole(
     assert abs(sum(view.cost for view in both) - amount(cost)) <= 1
     assert abs(sum(view.realized for view in both) + amount(cost)) <= 1
     assert all(0 <= view.average <= 1 for view in both)
+
+
+def test_a_row_without_a_price_has_no_figure_made_of_one() -> None:
+    both = views(current_price=None, shares_yes=30.0, shares_no=10.0, cost_basis=16.0)
+    for view in both:
+        assert (view.mark_price, view.mark_value, view.unrealized, view.pnl) == (None,) * 4
+        assert view.pnl_pct is None
+    assert [view.cost for view in both] == [12 * ONE, 4 * ONE]
+    # The market's own price makes it known.
+    (yes, _) = (replace(one, market_id=MARKET.market_id) for one in both)
+    marked = remark(yes, MARKET)
+    assert marked.mark_price == MARKET.price_of(Side.YES)
+    assert marked.unrealized == marked.mark_value - marked.cost
+
+
+def test_a_side_that_ended_is_worth_what_its_outcome_pays() -> None:
+    ended = {"current_price": None, "status": "won", "outcome": True, "cost_basis": 16.0}
+    (won,) = views(**ended, shares_yes=30.0)
+    assert (won.mark_price, won.outcome) == (1.0, True)
 
 
 def test_nothing_held_is_no_position() -> None:

@@ -206,7 +206,7 @@ async def test_a_breach_while_closed_is_exited_within_its_hour_only(
             assert (world_holds(stage) == 0) == bool(exits)
             assert exits or world_holds(stage) == held
             if not exits:
-                assert any("without an exit" in one.text for one in state.notices)
+                assert any("expired unsold" in one.text for one in state.notices)
                 assert state.risk.exits == ()
 
 

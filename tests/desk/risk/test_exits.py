@@ -533,7 +533,7 @@ async def test_a_key_that_was_taken_under_another_name_sends_nothing(tmp_path: P
         await made.blotter.open_ticket(other, once=f"alert:{NAME}")
         await made.turn()
         assert made.orders == []
-        assert made.says == (AlertState.UNKNOWN, "earlier exit found: being looked up")
+        assert made.says == (AlertState.UNKNOWN, "earlier sale found: being looked up")
         assert made.is_listed
 
 
@@ -545,7 +545,7 @@ async def test_a_lost_exit_is_closed_by_hand_and_then_sold_anew(tmp_path: Path) 
         await made.blotter.open_ticket(intent_of_exit())
         made.know(ticket_of(outcome=NO_TRACE))
         await made.turn()
-        assert made.alert.detail == f"{NO_TRACE}: check the position, then exit again"
+        assert made.alert.detail == f"{NO_TRACE}: check the position, then sell again"
         assert made.orders == []
         await made.turn(by_hand=True)
         row = await asyncio.to_thread(made.blotter.find, f"{NAME}.1")

@@ -76,5 +76,7 @@ def test_a_sum_of_which_a_part_is_unknown_is_unknown() -> None:
     assert summed(replace(ACCOUNT, day_open=None), (HELD,)).day_pnl is None
     partly = summed(ACCOUNT, (HELD, replace(OTHER, exit_value=None)))
     assert (partly.is_at_mark, partly.equity) == (True, partly.mark_equity)
+    unpriced = replace(OTHER, mark_price=None, mark_value=None, unrealized=None)
+    assert summed(ACCOUNT, (HELD, unpriced)) == summed(ACCOUNT, None)
     none = summed(ACCOUNT, ())
     assert (none.is_at_mark, none.equity) == (False, 1_000 * ONE)

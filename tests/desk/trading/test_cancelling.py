@@ -241,7 +241,7 @@ async def test_an_exit_cancels_the_open_sales_of_its_position_alone() -> None:
     ]
     assert (
         on.words
-        == [("good", "cancel sell 30.00 NO at 0.40 on evm_venue for the exit: done, 7.50 released")]
+        == [("good", "cancel sell 30.00 NO at 0.40 on evm_venue for the sale: done, 7.50 released")]
         * 2
     )
 
@@ -266,11 +266,11 @@ async def test_open_orders_that_cannot_be_read_are_those_that_were_known() -> No
     on = desk(order())
     on.answers[OPEN_ORDERS] = SILENT
     assert await free_shares(HOLDING, Venue.EVM, on.ports) is True
-    assert on.words[0] == ("warn", f"open orders unreadable before an exit: {SILENT}")
+    assert on.words[0] == ("warn", f"open orders unreadable before a sale: {SILENT}")
     assert on.asked[1] == Asked(CANCEL_ORDER, {"order_id": "o-1"})
     on = desk(order(), dropped=2)
     assert await free_shares(HOLDING, Venue.EVM, on.ports) is True
-    assert on.words[0] == ("warn", "before an exit: 2 open orders unreadable, left as they are")
+    assert on.words[0] == ("warn", "before a sale: 2 open orders unreadable, left as they are")
 
 
 def side(name: str, shares: float) -> SimpleNamespace:

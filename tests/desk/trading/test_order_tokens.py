@@ -132,6 +132,15 @@ def test_a_price_that_nobody_saw_is_bound_by_the_one_shown(
     assert worst_price(replace(state, markets={}), order) is None
 
 
+def test_a_position_without_a_price_binds_no_order_by_one() -> None:
+    held = replace(
+        sample_state().positions[0], market_id="m-1", side=Side.YES, venue=Venue.EVM,
+        mark_price=None, mark_value=None, unrealized=None,
+    )  # fmt: skip
+    state = replace(sample_state(), positions=(), on_venues=(held,), markets={})
+    assert worst_price(state, a_sale(1)) is None
+
+
 @pytest.mark.slow
 async def test_a_sale_without_a_quote_goes_for_no_price_that_one_answer_made_up(
     tmp_path: Path,

@@ -340,7 +340,7 @@ async def test_an_exit_of_everything_goes_before_a_sale_that_rests(tmp_path: Pat
         assert on.desk.state.orders, "a halt leaves sales alone"
         on.desk.submit(ExitAll((key,)))
         state = await on.until(lambda s: s.halt and s.halt.exits and s.halt.exits.is_over)
-        assert any("for the exit: done" in one.text for one in state.notices)
+        assert any("for the sale: done" in one.text for one in state.notices)
         assert state.tickets[0].state is TicketState.DONE, state.tickets[0]
         assert not on.stage.world.venues.orders(on.stage.agent_id)
         await on.until(lambda s: not s.orders)

@@ -58,7 +58,13 @@ def test_a_quote_to_buy_may_lose_its_spend_and_win_the_rest() -> None:
     assert (quote.request_id, quote.money, quote.shares) == (3, 20 * ONE, 50 * ONE)
     assert (quote.max_loss, quote.max_win) == (20 * ONE, 30 * ONE)
     assert quote.average == 0.4
+    assert (quote.price_before, quote.price_after) == (0.39, 0.42)
     assert quote.slippage == pytest.approx(0.01)
+
+
+def test_a_price_after_the_trade_that_is_not_told_is_none() -> None:
+    untold = {name: value for name, value in FILLED.items() if name != "new_price"}
+    assert quote_view(3, answer(**untold), Action.BUY, Micros(0)).price_after is None
 
 
 def test_a_quote_to_sell_gives_up_what_the_shares_may_pay() -> None:

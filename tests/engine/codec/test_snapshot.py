@@ -152,3 +152,10 @@ def test_settings_that_a_newer_program_added_take_their_defaults(lived: str) -> 
     fields = json.loads(lived)
     del fields["agents"][0]["settings"]["auto_redeem_enabled"]
     assert world_of(fields, TOPICS).agents["ada"].settings.auto_redeem_enabled is True
+
+
+def test_trades_of_agents_that_an_older_program_kept_on_the_tape_alone_are_none(lived: str) -> None:
+    fields = json.loads(lived)
+    for row in fields["markets"]:
+        row.pop("filled", None)
+    assert all(not market.filled for market in world_of(fields, TOPICS).markets.values())

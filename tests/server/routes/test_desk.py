@@ -18,6 +18,7 @@ from kit.service.stage import OPERATOR, SEED, Stage, open_directory, open_stage
 from kit.service.wallets import market_on_chain
 from service_tui.clock import ManualClock
 from service_tui.engine.amm.exchange import Order
+from service_tui.engine.amm.market import TAPE_MAX
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import AgentChanged, KeyRotated, PlanSet
 from service_tui.server.claim.codes import CODE_S, TRIES, ClaimCodes
@@ -39,6 +40,7 @@ from service_tui.wire.endpoints.desk import (
     DESK_NEW_KEY,
     DESK_PATCH_ACCOUNT,
     DESK_PATCH_AGENT,
+    TAPE,
 )
 from service_tui.wire.endpoints.public import (
     AGENT,
@@ -585,3 +587,19 @@ async def test_agents_are_listed_in_the_order_of_their_registration() -> None:
 
 
 # -- a row --------------------------------------------------------------------------------------
+
+
+async def test_a_trade_of_an_agent_is_told_after_the_tape_has_moved_past_it(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        market_id = stage.open_markets()[0].market_id
+        assert (await buy(stage, stage.key)).json()["success"] is True
+        path = TAPE.path.format(market_id=market_id)
+        endpoint = replace(TAPE, path=path)
+        first = await said(stage, endpoint)
+        assert (first["trades"][0]["trader"], first["filled"]) == ("tester", [])
+        others = (await register(stage, "second"))["api_key"]
+        for _ in range(TAPE_MAX):
+            assert (await buy(stage, others, amount=1)).json()["success"] is True
+        later = await said(stage, endpoint)
+        assert "tester" not in {row["trader"] for row in later["trades"]}
+        assert later["filled"] == [first["trades"][0]]

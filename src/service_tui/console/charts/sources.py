@@ -114,7 +114,7 @@ def _money(trade: TapeTradeView) -> Micros:
 
 
 def _own_marks(view: ViewContext, detail: DetailView) -> list[NewsMark]:
-    """The trades of the own agent on the tape, by its name; a rise for what raises YES."""
+    """The trades of the own agent, by its name; a rise for what raises YES."""
     account = view.state.account
     if account is None:
         return []
@@ -126,7 +126,7 @@ def _own_marks(view: ViewContext, detail: DetailView) -> list[NewsMark]:
             f"{_at_price(trade, paid)}",
             (trade.action is Action.BUY) == (trade.side is Side.YES),
         )
-        for trade in detail.trades
+        for trade in (*detail.trades, *detail.filled)
         if trade.trader == account.name
     ]
 

@@ -62,7 +62,7 @@ def why_no_exits(state: DeskState) -> str:
     if halt is None:
         return f"this desk is not halted: press {cap('app.halt')} first"
     if halt.exits is not None and not halt.exits.is_over:
-        return "exits already running"
+        return "sales already running"
     if state.service.read_only:
         return "this desk is read-only: no sales"
     sold, kept = sold_and_kept(state)
@@ -133,7 +133,7 @@ class HaltPanel(Dialog[None]):
                 self.post_message(CommandGiven(ExitAll(keys)))
 
         body = exits_question(self._state, held)
-        self._app().push_screen(TypedWord("Exit all positions?", body, EXIT_WORD), answered)
+        self._app().push_screen(TypedWord("Sell all positions?", body, EXIT_WORD), answered)
 
     def action_resume(self) -> None:
         """End the halt, after the typed word."""

@@ -38,7 +38,7 @@ _ENDS: Final = {
 }
 
 UNSAVED: Final = "not saved on disk: in force while this runs"
-PASSES: Final = "Sales, exits and redemptions stay possible."
+PASSES: Final = "Sales and redemptions stay possible."
 REACH: Final = (
     f"{PASSES} Agents not run by this desk stop only when the service acknowledges the pause: "
     "until then they may still buy."
@@ -111,7 +111,7 @@ def _exits(state: DeskState, exits: ExitAllView) -> Text:
     tickets = exits_of(state, exits)
     counts = Counter(ticket.state for ticket in tickets)
     planned = len(exits.holdings) - exits.skipped
-    message = f"Exits: {counts[TicketState.DONE]} of {planned} sold"
+    message = f"Sales: {counts[TicketState.DONE]} of {planned} sold"
     for kind, word in ((TicketState.UNKNOWN, "unknown"), (TicketState.SENT, "pending")):
         message += f", {counts[kind]} {word}" if counts[kind] else ""
     not_sold = counts[TicketState.REFUSED] + counts[TicketState.FAILED]

@@ -313,5 +313,5 @@ def monitor_block_reason(monitor: MonitorView) -> str:
     if monitor.state is MonitorState.NOT_HELD:
         return f"Position closed. {cap('monitors.remove')} removes the monitor"
     if monitor.state is MonitorState.EXITING:
-        return "Exit pending. Nothing to protect"
+        return "Sale pending. Nothing to protect"
     return ""

@@ -98,7 +98,7 @@ class MonitorForm(Form[Change]):
     def objection(self, result: Change) -> str:
         """A threshold passed already sells at once: that needs a second enter."""
         passed = result.exits_at_once
-        return f"Mark already past this {passed}. Enter again sets and exits" if passed else ""
+        return f"Mark already past this {passed}. Enter again sets and sells" if passed else ""
 
     def describe(self, result: Change | None) -> Mapping[str, Shown]:
         """The position, and the proceeds of an exit now and at each threshold."""

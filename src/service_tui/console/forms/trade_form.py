@@ -138,6 +138,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._is_done = False
         self.venue = venue
         self._type = OrderType.FAK
+        self._limit_before = ""
         self._amends: OpenOrderView | None = None
         self.typed_before = ""
         """The amount that the ticket opens with."""
@@ -151,6 +152,10 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         form._amends = order
         form._type = OrderType.GTC if order.expires_at is None else OrderType.GTD
         return form
+
+    def begin_at(self, price: float) -> None:
+        """Open as a limit order at a price of the side."""
+        self._type, self._limit_before = OrderType.GTC, limit_text(price)
 
     def compose(self) -> ComposeResult:
         """The question, the options, the quote, and the buttons."""
@@ -220,6 +225,8 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
             )
             self.typed_before = first_amount(self._amends)
             limit.focus()
+        elif self._limit_before:
+            limit.value = self._limit_before
         if self.typed_before:
             self.query_one("#ticket-amount", PlainInput).value = self.typed_before
         self._is_ready = True

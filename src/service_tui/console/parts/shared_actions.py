@@ -1,7 +1,7 @@
 """Requirements and actions that several screens share."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from service_tui.console.actions import NO_ROW, UnmetReason, read_only_reason
 from service_tui.console.forms.monitor_draft import Change, monitor_block_reason
@@ -116,6 +116,15 @@ def open_why(screen: AnyScreen) -> None:
 # -- forms --------------------------------------------------------------------------------------
 
 
+class LimitAt(NamedTuple):
+    """What a limit order begins with: a price of its side."""
+
+    side: Side
+    action: Action
+    venue: Venue
+    price: float
+
+
 def no_market_reason() -> str:
     """Message for a row whose market the service does not list now."""
     return f"market not listed: {cap('app.refresh')} refreshes"
@@ -146,6 +155,18 @@ def open_ticket(  # noqa: PLR0917 - what a ticket is about
         else:
             form = TradeForm.amending(state, now, market, amends)
         screen.open_dialog(form, screen.give)
+
+
+def open_ticket_at(screen: AnyScreen, market: MarketView, order: LimitAt) -> None:
+    """Open the ticket as a limit order at a price, with the same exceptions."""
+    why = ticket_block_reason(screen, market, order.action)
+    if why:
+        screen.show_toast(why, "bad")
+        return
+    side, action, venue, price = order
+    form = TradeForm(screen.state, screen.now, market, side=side, action=action, venue=venue)
+    form.begin_at(price)
+    screen.open_dialog(form, screen.give)
 
 
 def open_monitor(

@@ -124,7 +124,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     question_cells: ClassVar[Mapping[int, int]] = {160: 46}
     """Cells of a question before further columns are shown, by the least width of the terminal,
-    the largest first."""
+    the largest first. Of a table without questions its flexible column has the usual ones."""
 
     leaves_rows_out: ClassVar[bool] = False
     """Whether `rows` itself applies the search, so that `empty_text` can name the reason for an
@@ -228,7 +228,9 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         for table in self.lists:
             table.title_of = self.title_line
             table.shows_title = self.pane is not None and not self.has_class("-with-detail")
-            least = (cells for from_, cells in self.question_cells.items() if width >= from_)
+            has_questions = any(one.flex and one.keeps_end for one in table.columns)
+            wanted = self.question_cells if has_questions else TableScreen.question_cells
+            least = (cells for from_, cells in wanted.items() if width >= from_)
             table.text_min = next(least, None)
 
     # -- the state ------------------------------------------------------------------------------
@@ -438,7 +440,9 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             self.set_class(not len(self.table.order), "-bare")
             row = self.table.highlighted()
             view = ViewContext.of(self.state, self.now, self.pane.text_width)
-            nothing = Detail(Text(self.no_row_text, "muted"), Text(), Text())
+            # Of an empty table nothing can be selected: its own first words say why.
+            text = self.no_row_text if len(self.table.order) else self.table.no_row_text
+            nothing = Detail(Text(text.partition("\n")[0], "muted"), Text(), Text())
             self.pane.show(*(nothing if row is None else self.detail(row, view)))
 
     # -- the search -----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from textual.notifications import Notification
 
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap
-from service_tui.console.needs import put_aside, ringing_alerts
+from service_tui.console.needs import alerts_of, inbox, put_aside, ringing_alerts
 from service_tui.console.notifications import (
     KINDS,
     Channel,
@@ -66,17 +66,20 @@ class Notifier:
         self._toasts = {kind: one for kind, one in self._toasts.items() if not one[1].has_expired}
         choices, masked = choices_of(state.preferences), is_private(state)
         shown = {kind: toast for kind, (toast, _) in self._toasts.items()}
+        found = inbox(state, now)
+        rows = [need.key for need in (*found.rows, *found.snoozed, *found.muted)]
         result = notifications(
             fresh,
             choices,
             now,
             shown=shown,
             counted=self._counted,
-            listed=frozenset(one.notice_id for one in fresh if is_listed(one, state)),
+            listed=frozenset(one.notice_id for one in fresh if is_listed(one, state, rows)),
             muted=muted_kinds(put_aside(state).topics()),
         )
         self.unseen += result.unseen
-        self._counted |= result.events
+        # An event without a notice any more is told no second time: it needs no keeping.
+        self._counted = (self._counted | result.events) & {one.about for one in state.notices}
         self._show(result.toasts, masked=masked)
         if result.bell:
             self._frame.signal(BELL)
@@ -91,6 +94,9 @@ class Notifier:
         Without the channel bell, alerts never ring; nor does a snoozed one.
         """
         last = ringing_alerts(state, now)
+        if self._rung and (known := alerts_of(state)):
+            # Of a service that does not answer, no alert is known: none is over.
+            self._rung &= known
         if last <= self._rung:
             return
         choices = choices_of(state.preferences)

@@ -1,6 +1,6 @@
 """Columns of a table: content and width of cells, and the cutting of text."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
@@ -58,6 +58,7 @@ class Column(Generic[Row_contra]):
         in_gutter: a sign of one cell beside the cursor's bar; of the first column alone.
         wide: least width of the table from which the column is wider, and its cells then.
         of_row: the cell depends on the row and on masking alone: it is laid out once a row.
+        fits: as wide as its longest cell so far, at most `width`: the flexible one has the rest.
     """
 
     id: str
@@ -74,12 +75,17 @@ class Column(Generic[Row_contra]):
     in_gutter: bool = False
     wide: tuple[int, int] | None = None
     of_row: bool = False
+    fits: bool = False
 
-    def width_in(self, table: int) -> int:
-        """The cells that the column needs in a table of a width."""
-        if self.wide is None or table < self.wide[0]:
-            return self.width
-        return self.wide[1]
+    def width_in(self, table: int, longest: int | None = None) -> int:
+        """The cells that the column needs in a table of a width.
+
+        Args:
+            table: cells of the table.
+            longest: cells of the longest text in a column that `fits`; None: not known.
+        """
+        width = self.width if self.wide is None or table < self.wide[0] else self.wide[1]
+        return width if longest is None else min(width, max(longest, cell_len(self.title)))
 
     @property
     def is_right(self) -> bool:
@@ -103,6 +109,7 @@ def placed(
     outer: int | None = None,
     text: int | None = None,
     text_max: int | None = None,
+    longest: Mapping[str, int] | None = None,
 ) -> tuple[Placed[Row], ...]:
     """The columns that fit into a table of a width, with their places.
 
@@ -113,29 +120,33 @@ def placed(
         text: cells that the flexible column takes before columns of a tier are shown; None: its
         least width.
         text_max: cells that it takes at most; None: all that the others leave.
+        longest: cells of the longest text in each column that `fits`, by its id.
 
     Returns:
         Columns of a tier above the width are left out, then, while there is no room, those of the
         highest tier, the rightmost first; of tier 0 the flexible one shrinks, the last ones go.
     """
     table = outer or width
+    known = longest or {}
     shown = [column for column in columns if column.tier <= table]
-    while (highest := max((c.tier for c in shown), default=0)) and _needed(shown, table) > width:
+    while (highest := max((c.tier for c in shown), default=0)) and _needed(
+        shown, table, known
+    ) > width:
         last = max(place for place, column in enumerate(shown) if column.tier == highest)
         del shown[last]
     while (highest := max((c.tier for c in shown), default=0)) and (
-        _needed(shown, table, text) > width
+        _needed(shown, table, known, text) > width
     ):
         last = max(place for place, column in enumerate(shown) if column.tier == highest)
         del shown[last]
-    while len(shown) > 1 and _needed(shown, table, FLEX_LEFT_MIN) > width:
+    while len(shown) > 1 and _needed(shown, table, known, FLEX_LEFT_MIN) > width:
         del shown[max(place for place, column in enumerate(shown) if not column.flex)]
     flexible = next((column for column in shown if column.flex), None)
-    spare = width - _needed(shown, table)
+    spare = width - _needed(shown, table, known)
     result: list[Placed[Row]] = []
     left = GUTTER
     for column in shown:
-        wide = column.width_in(table)
+        wide = column.width_in(table, known.get(column.id))
         if column is flexible:
             wide = max(1, wide + spare)
         if column.in_gutter:
@@ -186,9 +197,16 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def _needed(columns: Sequence[Column[Row]], table: int, flex_width: int | None = None) -> int:
+def _needed(
+    columns: Sequence[Column[Row]],
+    table: int,
+    longest: Mapping[str, int],
+    flex_width: int | None = None,
+) -> int:
     widths = [
-        flex_width if flex_width is not None and column.flex else column.width_in(table)
+        flex_width
+        if flex_width is not None and column.flex
+        else column.width_in(table, longest.get(column.id))
         for column in columns
         if not column.in_gutter
     ]

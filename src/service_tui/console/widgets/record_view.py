@@ -132,6 +132,13 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
         self._light(before)
         self._repaint(before)
         self._mark_seen()
+        if self._measured():
+            self.refresh()
+
+    def _measured(self) -> bool:
+        """True if visible rows need wider columns than the last layout has."""
+        order = self._order
+        return self._lines.measure((order.key_at(index), order[index]) for index in self._visible())
 
     def redraw(self) -> None:
         """Lay out the visible rows anew: for cells that depend on time, privacy or a star.
@@ -165,6 +172,9 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
             self._lines.recolour()
         width = self.size.width
         inner = width - self.scrollbar_gutter.width
+        if self._measured() and crop.height < self.size.height:
+            # The other lines have to keep up with these.
+            self.call_later(self.refresh)
         self._lines.lay_out(inner, width, self.text_min, self.text_max)
         if self.styles.gutter:
             return super().render_lines(crop)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -94,7 +95,7 @@ class _Drawn:
 _NO_GLOW: Final[Mapping[str, str]] = {}
 
 
-class TableLines(Generic[R]):
+class TableLines(Generic[R]):  # noqa: PLR0904 - it measures, lays out and draws
     """Draws the lines of one table in its present width."""
 
     def __init__(
@@ -104,6 +105,10 @@ class TableLines(Generic[R]):
         self._view = view
         self._paint = paint
         self._room: tuple[int, int, int | None, int | None] = 0, 0, None, None
+        self._fitting = tuple(column for column in columns if column.fits)
+        self._longest: dict[str, int] = {}
+        self._measured: dict[str, R] = {}
+        self._is_outgrown = False
         self._laid: dict[str, Laid[R]] = {}
         self._former: dict[str, Laid[R]] = {}
         self._was_masked = False
@@ -122,12 +127,46 @@ class TableLines(Generic[R]):
             text: cells of the flexible column before columns of a tier are shown.
             text_max: its cells at most.
         """
-        if (width, outer, text, text_max) != self._room:
+        if (width, outer, text, text_max) != self._room or self._is_outgrown:
             self._room = width, outer, text, text_max
-            self.placed = placed(self._columns, width, outer=outer, text=text, text_max=text_max)
+            self._is_outgrown = False
+            self.placed = placed(
+                self._columns,
+                width,
+                outer=outer,
+                text=text,
+                text_max=text_max,
+                longest=self._longest,
+            )
             self._laid.clear()
             self._former.clear()
             self.recolour()
+
+    def measure(self, rows: Iterable[tuple[str, R]]) -> bool:
+        """Make room in the columns that fit their texts; a column that has grown stays so wide.
+
+        Args:
+            rows: the rows about to be shown, with their keys.
+
+        Returns:
+            True if the next layout differs: every line is to be painted again.
+        """
+        if not self._fitting:
+            return False
+        view = self._view()
+        for key, row in rows:
+            if self._measured.get(key) is row:
+                continue
+            if len(self._measured) >= KEPT_MAX:
+                self._measured.clear()
+            self._measured[key] = row
+            for column in self._fitting:
+                cell = column.cell(row, view)
+                length = cell_len(cell if isinstance(cell, str) else cell.plain)
+                if length > self._longest.get(column.id, 0):
+                    self._longest[column.id] = length
+                    self._is_outgrown = True
+        return self._is_outgrown
 
     def recolour(self) -> None:
         """Draw every line anew at its next use: the colours have changed."""

@@ -62,8 +62,14 @@ def _money(amount: Micros | None) -> float | None:
 def trade_rows(state: DeskState, pasts: Pasts) -> Rows:
     """Trades of every agent that were read, with their reasons; the own trades first."""
     own = own_id(state)
+    agents = () if state.fleet is None else state.fleet.agents
+    names = {one.agent_id: one.name for one in agents}
     first = sorted(pasts.values(), key=lambda past: past.agent_id != own)
-    return [_trade_row(past.agent_id, one) for past in first for one in past.trades]
+    return [
+        _trade_row(past.agent_id, names.get(past.agent_id, ""), one)
+        for past in first
+        for one in past.trades
+    ]
 
 
 def own_id(state: DeskState) -> str:
@@ -74,7 +80,7 @@ def own_id(state: DeskState) -> str:
     return next((one.agent_id for one in agents if one.is_own), "")
 
 
-def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
+def _trade_row(agent_id: str, name: str, one: ReasonedTradeView) -> Row:
     trade = one.trade
     return {
         "agent": agent_id,
@@ -97,6 +103,7 @@ def _trade_row(agent_id: str, one: ReasonedTradeView) -> Row:
         "source": trade.source,
         "reasoning": trade.reasoning,
         "signal_data": _signal_data(one),
+        "agent_name": name,
     }
 
 

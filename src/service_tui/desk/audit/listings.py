@@ -201,8 +201,8 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
     "fills": ScriptList(
         Wanted((Topic.AGENTS,), frozenset({PastPart.TRADES})),
         lambda state, pasts, _now: fill_rows(state, pasts),
-        ("at", "agent", "action", "side", "shares", "average", "cost", "fee", "pnl", "money",
-         "question"),
+        ("at", "agent", "agent_name", "action", "side", "shares", "average", "cost", "fee", "pnl",
+         "money", "question"),
     ),
     "agents": ScriptList(
         Wanted((Topic.AGENTS, Topic.FLEET), DAY),

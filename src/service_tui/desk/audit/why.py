@@ -431,9 +431,9 @@ def _fill(known: _Known) -> Link:
     others = [one for one in known.trades if one.deal is entry.deal and one is not entry]
     if others:
         more = sum_of(one.shares for one in others)
-        values.append(
-            LabelledValue(f"{len(others)} other {_MANY[entry.deal]}", int(more), Unit.SHARES)
-        )
+        count, many = len(others), _MANY[entry.deal]
+        words = f"one more {many.removesuffix('s')}" if count == 1 else f"{count} more {many}"
+        values.append(LabelledValue(words, int(more), Unit.SHARES))
     return Link("fill", entry.at, tuple(values))
 
 
@@ -533,13 +533,14 @@ def _no_exit(known: _Known) -> Link:
 
 def _open(position: PositionView) -> tuple[LabelledValue, ...]:
     """Not sold yet: what it is worth."""
-    values = [
-        LabelledValue("held", int(position.shares), Unit.SHARES),
-        LabelledValue("mark", int(position.mark_value), Unit.MONEY),
-    ]
+    values = [LabelledValue("held", int(position.shares), Unit.SHARES)]
+    if position.mark_value is not None:
+        values.append(LabelledValue("mark", int(position.mark_value), Unit.MONEY))
     if position.exit_value is not None:
         values.append(LabelledValue("if sold now", int(position.exit_value), Unit.MONEY))
-    return (*values, LabelledValue("unrealized", int(position.unrealized), Unit.PNL))
+    if position.unrealized is not None:
+        values.append(LabelledValue("unrealized", int(position.unrealized), Unit.PNL))
+    return tuple(values)
 
 
 def _sale(sale: TradeView, exits: list[ExitView], closed: PositionView | None) -> Link:

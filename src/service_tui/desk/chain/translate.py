@@ -6,7 +6,7 @@ from typing import Final
 
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.redemption import RedemptionRow, Stage
-from service_tui.desk.slices.wallet import CheckView, Ownership, WalletView
+from service_tui.desk.slices.wallet import CASH_CHECK, CheckView, Ownership, WalletView
 from service_tui.desk.wire_values import UNTRANSLATABLE, amount
 from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Timestamp, decimal
@@ -134,7 +134,7 @@ def wallet_view(body: WalletBody, known: WalletView) -> WalletView:
             CheckView(
                 _NAMES[one.name],
                 is_done=one.done,
-                detail=one.about if one.done else _NOT[one.name],
+                detail=_DONE.get(one.name, one.about) if one.done else _NOT[one.name],
                 fix="" if one.done else _FIXES.get(one.name, one.fix),
             )
             for one in body.checks
@@ -189,11 +189,14 @@ _NAMES: Final = {
     "linked": "wallet linked",
     "credentials": "venue credentials",
     "gas": "gas",
-    "collateral": "USDC.e balance",
+    "collateral": CASH_CHECK,
     "approvals": "approvals",
     "enabled": "real trades allowed",
     "unrestricted": "accepted by venue",
 }
+
+_DONE: Final = {"collateral": "USDC.e or pUSD in the wallet"}
+"""Text of a step that is done, where it is not the service's."""
 
 _NOT: Final = {
     "claimed": "agent not claimed",

@@ -45,4 +45,4 @@ class ExitAll(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return f"exit {counted(len(self.holdings), 'position')}"
+        return f"sell {counted(len(self.holdings), 'position')}"

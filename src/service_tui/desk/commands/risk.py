@@ -65,7 +65,7 @@ class ExitAlert(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        return "exit for an alert now"
+        return "sell for an alert now"
 
 
 @dataclass(frozen=True, slots=True)

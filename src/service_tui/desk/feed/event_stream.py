@@ -16,7 +16,7 @@ from service_tui.desk.agents.translate import fill_view
 from service_tui.desk.facts import Acted, FillsReceived, Listening, Noticed
 from service_tui.desk.ports import Listen, Ports
 from service_tui.desk.slices.agents import FillView
-from service_tui.desk.slices.log import LogEvent
+from service_tui.desk.slices.log import LogEvent, registered_text
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.wire.events import EventBody, EventKind, FillPart, MarketPart
@@ -55,6 +55,9 @@ def actions_of(body: EventBody) -> Iterator[Acted]:
 
 
 log = logging.getLogger(__name__)
+
+TOGETHER_S: Final = 2.0
+"""ours: agents that are registered within this time are told in one notice."""
 
 REFRESH_EVERY_S: Final = 0.5
 """A topic that is touched again and again is looked at no more often than this."""
@@ -99,8 +102,8 @@ _PLAIN: Final = {
 class EventStreamConsumer:
     """Consumes the event stream and refreshes the topics that each event affects.
 
-    Three loops run for ever: `run` consumes, `refresh_touched` wakes pollers, `emit_fills` emits
-    trades. An event that arrives twice is harmless.
+    Four loops run for ever: `run` consumes, `refresh_touched` wakes pollers, `emit_fills` emits
+    trades, `emit_registered` new agents. An event that arrives twice is harmless.
     """
 
     def __init__(self, listen: Listen, ports: Ports, rng: random.Random) -> None:
@@ -111,6 +114,8 @@ class EventStreamConsumer:
         self._awake = asyncio.Event()
         self._fills: list[FillView] = []
         self._traded = asyncio.Event()
+        self._registered: list[str] = []
+        self._joined = asyncio.Event()
         self._last: int | None = None
         self._failures = 0
 
@@ -144,6 +149,15 @@ class EventStreamConsumer:
             self._ports.emit(FillsReceived(tuple(fills)))
             await self._ports.clock.sleep(FILLS_EVERY_S)
 
+    async def emit_registered(self) -> None:
+        """Notify of agents that were registered; of those that came together, once."""
+        while True:
+            await self._joined.wait()
+            await self._ports.clock.sleep(TOGETHER_S)
+            self._joined.clear()
+            names, self._registered = self._registered, []
+            self._ports.emit(Noticed("info", f"{registered_text(names)}: see Agents"))
+
     async def _follow(self) -> None:
         """Consume one stream to its end."""
         async with aclosing(self._listen(self._last)) as events:
@@ -161,8 +175,8 @@ class EventStreamConsumer:
         for acted in actions_of(body):
             self._ports.emit(acted)
         if body.kind == EventKind.AGENT_REGISTERED and body.agent is not None:
-            text = f"{body.agent.name} registered: see Agents"
-            self._ports.emit(Noticed("info", text))
+            self._registered.append(body.agent.name)
+            self._joined.set()
         self._touch(topics_of(body, self._ports.state()))
 
     def _touch(self, topics: frozenset[Topic]) -> None:

@@ -92,7 +92,7 @@ async def _freed(order: PlaceTrade, ports: Ports) -> PlaceTrade | None:
     try:
         position = await held_now(order.market_id, order.side, order.venue, ports)
     except ServiceError as error:
-        ports.emit(Noticed("warn", f"positions unreadable before an exit: {error}"))
+        ports.emit(Noticed("warn", f"positions unreadable before a sale of all: {error}"))
         position = None
     if position is None:
         return order
@@ -108,7 +108,7 @@ def _objection(order: ExitAll, ports: Ports) -> str:
     if halt.is_resuming:
         return "trading is resuming"
     if halt.exits is not None and not halt.exits.is_over:
-        return "exits already running"
+        return "sales already running"
     return "" if order.holdings else "no open positions"
 
 
@@ -125,11 +125,11 @@ def _show(ports: Ports, exits: ExitAllView | None) -> None:
 
 def _notify(ports: Ports, ends: list[TicketState]) -> None:
     if not ends:
-        ports.emit(Noticed("warn", "exits: no confirmed position left"))
+        ports.emit(Noticed("warn", "no confirmed position left to sell"))
         return
     done = ends.count(TicketState.DONE)
     unknown = ends.count(TicketState.UNKNOWN)
-    text = f"exits: {done} of {len(ends)} sold"
+    text = f"sell all: {done} of {len(ends)} sold"
     if unknown:
         text += f", {unknown} unknown, being looked up"
     if left := len(ends) - done - unknown:

@@ -80,6 +80,7 @@ def detail_of_tape(body: TapeBody, span_s: int) -> DetailView:
         points=tuple((timestamp(point.at), point.price) for point in body.points),
         news=tuple(news_view(row) for row in body.news),
         trades=tuple(view for row in body.trades if (view := _tape_trade_view(row)) is not None),
+        filled=tuple(view for row in body.filled if (view := _tape_trade_view(row)) is not None),
         bids=tuple(BookLevelView(row.price, amount(row.shares)) for row in body.bids),
         asks=tuple(BookLevelView(row.price, amount(row.shares)) for row in body.asks),
     )

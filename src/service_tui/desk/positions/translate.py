@@ -27,12 +27,22 @@ def position_views(body: PositionBody, market: MarketView | None) -> tuple[Posit
 
 
 def _rebuilt(body: PositionBody, side: Side, shares: float) -> PositionSideBody:
-    """A side of a published row, which mixes both: cost and P&L are shared out by value."""
-    price = body.current_price if side is Side.YES else 1.0 - body.current_price
-    value = shares * price
+    """A side of a published row, which mixes both: cost and P&L are shared out by value.
+
+    By shares where the row has no price: a value is not made up.
+    """
+    yes = body.current_price
+    outcome = _outcome_of(body, side)
+    if yes is None and outcome is not None:
+        yes = 1.0 if outcome else 0.0
+    price = yes if yes is None or side is Side.YES else 1.0 - yes
+    value = None if price is None else shares * price
     # By the value of these shares, not by the row's own: the parts then sum to one.
-    whole = body.shares_yes * body.current_price + body.shares_no * (1.0 - body.current_price)
-    part = value / whole if whole > 0 else 1.0
+    whole = body.shares_yes + body.shares_no
+    weight = shares
+    if yes is not None and value is not None:
+        whole, weight = body.shares_yes * yes + body.shares_no * (1.0 - yes), value
+    part = weight / whole if whole > 0 else 1.0
     cost = body.cost_basis * part
     return PositionSideBody.model_construct(
         side=side.value,
@@ -50,11 +60,13 @@ def _rebuilt(body: PositionBody, side: Side, shares: float) -> PositionSideBody:
 def _position_view(
     body: PositionBody, side: PositionSideBody, market: MarketView | None
 ) -> PositionView:
-    value, cost = amount(side.current_value), amount(side.cost_basis)
+    value, cost = amount_or_none(side.current_value), amount(side.cost_basis)
     closed = body.status not in {"active", "closed"}
     realized = amount(side.realized_pnl)
     reported = amount_or_none(side.unrealized_pnl)
-    unrealized = Micros(0 if closed and body.venue is Venue.SIM else value - cost)
+    unrealized = None if value is None else Micros(value - cost)
+    if closed and body.venue is Venue.SIM:
+        unrealized = Micros(0)
     left = amount_or_none(side.exit_value)
     if reported is not None:
         unrealized = reported
@@ -63,7 +75,7 @@ def _position_view(
         value, left = Micros(0), None if left is None else Micros(0)
     if closed:
         # Nothing can change any more. Source: decisions, "Won, not redeemed".
-        realized, unrealized = Micros(realized + unrealized), Micros(0)
+        realized, unrealized = Micros(realized + (unrealized or 0)), Micros(0)
     return PositionView(
         market_id=body.market_id,
         question=body.question,

@@ -293,7 +293,7 @@ class _Turn:
             return ended
         text = "sent, no answer: being looked up, not resent"
         if ticket.is_lost:
-            text = f"{ticket.outcome}: check the position, then exit again"
+            text = f"{ticket.outcome}: check the position, then sell again"
         self.show(AlertState.UNKNOWN, text)
         return None
 
@@ -363,7 +363,7 @@ class _Turn:
             intent = intent_of(ticket, request.model_dump_json(exclude_none=True))
             await self._ports.blotter.open_ticket(intent, once=once)
         except ClaimedError:
-            self.show(AlertState.UNKNOWN, "earlier exit found: being looked up")
+            self.show(AlertState.UNKNOWN, "earlier sale found: being looked up")
             return False
         self._attempts, self._ticket_id = number, ticket.ticket_id
         self.show(AlertState.EXITING, ticket.what)

@@ -73,10 +73,12 @@ def summed(
 ) -> AccountView:
     """The account with its sums recomputed from cash and positions.
 
-    None where those are unknown.
+    None where those are unknown, or no price of one of them.
     """
     own = account.cash if cash is None else cash
-    if positions is None:
+    values = [held.mark_value for held in positions or () if held.mark_value is not None]
+    gains = [held.unrealized for held in positions or () if held.unrealized is not None]
+    if positions is None or len(values) != len(positions) or len(gains) != len(positions):
         return replace(
             account,
             cash=own,
@@ -87,14 +89,14 @@ def summed(
             realized=None,
             mark_equity=None,
         )
-    marked = Micros(own + sum_of(held.mark_value for held in positions))
+    marked = Micros(own + sum_of(values))
     parts = [
         held.exit_value if held.exit_together is None else held.exit_together for held in positions
     ]
     exits = [part for part in parts if part is not None]
     is_at_mark = len(exits) != len(positions)
     equity = marked if is_at_mark else Micros(own + sum_of(exits))
-    unrealized = sum_of(held.unrealized for held in positions)
+    unrealized = sum_of(gains)
     return replace(
         account,
         cash=own,

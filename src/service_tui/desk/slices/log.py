@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from service_tui.terms import counted
 from service_tui.units import Timestamp
 
 
@@ -101,3 +102,10 @@ class LogView:
     last_hash: str = ""
     problem: str = ""
     checked_at: Timestamp | None = None
+
+
+def registered_text(names: Sequence[str]) -> str:
+    """That agents were registered, in a few words: one by its name, several with their number."""
+    if len(names) == 1:
+        return f"{names[0]} registered"
+    return f"{counted(len(names), 'agent')} registered ({', '.join(names)})"

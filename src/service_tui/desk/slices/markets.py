@@ -113,6 +113,7 @@ class DetailView:
 
     `problem` is the reason why there are none, where the service did not give them. `bids` and
     `asks` are the best prices of YES on the book of its venue, best first; empty where it has none.
+    `filled` are trades of agents that are older than all of `trades`.
     """
 
     market_id: str
@@ -124,6 +125,7 @@ class DetailView:
     problem: str = ""
     bids: tuple[BookLevelView, ...] = ()
     asks: tuple[BookLevelView, ...] = ()
+    filled: tuple[TapeTradeView, ...] = ()
 
 
 Markets = Mapping[str, MarketView]

@@ -18,6 +18,7 @@ from service_tui.units import Micros, Timestamp
 class PositionView:
     """One side of one market. `cost` is of the open shares; P&L is realized plus unrealized.
 
+    `mark_price`, `mark_value` and `unrealized` are None while no price of the side is known.
     `exit_value` is what selling this side alone would bring, `exit_together` its part of what
     selling both sides of the market would, None where that is not reported. `wallet` is the address
     that holds it, empty where only one ever did.
@@ -32,10 +33,10 @@ class PositionView:
     shares: Micros
     cost: Micros
     average: float | None
-    mark_price: float
-    mark_value: Micros
+    mark_price: float | None
+    mark_value: Micros | None
     exit_value: Micros | None
-    unrealized: Micros
+    unrealized: Micros | None
     realized: Micros
     resolves_at: Timestamp | None
     opened_at: Timestamp | None
@@ -69,20 +70,20 @@ class PositionView:
         return position_key(self.market_id, self.side, self.venue)
 
     @property
-    def pnl(self) -> Micros:
+    def pnl(self) -> Micros | None:
         """Realized plus unrealized P&L."""
-        return Micros(self.realized + self.unrealized)
+        return None if self.unrealized is None else Micros(self.realized + self.unrealized)
 
     @property
     def to_redeem(self) -> Micros:
         """What it won and is not paid yet; 0 before the outcome, and on sim, which pays at once."""
         waits = self.is_closed and self.venue is not Venue.SIM
-        return self.mark_value if waits else Micros(0)
+        return (self.mark_value or Micros(0)) if waits else Micros(0)
 
     @property
     def pnl_pct(self) -> float | None:
         """Unrealized P&L as a fraction of the cost of the open shares."""
-        return self.unrealized / self.cost if self.cost else None
+        return None if self.unrealized is None or not self.cost else self.unrealized / self.cost
 
 
 _ROUNDED: Final = 0.6e-6
@@ -95,13 +96,14 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
         return position
     price = market.price_of(position.side)
     value = Micros(math.floor(position.shares * price))
-    if abs(price - position.mark_price) <= _ROUNDED:
+    was = position.mark_price
+    if was is not None and position.mark_value is not None and abs(price - was) <= _ROUNDED:
         # The same price, rounded as lists of markets have it: what was valued by all of it stays.
-        price, value = position.mark_price, position.mark_value
+        price, value = was, position.mark_value
     if value == position.mark_value and position.status is market.status:
         return position
     left, together = position.exit_value, position.exit_together
-    if position.mark_value > 0:
+    if position.mark_value:
         # Until the service reports them anew: the same part of the mark as last time.
         left, together = (
             None if one is None else Micros(one * value // position.mark_value)

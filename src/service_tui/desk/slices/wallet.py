@@ -57,6 +57,9 @@ class CheckView:
     fix: str = ""
 
 
+CASH_CHECK: Final = "USDC.e balance"
+"""Name of the step that wants money in the wallet."""
+
 KEY_CHECK: Final = {
     True: CheckView("key", is_done=True, detail="this machine can sign for the wallet"),
     False: CheckView(

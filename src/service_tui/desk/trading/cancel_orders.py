@@ -122,7 +122,7 @@ async def free_shares(holding: str, venue: Venue, ports: Ports) -> bool:
     sales = [one for one in orders if (one.holding, one.action) == (holding, Action.SELL)]
     for order in sales:
         tone, result = await cancel_order(order.order_id, ports)
-        ports.emit(Noticed(tone, f"cancel {order.describe()} for the exit: {result}"))
+        ports.emit(Noticed(tone, f"cancel {order.describe()} for the sale: {result}"))
     return bool(sales)
 
 
@@ -133,10 +133,10 @@ async def _open_now(ports: Ports) -> tuple[OpenOrderView, ...]:
     except NotFoundError:
         return ()
     except ServiceError as error:
-        ports.emit(Noticed("warn", f"open orders unreadable before an exit: {error}"))
+        ports.emit(Noticed("warn", f"open orders unreadable before a sale: {error}"))
         return ports.state().orders
     if reply.dropped:
-        text = f"before an exit: {reply.dropped} open orders unreadable, left as they are"
+        text = f"before a sale: {reply.dropped} open orders unreadable, left as they are"
         ports.emit(Noticed("warn", text))
     return tuple(open_order_view(body) for body in reply.answer.orders)
 

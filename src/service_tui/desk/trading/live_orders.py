@@ -123,7 +123,8 @@ def worst_price(state: DeskState, order: PlaceTrade) -> float | None:
         The least price of a sale, the highest of a buy; None where no price was ever shown.
     """
     held = (*state.positions, *state.on_venues)
-    prices = [one.mark_price for one in held if one.key == order.holding and not one.is_closed]
+    marks = (one.mark_price for one in held if one.key == order.holding and not one.is_closed)
+    prices = [mark for mark in marks if mark is not None]
     market = state.markets.get(order.market_id)
     if market is not None:
         prices.append(market.price_of(order.side))

@@ -92,7 +92,8 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
         money=money,
         average=body.avg_price if body.avg_price is not None else _ratio(money, shares),
         price_before=body.price_before,
-        price_after=body.new_price,
+        # A price that was left out is none, and not 0.
+        price_after=body.new_price if "new_price" in body.model_fields_set else None,
         cash_after=amount_or_none(body.balance),
         max_loss=spent if buys else Micros(max(0, min(shares, held) - brings)),
         max_win=Micros(shares + rests - spent) if buys else brings,

@@ -220,14 +220,8 @@ class Exchange:
         agent.trades_count += 1
         agent.last_trade_at = at
         market.count_volume(fill.world_at, money)
-        market.tape.append((
-            fill.world_at,
-            agent.settings.name,
-            side,
-            action,
-            shares,
-            fill.price_after,
-        ))
+        name = agent.settings.name
+        market.note_fill((fill.world_at, name, side, action, shares, fill.price_after))
 
 
 def _check_leash(order: Order, at: Timestamp) -> None:

@@ -29,6 +29,9 @@ from service_tui.units import (
 TAPE_MAX: Final = 30
 """Trades of anybody that a market remembers for its tape."""
 
+FILLED_MAX: Final = 60
+"""ours: trades of agents that it remembers beside its tape."""
+
 SAMPLES_MAX: Final = 400
 """Price samples over a market's life; a chart has no more columns than that."""
 
@@ -70,6 +73,7 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
     __slots__ = (
         "account",
         "b",
+        "filled",
         "last_sample_at",
         "listed_at",
         "listing",
@@ -98,6 +102,8 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         self.outcome: bool | None = None
         self.resolved_at: Timestamp | None = None
         self.tape: deque[TapeTrade] = deque(maxlen=TAPE_MAX)
+        # Trades of agents alone: the tape moves past them, and they are still theirs.
+        self.filled: deque[TapeTrade] = deque(maxlen=FILLED_MAX)
         self.samples: list[tuple[Timestamp, float]] = []
         self.last_sample_at = Timestamp(0.0)
         self.recent: deque[tuple[Timestamp, float]] = deque(maxlen=RECENT_MAX)
@@ -106,6 +112,11 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         self.volumes: dict[int, int] = {}
         # Wall time, unlike all others here: "what is new" is asked by people and programs.
         self.listed_at = Timestamp(0.0)
+
+    def note_fill(self, trade: TapeTrade) -> None:
+        """Put a trade of an agent on the tape, and remember it when the tape moves on."""
+        self.tape.append(trade)
+        self.filled.append(trade)
 
     def price(self) -> Probability:
         """Price of YES."""

@@ -121,6 +121,7 @@ def market_fields(market: Market) -> Named:
         "outcome": market.outcome,
         "resolved_at": market.resolved_at,
         "tape": list(market.tape),
+        "filled": list(market.filled),
         "samples": market.samples,
         "last_sample_at": market.last_sample_at,
         "volumes": list(market.volumes.items()),
@@ -134,6 +135,9 @@ def market_of(row: Named) -> Market:
     market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
     market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
     market.tape.extend((at, who, Side(side), *rest) for at, who, side, *rest in row["tape"])
+    # An older program has kept none of them.
+    filled = row.get("filled", ())
+    market.filled.extend((at, who, Side(side), *rest) for at, who, side, *rest in filled)
     market.samples = [(at, price) for at, price in row["samples"]]
     market.last_sample_at = row["last_sample_at"]
     market.volumes = dict(row["volumes"])

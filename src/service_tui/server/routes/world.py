@@ -3,6 +3,7 @@
 from typing import Final
 
 from service_tui.engine.amm.market import Market
+from service_tui.engine.amm.market import TapeTrade as MarketTrade
 from service_tui.engine.tape.chart import prices
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
@@ -114,19 +115,22 @@ async def tape(request: RequestContext) -> TapeBody:
         resolution_criteria=market.listing.criteria,
         points=_points(world, market, request.query_as(TapeQuery)),
         news=tuple(news_body(item) for item in reversed(items)),
-        trades=tuple(
-            TapeTrade(
-                at=moment(at),
-                trader=trader,
-                side=side.value,
-                action=action,
-                shares=decimal(shares),
-                price=price,
-            )
-            for at, trader, side, action, shares, price in reversed(market.tape)
-        ),
+        trades=tuple(_tape_trade(one) for one in reversed(market.tape)),
+        filled=tuple(_tape_trade(one) for one in reversed(market.filled) if one not in market.tape),
         bids=_levels(world, market, bids=True),
         asks=_levels(world, market, bids=False),
+    )
+
+
+def _tape_trade(trade: MarketTrade) -> TapeTrade:
+    at, trader, side, action, shares, price = trade
+    return TapeTrade(
+        at=moment(at),
+        trader=trader,
+        side=side.value,
+        action=action,
+        shares=decimal(shares),
+        price=price,
     )
 
 

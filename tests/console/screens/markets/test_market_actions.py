@@ -5,8 +5,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from textual.widgets import Input
 
 from kit.console.acting import StubScreen, perform
+from kit.console.doors import running, seen_before
 from kit.samples.guarded import guarded_state
 from service_tui.console.forms.price_alert import PriceAlertForm
 from service_tui.console.forms.trade_form import TradeForm
@@ -16,10 +18,11 @@ from service_tui.console.screens.markets.filter import MarketFilter
 from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.reasons import READ_ONLY
+from service_tui.desk.slices.markets import BookLevelView, DetailView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
-from service_tui.units import Timestamp
+from service_tui.units import ONE, Micros, Timestamp
 
 STATE = guarded_state()
 HELD_ID = STATE.positions[1].market_id
@@ -34,6 +37,7 @@ FREE = next(
 def on(*rows: Any, state: DeskState = STATE, narrowed: MarketFilter | None = None) -> StubScreen:
     screen = StubScreen(state, rows)
     screen.parts[MarketChips] = SimpleNamespace(filter_in_force=narrowed or MarketFilter())
+    screen.parts[MarketPane] = SimpleNamespace(place=None)
     return screen
 
 
@@ -157,3 +161,72 @@ def test_the_next_span_of_the_chart_is_shown() -> None:
     press(screen, "range")
     assert spans == ["next"]
     assert screen.calls == ["show_detail"]
+
+
+BOOK = DetailView(
+    HELD_ID, 86_400, "", (), (), (),
+    bids=(BookLevelView(0.44, Micros(90 * ONE)), BookLevelView(0.43, Micros(50 * ONE))),
+    asks=(BookLevelView(0.46, Micros(40 * ONE)), BookLevelView(0.47, Micros(20 * ONE))),
+)  # fmt: skip
+ON_VENUE = replace(HELD, venues=(Venue.SIM, Venue.EVM), bid=0.44, ask=0.46)
+WITH_BOOK = seen_before(
+    replace(
+        STATE,
+        markets={**STATE.markets, HELD_ID: ON_VENUE},
+        detail=BOOK,
+        on_venues=(replace(STATE.positions[1], venue=Venue.EVM, side=Side.NO),),
+    )
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("keys", "side", "action", "limit"),
+    [
+        (("shift+down", "b"), Side.YES, Action.BUY, "0.44"),
+        (("shift+down", "shift+down", "shift+down", "b"), Side.YES, Action.BUY, "0.43"),
+        (("shift+up", "shift+up", "b"), Side.YES, Action.BUY, "0.47"),
+        (("shift+down", "shift+up", "b"), Side.YES, Action.BUY, "0.46"),
+        # The ladder has prices of YES; what is held is NO.
+        (("shift+up", "x"), Side.NO, Action.SELL, "0.54"),
+    ],
+)
+async def test_an_order_begins_at_the_highlighted_price_of_the_book(
+    keys: tuple[str, ...], side: Side, action: Action, limit: str
+) -> None:
+    async with running(WITH_BOOK, first="markets", size=(160, 50)) as seen:
+        seen.app.front.focus_row(HELD_ID)
+        await seen.pilot.pause()
+        *marks, opens = keys
+        await seen.press(*marks)
+        assert seen.text.count("▸") == 1
+        await seen.press(opens)
+        ticket = seen.app.screen
+        assert isinstance(ticket, TradeForm)
+        assert (ticket.side, ticket.action, ticket.venue) == (side, action, Venue.EVM)
+        assert ticket.query_one("#ticket-limit", Input).value == limit
+        assert ticket.query_one("#ticket-limit").display
+
+
+@pytest.mark.slow
+async def test_a_price_that_left_the_book_opens_no_ticket_and_escape_leaves_the_book() -> None:
+    async with running(WITH_BOOK, first="markets", size=(160, 50)) as seen:
+        seen.app.front.focus_row(HELD_ID)
+        await seen.pilot.pause()
+        await seen.press("shift+down")
+        await seen.bring(replace(WITH_BOOK, detail=replace(BOOK, bids=BOOK.bids[1:])))
+        await seen.press("b")
+        assert seen.toasts == ["! bid 0.44 has left the book"]
+        await seen.press("escape", "b")
+        ticket = seen.app.screen
+        assert isinstance(ticket, TradeForm)
+        assert ticket.venue is Venue.SIM
+
+
+@pytest.mark.slow
+async def test_a_market_without_a_book_has_none_to_choose_from() -> None:
+    async with running(seen_before(STATE), first="markets", size=(160, 50)) as seen:
+        seen.app.front.focus_row(FREE.market_id)
+        await seen.pilot.pause()
+        await seen.press("shift+down")
+        assert seen.toasts == ["! no order book here: only markets of real venues have one"]

@@ -35,10 +35,10 @@ async def test_only_monitors_that_change_are_counted_and_set_once_confirmed() ->
     three = (HELD, replace(OTHER, stop_loss_pct=0.3), CLOSED)
     async with opened(many(*three), having(*three)) as form:
         assert form.told("form-question") == "3 monitors"
-        assert form.told("form-preview") == "no change yet, 1 closed or exiting left out"
+        assert form.told("form-preview") == "no change yet, 1 closed or being sold left out"
         assert form.problem.startswith("Enter a stop or a target")
         await form.type(STOP.name, "30")
-        assert form.told("form-preview") == "1 change, 1 unchanged, 1 closed or exiting left out"
+        assert form.told("form-preview") == "1 change, 1 unchanged, 1 closed or being sold left out"
         await form.press("enter")
         assert isinstance(form.app.screen, ConfirmMany)
         assert "1 of 3 monitors changes and become manual." in form.text

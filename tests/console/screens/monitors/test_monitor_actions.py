@@ -67,8 +67,8 @@ REASONS = {
     ("remove", EXIT): "history cannot be removed",
     ("exit", EXIT): "nothing to sell here",
     ("exit", PRICE_ALERT): "nothing to sell here",
-    ("exit", EXECUTED): "exit already executed",
-    ("exit", EXPIRED): "exit already expired",
+    ("exit", EXECUTED): "sale already executed",
+    ("exit", EXPIRED): "sale already expired",
     ("undo", FIRST): "nothing to undo here",
 }
 
@@ -187,7 +187,7 @@ def test_where_no_monitor_can_be_set_no_form_opens() -> None:
     press(screen, "all")
     assert not screen.opened
     ((text, tone),) = screen.toasts
-    assert (text, tone) == ("no monitor can be set: closed, exiting or no position", "warn")
+    assert (text, tone) == ("no monitor can be set: closed, being sold or no position", "warn")
     some = on(closed, SECOND)
     press(some, "all")
     assert len(some.opened) == 1

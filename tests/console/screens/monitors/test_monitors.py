@@ -146,8 +146,7 @@ async def test_what_is_nearest_to_its_end_stands_on_top() -> None:
             "0.128   -20%",
             "0.240   +50%",
             "never  +400%",
-            "exit P&L",
-            "auto",
+            "sale P&L",
             "■ closed",
         ):
             assert words in text
@@ -809,7 +808,7 @@ async def test_an_empty_list_explains_what_a_monitor_is_and_how_to_get_one() -> 
         await view.press("o")
         assert "No alert." in view.text
         await view.press("o")
-        assert "No exit yet." in view.text
+        assert "No stop sale yet." in view.text
         await view.press("e", "d", "x", "a", "u", "space", "E")
         assert view.orders == []
 

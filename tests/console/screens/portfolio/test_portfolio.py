@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from kit.console.host import Host
+from kit.console.painted import strips_of, words_of
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats
@@ -97,6 +98,23 @@ async def test_the_account_and_its_positions_are_there_the_largest_first() -> No
         for words in ("cash $", "8,214.33", "at mark $", "+41.20", "-118.40", "54.0%"):
             assert words in figures
         assert view.screen._curve._points
+
+
+@pytest.mark.slow
+async def test_a_position_without_a_price_shows_none_and_no_sum_holds_one() -> None:
+    # Its market is not in the list either.
+    unpriced = replace(
+        STATE.positions[0], market_id="m-gone", question="Will it?", mark_price=None,
+        mark_value=None, unrealized=None, exit_value=None, exit_together=None,
+    )  # fmt: skip
+    state = replace(STATE, positions=(unpriced, *STATE.positions[1:]))
+    async with portfolio(state, WIDE) as view:
+        lines = (strip.text for strip in strips_of(view.app.screen))
+        line = next(line for line in lines if "Will it?" in line)
+        assert line.count(formats.NOT_KNOWN) == 3
+        assert "0.500" not in line
+        sums = totals(view.rows(), ViewContext.of(state, NOW))
+        assert sums[0].text.plain.count(formats.NOT_KNOWN) == 3
 
 
 @pytest.mark.slow
@@ -284,6 +302,16 @@ async def test_closed_positions_take_the_place_of_open_ones_and_are_not_traded()
         assert len(view.rows()) == 12
         await view.pilot.click("#portfolio-which", offset=(27, 0))
         assert len(view.rows()) == 3
+
+
+@pytest.mark.slow
+async def test_after_the_last_sale_nothing_asks_to_select_a_position() -> None:
+    async with portfolio(replace(STATE, positions=STATE.positions[:1]), WIDE) as view:
+        view.app.bring(replace(STATE, positions=()))
+        await view.pilot.pause()
+        text = words_of(view.app.screen)
+        assert "Select a position" not in text
+        assert text.count("No open positions.") == 2
 
 
 @pytest.mark.slow

@@ -618,6 +618,17 @@ async def test_no_key_beside_files_that_are_none_says_where_they_are_named() -> 
             assert ("s lists invalid files" in seen.toasts[-1]) is is_said
 
 
+@pytest.mark.parametrize(("masked", "shown"), [(False, "1,000.00 USDC.e"), (True, "USDC.e")])
+def test_the_money_of_a_wallet_is_an_amount_that_is_masked_with_all_others(
+    shown: str, *, masked: bool
+) -> None:
+    row = {"name": "collateral", "about": "so", "done": True}
+    body = WalletBody.model_validate({"checks": (row,), "usdc": 1_000.0})
+    text = checklist_text(wallet_view(body, WalletView()), 100, masked=masked).plain
+    assert shown in text
+    assert ("1,000" in text) is not masked
+
+
 @pytest.mark.parametrize("name", get_args(RequirementBody.model_fields["name"].annotation))
 def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> None:
     row = {"name": name, "about": "it is there"}
@@ -625,9 +636,11 @@ def test_a_check_stands_apart_and_never_fails_in_words_of_success(name: str) -> 
         wallet_view(WalletBody.model_validate({"checks": ({**row, "done": so},)}), WalletView())
         for so in (True, False)
     )
-    assert done.served[0].detail == "it is there"
+    # Of money the console has words of its own, and the amount where it is known.
+    has = "USDC.e or pUSD in the wallet" if name == "collateral" else "it is there"
+    assert done.served[0].detail == has
     failed = missing.served[0]
-    assert failed.detail != "it is there"
+    assert failed.detail != has
     assert f"{failed.name}  " in checklist_text(missing, 100).plain
 
 

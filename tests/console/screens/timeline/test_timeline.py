@@ -149,6 +149,24 @@ def test_an_own_order_is_told_by_its_fill_alone() -> None:
         assert kinds == {MomentKind.FILL, MomentKind.ORDER}
 
 
+def test_agents_that_are_registered_together_are_one_row() -> None:
+    def registered(number: int, name: str, ago_s: float) -> ActionView:
+        return ActionView(
+            number, "", Timestamp(NOW - ago_s), name, "agent", "agent_registered",
+            f"{name} registered: active, free",
+        )  # fmt: skip
+
+    entries = (
+        registered(9, "heron", 5.0), registered(8, "moss", 5.5), registered(7, "tide", 6.0),
+        registered(2, "reed", 7_200.0),
+    )  # fmt: skip
+    rows = moments(replace(DeskState(STATE.service), log=LogView(entries=entries)))
+    assert [(row.words, row.who, row.at) for row in rows] == [
+        ("3 agents registered (tide, moss, heron)", "", NOW - 5.0),
+        ("reed registered: active, free", "reed", NOW - 7_200.0),
+    ]
+
+
 def test_a_fill_tells_one_order_only_and_that_of_its_market() -> None:
     done = replace(DONE, market="m-1")
     again = replace(done, number=8, at=Timestamp(NOW + 1))

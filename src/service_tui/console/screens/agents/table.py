@@ -8,7 +8,6 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import awaited, not_loaded_text
 from service_tui.console.keys import cap
-from service_tui.console.questions import short_question
 from service_tui.console.registering import how_to_register
 from service_tui.console.table_spec import (
     AmountFormat,
@@ -16,6 +15,7 @@ from service_tui.console.table_spec import (
     amount_column,
     clock_column,
     figure_column,
+    listed_name,
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
@@ -442,7 +442,7 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
         "market",
         "market",
         16,
-        lambda fill, _: Text(short_question(fill.question)),
+        lambda fill, view: listed_name(fill.market_id, fill.question, view.state),
         flex=True,
         keeps_end=True,
     ),

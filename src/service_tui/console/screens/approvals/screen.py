@@ -38,7 +38,7 @@ class ApprovalsScreen(TableScreen[HeldView]):
     opens = "approvals.review"
     watches = ("supervision", "markets", "positions", "fleet", "preferences", "service.phase")
     no_row_text: ClassVar[str] = "Select a trade"
-    question_cells: ClassVar[Mapping[int, int]] = {200: 46, 150: 26, 120: 40}
+    question_cells: ClassVar[Mapping[int, int]] = {200: 46, 150: 30, 120: 40}
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
         "-with-detail": (0, 22),

@@ -102,7 +102,7 @@ APPROVALS: Final = TableSpec[HeldView](
     rows=lambda state: state.supervision.held,
     key=lambda trade: trade.held_id,
     columns=(
-        word_column("agent", "agent", 9, lambda trade: trade.agent_name),
+        word_column("agent", "agent", 14, lambda trade: trade.agent_name),
         market_column("question", "market", 16),
         Column(
             "order",
@@ -118,6 +118,7 @@ APPROVALS: Final = TableSpec[HeldView](
             size_text,
             sort_key=lambda trade, _: _size(trade),
             numeric=True,
+            fits=True,
         ),
         price_column("price", "price", 6, lambda trade: trade.price),
         price_column("limit", "limit", 6, lambda trade: trade.price_limit, tier=120),

@@ -4,18 +4,22 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from service_tui.console.actions import NO_ROW, ScreenAction, UnmetReason
+from service_tui.console.book import BookPlace
 from service_tui.console.forms.order_draft import sellable
 from service_tui.console.freshness import is_answered
 from service_tui.console.keys import cap
 from service_tui.console.parts.shared_actions import (
+    LimitAt,
     can_buy,
     can_change,
     can_sell,
     has_row,
     open_price_alert,
     open_ticket,
+    open_ticket_at,
 )
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.reasons import reason_text
 from service_tui.console.screens.markets.chips import MarketChips
 from service_tui.console.screens.markets.filter import (
     STATUSES,
@@ -28,10 +32,14 @@ from service_tui.console.screens.markets.filter import (
 from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.topics import Topic
-from service_tui.terms import Action, Side
+from service_tui.desk.trading.preflight import why_no_rest
+from service_tui.terms import Action, Side, Venue
 
 Markets: TypeAlias = TableScreen[MarketView]
+
+NO_BOOK: Final = "no order book here: only markets of real venues have one"
 
 
 # -- the market in focus ------------------------------------------------------------------------
@@ -48,10 +56,65 @@ def has_known_positions(screen: Markets) -> UnmetReason:
 
 
 def buy(screen: Markets) -> None:
-    """Open the ticket to buy in the highlighted market."""
+    """Open the ticket to buy in the highlighted market, at the highlighted price of its book."""
     market = screen.row_in_focus()
-    if market is not None:
+    if market is None:
+        return
+    place = _place(screen)
+    if place is None:
         open_ticket(screen, market, None, Action.BUY)
+    else:
+        _order_at(screen, market, place)
+
+
+def has_book(screen: Markets) -> UnmetReason:
+    """The book of the highlighted market is shown."""
+    if screen.selected() is None:
+        return NO_ROW
+    return (
+        ""
+        if screen.query_one(MarketPane).has_book
+        else "no order book here: only markets of real venues have one"
+    )
+
+
+def book_up(screen: Markets) -> None:
+    """Highlight the next higher price of the book."""
+    _move_place(screen, -1)
+
+
+def book_down(screen: Markets) -> None:
+    """Highlight the next lower price of the book."""
+    _move_place(screen, 1)
+
+
+def _move_place(screen: Markets, by: int) -> None:
+    screen.query_one(MarketPane).move_place(by)
+    screen.show_detail()
+
+
+def _place(screen: Markets) -> BookPlace | None:
+    """The highlighted price of the book, where one is."""
+    return screen.query_one(MarketPane).place
+
+
+def _order_at(
+    screen: Markets, market: MarketView, place: BookPlace, held: Side | None = None
+) -> None:
+    """Open the ticket with the highlighted price of YES, or that of NO, as its limit.
+
+    A purchase of YES, or a sale of what is held.
+    """
+    venue = next(venue for venue in market.venues if venue is not Venue.SIM)
+    why = why_no_rest(screen.state, venue)
+    if screen.query_one(MarketPane).is_place_gone:
+        screen.show_toast(f"{place.name} {limit_text(place.price)} has left the book", "warn")
+    elif why is not None:
+        screen.show_toast(reason_text(why), "warn")
+    else:
+        side, action = held or Side.YES, Action.BUY if held is None else Action.SELL
+        price = place.price if side is Side.YES else 1.0 - place.price
+        open_ticket_at(screen, market, LimitAt(side, action, venue, price))
 
 
 def sell(screen: Markets) -> None:
@@ -59,12 +122,26 @@ def sell(screen: Markets) -> None:
     market = screen.row_in_focus()
     if market is None:
         return
+    place = _place(screen)
+    if place is not None:
+        _sell_at(screen, market, place)
+        return
     result = sellable(screen.state, market.market_id)
     if result is not None:
         side, venue = result
         open_ticket(screen, market, side, Action.SELL, venue)
     else:
         screen.show_toast(f"no position in this market: {cap('markets.buy')} to buy", "warn")
+
+
+def _sell_at(screen: Markets, market: MarketView, place: BookPlace) -> None:
+    """Open the ticket to sell what is held on the market's real venue, at this price."""
+    held = (one for one in screen.state.on_venues if one.market_id == market.market_id)
+    side = next((one.side for one in held if not one.is_closed), None)
+    if side is None:
+        screen.show_toast("nothing held on the venue of this book", "warn")
+    else:
+        _order_at(screen, market, place, side)
 
 
 def star(screen: Markets) -> None:
@@ -155,5 +232,7 @@ ACTIONS: Final[tuple[ScreenAction[Markets], ...]] = (
     ScreenAction("markets.starred", toggle_starred),
     ScreenAction("markets.venue", next_venue),
     ScreenAction("markets.range", next_range),
+    ScreenAction("markets.book_up", book_up, requires=(has_book,)),
+    ScreenAction("markets.book_down", book_down, requires=(has_book,)),
     ScreenAction("markets.alert", add_price_alert, requires=(has_row, can_change)),
 )

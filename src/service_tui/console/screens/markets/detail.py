@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.console import formats
-from service_tui.console.book import ladder
+from service_tui.console.book import BookPlace, ladder
 from service_tui.console.figures import Figure, figures, large, section
 from service_tui.console.freshness import if_none, is_private
 from service_tui.console.keys import cap
@@ -100,9 +100,11 @@ def news(detail: DetailView | None, now: Timestamp, clock: str = "") -> Text:
     return section(title, Text("\n").join(lines) if lines else Text("none yet", "muted"))
 
 
-def book(market: MarketView, detail: DetailView | None, width: int) -> Text:
-    """The order book of its real venue; empty for a market of sim alone."""
-    text = ladder(market, detail, width)
+def book(
+    market: MarketView, detail: DetailView | None, width: int, place: BookPlace | None = None
+) -> Text:
+    """The order book of its real venue, one price highlighted; empty for a market of sim alone."""
+    text = ladder(market, detail, width, place)
     if not text.plain:
         return text
     real = next(venue for venue in market.venues if venue is not Venue.SIM)

@@ -5,6 +5,7 @@ from typing import Final
 from rich.text import Text
 from textual.timer import Timer
 
+from service_tui.console.book import BookPlace, next_place, places
 from service_tui.console.charts.sources import RANGES
 from service_tui.console.freshness import (
     NOT_RECORDED,
@@ -43,6 +44,33 @@ class MarketPane(DetailPane):
         self._charted: object = None
         self._told: object = None
         self._clock = ""
+        self._detail: DetailView | None = None
+        self._place: BookPlace | None = None
+
+    @property
+    def place(self) -> BookPlace | None:
+        """The price of the book that is highlighted: an order begins with it as its limit."""
+        return self._place if self.size else None
+
+    def move_place(self, by: int) -> None:
+        """Highlight the price so many lines further down the book."""
+        self._place = next_place(self._detail, self._place, by)
+        self._told = None
+
+    def leave_book(self) -> bool:
+        """Highlight no price any more; False if none was."""
+        was_there, self._place, self._told = self.place is not None, None, None
+        return was_there
+
+    @property
+    def has_book(self) -> bool:
+        """True while the book of the market in focus is shown."""
+        return bool(self.size and places(self._detail))
+
+    @property
+    def is_place_gone(self) -> bool:
+        """True if the highlighted price has left the book."""
+        return self._place is not None and self._place not in places(self._detail)
 
     def next_range(self) -> None:
         """Select the next span, and request it at once."""
@@ -65,6 +93,8 @@ class MarketPane(DetailPane):
 
     def show_market(self, market: MarketView | None, state: DeskState, now: Timestamp) -> None:
         """Show this market in a state, at wall time `now`; None: none is in focus."""
+        if market is None or market.market_id != self._market_id:
+            self._place = self._detail = None
         self._aim(None if market is None else market.market_id)
         if market is None:
             self._charted = self._told = None
@@ -77,18 +107,19 @@ class MarketPane(DetailPane):
             detail = DetailView(
                 market.market_id, self._span_s, "", (), (), (), problem=NOT_RECORDED
             )
+        self._detail = detail
         held = state.held(market.market_id)
         width, world = self.text_width, world_now(state, now)
         self._clock = of_world(state)
         self._show_prices(market, detail, held, world)
         answered, hidden = is_answered(state, Topic.POSITIONS), hidden_name(state)
         whose = (held, answered, is_private(state), hidden)
-        told = (market, detail, whose, world, width, self._clock)
+        told = (market, detail, whose, world, width, self._clock, self.place)
         if told == self._told:
             # In a paused world no second changes anything that is said here.
             return
         self._told = told
-        depth = market_text.book(market, detail, width)
+        depth = market_text.book(market, detail, width, self.place)
         self.show(
             market_text.headline(market, world, width),
             market_text.holdings(state, market.market_id, width),

@@ -134,7 +134,10 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         self.show_toast("filters cleared to show this market")
 
     def step_out(self) -> bool:
-        """As everywhere, and at last from the filters to the open markets."""
+        """As everywhere, first from the book, and at last from the filters to the open markets."""
+        if self.market.leave_book():
+            self.show_detail()
+            return True
         if super().step_out():
             return True
         if self.chips.filter_in_force == MarketFilter():

@@ -80,7 +80,7 @@ def is_exitable(screen: RiskScreen) -> UnmetReason:
         case ExitView() | PriceAlertView():
             return "nothing to sell here"
         case AlertView(state=state) if not state.is_open:
-            return f"exit already {state.value}"
+            return f"sale already {state.value}"
         case _:
             return ""
 
@@ -119,7 +119,7 @@ def _set(screen: RiskScreen, change: Change) -> None:
 
 def _edit_many(screen: RiskScreen, rows: tuple[MonitorView, ...]) -> None:
     if all(monitor_block_reason(row) for row in rows):
-        screen.show_toast("no monitor can be set: closed, exiting or no position", "warn")
+        screen.show_toast("no monitor can be set: closed, being sold or no position", "warn")
         return
 
     def filled(changes: tuple[Change, ...]) -> None:

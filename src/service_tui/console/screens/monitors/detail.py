@@ -83,7 +83,7 @@ def urgent_text(view: ViewContext) -> Text:
         first = min(waiting, key=lambda alert: alert.expires_at)
         count = f"{len(waiting)} alerts" if len(waiting) > 1 else "1 alert"
         line.append(f"▼ {count}", "bold breach")
-        line.append(f" pending exit, {formats.duration(first.left_s(now))} left: ", "warn")
+        line.append(f" to be sold, {formats.duration(first.left_s(now))} left: ", "warn")
         line.append_text(formats.side(first.side))
         line.append(f" {formats.plain(first.question, 60).plain}")
     elif state.risk.briefing_late:
@@ -172,7 +172,7 @@ def _future(row: MonitorView, view: ViewContext) -> Text:
     side = row.side.value.upper()
     sentence = f"Sells all {shares} {side} (cost {cost}) {', or '.join(ends)} (one-shot)."
     if row.is_spent:
-        sentence = f"Breached: the exit sells {shares} {side} (cost {cost})."
+        sentence = f"Breached: its sale is of {shares} {side} (cost {cost})."
     elif not ends:
         sentence = "Target out of reach: never sells."
     if row.thresholds.trails and row.peak is not None:
@@ -218,7 +218,7 @@ def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
         ("tries", formats.count(row.attempts)),
         ("shares", view.shares(row.shares)),
         (
-            f"exit now {formats.unit(row.venue)}",
+            f"if sold now {formats.unit(row.venue)}",
             view.money(None if held is None else held.exit_value),
         ),
     )
@@ -237,9 +237,9 @@ def _who_exits(row: AlertView, state: DeskState) -> str:
         sale = exit_of(row, state.risk.exits)
         return "" if sale is None else f"sold by {sold_by(sale)}"
     if row.managed or state.risk.executes:
-        return f"exit by {seller(by_service=row.managed)}"
+        return f"to be sold by {seller(by_service=row.managed)}"
     return (
-        "exits run in another program on this data directory, if any: "
+        "stop sales run in another program on this data directory, if any: "
         f"{cap('monitors.exit')} shows details"
     )
 
@@ -341,7 +341,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
         Explanation(
             "target price",
             formats.price(row.target_price),
-            "entry x (1 + target); sells all once the exit price reaches it",
+            "entry x (1 + target); sells all once the sale price reaches it",
             (entry, ("target", formats.percent(row.take_profit_pct, 2))),
             "computed here from service data (monitors)",
             age,
@@ -353,7 +353,7 @@ def explain_monitor(row: MonitorView, view: ViewContext) -> tuple[Explanation, .
             (
                 mark,
                 ("distance to stop", formats.percent(row.to_stop, 0)),
-                ("exit price", formats.price(row.exit_price)),
+                ("sale price", formats.price(row.exit_price)),
                 ("distance to target", formats.percent(row.to_target, 0)),
             ),
             "computed here",

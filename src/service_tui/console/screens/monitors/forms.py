@@ -84,7 +84,7 @@ class MonitorMany(Form[tuple[Change, ...]]):
 
     def _outcome(self, result: tuple[Change, ...] | None) -> Text:
         closed = sum(bool(monitor_block_reason(monitor)) for monitor in self._monitors)
-        left = f", {closed} closed or exiting left out" if closed else ""
+        left = f", {closed} closed or being sold left out" if closed else ""
         if result is None:
             return Text(f"no change yet{left}", "muted")
         stay = len(self._monitors) - len(result) - closed

@@ -1,5 +1,6 @@
 """Protection of the positions: monitors, alerts, exits, price alerts, and one of them in detail."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -33,6 +34,7 @@ class MonitorsScreen(TableScreen[RiskRow]):
     tables = TABLES
     actions = ACTIONS
     watches = ("risk", "positions", "service.phase", "service.problem")
+    question_cells: ClassVar[Mapping[int, int]] = {160: 46, 120: 32}
 
     def compose(self) -> ComposeResult:
         """The tabs, urgent conditions, the table with its search line, the detail."""

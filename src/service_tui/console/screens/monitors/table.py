@@ -339,8 +339,8 @@ MONITORS: Final = TableSpec[MonitorView](
             glows=False,
         ),
         amount_column("exit", "sale value", 10, lambda row: row.exit_value, formats.money, tier=88),
-        amount_column("pnl", "exit P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
-        word_column("kind", "set", 6, kind_word, tier=98),
+        amount_column("pnl", "sale P&L", 9, lambda row: row.exit_pnl, formats.pnl, tier=116),
+        word_column("kind", "set", 6, kind_word, tier=118),
         Column(
             "state",
             "state",
@@ -348,6 +348,7 @@ MONITORS: Final = TableSpec[MonitorView](
             lambda row, _: monitor_state_text(row),
             sort_key=lambda row, _: row.state.value,
             tier=134,
+            fits=True,
         ),
     ),
     search_text=_monitor_text,
@@ -416,7 +417,7 @@ ALERTS: Final = TableSpec[AlertView](
     empty_text=_empty(
         "No alert.\n\n"
         "A breached stop or target appears here, with the time left of its hour\n"
-        "and the result of the exit."
+        "and the result of the sale."
     ),
     sort="time",
     falling=True,
@@ -424,7 +425,7 @@ ALERTS: Final = TableSpec[AlertView](
 )
 
 EXITS: Final = TableSpec[ExitView](
-    "exits",
+    "sales",
     rows=lambda state: state.risk.exits,
     key=lambda row: row.exit_id,
     columns=(
@@ -439,7 +440,7 @@ EXITS: Final = TableSpec[ExitView](
             sort_key=lambda row, _: row.cause,
         ),
         price_column("trigger", "trigger", 7, lambda row: row.trigger_price),
-        amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=92),
+        amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares, tier=112),
         amount_column("proceeds", "proceeds", 10, lambda row: row.proceeds, formats.money),
         amount_column("pnl", "P&L", 9, lambda row: row.pnl, formats.pnl),
         word_column("by", "sold by", 13, sold_by, tier=106),
@@ -447,7 +448,7 @@ EXITS: Final = TableSpec[ExitView](
     ),
     search_text=_exit_text,
     empty_text=_empty(
-        "No exit yet.\n\n"
+        "No stop sale yet.\n\n"
         "Positions sold by a stop or a target appear here,\n"
         "with trigger price and proceeds."
     ),

@@ -43,7 +43,7 @@ class BlotterScreen(TableScreen[OrderRow]):
     """Least sizes at which the detail is beside the list; else below it."""
 
     beside: ClassVar[str] = "-beside"
-    question_cells: ClassVar[Mapping[int, int]] = {160: 28}
+    question_cells: ClassVar[Mapping[int, int]] = {160: 46, 120: 30}
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)

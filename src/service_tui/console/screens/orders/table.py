@@ -7,9 +7,8 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.keys import with_keys
-from service_tui.console.questions import short_question
 from service_tui.console.reasons import without_amounts
-from service_tui.console.table_spec import TableSpec, clock_column, marked_question
+from service_tui.console.table_spec import TableSpec, clock_column, listed_name, marked_question
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.chain.run_tickets import run_tickets
@@ -151,13 +150,15 @@ BLOTTER: Final = TableSpec[TicketView](
             lambda ticket, view: marked(_plain(command_text(ticket), view)),
             sort_key=lambda ticket, _: ticket.what,
             wide=(76, 34),
+            fits=True,
         ),
         Column(
             "market",
             "market",
             13,
             lambda ticket, view: marked_question(
-                short_question(view.state.question_of(ticket)), ticket.venue
+                listed_name(ticket.market_id, view.state.question_of(ticket), view.state),
+                ticket.venue,
             ),
             sort_key=lambda ticket, view: view.state.question_of(ticket),
             flex=True,

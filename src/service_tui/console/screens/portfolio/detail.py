@@ -18,7 +18,7 @@ from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.desk.slices.venues import PNL_FRESH_S, VenueSumView
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Timestamp, sum_of
 
 TRADES_MAX: Final = 20
 
@@ -54,9 +54,10 @@ def valued_by_rows(venue_sum: VenueSumView, state: DeskState) -> VenueSumView:
     The service's own sum is read at another moment, at other prices.
     """
     held = [one for one in state.on_venues if one.venue is venue_sum.venue and not one.is_closed]
-    if len({one.market_id for one in held}) != venue_sum.positions:
+    values = [one.mark_value for one in held if one.mark_value is not None]
+    if len({one.market_id for one in held}) != venue_sum.positions or len(values) != len(held):
         return venue_sum
-    return replace(venue_sum, value=Micros(sum(one.mark_value for one in held)))
+    return replace(venue_sum, value=sum_of(values))
 
 
 def _venue_line(venue_sum: VenueSumView, now: Timestamp, width: int, *, masked: bool) -> Text:
@@ -200,7 +201,7 @@ def _mark_and_exit(position: PositionView) -> Text:
         "included",
         "muted",
     )
-    if position.exit_value is None or position.mark_value <= 0:
+    if position.exit_value is None or not position.mark_value:
         return message.append(". No sale value now.")
     less = (position.mark_value - position.exit_value) / position.mark_value
     text = formats.percent(less).plain

@@ -48,6 +48,7 @@ class ReactorScreen(TableScreen[ReactorRow]):  # noqa: PLR0904 - it has filters 
     actions = ACTIONS
     watches = ("reactor", "quote", "service.phase", "service.problem")
     pane_type = None
+    question_cells: ClassVar[Mapping[int, int]] = {160: 46, 120: 34}
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)

@@ -280,6 +280,7 @@ FEED: Final = TableSpec[SignalView](
             13,
             lambda row, view: wallet_name(row.label, row.wallet, masked=view.masked),
             sort_key=lambda row, _: (row.label or row.wallet).casefold(),
+            fits=True,
         ),
         market_column(),
         side_column(),

@@ -139,7 +139,7 @@ def _trading(view: ViewContext) -> Iterator[SettingRow]:
         yield SettingRow(
             PAUSED, "trading", "this desk's agent",
             value, Text(), beside,
-            "Paused, the service refuses this agent's buys; sales, exits and redemptions stay "
+            "Paused, the service refuses this agent's buys; sales and redemptions stay "
             f"possible. Resuming needs a confirmation. {cap('app.halt')} halts all agents.",
         )  # fmt: skip
     if account is not None:

@@ -7,9 +7,8 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import awaited, is_private
 from service_tui.console.moments import MomentKind, Moments, MomentView
-from service_tui.console.questions import short_question
 from service_tui.console.reasons import without_amounts
-from service_tui.console.table_spec import TableSpec
+from service_tui.console.table_spec import TableSpec, listed_name
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.state import DeskState
@@ -62,7 +61,8 @@ def _time(moment: MomentView, view: ViewContext) -> Text:
 def _what(moment: MomentView, view: ViewContext) -> Text:
     text = Text(words(moment, view))
     if moment.question:
-        text.append(f" · {formats.plain(short_question(moment.question)).plain}", "muted")
+        name = listed_name(moment.market_id, moment.question, view.state)
+        text.append(f" · {formats.plain(name).plain}", "muted")
     return text
 
 

@@ -162,7 +162,7 @@ class WalletPanel(Dialog[None]):
         wallet, state = self.state.wallet, self.state
         shown = {
             "text": wallet_text(state),
-            "checks": checklist_text(wallet, self._room("checks")),
+            "checks": checklist_text(wallet, self._room("checks"), masked=is_private(self.state)),
             "approvals": approvals_text(wallet) if wallet.is_linked else Text(),
             "pay": pay_text(state),
         }

@@ -1,5 +1,6 @@
 """Texts on the wallet: address, balances, approvals, missing steps of real trades."""
 
+from dataclasses import replace
 from typing import Final
 
 from rich.text import Text
@@ -10,7 +11,13 @@ from service_tui.console.figures import hanging, labelled, section
 from service_tui.console.freshness import is_private
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.reasons import fix_text
-from service_tui.desk.slices.wallet import ChallengeView, CheckView, Ownership, WalletView
+from service_tui.desk.slices.wallet import (
+    CASH_CHECK,
+    ChallengeView,
+    CheckView,
+    Ownership,
+    WalletView,
+)
 from service_tui.desk.state import DeskState
 from service_tui.units import decimal, sum_of
 
@@ -100,9 +107,15 @@ def _source(wallet: WalletView) -> Text:
     return Text(tail, "muted")
 
 
-def checklist_text(wallet: WalletView, width: int) -> Text:
+def checklist_text(wallet: WalletView, width: int, *, masked: bool = False) -> Text:
     """The steps before real trades, done or not, and the fix of missing ones."""
-    lines = [_check(check, width) for check in wallet.checks]
+    has = f"{formats.money(wallet.usdc, masked=masked).plain} USDC.e"
+    # Money in another token has the service's own words.
+    told = {CASH_CHECK} if wallet.usdc else set[str]()
+    lines = [
+        _check(replace(one, detail=has) if one.is_done and one.name in told else one, width)
+        for one in wallet.checks
+    ]
     missing = len(wallet.lacks)
     head = "complete" if not missing else f"{missing} missing"
     if not wallet.is_read:
@@ -184,8 +197,8 @@ def pay_text(state: DeskState) -> Text:
     """The budget for paid calls, the paid sum, and the present offer."""
     pay, masked = state.wallet.pay, is_private(state)
     if not pay.is_on:
-        text = Text("off: rate limits are waited out (429), never paid", "muted")
-        return section("pay per call", text)
+        text = Text("off (waits when rate-limited)", "muted")
+        return section("paid calls", text)
     figures = [
         ("daily cap", formats.money(pay.day_max, masked=masked)),
         ("paid today", Text(formats.MASK if masked else f"{decimal(pay.spent):,.3f}")),
@@ -200,7 +213,7 @@ def pay_text(state: DeskState) -> Text:
         ]
         if offer.why_not:
             figures.append(("not payable", Text(offer.why_not, "warn")))
-    return section("pay per call", labelled(figures))
+    return section("paid calls", labelled(figures))
 
 
 def live_question(wallet: WalletView) -> Text:
