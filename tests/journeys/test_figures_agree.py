@@ -25,7 +25,11 @@ from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.endpoints.desk import DESK_AGENTS, SET_SPEED
-from service_tui.wire.endpoints.fleet import DESK_AGENT_OUTCOMES, DESK_AGENT_RESULTS
+from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_OUTCOMES,
+    DESK_AGENT_RESULTS,
+    DESK_HOLDINGS,
+)
 from service_tui.wire.endpoints.public import (
     BRIEFING,
     IMPORT_MARKET,
@@ -169,6 +173,11 @@ async def answers_of(line: Line) -> dict[str, Any]:
         "fleet outcomes": (await operator.said(DESK_AGENT_OUTCOMES, path=path))["by_venue"],
         "agent": agent,
         "skills": of_skills,
+        "holdings": [
+            one
+            for one in (await operator.said(DESK_HOLDINGS))["holdings"]
+            if one["agent_id"] == line.stage.agent_id
+        ],
     }
 
 
@@ -187,6 +196,7 @@ async def compare(line: Line) -> dict[Venue, tuple[int, int]]:
         assert (micros(summary["realized"]), micros(summary["unrealized"])) == found[venue]
         assert (micros(block["realized_pnl"]), micros(block["unrealized_pnl"])) == found[venue]
         assert micros(summary["total"]) == micros(block["pnl"]) == realized + unrealized
+        check_holdings([one for one in told["holdings"] if one["venue"] == venue.value], own)
         for name in ("outcomes", "fleet outcomes"):
             assert micros(told[name][venue.value]["pnl"]) == realized
         assert told["skills"][venue.value] == realized
@@ -199,6 +209,34 @@ async def compare(line: Line) -> dict[Venue, tuple[int, int]]:
         given = micros(MONEY[venue]) * wallets_of(line, venue)
         assert there == given + realized + unrealized
     return found
+
+
+def check_holdings(holdings: Rows, own: Rows) -> None:
+    """What all agents hold has a row for each side with shares, with the figures of that side."""
+    sides = [
+        (row["market_id"], row["resolves_at"], side)
+        for row in own
+        if row["outcome"] is None
+        for side in row["sides"]
+        if side["shares"]
+    ]
+    assert {(one["market_id"], one["side"]): one for one in holdings} == {
+        (market_id, side["side"]): {
+            **one,
+            "shares": side["shares"],
+            "cost_basis": side["cost_basis"],
+            "mark_price": side["mark_price"],
+            "mark_value": side["current_value"],
+            "exit_value": side["exit_value"]
+            if side["exit_together"] is None
+            else side["exit_together"],
+            "resolves_at": resolves_at,
+        }
+        for market_id, resolves_at, side in sides
+        for one in holdings
+        if (one["market_id"], one["side"]) == (market_id, side["side"])
+    }
+    assert len(holdings) == len(sides)
 
 
 def wallets_of(line: Line, venue: Venue) -> int:

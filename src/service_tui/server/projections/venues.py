@@ -279,7 +279,10 @@ def worth_of(holding: VenuePosition, side: Side, price: float) -> Worth:
     return Worth(holding.payout() if won else Micros(0), Micros(total), Micros(0))
 
 
-def _side_body(world: World, agent: Agent, holding: VenuePosition, side: Side) -> PositionSideBody:
+def venue_side_body(
+    world: World, agent: Agent, holding: VenuePosition, side: Side
+) -> PositionSideBody:
+    """One side of a position on a real venue."""
     held = holding.position.on(side)
     price = world.venues.price(holding, (world.at, world.world_at))
     price = price if side is Side.YES else 1.0 - price
@@ -355,7 +358,7 @@ def venue_position_body(
         simulated=True,
         wallet=holder_of(world, agent, venue, holding),
         sides=tuple(
-            _side_body(world, agent, holding, side) for side in Side if position.shares(side)
+            venue_side_body(world, agent, holding, side) for side in Side if position.shares(side)
         ),
     )
 

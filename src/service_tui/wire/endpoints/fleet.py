@@ -6,7 +6,7 @@
 from typing import Final
 
 from service_tui.terms import PersonRole, Plan
-from service_tui.wire import fleet, needs, outcomes, positions, trades
+from service_tui.wire import fleet, holdings, needs, outcomes, positions, trades
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
 HELD_TRADES = Endpoint(
@@ -111,6 +111,14 @@ DESK_NEEDS = Endpoint(
     summary="What needs the person over all agents: alerts, signals, payouts, open breakers",
 )
 
+DESK_HOLDINGS = Endpoint(
+    "GET",
+    f"{DESK}/holdings",
+    holdings.HoldingsBody,
+    role=PersonRole.OBSERVER,
+    summary="What all agents hold, with its stops and the open orders",
+)
+
 ALL_FLEET: Final = (
     HELD_TRADES,
     DESK_LEASHES,
@@ -125,5 +133,6 @@ ALL_FLEET: Final = (
     SKILL_ANALYTICS,
     DESK_AGENT_RESULTS,
     DESK_NEEDS,
+    DESK_HOLDINGS,
 )
 """Every one of them."""

@@ -1,0 +1,103 @@
+"""What all agents hold, with the stops below it and the orders that are open."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from service_tui.engine.agents.agents import Agent
+from service_tui.engine.books.catalogue import event_of
+from service_tui.engine.books.venues import REAL
+from service_tui.engine.transitions import PositionState
+from service_tui.engine.world import World
+from service_tui.server.http.service import RequestContext, Routes
+from service_tui.server.projections.present import side_body
+from service_tui.server.projections.risk import monitor_body
+from service_tui.server.projections.venues import order_body, venue_side_body
+from service_tui.server.results.venues import question_of
+from service_tui.terms import Side, Venue
+from service_tui.units import Timestamp
+from service_tui.wire.base import moment
+from service_tui.wire.endpoints.fleet import DESK_HOLDINGS
+from service_tui.wire.holdings import AgentMonitorBody, AgentOrderBody, HoldingBody, HoldingsBody
+from service_tui.wire.positions import PositionSideBody
+
+UNSETTLED: Final = frozenset({PositionState.ACTIVE, PositionState.AWAITING})
+
+
+async def list_holdings(request: RequestContext) -> HoldingsBody:
+    """Everything that is held, watched and ordered, of one moment."""
+    world = request.world
+    agents = tuple(world.agents.values())
+    return HoldingsBody(
+        holdings=tuple(
+            _holding(world, agent, held) for agent in agents for held in _sides(world, agent)
+        ),
+        monitors=tuple(row for agent in agents for row in _watched(request, agent)),
+        orders=tuple(row for agent in agents for row in _ordered(world, agent)),
+        world_at=moment(world.world_at),
+    )
+
+
+def _sides(world: World, agent: Agent) -> Iterator[tuple[str, Venue, PositionSideBody]]:
+    """Market, venue and figures of each side with shares, in the order of the first buys."""
+    for position in agent.open_positions():
+        market = world.markets[position.market_id]
+        yield from (
+            (position.market_id, Venue.SIM, side_body(position, market, side))
+            for side in Side
+            if position.shares(side)
+        )
+    for venue in REAL:
+        for holding in world.venues.account(agent.agent_id, venue).holdings.values():
+            position = holding.position
+            if holding.state in UNSETTLED:
+                yield from (
+                    (position.market_id, venue, venue_side_body(world, agent, holding, side))
+                    for side in Side
+                    if position.shares(side)
+                )
+
+
+def _holding(world: World, agent: Agent, held: tuple[str, Venue, PositionSideBody]) -> HoldingBody:
+    market_id, venue, side = held
+    market = world.markets.get(market_id)
+    listing = None if market is None else market.listing
+    event = None if listing is None else event_of(listing)
+    together = side.exit_together
+    return HoldingBody(
+        agent_id=agent.agent_id,
+        agent_name=agent.settings.name,
+        market_id=market_id,
+        question=question_of(world, market_id),
+        category="" if listing is None else listing.category.value,
+        event_id="" if event is None else event.event_id,
+        event="" if event is None else event.name,
+        venue=venue,
+        side=Side(side.side),
+        shares=side.shares,
+        cost_basis=side.cost_basis,
+        mark_price=side.mark_price,
+        mark_value=side.current_value,
+        exit_value=side.exit_value if together is None else together,
+        resolves_at=None if listing is None else moment(Timestamp(listing.resolves_at)),
+    )
+
+
+def _watched(request: RequestContext, agent: Agent) -> Iterator[AgentMonitorBody]:
+    times = (request.now, request.world.world_at)
+    for monitor in request.world.risk.monitors_of(agent.agent_id):
+        body = monitor_body(request.world, monitor, times)
+        yield AgentMonitorBody.model_construct(
+            **dict(body), agent_id=agent.agent_id, agent_name=agent.settings.name
+        )
+
+
+def _ordered(world: World, agent: Agent) -> Iterator[AgentOrderBody]:
+    for order in world.venues.orders(agent.agent_id):
+        yield AgentOrderBody.model_construct(
+            **dict(order_body(world, order)),
+            agent_id=agent.agent_id,
+            agent_name=agent.settings.name,
+        )
+
+
+ROUTES: Final[Routes] = {DESK_HOLDINGS: list_holdings}
