@@ -13,14 +13,14 @@ from service_tui.console.keys import cap
 from service_tui.console.parts.view_memory import LAST_SCREEN, VIEW
 from service_tui.console.widgets.banner import LastingCondition
 from service_tui.desk.command import Command
-from service_tui.desk.commands.agents import ReadDay, ReadLog, WatchAgent
+from service_tui.desk.commands.agents import ReadDay, ReadLog, WatchAgent, WatchHoldings
 from service_tui.desk.commands.settings import SetPreference, WatchMarket
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.recording.moment import RecordedMoment
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-READINGS: Final = (WatchMarket, WatchAgent, ReadLog, ReadDay, RequestQuote)
+READINGS: Final = (WatchMarket, WatchAgent, WatchHoldings, ReadLog, ReadDay, RequestQuote)
 """Commands that screens give by themselves; the present desk gets the last of each afterwards."""
 
 VIEW_PREFERENCES: Final = frozenset({LAST_SCREEN, "theme", "privacy", "welcome"})

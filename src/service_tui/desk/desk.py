@@ -126,7 +126,7 @@ class Desk:
         self._settled = asyncio.Event()
         self._closing = False
         self._running: dict[str, Ticket] = {}
-        self._watched = PollerMemory()
+        self._watched = PollerMemory(wants_holdings=False)
         self._memory = memory
         self._clock = context.clock
         self._new_id = context.new_id

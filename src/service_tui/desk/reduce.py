@@ -40,6 +40,7 @@ from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.drill import DrillView
 from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.holdings import HoldingsView
 from service_tui.desk.slices.log import LogView
 from service_tui.desk.slices.markets import DetailView, MarketView
 from service_tui.desk.slices.notices import Notice, NoticeKind
@@ -603,6 +604,7 @@ _FIELDS: Final[Mapping[type[object], tuple[str, Topic | None]]] = {
     RevealedView: ("revealed", None),
     LogView: ("log", None),
     HaltView: ("halt", None),
+    HoldingsView: ("holdings", Topic.HOLDINGS),
     WebhooksView: ("webhooks", None),
     DrillView: ("drill", None),
 }

@@ -9,6 +9,7 @@ from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.drill import DrillView
 from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.holdings import HoldingsView
 from service_tui.desk.slices.log import LogView
 from service_tui.desk.slices.markets import DetailView, MarketView, NewsView
 from service_tui.desk.slices.notices import Notice
@@ -53,6 +54,7 @@ class DeskState:
     `is_cash_disputed` once an account answer had another figure. `awaited` is the topic without
     which cash and positions are of two moments, None for none. `drill` is the one that is played.
     `team` is the people of a shared desk, None on a desk of one.
+    `holdings` is what all agents hold, None until a page shows it.
     `rewound_to` is the time at which a recorded state was written, None for the present one.
     """
 
@@ -101,6 +103,7 @@ class DeskState:
     drill: DrillView | None = None
     team: TeamView | None = None
     rewound_to: Timestamp | None = None
+    holdings: HoldingsView | None = None
 
     @property
     def halted_since(self) -> Timestamp | None:

@@ -29,6 +29,7 @@ from service_tui.desk.commands.agents import (
     StartSkill,
     StopSkill,
     WatchAgent,
+    WatchHoldings,
 )
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.feed.poller_memory import PollerMemory
@@ -86,6 +87,7 @@ class Supervision:
             # It was written down when it was given.
             NoteConfirmed: lambda _: None,
             WatchAgent: self._watch,
+            WatchHoldings: self._watch_holdings,
         }
 
     async def _lead(self, order: SetLeash | ApproveHeld | RefuseHeld) -> None:
@@ -103,6 +105,11 @@ class Supervision:
         self._poller_memory.agent_id, self._poller_memory.run_id = order.agent_id, order.run_id
         self._skills.runs.look_at(order.run_id)
         self._ports.refresh(Topic.FLEET)
+
+    def _watch_holdings(self, order: WatchHoldings) -> None:
+        self._poller_memory.wants_holdings = order.is_wanted
+        if order.is_wanted:
+            self._ports.refresh(Topic.HOLDINGS)
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """Background loops."""

@@ -17,6 +17,7 @@ from service_tui.desk.commands.agents import (
     ReadLog,
     RefuseHeld,
     WatchAgent,
+    WatchHoldings,
 )
 from service_tui.desk.commands.drill import BeginDrill, EndDrill
 from service_tui.desk.commands.halt import Halt
@@ -179,7 +180,7 @@ class CommandSender:
         match command:
             case SetPreference():
                 self._kept[f"{command.kind} {command.name}"] = command
-            case WatchMarket() | WatchAgent() | ReadLog():
+            case WatchMarket() | WatchAgent() | WatchHoldings() | ReadLog():
                 self._kept[command.kind] = command
             case RequestQuote() | NoteConfirmed() | ReadDay():
                 # An open ticket shows itself that nothing can be traded yet.

@@ -13,13 +13,19 @@ from typing import Final
 from service_tui.clock import Clock
 from service_tui.desk.changes import Changed
 from service_tui.desk.command import Command
-from service_tui.desk.commands.agents import NoteConfirmed, ReadDay, ReadLog, WatchAgent
+from service_tui.desk.commands.agents import (
+    NoteConfirmed,
+    ReadDay,
+    ReadLog,
+    WatchAgent,
+    WatchHoldings,
+)
 from service_tui.desk.commands.settings import (
     Forget,
     Refresh,
     SetPreference,
     SetStar,
-    WatchMarket,
+    WatchHoldings, WatchMarket,
 )
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
@@ -49,7 +55,7 @@ WAITING_MAX: Final = 5_000
 
 _READINGS: Final = (
     RequestQuote, Forget, ReadDay, ReadLog, Refresh, SetPreference, SetStar, WatchAgent,
-    WatchMarket,
+    WatchHoldings, WatchMarket,
 )  # fmt: skip
 """What changes nothing but the screen."""
 

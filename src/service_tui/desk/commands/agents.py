@@ -86,6 +86,19 @@ class RefuseHeld(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class WatchHoldings(Command):
+    """Keep what all agents hold fresh, or no more. A reading."""
+
+    kind: ClassVar[str] = "watch"
+
+    is_wanted: bool
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        return "watch everything held" if self.is_wanted else "leave everything held"
+
+
+@dataclass(frozen=True, slots=True)
 class WatchAgent(Command):
     """Keep the trades and results of one agent fresh, and the log of a run. A reading."""
 

@@ -43,7 +43,7 @@ class PollerMemory:
     `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for the
     wallet, or for open orders. `ended` are positions that need no second reading. `fills`
     is None where nobody asks for fills beside the agents. `markets` and `detail` are what was made
-    of the last answers.
+    of the last answers. `wants_holdings` while somebody looks at what all agents hold.
     """
 
     market_id: str | None = None
@@ -61,6 +61,7 @@ class PollerMemory:
     detail: LastMade[DetailView] = field(default_factory=LastMade[DetailView])
     agent_id: str = ""
     run_id: str = ""
+    wants_holdings: bool = True
 
 
 Read = tuple[list[Fact], float | None]

@@ -37,6 +37,7 @@ from service_tui.desk.facts import (
 )
 from service_tui.desk.feed.fills import read_fills
 from service_tui.desk.feed.fleet import read_supervision
+from service_tui.desk.feed.holdings import read_holdings
 from service_tui.desk.feed.market_pages import ALL_AT_ONCE, STATE_BY_STATE, all_markets
 from service_tui.desk.feed.orders import read_orders, venue_sums
 from service_tui.desk.feed.poller_memory import PollerMemory, Read, Reading
@@ -106,6 +107,7 @@ PERIODS: Final = {
     Topic.RESEARCH: 15.0,
     Topic.ORDERS: 10.0,
     Topic.TEAM: 3.0,
+    Topic.HOLDINGS: 3.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
 
@@ -335,8 +337,9 @@ READINGS: Final[dict[Topic, Reading]] = {
     Topic.RESEARCH: read_research,
     Topic.ORDERS: read_orders,
     Topic.TEAM: read_team,
+    Topic.HOLDINGS: read_holdings,
 }
-_EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET})
+_EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET, Topic.HOLDINGS})
 _OF_OPERATORS: Final = _EMBEDDED_ONLY | {Topic.TEAM}
 
 

@@ -22,3 +22,4 @@ class Topic(StrEnum):
     RESEARCH = "research"
     ORDERS = "orders"
     TEAM = "team"
+    HOLDINGS = "holdings"

@@ -1,0 +1,46 @@
+"""What all agents hold, from the wire."""
+
+from service_tui.desk.risk.translate import monitor_view
+from service_tui.desk.slices.holdings import AgentMonitorView, AgentOrderView, HoldingsView
+from service_tui.desk.trading.translate import open_order_view
+from service_tui.desk.wire_values import amount
+from service_tui.evaluation.exposure import Holding
+from service_tui.units import Probability, Timestamp
+from service_tui.wire.base import timestamp
+from service_tui.wire.holdings import HoldingBody, HoldingsBody
+
+
+def holdings_view(body: HoldingsBody, now: Timestamp) -> HoldingsView:
+    """Everything that is held, as it was answered at this time."""
+    return HoldingsView(
+        holdings=tuple(holding(row) for row in body.holdings),
+        monitors=tuple(
+            AgentMonitorView(row.agent_id, row.agent_name, monitor_view(row))
+            for row in body.monitors
+        ),
+        orders=tuple(
+            AgentOrderView(row.agent_id, row.agent_name, open_order_view(row))
+            for row in body.orders
+        ),
+        world_at=timestamp(body.world_at),
+        at=now,
+    )
+
+
+def holding(body: HoldingBody) -> Holding:
+    """One side of one market, held by one agent."""
+    return Holding(
+        agent_id=body.agent_id,
+        agent_name=body.agent_name,
+        market_id=body.market_id,
+        question=body.question,
+        category=body.category,
+        event=body.event_id,
+        venue=body.venue,
+        side=body.side,
+        shares=amount(body.shares),
+        cost=amount(body.cost_basis),
+        value=None if body.exit_value is None else amount(body.exit_value),
+        price=None if body.mark_price is None else Probability(body.mark_price),
+        resolves_at=None if body.resolves_at is None else timestamp(body.resolves_at),
+    )

@@ -1,0 +1,37 @@
+"""Everything that all agents hold, with its stops and the open orders, as of one moment."""
+
+from dataclasses import dataclass
+
+from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.risk import MonitorView
+from service_tui.evaluation.exposure import Holding
+from service_tui.units import Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMonitorView:
+    """A monitor, and whose it is."""
+
+    agent_id: str
+    agent_name: str
+    monitor: MonitorView
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOrderView:
+    """An open order, and whose it is."""
+
+    agent_id: str
+    agent_name: str
+    order: OpenOrderView
+
+
+@dataclass(frozen=True, slots=True)
+class HoldingsView:
+    """All of it. `world_at` is the clock by which markets resolve, `at` when it was read."""
+
+    holdings: tuple[Holding, ...]
+    monitors: tuple[AgentMonitorView, ...]
+    orders: tuple[AgentOrderView, ...]
+    world_at: Timestamp
+    at: Timestamp
