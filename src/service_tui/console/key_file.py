@@ -23,7 +23,8 @@ RENAMED: Final = MappingProxyType({
 
 _SCREENS: Final = (
     "attention", "portfolio", "markets", "monitors", "reactor", "redemption", "research",
-    "agents", "settings", "blotter", "log", "timeline", "approvals",
+    "agents", "settings", "blotter", "log", "timeline", "exposure",
+    "approvals",
 )  # fmt: skip
 _PANEL_GROUPS: Final = (
     "wallet",

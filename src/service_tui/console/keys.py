@@ -110,6 +110,15 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         shown="'",
     ),
     KeyBinding(
+        "app.exposure",
+        "app",
+        ("quotation_mark",),
+        "go('exposure')",
+        "exposure",
+        "What all agents hold, what resolves when",
+        shown='"',
+    ),
+    KeyBinding(
         "app.report", "app", ("f5",), "report", "report", "Daily report by agent", shown="F5"
     ),
     KeyBinding("app.team", "app", ("ctrl+t",), "team", "team", "Who is here, who changed what"),
@@ -399,6 +408,10 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("timeline.kind", ("c",), "kind", "Next kind", footer=True),
     _performed("timeline.away", ("w",), "while away", "What came while closed", footer=True),
     _performed("timeline.market", ("M",), "market", "Show the market"),
+    # exposure
+    _performed("exposure.market", ("enter", "M"), "market", "Show the market"),
+    _performed("exposure.list", ("o",), "next list", "Exposure, calendar, held", footer=True),
+    _performed("exposure.group", ("c",), "group by", "Category, event, market, agent", footer=True),
     # approvals
     _performed("approvals.review", ("enter",), "review", "Approve, resize or refuse", footer=True),
     _performed("approvals.approve", ("a",), "approve", "The marked trades", footer=True),

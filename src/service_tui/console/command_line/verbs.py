@@ -54,6 +54,7 @@ SCREEN_NAMES: Final[Mapping[str, str]] = MappingProxyType({
     "orders": "blotter",
     "approvals": "approvals",
     "timeline": "timeline",
+    "exposure": "exposure",
 })
 """The screens by their names in a command."""
 
@@ -63,6 +64,7 @@ _ALSO: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
     "monitors": ("alerts",),
     "research": ("autoresearch",),
     "settings": ("config",),
+    "exposure": ("calendar", "held"),
     "orders": ("blotter", "fills"),
 })
 """Other names; those of the command line among them."""

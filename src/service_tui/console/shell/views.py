@@ -106,6 +106,7 @@ SCREENS: Final = {
     "blotter": ("service_tui.console.screens.orders.screen", "BlotterScreen"),
     "log": ("service_tui.console.screens.log.screen", "LogScreen"),
     "timeline": ("service_tui.console.screens.timeline.screen", "TimelineScreen"),
+    "exposure": ("service_tui.console.screens.exposure.screen", "ExposureScreen"),
     "approvals": ("service_tui.console.screens.approvals.screen", "ApprovalsScreen"),
 }
 """Module and class of each screen; imported at its first visit."""

@@ -15,7 +15,7 @@ from service_tui.console.widgets.bar import Bar
 from service_tui.console.widgets.line_fit import Bit, bit_at, fitted_bits, joined, spare
 from service_tui.console.widgets.numbered_view import NumberedView
 
-NOT_NUMBERED: Final = frozenset({"app.log", "app.timeline"})
+NOT_NUMBERED: Final = frozenset({"app.log", "app.timeline", "app.exposure"})
 """Screens without a place in the bottom line."""
 
 IN_REPLAY: Final = ("app.earlier", "app.later", "app.replay")

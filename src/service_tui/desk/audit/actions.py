@@ -25,7 +25,7 @@ from service_tui.desk.commands.settings import (
     Refresh,
     SetPreference,
     SetStar,
-    WatchHoldings, WatchMarket,
+    WatchMarket,
 )
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed

@@ -1,0 +1,58 @@
+"""Actions of the page: show the market, go on to the next list, group by something else."""
+
+from typing import Final, TypeAlias
+
+from service_tui.console.actions import ScreenAction
+from service_tui.console.messages import GoTo
+from service_tui.console.parts.shared_actions import has_row
+from service_tui.console.parts.table_screen import Only, TableScreen
+from service_tui.console.screens.exposure.rows import GROUPINGS, ExposureRow, GroupRow
+from service_tui.console.screens.exposure.table import EXPOSURE, TABLES
+from service_tui.evaluation.exposure import Grouping
+
+ExposureTable: TypeAlias = TableScreen[ExposureRow]
+
+
+def by(grouping: Grouping) -> Only[ExposureRow]:
+    """The choice of one grouping."""
+    return Only[ExposureRow](
+        lambda row: not isinstance(row, GroupRow) or row.grouping is grouping, grouping.value
+    )
+
+
+def has_market(screen: ExposureTable) -> str:
+    """The highlighted row is about one market."""
+    return "" if screen.current_market() else "this row is of several markets; c groups by market"
+
+
+def open_market(screen: ExposureTable) -> None:
+    """Show the market of the highlighted row."""
+    market_id = screen.current_market()
+    if market_id:
+        screen.post_message(GoTo("markets", market_id))
+
+
+def next_list(screen: ExposureTable) -> None:
+    """Show exposure, the calendar, or everything held."""
+    screen.bring_forward((screen.place + 1) % len(TABLES))
+    screen.table.focus()
+
+
+def is_grouped(screen: ExposureTable) -> str:
+    """The list in front is one of groups."""
+    return "" if screen.spec is EXPOSURE else "only the list of exposure is grouped; o shows it"
+
+
+def next_grouping(screen: ExposureTable) -> None:
+    """Group by the next thing: category, event, market, agent, venue, side."""
+    names = [one.value for one in GROUPINGS]
+    place = names.index(screen.only.name) if screen.only else 0
+    screen.only = by(GROUPINGS[(place + 1) % len(GROUPINGS)])
+    screen.filter_rows()
+
+
+ACTIONS: Final[tuple[ScreenAction[ExposureTable], ...]] = (
+    ScreenAction("exposure.market", open_market, (has_row, has_market)),
+    ScreenAction("exposure.list", next_list),
+    ScreenAction("exposure.group", next_grouping, (is_grouped,)),
+)

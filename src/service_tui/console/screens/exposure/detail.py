@@ -1,0 +1,167 @@
+"""A group, a market or a holding in full."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from service_tui.console import formats
+from service_tui.console.figures import Figure, labelled, section
+from service_tui.console.forms.explain import Explanation
+from service_tui.console.questions import short_question, side_question
+from service_tui.console.screens.exposure.rows import (
+    ExposureRow,
+    HeldRow,
+    holdings_of,
+)
+from service_tui.console.screens.exposure.table import change
+from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.detail_pane import Detail
+from service_tui.console.widgets.line_fit import Bit
+from service_tui.console.widgets.sums_bar import sums_bit
+from service_tui.desk.slices.holdings import HoldingsView
+from service_tui.evaluation.exposure import Exposure, Holding, Opposition, oppositions, totals
+from service_tui.terms import MONEY_OF, counted
+from service_tui.units import Micros
+
+_LABEL: Final = 17
+SHOWN: Final = 8
+"""Holdings that are named; the rest are counted."""
+
+
+def describe(row: ExposureRow, held: HoldingsView, view: ViewContext) -> Detail:
+    """The blocks of the pane."""
+    behind = holdings_of(row, held)
+    head = Text(formats.plain(row.question).plain, "bold")
+    if isinstance(row, HeldRow):
+        return Detail(
+            head, labelled(tuple(_position(row, view)), _LABEL), _both(behind, held, view)
+        )
+    body = labelled(tuple(_figures(row.exposure, view)), _LABEL)
+    return Detail(head, body, Text("\n\n").join(_parts(behind, held, view)))
+
+
+def _figures(one: Exposure, view: ViewContext) -> Iterator[Figure]:
+    unit = f", {one.money}"
+    yield f"cost{unit}", view.money(one.cost)
+    yield "sale value now", view.money(one.value)
+    yield "pays at worst", _with_change(one.worst, one, view)
+    yield "pays at best", _with_change(one.best, one, view)
+    yield "if all end YES", _with_change(one.if_yes, one, view)
+    yield "if all end NO", _with_change(one.if_no, one, view)
+    yield "YES up 10 pt", view.pnl(one.after_rise)
+    yield "YES down 10 pt", view.pnl(one.after_fall)
+
+
+def _with_change(paid: Micros, one: Exposure, view: ViewContext) -> Text:
+    return Text.assemble(view.money(paid), "  ", view.pnl(change(paid, one)))
+
+
+def _position(row: HeldRow, view: ViewContext) -> Iterator[Figure]:
+    yield "agent", formats.plain(row.agent_name, 60)
+    yield "what", Text(f"{row.what}, {row.side.value.upper()}")
+    yield "shares", view.shares(row.shares)
+    yield f"cost, {MONEY_OF[row.venue]}", view.money(row.cost)
+    yield "sale value now", view.money(row.value)
+    yield "P&L if sold", view.pnl(row.pnl)
+    yield "price of the side", formats.price(row.price)
+    yield "stop", formats.price(row.stop)
+    yield "target", formats.price(row.target)
+
+
+def _parts(behind: Sequence[Holding], held: HoldingsView, view: ViewContext) -> Iterator[Text]:
+    lines = Text("\n").join(_holding(one, view) for one in behind[:SHOWN])
+    if len(behind) > SHOWN:
+        lines.append(f"\nand {len(behind) - SHOWN:,} more", "muted")
+    yield section("Largest", lines)
+    yield _both(behind, held, view)
+
+
+def _holding(one: Holding, view: ViewContext) -> Text:
+    return Text.assemble(
+        view.money(one.cost), f" {MONEY_OF[one.venue]}  ", formats.side(one.side),
+        f"  {formats.plain(one.agent_name, 20).plain}: {short_question(one.question)}",
+    )  # fmt: skip
+
+
+def _both(behind: Sequence[Holding], held: HoldingsView, view: ViewContext) -> Text:
+    """Who holds both sides of these markets."""
+    markets = {one.market_id for one in behind}
+    found = [one for one in oppositions(held.holdings) if one.market_id in markets]
+    if not found:
+        return Text()
+    lines = Text("\n").join(opposed(one, view) for one in found[:SHOWN])
+    return section("Both sides held", lines)
+
+
+def opposed(one: Opposition, view: ViewContext) -> Text:
+    """Who holds which side of a market, and that the spread is paid twice."""
+    yes, no = (
+        ", ".join(formats.plain(name, 20).plain for name, _ in holders)
+        for holders in (one.yes, one.no)
+    )
+    return Text.assemble(
+        (short_question(one.question), "bold"), f": {yes} YES, {no} NO; ",
+        view.shares(one.paired), " of each cancel out, the spread is paid twice",
+    )  # fmt: skip
+
+
+def sums(held: HoldingsView, view: ViewContext) -> tuple[Bit, ...]:
+    """All that is held, and what is lost of it if everything resolves against it."""
+    soon = {
+        one.money: one for one in totals(one for one in held.holdings if one.is_soon(held.world_at))
+    }
+    bits: list[Bit] = []
+    for one in totals(held.holdings):
+        near = soon.get(one.money)
+        shown = [("sale value", view.money(one.value))]
+        if near is not None:
+            shown.append(("resolving against within 24 h", view.pnl(change(near.worst, near))))
+        shown.append(("all against", view.pnl(change(one.worst, one))))
+        bits.append(sums_bit(f"{one.count:,} in {one.money}", shown, ahead=len(bits)))
+    both = oppositions(held.holdings)
+    if both:
+        bits.append(Bit(Text(f"both sides held in {counted(len(both), 'market')}", "warn"), rank=9))
+    return tuple(bits)
+
+
+def explain_exposure(row: ExposureRow | None, view: ViewContext) -> tuple[Explanation, ...]:
+    """What the figures of a row are made of."""
+    if row is None or isinstance(row, HeldRow):
+        return ()
+    one = row.exposure
+    source = "positions of all agents, as the service tells them; each sold by itself"
+    return (
+        Explanation(
+            "at worst",
+            view.pnl(change(one.worst, one)),
+            "paid if every market ends against what is held of it - sale value now; "
+            "markets are taken to end independently",
+            (("paid at worst", view.money(one.worst)), ("sale value", view.money(one.value))),
+            source,
+            Text(),
+        ),
+        Explanation(
+            "all YES, all NO",
+            Text.assemble(
+                view.pnl(change(one.if_yes, one)), ", ", view.pnl(change(one.if_no, one))
+            ),
+            "shares of that side, each of which pays 1 - sale value now",
+            (("YES shares", view.shares(one.if_yes)), ("NO shares", view.shares(one.if_no))),
+            source,
+            Text(),
+        ),
+        Explanation(
+            "YES up or down 10 pt",
+            Text.assemble(view.pnl(one.after_rise), ", ", view.pnl(one.after_fall)),
+            "change of the marks if each price of YES moves so far, within 0 and 1",
+            (),
+            source,
+            Text(),
+        ),
+    )
+
+
+def title_of(row: ExposureRow) -> str:
+    """The name of a row."""
+    return side_question(row.side, row.question) if isinstance(row, HeldRow) else row.question
