@@ -92,6 +92,9 @@ LISTS: Final[Mapping[str, str]] = {
     "fills": "fills of every agent, the newest first, without payouts",
     "agents": "the day of each agent",
     "alerts": "risk alerts",
+    "exposure": "what all agents hold, by category, event, market, agent, venue, side",
+    "calendar": "what is held, in the order in which it resolves",
+    "held": "positions, stops and open orders of every agent",
 }
 """Commands that print a list, with their help."""
 

@@ -13,8 +13,12 @@ from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.audit.report_rows import Cell
 
 CELL_MAX: Final = 200
-_PRICES: Final = frozenset({"yes", "average", "mark_price", "price", "trigger_price"})
-_MOMENTS: Final = frozenset({"at", "ends", "created", "expires", "world_time", "halted_since"})
+_PRICES: Final = frozenset({
+    *("yes", "average", "mark_price", "price", "trigger_price", "stop", "target"),
+})
+_MOMENTS: Final = frozenset({
+    *("at", "ends", "resolves", "created", "expires", "world_time", "halted_since"),
+})
 _IDS: Final = frozenset({"market", "order", "agent"})
 """Columns of ids: nobody reads them, and a script takes `--json`."""
 
@@ -26,6 +30,12 @@ _TITLES: Final = {
     "exit_value": "sale value",
     "mark_price": "mark",
     "yes": "YES",
+    "agent_name": "agent",
+    "pays_worst": "pays at worst",
+    "pays_best": "at best",
+    "pays_yes": "if YES",
+    "pays_no": "if NO",
+    "sale_value": "sale value",
     "change_24h": "24h pt",
     "volume_24h": "24h vol $",
     "unrealized": "P&L",
@@ -44,7 +54,10 @@ _TITLES: Final = {
 }
 """What the screens call a figure, where the key of a row says it another way."""
 
-_NONE: Final = {"alerts": "no open alert; the console lists ended ones as well"}
+_NONE: Final = {
+    "alerts": "no open alert; the console lists ended ones as well",
+    **dict.fromkeys(("exposure", "calendar", "held"), "nobody holds anything"),
+}
 _GAP: Final = "  "
 _UNKNOWN: Final = "-"
 

@@ -18,6 +18,7 @@ from service_tui.desk.audit.exports import (
     text_of_moment,
     trade_rows,
 )
+from service_tui.desk.audit.holding_lists import calendar_rows, everything_held, exposure_rows
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.account import AccountView
@@ -213,6 +214,23 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
         Wanted((Topic.MONITORS,)),
         lambda state, _pasts, _now: alert_rows(state),
         ("at", "side", "reason", "trigger_price", "shares", "state", "question"),
+    ),
+    "exposure": ScriptList(
+        Wanted((Topic.HOLDINGS,)),
+        lambda state, _pasts, _now: exposure_rows(state),
+        ("by", "name", "holdings", "cost", "sale_value", "pays_worst", "pays_best", "pays_yes",
+         "pays_no", "money"),
+    ),
+    "calendar": ScriptList(
+        Wanted((Topic.HOLDINGS,)),
+        lambda state, _pasts, _now: calendar_rows(state),
+        ("resolves", "cost", "sale_value", "pays_yes", "pays_no", "money", "question"),
+    ),
+    "held": ScriptList(
+        Wanted((Topic.HOLDINGS,)),
+        lambda state, _pasts, _now: everything_held(state),
+        ("agent_name", "what", "side", "shares", "cost", "sale_value", "price", "stop", "target",
+         "money", "resolves", "question"),
     ),
 }  # fmt: skip
 """What can be listed, by the name of its command."""

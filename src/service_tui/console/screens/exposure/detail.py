@@ -21,7 +21,7 @@ from service_tui.console.widgets.line_fit import Bit
 from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.slices.holdings import HoldingsView
 from service_tui.evaluation.exposure import Exposure, Holding, Opposition, oppositions, totals
-from service_tui.terms import MONEY_OF, counted
+from service_tui.terms import MONEY_OF
 from service_tui.units import Micros
 
 _LABEL: Final = 17
@@ -64,7 +64,7 @@ def _position(row: HeldRow, view: ViewContext) -> Iterator[Figure]:
     yield f"cost, {MONEY_OF[row.venue]}", view.money(row.cost)
     yield "sale value now", view.money(row.value)
     yield "P&L if sold", view.pnl(row.pnl)
-    yield "price of the side", formats.price(row.price)
+    yield "price now", formats.price(row.price)
     yield "stop", formats.price(row.stop)
     yield "target", formats.price(row.target)
 
@@ -119,9 +119,6 @@ def sums(held: HoldingsView, view: ViewContext) -> tuple[Bit, ...]:
             shown.append(("resolving against within 24 h", view.pnl(change(near.worst, near))))
         shown.append(("all against", view.pnl(change(one.worst, one))))
         bits.append(sums_bit(f"{one.count:,} in {one.money}", shown, ahead=len(bits)))
-    both = oppositions(held.holdings)
-    if both:
-        bits.append(Bit(Text(f"both sides held in {counted(len(both), 'market')}", "warn"), rank=9))
     return tuple(bits)
 
 

@@ -1,6 +1,6 @@
 """Exposure, calendar and everything held, over all agents."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -8,7 +8,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
+from service_tui import terms
 from service_tui.console.forms.explain import Explanation
+from service_tui.console.freshness import counted
 from service_tui.console.keys import bindings_of, cap
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.exposure.actions import ACTIONS, by
@@ -98,6 +100,14 @@ class ExposureScreen(TableScreen[ExposureRow]):
         self.filter_rows()
         return has_left
 
+    def show_tabs(self, strong: Iterable[int] = ()) -> None:
+        """The names of the lists; of groups those of the grouping in force are counted."""
+        only, rows = self.only, EXPOSURE.rows(self.state)
+        shown = sum(only is None or only.wants(row) for row in rows)
+        labels = [spec.label(self.state) for spec in TABLES]
+        labels[0] = f"{EXPOSURE.name} {counted(shown, is_loaded=EXPOSURE.is_loaded(self.state))}"
+        self.tabs.show(tuple(labels), self.place, strong=frozenset(strong))
+
     def name_of(self, row: ExposureRow) -> str:
         """The market, the group, or the side held."""
         return title_of(row)
@@ -118,10 +128,14 @@ class ExposureScreen(TableScreen[ExposureRow]):
         self.show_tabs()
         held, view = self.state.holdings, self.view
         note = Text()
+        both = () if held is None else oppositions(held.holdings)
         if self.spec is EXPOSURE and self.only:
             note.append("by ", "muted").append(self.only.name, "accent")
             note.append(f"   {cap('exposure.group')} groups by something else", "muted")
-        elif held is not None and (both := oppositions(held.holdings)):
+            if both:
+                in_markets = terms.counted(len(both), "market")
+                note.append(f"   both sides held in {in_markets}", "warn")
+        elif both:
             note.append_text(opposed(both[0], view))
             if len(both) > 1:
                 note.append(f"   and {len(both) - 1:,} more", "muted")

@@ -56,7 +56,7 @@ def change(amount: Micros | None, exposure: Exposure) -> Micros | None:
 def _money(
     title: str, name: str, amount: Callable[[Row], Micros | None], *, tier: int = 0
 ) -> Column[Row]:
-    return amount_column(name, title, 10, amount, formats.money, tier=tier)
+    return amount_column(name, title, 11, amount, formats.money, tier=tier)
 
 
 def _pnl(
@@ -135,7 +135,7 @@ CALENDAR: Final = TableSpec[DueRow](
         Column[DueRow](
             "in",
             "in",
-            6,
+            7,
             lambda row, view: formats.until(row.resolves_at, view.world_now),
             sort_key=lambda row, _: row.resolves_at or float("inf"),
             align="right",

@@ -1,0 +1,112 @@
+"""Exposure, calendar and everything held: what the keys show, and what is asked for meanwhile."""
+
+from dataclasses import replace
+
+import pytest
+
+from kit.console.doors import Running, running, seen_before
+from kit.console.pictures import SIZES, seen
+from kit.console.snapshot import assert_snapshot
+from kit.samples.holdings import holdings_state
+from service_tui.desk.commands.agents import WatchHoldings
+from service_tui.desk.state import DeskState
+
+STATE = seen_before(holdings_state())
+
+
+def line_with(seen: Running, words: str) -> str:
+    return next(line for line in seen.lines if words in line)
+
+
+async def on_page(seen: Running) -> None:
+    await seen.press("quotation_mark")
+    await seen.until(lambda: seen.app.front.name_in_keys == "exposure")
+
+
+async def test_the_page_is_read_for_while_it_is_in_front() -> None:
+    async with running(replace(STATE, holdings=None)) as seen:
+        await on_page(seen)
+        assert "Loading what all agents hold" in seen.text
+        await seen.bring(STATE)
+        assert "by category" in seen.text
+        await seen.press("2")
+        watched = [one.is_wanted for one in seen.doors.submitted if isinstance(one, WatchHoldings)]
+        assert watched == [True, False]
+
+
+async def test_another_service_does_not_tell_what_others_hold() -> None:
+    service = replace(STATE.service, embedded=False)
+    async with running(replace(STATE, holdings=None, service=service)) as seen:
+        await on_page(seen)
+        assert "does not tell what other agents hold" in seen.text
+
+
+async def test_a_key_groups_by_the_next_thing_and_the_choice_is_kept() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await on_page(seen)
+        found: list[str] = []
+        for _ in range(6):
+            await seen.press("c")
+            found.append(line_with(seen, "groups by something else").split()[1])
+        assert found == ["event", "market", "agent", "venue", "side", "category"]
+        await seen.press("c", "c", "c")
+        assert line_with(seen, "momentum")
+        await seen.press("escape", "quotation_mark")
+        assert "by agent" in seen.text
+
+
+async def test_both_monies_have_rows_and_sums_of_their_own() -> None:
+    async with running(STATE, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press("c", "c", "c", "c", "c")
+        assert {line.split()[-1] for line in seen.lines if line.lstrip("▌ ").startswith("NO")} >= {
+            "$SIM"
+        }
+        sums = line_with(seen, "all against")
+        assert "in $SIM" in sums
+        assert "in USDC.e" in sums
+        assert "both sides held in" in seen.text
+
+
+async def test_the_next_lists_are_the_calendar_and_everything_held() -> None:
+    async with running(STATE, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press("o")
+        assert "overdue" in seen.text
+        assert "the spread is paid twice" in seen.text
+        await seen.press("o")
+        assert "open buy" in seen.text
+        assert "momentum" in seen.text
+        await seen.press("/", *"favourite", "enter")
+        assert "momentum" not in "\n".join(seen.lines[6:30])
+
+
+async def test_enter_shows_the_market_of_a_row_that_has_one() -> None:
+    async with running(STATE, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press("enter")
+        assert seen.app.front.name_in_keys == "exposure"
+        await seen.press("o", "enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "markets")
+
+
+async def test_masked_amounts_stand_nowhere_on_the_page() -> None:
+    async with running(STATE, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press("z")
+        for _ in range(3):
+            assert "•••" in seen.text
+            assert not [line for line in seen.lines[5:45] if "+" in line or "5.00" in line]
+            await seen.press("o")
+
+
+PICTURES: dict[str, tuple[str, ...]] = {"groups": (), "calendar": ("o",), "held": ("o", "o")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", PICTURES)
+async def test_exposure_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
+    state: DeskState = STATE
+    async with seen(state, PICTURES[name], size, "exposure") as (pilot, _):
+        await assert_snapshot(pilot, f"exposure_{name}_{size[0]}x{size[1]}")
