@@ -56,6 +56,7 @@ from service_tui.desk.slices.briefing import BriefingView
 from service_tui.desk.slices.buy_limits import BuyLimitsView
 from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.slices.halt import HaltView
+from service_tui.desk.slices.holdings import HoldingsView
 from service_tui.desk.slices.log import LogEvent, LogView
 from service_tui.desk.slices.markets import DetailView
 from service_tui.desk.slices.orders import OpenOrderView
@@ -182,6 +183,9 @@ FACTS = {
     AccountSeen: st.builds(AccountSeen, accounts),
     (Changed, LimitsView): st.just(Changed(STATE.limits)),
     (Changed, BuyLimitsView): st.just(Changed(STATE.buy_limits)),
+    (Changed, HoldingsView): st.builds(
+        Changed, st.just(HoldingsView((), (), (), NOW, NOW)), st.integers(0, 9)
+    ),
     (Changed, BriefingView): st.builds(
         Changed, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)
     ),

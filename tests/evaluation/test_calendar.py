@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from service_tui.evaluation.calendar import calendar
-from service_tui.evaluation.exposure import Holding
+from service_tui.evaluation.exposure import AgentHolding
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
@@ -19,8 +19,8 @@ def at(text: str) -> Timestamp:
 NOW = at("2026-11-30 10:40")
 
 
-def due(when: Timestamp | None, market: str = "rain") -> Holding:
-    return Holding(
+def due(when: Timestamp | None, market: str = "rain") -> AgentHolding:
+    return AgentHolding(
         "a-1", "momentum", market, f"{market}?", "weather", "", Venue.SIM, Side.YES,
         Micros(10 * ONE), Micros(4 * ONE), Micros(5 * ONE), Probability(0.5), when,
     )  # fmt: skip

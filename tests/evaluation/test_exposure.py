@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service_tui.evaluation.exposure import (
+    AgentHolding,
     Grouping,
-    Holding,
     at_risk,
     exposures,
     oppositions,
@@ -22,14 +22,14 @@ NOW = Timestamp(1_800_000_000.0)
 
 def holding(
     market: str = "rain", side: Side = Side.YES, shares: float = 10, **more: object
-) -> Holding:
+) -> AgentHolding:
     known: dict[str, object] = {
         "agent_id": "a-1", "agent_name": "momentum", "market_id": market, "question": f"{market}?",
         "category": "weather", "event": "", "venue": Venue.SIM, "side": side,
         "shares": Micros(round(shares * ONE)), "cost": Micros(4 * ONE), "value": Micros(5 * ONE),
         "price": Probability(0.5), "resolves_at": Timestamp(NOW + 3_600), **more,
     }  # fmt: skip
-    return Holding(**known)  # type: ignore[arg-type]
+    return AgentHolding(**known)  # type: ignore[arg-type]
 
 
 def test_both_sides_of_a_market_pay_the_lesser_at_worst_and_the_greater_at_best() -> None:
@@ -96,7 +96,7 @@ HELD = st.builds(
 
 @given(st.lists(HELD, max_size=8), st.sampled_from(Grouping))
 def test_worst_and_best_are_those_of_every_way_the_markets_can_end(
-    held: list[Holding], grouping: Grouping
+    held: list[AgentHolding], grouping: Grouping
 ) -> None:
     rows = exposures(held, grouping)
     for venue in Venue:

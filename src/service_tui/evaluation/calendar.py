@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
-from service_tui.evaluation.exposure import Exposure, Grouping, Holding, exposures, totals
+from service_tui.evaluation.exposure import AgentHolding, Exposure, Grouping, exposures, totals
 from service_tui.units import Timestamp
 
 HOURLY_S: Final = 2 * 86_400.0
@@ -13,7 +13,7 @@ HOURLY_S: Final = 2 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class DueSlot:
     """What resolves in one hour or day. `begins_at` is None for what is overdue, or has no end.
 
     `markets` has a row for each market and kind of money, the most at risk first; `totals` one for
@@ -28,8 +28,8 @@ class Slot:
 
 
 def calendar(
-    holdings: Iterable[Holding], now: Timestamp, zone: tzinfo | None = None
-) -> tuple[Slot, ...]:
+    holdings: Iterable[AgentHolding], now: Timestamp, zone: tzinfo | None = None
+) -> tuple[DueSlot, ...]:
     """The slots in which something resolves: what is overdue, hours, days, then what has no end.
 
     Args:
@@ -37,11 +37,11 @@ def calendar(
         now: of the world in which the markets resolve.
         zone: whose hours and days; None for those of this machine.
     """
-    slots: dict[tuple[int, float], list[Holding]] = {}
+    slots: dict[tuple[int, float], list[AgentHolding]] = {}
     for one in holdings:
         slots.setdefault(_place(one.resolves_at, now, zone), []).append(one)
     return tuple(
-        Slot(
+        DueSlot(
             begins_at=Timestamp(begins_at) if kind in {_HOUR, _DAY} else None,
             is_hour=kind == _HOUR,
             is_overdue=kind == _OVERDUE,

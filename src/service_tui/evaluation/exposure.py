@@ -32,7 +32,7 @@ class Grouping(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class AgentHolding:
     """One side of one market, held by one agent on one venue, before its outcome is known.
 
     `value` is what selling all of it would bring now, `price` that of the side now; None where
@@ -108,13 +108,13 @@ class Opposition:
         return min(yes, no)
 
 
-def exposures(holdings: Iterable[Holding], grouping: Grouping) -> tuple[Exposure, ...]:
+def exposures(holdings: Iterable[AgentHolding], grouping: Grouping) -> tuple[Exposure, ...]:
     """The groups, those with the most at risk first; one group for each kind of money in it.
 
     What is at risk is the loss of the worst case, or the cost where the value is not known.
     """
     key = _KEY_OF[grouping]
-    groups: dict[tuple[str, str], list[Holding]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[AgentHolding]] = defaultdict(list)
     names: dict[str, str] = {}
     for one in holdings:
         place, name = key(one)
@@ -130,17 +130,17 @@ def at_risk(exposure: Exposure) -> Micros:
     return Micros(max(0, exposure.cost - exposure.worst)) if known is None else known
 
 
-def totals(holdings: Iterable[Holding]) -> tuple[Exposure, ...]:
+def totals(holdings: Iterable[AgentHolding]) -> tuple[Exposure, ...]:
     """All holdings, one row for each kind of money."""
-    by_money: dict[str, list[Holding]] = defaultdict(list)
+    by_money: dict[str, list[AgentHolding]] = defaultdict(list)
     for one in holdings:
         by_money[MONEY_OF[one.venue]].append(one)
     return tuple(_exposure("", "all", money, own) for money, own in by_money.items())
 
 
-def oppositions(holdings: Iterable[Holding]) -> tuple[Opposition, ...]:
+def oppositions(holdings: Iterable[AgentHolding]) -> tuple[Opposition, ...]:
     """Markets of which both sides are held on the same venue, the most shares of both first."""
-    held: dict[tuple[str, Venue], list[Holding]] = defaultdict(list)
+    held: dict[tuple[str, Venue], list[AgentHolding]] = defaultdict(list)
     for one in holdings:
         if one.shares:
             held[one.market_id, one.venue].append(one)
@@ -153,13 +153,13 @@ def oppositions(holdings: Iterable[Holding]) -> tuple[Opposition, ...]:
     return tuple(sorted((one for one in found if one.paired), key=lambda one: -one.paired))
 
 
-def _holders(holdings: Iterable[Holding], side: Side) -> tuple[tuple[str, Micros], ...]:
+def _holders(holdings: Iterable[AgentHolding], side: Side) -> tuple[tuple[str, Micros], ...]:
     own = [(one.agent_name, one.shares) for one in holdings if one.side is side]
     return tuple(sorted(own, key=lambda holder: (-holder[1], holder[0])))
 
 
-def _exposure(key: str, name: str, money: str, holdings: Sequence[Holding]) -> Exposure:
-    markets: dict[str, list[Holding]] = defaultdict(list)
+def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding]) -> Exposure:
+    markets: dict[str, list[AgentHolding]] = defaultdict(list)
     for one in holdings:
         markets[one.market_id].append(one)
     ends = [
@@ -192,7 +192,7 @@ def sum_or_none(amounts: Iterable[Micros | None]) -> Micros | None:
     return Micros(total)
 
 
-def _moved(one: Holding, step: float) -> Micros | None:
+def _moved(one: AgentHolding, step: float) -> Micros | None:
     """How the mark of a holding changes if the price of YES moves, to the nearest micro."""
     if one.price is None:
         return None
@@ -200,7 +200,7 @@ def _moved(one: Holding, step: float) -> Micros | None:
     return Micros(round((min(1.0, max(0.0, moved)) - one.price) * one.shares))
 
 
-_KEY_OF: Final[dict[Grouping, Callable[[Holding], tuple[str, str]]]] = {
+_KEY_OF: Final[dict[Grouping, Callable[[AgentHolding], tuple[str, str]]]] = {
     Grouping.CATEGORY: lambda one: (one.category, one.category or "no category"),
     Grouping.EVENT: lambda one: (one.event or one.market_id, one.question),
     Grouping.MARKET: lambda one: (one.market_id, one.question),

@@ -23,6 +23,7 @@ from kit.desk.faults import (
 )
 from kit.service.stage import OPERATOR, first_state, open_stage, open_test_desk
 from service_tui.client.keys import Key, Keys
+from service_tui.desk.commands.agents import WatchHoldings
 from service_tui.desk.commands.settings import Refresh, WatchMarket
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.facts import Fact, MarketsSeen
@@ -483,9 +484,10 @@ async def test_an_answer_that_the_state_cannot_take_is_a_problem_and_no_fresh_fi
 async def test_each_topic_is_asked_in_its_own_time(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         assert desk.state.polls == pollers.PERIODS
-        # Nobody looks at a market, so nothing is asked about one.
-        await until(desk, lambda s: set(Topic) - {Topic.DETAIL, Topic.TEAM} <= set(s.seen), stage)
-        assert Topic.DETAIL not in desk.state.seen
+        # Nobody looks at a market, nor at what all agents hold, so nothing is asked about them.
+        asleep = {Topic.DETAIL, Topic.HOLDINGS}
+        await until(desk, lambda s: set(Topic) - asleep - {Topic.TEAM} <= set(s.seen), stage)
+        assert not asleep & set(desk.state.seen)
         line.sent.clear()
         await stage.clock.advance(30)
         asked = Counter(one.url.path for one in line.sent)
@@ -507,6 +509,17 @@ async def test_the_market_in_focus_is_followed(tmp_path: Path) -> None:
         desk.submit(WatchMarket(None))
         await stage.clock.advance(10)
         assert desk.state.seen[Topic.DETAIL] <= asked + 0.1
+
+
+async def test_what_all_agents_hold_is_read_while_it_is_wanted(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, _):
+        desk.submit(WatchHoldings(is_wanted=True))
+        state = await until(desk, lambda s: s.holdings, stage, step_s=0.05)
+        assert state.holdings.at == state.seen[Topic.HOLDINGS]
+        read = stage.clock.now()
+        desk.submit(WatchHoldings(is_wanted=False))
+        await stage.clock.advance(10)
+        assert desk.state.seen[Topic.HOLDINGS] <= read + 0.1
 
 
 async def test_another_service_is_asked_for_nothing_of_ours(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def desk(answers: dict[Any, object] | None = None, **service: Any) -> Offline:
 def test_what_is_read_depends_on_whose_service_it_is() -> None:
     own = set(topics_of(replace(BASE.service, embedded=True, shared=True)))
     assert own == set(Topic) & set(pollers.READINGS)
-    operators = {Topic.WORLD, Topic.AGENTS, Topic.FLEET}
+    operators = {Topic.WORLD, Topic.AGENTS, Topic.FLEET, Topic.HOLDINGS}
     assert own - set(topics_of(replace(BASE.service, embedded=True, shared=False))) == {Topic.TEAM}
     assert own - set(topics_of(replace(BASE.service, embedded=False, shared=True))) == operators
     assert set(PERIODS) == set(pollers.READINGS)

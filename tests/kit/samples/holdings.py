@@ -7,8 +7,9 @@ from typing import Final
 from kit.samples.desk import NOW, sample_state
 from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView
 from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.evaluation.exposure import Holding
+from service_tui.evaluation.exposure import AgentHolding
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
@@ -34,13 +35,13 @@ def holdings_state(count: int = 12, agents: tuple[str, ...] = AGENTS) -> DeskSta
     )  # fmt: skip
     orders = (AgentOrderView("a-news", "news", order),)
     held = HoldingsView(tuple(rows), (), orders, Timestamp(NOW), Timestamp(NOW))
-    return replace(state, holdings=held)
+    return replace(state, holdings=held, polls={**state.polls, Topic.HOLDINGS: 3.0})
 
 
-def holding(agent: str, side: Side, place: int, market: object) -> Holding:
+def holding(agent: str, side: Side, place: int, market: object) -> AgentHolding:
     """The holding at a place; each seventh is on a real venue, the last hour is overdue."""
     venue = Venue.EVM if place % 7 == 3 else Venue.SIM
-    return Holding(
+    return AgentHolding(
         agent_id=f"a-{agent}",
         agent_name=agent,
         market_id=f"{getattr(market, 'market_id', '')}",

@@ -4,7 +4,7 @@ from service_tui.desk.risk.translate import monitor_view
 from service_tui.desk.slices.holdings import AgentMonitorView, AgentOrderView, HoldingsView
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.wire_values import amount
-from service_tui.evaluation.exposure import Holding
+from service_tui.evaluation.exposure import AgentHolding
 from service_tui.units import Probability, Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.holdings import HoldingBody, HoldingsBody
@@ -27,9 +27,9 @@ def holdings_view(body: HoldingsBody, now: Timestamp) -> HoldingsView:
     )
 
 
-def holding(body: HoldingBody) -> Holding:
+def holding(body: HoldingBody) -> AgentHolding:
     """One side of one market, held by one agent."""
-    return Holding(
+    return AgentHolding(
         agent_id=body.agent_id,
         agent_name=body.agent_name,
         market_id=body.market_id,

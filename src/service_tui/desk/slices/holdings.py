@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.risk import MonitorView
-from service_tui.evaluation.exposure import Holding
+from service_tui.evaluation.exposure import AgentHolding
 from service_tui.units import Timestamp
 
 
@@ -30,7 +30,7 @@ class AgentOrderView:
 class HoldingsView:
     """All of it. `world_at` is the clock by which markets resolve, `at` when it was read."""
 
-    holdings: tuple[Holding, ...]
+    holdings: tuple[AgentHolding, ...]
     monitors: tuple[AgentMonitorView, ...]
     orders: tuple[AgentOrderView, ...]
     world_at: Timestamp

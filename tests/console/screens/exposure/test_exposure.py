@@ -41,6 +41,14 @@ async def test_another_service_does_not_tell_what_others_hold() -> None:
         assert "does not tell what other agents hold" in seen.text
 
 
+async def test_figures_that_were_to_be_read_again_say_how_old_they_are() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await on_page(seen)
+        assert "as of" not in seen.text
+        seen.clock[0] += 40
+        await seen.until(lambda: "as of 40s ago" in seen.text)
+
+
 async def test_a_key_groups_by_the_next_thing_and_the_choice_is_kept() -> None:
     async with running(STATE, size=(120, 40)) as seen:
         await on_page(seen)

@@ -20,7 +20,7 @@ from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.slices.holdings import HoldingsView
-from service_tui.evaluation.exposure import Exposure, Holding, Opposition, oppositions, totals
+from service_tui.evaluation.exposure import AgentHolding, Exposure, Opposition, oppositions, totals
 from service_tui.terms import MONEY_OF
 from service_tui.units import Micros
 
@@ -69,7 +69,7 @@ def _position(row: HeldRow, view: ViewContext) -> Iterator[Figure]:
     yield "target", formats.price(row.target)
 
 
-def _parts(behind: Sequence[Holding], held: HoldingsView, view: ViewContext) -> Iterator[Text]:
+def _parts(behind: Sequence[AgentHolding], held: HoldingsView, view: ViewContext) -> Iterator[Text]:
     lines = Text("\n").join(_holding(one, view) for one in behind[:SHOWN])
     if len(behind) > SHOWN:
         lines.append(f"\nand {len(behind) - SHOWN:,} more", "muted")
@@ -77,14 +77,14 @@ def _parts(behind: Sequence[Holding], held: HoldingsView, view: ViewContext) -> 
     yield _both(behind, held, view)
 
 
-def _holding(one: Holding, view: ViewContext) -> Text:
+def _holding(one: AgentHolding, view: ViewContext) -> Text:
     return Text.assemble(
         view.money(one.cost), f" {MONEY_OF[one.venue]}  ", formats.side(one.side),
         f"  {formats.plain(one.agent_name, 20).plain}: {short_question(one.question)}",
     )  # fmt: skip
 
 
-def _both(behind: Sequence[Holding], held: HoldingsView, view: ViewContext) -> Text:
+def _both(behind: Sequence[AgentHolding], held: HoldingsView, view: ViewContext) -> Text:
     """Who holds both sides of these markets."""
     markets = {one.market_id for one in behind}
     found = [one for one in oppositions(held.holdings) if one.market_id in markets]

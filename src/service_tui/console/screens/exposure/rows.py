@@ -6,8 +6,8 @@ from typing import Final, Generic, TypeVar
 
 from service_tui.desk.slices.holdings import AgentMonitorView, AgentOrderView, HoldingsView
 from service_tui.desk.state import DeskState
-from service_tui.evaluation.calendar import Slot, calendar
-from service_tui.evaluation.exposure import Exposure, Grouping, Holding, exposures
+from service_tui.evaluation.calendar import DueSlot, calendar
+from service_tui.evaluation.exposure import AgentHolding, Exposure, Grouping, exposures
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -38,7 +38,7 @@ class GroupRow:
 class DueRow:
     """A market that resolves, with all that is held of it in one kind of money."""
 
-    slot: Slot
+    slot: DueSlot
     exposure: Exposure
     resolves_at: Timestamp | None
 
@@ -196,13 +196,13 @@ def _orders(held: HoldingsView) -> Iterator[HeldRow]:
         )
 
 
-def holdings_of(row: ExposureRow, held: HoldingsView) -> tuple[Holding, ...]:
+def holdings_of(row: ExposureRow, held: HoldingsView) -> tuple[AgentHolding, ...]:
     """The holdings behind a row, the costliest first."""
     found = [one for one in held.holdings if _is_behind(row, one)]
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 
-def _is_behind(row: ExposureRow, one: Holding) -> bool:
+def _is_behind(row: ExposureRow, one: AgentHolding) -> bool:
     if isinstance(row, GroupRow):
         groups = exposures([one], row.grouping)
         return (groups[0].key, groups[0].money) == (row.exposure.key, row.exposure.money)

@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from service_tui import terms
+from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import counted
 from service_tui.console.keys import bindings_of, cap
@@ -28,11 +29,19 @@ from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.sums_bar import SumsBar
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import WatchHoldings
+from service_tui.desk.freshness import UNTRADED_PERIODS
+from service_tui.desk.slices.holdings import HoldingsView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.evaluation.exposure import Grouping, oppositions
 from service_tui.units import Timestamp
 
 _GROUPING: Final = "grouping"
+
+
+def _is_old(state: DeskState, held: HoldingsView, now: Timestamp) -> bool:
+    """True if what is shown was to be read again some time ago."""
+    return abs(now - held.at) > UNTRADED_PERIODS * state.polls.get(Topic.HOLDINGS, 0.0)
 
 
 class ExposureScreen(TableScreen[ExposureRow]):
@@ -128,6 +137,8 @@ class ExposureScreen(TableScreen[ExposureRow]):
         self.show_tabs()
         held, view = self.state.holdings, self.view
         note = Text()
+        if held is not None and _is_old(self.state, held, self.now):
+            note.append(f"as of {formats.age(held.at, self.now).plain} ago   ", "warn")
         both = () if held is None else oppositions(held.holdings)
         if self.spec is EXPOSURE and self.only:
             note.append("by ", "muted").append(self.only.name, "accent")
