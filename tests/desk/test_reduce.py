@@ -184,7 +184,7 @@ FACTS = {
     (Changed, LimitsView): st.just(Changed(STATE.limits)),
     (Changed, BuyLimitsView): st.just(Changed(STATE.buy_limits)),
     (Changed, HoldingsView): st.builds(
-        Changed, st.just(HoldingsView((), (), (), NOW, NOW)), st.integers(0, 9)
+        Changed, st.just(HoldingsView((), (), NOW, NOW)), st.integers(0, 9)
     ),
     (Changed, BriefingView): st.builds(
         Changed, st.just(BriefingView(NOW, warnings=("so",))), st.integers(0, 9)

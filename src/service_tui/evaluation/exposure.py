@@ -36,7 +36,8 @@ class AgentHolding:
     """One side of one market, held by one agent on one venue, before its outcome is known.
 
     `value` is what selling all of it would bring now, `price` that of the side now; None where
-    nobody says. `event` is the id of a question with several outcomes, empty where it has two.
+    nobody says. `stop` and `target` are the prices at which it is sold by itself. `event` is the id
+    of a question with several outcomes, empty where it has two.
     """
 
     agent_id: str
@@ -52,6 +53,8 @@ class AgentHolding:
     value: Micros | None
     price: Probability | None
     resolves_at: Timestamp | None
+    stop: float | None = None
+    target: float | None = None
 
     def is_soon(self, now: Timestamp) -> bool:
         """True if its market resolves within a day, or is overdue."""
@@ -128,6 +131,11 @@ def at_risk(exposure: Exposure) -> Micros:
     """The loss of the worst case; the cost, less what is paid at least, where that is not known."""
     known = exposure.loss
     return Micros(max(0, exposure.cost - exposure.worst)) if known is None else known
+
+
+def group_of(one: AgentHolding, grouping: Grouping) -> tuple[str, str]:
+    """Key and money of the group that a holding belongs to."""
+    return _KEY_OF[grouping](one)[0], MONEY_OF[one.venue]
 
 
 def totals(holdings: Iterable[AgentHolding]) -> tuple[Exposure, ...]:

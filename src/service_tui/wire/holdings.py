@@ -6,7 +6,6 @@ once. It stands under `/api/desk/` and wants the operator key.
 
 from service_tui.terms import Side
 from service_tui.wire.base import Amount, AnyVenue, Line, Moment, Price, WireModel
-from service_tui.wire.monitors import MonitorBody
 from service_tui.wire.orders import OrderBody
 
 
@@ -14,7 +13,8 @@ class HoldingBody(WireModel):
     """One side of one market without an outcome, held by one agent on one venue.
 
     `exit_value` is its part of what the agent would get for both sides of the market together now;
-    null where nobody says. `event_id` is that of a question with several outcomes, else empty.
+    null where nobody says. `stop_price` is the higher one of its stop and its trailing stop, null
+    without both. `event_id` is that of a question with several outcomes, else empty.
     """
 
     agent_id: Line
@@ -32,13 +32,8 @@ class HoldingBody(WireModel):
     mark_value: Amount
     exit_value: Amount | None
     resolves_at: Moment | None
-
-
-class AgentMonitorBody(MonitorBody):
-    """A monitor of an agent."""
-
-    agent_id: Line
-    agent_name: Line
+    stop_price: float | None = None
+    target_price: float | None = None
 
 
 class AgentOrderBody(OrderBody):
@@ -52,6 +47,5 @@ class HoldingsBody(WireModel):
     """All of it at one moment, agent by agent. `world_at` is the clock by which markets resolve."""
 
     holdings: tuple[HoldingBody, ...]
-    monitors: tuple[AgentMonitorBody, ...]
     orders: tuple[AgentOrderBody, ...]
     world_at: Moment

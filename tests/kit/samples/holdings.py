@@ -34,7 +34,7 @@ def holdings_state(count: int = 12, agents: tuple[str, ...] = AGENTS) -> DeskSta
         order_type=OrderType.GTC,
     )  # fmt: skip
     orders = (AgentOrderView("a-news", "news", order),)
-    held = HoldingsView(tuple(rows), (), orders, Timestamp(NOW), Timestamp(NOW))
+    held = HoldingsView(tuple(rows), orders, Timestamp(NOW), Timestamp(NOW))
     return replace(state, holdings=held, polls={**state.polls, Topic.HOLDINGS: 3.0})
 
 
@@ -55,4 +55,5 @@ def holding(agent: str, side: Side, place: int, market: object) -> AgentHolding:
         value=Micros((4 + place % 5) * ONE),
         price=Probability(0.35 + place % 6 / 10),
         resolves_at=Timestamp(NOW + (place // 2 - 1) * 9 * HOUR_S),
+        stop=0.2 if place % 2 else None,
     )

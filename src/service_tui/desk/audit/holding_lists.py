@@ -71,14 +71,8 @@ def everything_held(state: DeskState) -> Rows:
 
 
 def _positions(held: HoldingsView) -> Rows:
-    stops = {
-        (one.agent_id, one.monitor.market_id, one.monitor.side, one.monitor.venue): one.monitor
-        for one in held.monitors
-    }
-    rows: list[Row] = []
-    for one in held.holdings:
-        stop = stops.get((one.agent_id, one.market_id, one.side, one.venue))
-        rows.append({
+    return [
+        {
             "agent": one.agent_id,
             "agent_name": one.agent_name,
             "what": "position",
@@ -91,12 +85,13 @@ def _positions(held: HoldingsView) -> Rows:
             "cost": decimal(one.cost),
             "sale_value": _money(one.value),
             "price": one.price,
-            "stop": None if stop is None else stop.floor_price,
-            "target": None if stop is None else stop.target_price,
+            "stop": one.stop,
+            "target": one.target,
             "resolves": text_of_moment(one.resolves_at),
             "order": None,
-        })
-    return rows
+        }
+        for one in held.holdings
+    ]
 
 
 def _orders(held: HoldingsView) -> Rows:

@@ -1,7 +1,6 @@
 """What all agents hold, from the wire."""
 
-from service_tui.desk.risk.translate import monitor_view
-from service_tui.desk.slices.holdings import AgentMonitorView, AgentOrderView, HoldingsView
+from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.wire_values import amount
 from service_tui.evaluation.exposure import AgentHolding
@@ -14,10 +13,6 @@ def holdings_view(body: HoldingsBody, now: Timestamp) -> HoldingsView:
     """Everything that is held, as it was answered at this time."""
     return HoldingsView(
         holdings=tuple(holding(row) for row in body.holdings),
-        monitors=tuple(
-            AgentMonitorView(row.agent_id, row.agent_name, monitor_view(row))
-            for row in body.monitors
-        ),
         orders=tuple(
             AgentOrderView(row.agent_id, row.agent_name, open_order_view(row))
             for row in body.orders
@@ -43,4 +38,6 @@ def holding(body: HoldingBody) -> AgentHolding:
         value=None if body.exit_value is None else amount(body.exit_value),
         price=None if body.mark_price is None else Probability(body.mark_price),
         resolves_at=None if body.resolves_at is None else timestamp(body.resolves_at),
+        stop=body.stop_price,
+        target=body.target_price,
     )

@@ -3,18 +3,8 @@
 from dataclasses import dataclass
 
 from service_tui.desk.slices.orders import OpenOrderView
-from service_tui.desk.slices.risk import MonitorView
 from service_tui.evaluation.exposure import AgentHolding
 from service_tui.units import Timestamp
-
-
-@dataclass(frozen=True, slots=True)
-class AgentMonitorView:
-    """A monitor, and whose it is."""
-
-    agent_id: str
-    agent_name: str
-    monitor: MonitorView
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +21,6 @@ class HoldingsView:
     """All of it. `world_at` is the clock by which markets resolve, `at` when it was read."""
 
     holdings: tuple[AgentHolding, ...]
-    monitors: tuple[AgentMonitorView, ...]
     orders: tuple[AgentOrderView, ...]
     world_at: Timestamp
     at: Timestamp

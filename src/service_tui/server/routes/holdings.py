@@ -6,18 +6,18 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import event_of
 from service_tui.engine.books.venues import REAL
+from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import side_body
-from service_tui.server.projections.risk import monitor_body
 from service_tui.server.projections.venues import order_body, venue_side_body
 from service_tui.server.results.venues import question_of
 from service_tui.terms import Side, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.fleet import DESK_HOLDINGS
-from service_tui.wire.holdings import AgentMonitorBody, AgentOrderBody, HoldingBody, HoldingsBody
+from service_tui.wire.holdings import AgentOrderBody, HoldingBody, HoldingsBody
 from service_tui.wire.positions import PositionSideBody
 
 UNSETTLED: Final = frozenset({PositionState.ACTIVE, PositionState.AWAITING})
@@ -31,7 +31,6 @@ async def list_holdings(request: RequestContext) -> HoldingsBody:
         holdings=tuple(
             _holding(world, agent, held) for agent in agents for held in _sides(world, agent)
         ),
-        monitors=tuple(row for agent in agents for row in _watched(request, agent)),
         orders=tuple(row for agent in agents for row in _ordered(world, agent)),
         world_at=moment(world.world_at),
     )
@@ -63,7 +62,10 @@ def _holding(world: World, agent: Agent, held: tuple[str, Venue, PositionSideBod
     listing = None if market is None else market.listing
     event = None if listing is None else event_of(listing)
     together = side.exit_together
-    return HoldingBody(
+    watched = MonitoredSide(agent.agent_id, venue, market_id, Side(side.side))
+    floor, target = _bounds(world.risk.monitors.get(watched))
+    # Not validated once more: each value was when the service took it, and there are thousands.
+    return HoldingBody.model_construct(
         agent_id=agent.agent_id,
         agent_name=agent.settings.name,
         market_id=market_id,
@@ -72,23 +74,24 @@ def _holding(world: World, agent: Agent, held: tuple[str, Venue, PositionSideBod
         event_id="" if event is None else event.event_id,
         event="" if event is None else event.name,
         venue=venue,
-        side=Side(side.side),
+        side=watched.side,
         shares=side.shares,
         cost_basis=side.cost_basis,
         mark_price=side.mark_price,
         mark_value=side.current_value,
         exit_value=side.exit_value if together is None else together,
         resolves_at=None if listing is None else moment(Timestamp(listing.resolves_at)),
+        stop_price=floor,
+        target_price=target,
     )
 
 
-def _watched(request: RequestContext, agent: Agent) -> Iterator[AgentMonitorBody]:
-    times = (request.now, request.world.world_at)
-    for monitor in request.world.risk.monitors_of(agent.agent_id):
-        body = monitor_body(request.world, monitor, times)
-        yield AgentMonitorBody.model_construct(
-            **dict(body), agent_id=agent.agent_id, agent_name=agent.settings.name
-        )
+def _bounds(monitor: Monitor | None) -> tuple[float | None, float | None]:
+    """The price at or below which a side is sold, and the one at or above which it is."""
+    if monitor is None:
+        return None, None
+    floors = (one for one in (monitor.stop_price(), monitor.trail_price()) if one is not None)
+    return max(floors, default=None), monitor.target_price()
 
 
 def _ordered(world: World, agent: Agent) -> Iterator[AgentOrderBody]:

@@ -12,6 +12,7 @@ from service_tui.console.questions import short_question, side_question
 from service_tui.console.screens.exposure.rows import (
     ExposureRow,
     HeldRow,
+    Summary,
     holdings_of,
 )
 from service_tui.console.screens.exposure.table import change
@@ -20,7 +21,7 @@ from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.slices.holdings import HoldingsView
-from service_tui.evaluation.exposure import AgentHolding, Exposure, Opposition, oppositions, totals
+from service_tui.evaluation.exposure import AgentHolding, Exposure, Opposition
 from service_tui.terms import MONEY_OF
 from service_tui.units import Micros
 
@@ -29,16 +30,16 @@ SHOWN: Final = 8
 """Holdings that are named; the rest are counted."""
 
 
-def describe(row: ExposureRow, held: HoldingsView, view: ViewContext) -> Detail:
+def describe(row: ExposureRow, held: HoldingsView, found: Summary, view: ViewContext) -> Detail:
     """The blocks of the pane."""
     behind = holdings_of(row, held)
     head = Text(formats.plain(row.question).plain, "bold")
     if isinstance(row, HeldRow):
         return Detail(
-            head, labelled(tuple(_position(row, view)), _LABEL), _both(behind, held, view)
+            head, labelled(tuple(_position(row, view)), _LABEL), _both(behind, found, view)
         )
     body = labelled(tuple(_figures(row.exposure, view)), _LABEL)
-    return Detail(head, body, Text("\n\n").join(_parts(behind, held, view)))
+    return Detail(head, body, Text("\n\n").join(_parts(behind, found, view)))
 
 
 def _figures(one: Exposure, view: ViewContext) -> Iterator[Figure]:
@@ -69,12 +70,12 @@ def _position(row: HeldRow, view: ViewContext) -> Iterator[Figure]:
     yield "target", formats.price(row.target)
 
 
-def _parts(behind: Sequence[AgentHolding], held: HoldingsView, view: ViewContext) -> Iterator[Text]:
+def _parts(behind: Sequence[AgentHolding], found: Summary, view: ViewContext) -> Iterator[Text]:
     lines = Text("\n").join(_holding(one, view) for one in behind[:SHOWN])
     if len(behind) > SHOWN:
         lines.append(f"\nand {len(behind) - SHOWN:,} more", "muted")
     yield section("Largest", lines)
-    yield _both(behind, held, view)
+    yield _both(behind, found, view)
 
 
 def _holding(one: AgentHolding, view: ViewContext) -> Text:
@@ -84,13 +85,13 @@ def _holding(one: AgentHolding, view: ViewContext) -> Text:
     )  # fmt: skip
 
 
-def _both(behind: Sequence[AgentHolding], held: HoldingsView, view: ViewContext) -> Text:
+def _both(behind: Sequence[AgentHolding], found: Summary, view: ViewContext) -> Text:
     """Who holds both sides of these markets."""
     markets = {one.market_id for one in behind}
-    found = [one for one in oppositions(held.holdings) if one.market_id in markets]
-    if not found:
+    both = [one for one in found.both if one.market_id in markets]
+    if not both:
         return Text()
-    lines = Text("\n").join(opposed(one, view) for one in found[:SHOWN])
+    lines = Text("\n").join(opposed(one, view) for one in both[:SHOWN])
     return section("Both sides held", lines)
 
 
@@ -106,13 +107,11 @@ def opposed(one: Opposition, view: ViewContext) -> Text:
     )  # fmt: skip
 
 
-def sums(held: HoldingsView, view: ViewContext) -> tuple[Bit, ...]:
+def sums(found: Summary, view: ViewContext) -> tuple[Bit, ...]:
     """All that is held, and what is lost of it if everything resolves against it."""
-    soon = {
-        one.money: one for one in totals(one for one in held.holdings if one.is_soon(held.world_at))
-    }
+    soon = {one.money: one for one in found.soon}
     bits: list[Bit] = []
-    for one in totals(held.holdings):
+    for one in found.all:
         near = soon.get(one.money)
         shown = [("sale value", view.money(one.value))]
         if near is not None:

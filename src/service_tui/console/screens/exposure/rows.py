@@ -4,10 +4,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from service_tui.desk.slices.holdings import AgentMonitorView, AgentOrderView, HoldingsView
+from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView
 from service_tui.desk.state import DeskState
 from service_tui.evaluation.calendar import DueSlot, calendar
-from service_tui.evaluation.exposure import AgentHolding, Exposure, Grouping, exposures
+from service_tui.evaluation.exposure import (
+    AgentHolding,
+    Exposure,
+    Grouping,
+    Opposition,
+    exposures,
+    group_of,
+    oppositions,
+    totals,
+)
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -93,24 +102,39 @@ class HeldRow:
 ExposureRow = GroupRow | DueRow | HeldRow
 
 
-Made = TypeVar("Made", GroupRow, DueRow, HeldRow)
+Made = TypeVar("Made")
 
 
 class Last(Generic[Made]):
-    """Rows made of the newest holdings; made once for each."""
+    """What was made of the newest holdings; made once for each."""
 
-    def __init__(self, make: Callable[[HoldingsView], tuple[Made, ...]]) -> None:
-        self._make = make
-        self._of: HoldingsView | None = None
-        self._rows: tuple[Made, ...] = ()
+    def __init__(self, make: Callable[[HoldingsView], Made], nothing: Made) -> None:
+        self._make, self._nothing = make, nothing
+        self._last: tuple[HoldingsView, Made] | None = None
 
-    def __call__(self, state: DeskState) -> tuple[Made, ...]:
-        """The rows of a state; none until what is held is known."""
-        if state.holdings is None:
-            return ()
-        if state.holdings is not self._of:
-            self._of, self._rows = state.holdings, self._make(state.holdings)
-        return self._rows
+    def __call__(self, state: DeskState) -> Made:
+        """What is made of a state; nothing until what is held is known."""
+        held = state.holdings
+        if held is None:
+            return self._nothing
+        if self._last is None or self._last[0] is not held:
+            self._last = held, self._make(held)
+        return self._last[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All that is held: a row for each kind of money, of it what resolves soon, and both sides."""
+
+    all: tuple[Exposure, ...]
+    soon: tuple[Exposure, ...]
+    both: tuple[Opposition, ...]
+
+
+def summary_of(held: HoldingsView) -> Summary:
+    """What stands above and below the lists."""
+    soon = [one for one in held.holdings if one.is_soon(held.world_at)]
+    return Summary(totals(held.holdings), totals(soon), oppositions(held.holdings))
 
 
 def group_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
@@ -135,26 +159,16 @@ def due_rows(held: HoldingsView) -> tuple[DueRow, ...]:
 
 def held_rows(held: HoldingsView) -> tuple[HeldRow, ...]:
     """What each agent holds, then its open orders, agent by agent."""
-    stops = {_place(one): one for one in held.monitors}
     return tuple(
         sorted(
-            (*_positions(held, stops), *_orders(held)),
+            (*_positions(held), *_orders(held)),
             key=lambda row: (row.agent_name, row.what, row.question),
         )
     )
 
 
-Place = tuple[str, str, Side, Venue]
-
-
-def _place(one: AgentMonitorView) -> Place:
-    return one.agent_id, one.monitor.market_id, one.monitor.side, one.monitor.venue
-
-
-def _positions(held: HoldingsView, stops: dict[Place, AgentMonitorView]) -> Iterator[HeldRow]:
+def _positions(held: HoldingsView) -> Iterator[HeldRow]:
     for one in held.holdings:
-        stop = stops.get((one.agent_id, one.market_id, one.side, one.venue))
-        monitor = None if stop is None else stop.monitor
         yield HeldRow(
             agent_id=one.agent_id,
             agent_name=one.agent_name,
@@ -167,8 +181,8 @@ def _positions(held: HoldingsView, stops: dict[Place, AgentMonitorView]) -> Iter
             cost=one.cost,
             value=one.value,
             price=one.price,
-            stop=None if monitor is None else monitor.floor_price,
-            target=None if monitor is None else monitor.target_price,
+            stop=one.stop,
+            target=one.target,
             resolves_at=one.resolves_at,
         )
 
@@ -204,8 +218,7 @@ def holdings_of(row: ExposureRow, held: HoldingsView) -> tuple[AgentHolding, ...
 
 def _is_behind(row: ExposureRow, one: AgentHolding) -> bool:
     if isinstance(row, GroupRow):
-        groups = exposures([one], row.grouping)
-        return (groups[0].key, groups[0].money) == (row.exposure.key, row.exposure.money)
+        return group_of(one, row.grouping) == (row.exposure.key, row.exposure.money)
     if isinstance(row, DueRow):
         return one.market_id == row.market_id
     place = (row.agent_id, row.market_id, row.side, row.venue)

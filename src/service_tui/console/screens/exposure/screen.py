@@ -22,7 +22,7 @@ from service_tui.console.screens.exposure.detail import (
     sums,
     title_of,
 )
-from service_tui.console.screens.exposure.rows import ExposureRow
+from service_tui.console.screens.exposure.rows import ExposureRow, Last, Summary, summary_of
 from service_tui.console.screens.exposure.table import EXPOSURE, TABLES
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
@@ -33,7 +33,7 @@ from service_tui.desk.freshness import UNTRADED_PERIODS
 from service_tui.desk.slices.holdings import HoldingsView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.evaluation.exposure import Grouping, oppositions
+from service_tui.evaluation.exposure import Grouping
 from service_tui.units import Timestamp
 
 _GROUPING: Final = "grouping"
@@ -67,6 +67,7 @@ class ExposureScreen(TableScreen[ExposureRow]):
         super().__init__(state, now)
         self.only = by(Grouping.CATEGORY)
         self._asks = False
+        self._summary = Last(summary_of, Summary((), (), ()))
 
     def compose(self) -> ComposeResult:
         """The tabs, what is grouped, the lists, a row in full, the sums."""
@@ -126,7 +127,7 @@ class ExposureScreen(TableScreen[ExposureRow]):
         held = view.state.holdings
         if held is None:
             return Detail(Text(), Text(), Text())
-        return describe(row, held, view)
+        return describe(row, held, self._summary(view.state), view)
 
     def explain(self, row: ExposureRow | None, view: ViewContext) -> tuple[Explanation, ...]:
         """What its figures are made of."""
@@ -139,7 +140,8 @@ class ExposureScreen(TableScreen[ExposureRow]):
         note = Text()
         if held is not None and _is_old(self.state, held, self.now):
             note.append(f"as of {formats.age(held.at, self.now).plain} ago   ", "warn")
-        both = () if held is None else oppositions(held.holdings)
+        found = self._summary(self.state)
+        both = found.both
         if self.spec is EXPOSURE and self.only:
             note.append("by ", "muted").append(self.only.name, "accent")
             note.append(f"   {cap('exposure.group')} groups by something else", "muted")
@@ -152,6 +154,5 @@ class ExposureScreen(TableScreen[ExposureRow]):
                 note.append(f"   and {len(both) - 1:,} more", "muted")
         self.query_one("#exposure-notes", TextBlock).show_if_any(note)
         bar = self.query_one(SumsBar)
-        bar.display = held is not None and bool(held.holdings)
-        if held is not None:
-            bar.show(sums(held, view))
+        bar.display = bool(found.all)
+        bar.show(sums(found, view))

@@ -75,7 +75,7 @@ _OUTCOMES: Final[tuple[Column[GroupRow], ...]] = (
 
 EXPOSURE: Final = TableSpec[GroupRow](
     "exposure",
-    rows=Last(group_rows),
+    rows=Last(group_rows, ()),
     key=lambda row: row.key,
     columns=(
         Column[GroupRow](
@@ -121,7 +121,7 @@ def when(row: DueRow) -> Text:
 
 CALENDAR: Final = TableSpec[DueRow](
     "calendar",
-    rows=Last(due_rows),
+    rows=Last(due_rows, ()),
     key=lambda row: row.key,
     columns=(
         Column[DueRow](
@@ -156,7 +156,7 @@ CALENDAR: Final = TableSpec[DueRow](
 
 HELD: Final = TableSpec[HeldRow](
     "held",
-    rows=Last(held_rows),
+    rows=Last(held_rows, ()),
     key=lambda row: row.key,
     columns=(
         word_column("agent", "agent", 14, lambda row: row.agent_name),

@@ -1,0 +1,73 @@
+"""What all agents hold: the answer of the service, the view, the rows, and a key on the page.
+
+PYTHONPATH=src:tests python tests/bench/bench_holdings.py [AGENTS [POSITIONS]]
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+
+from kit.console.doors import running, seen_before
+from kit.engine.bare import AT, bare_world, listed
+from kit.samples.holdings import holdings_state
+from kit.service.bare import bare_service, request_to
+from service_tui.console.screens.exposure.rows import due_rows, group_rows, held_rows
+from service_tui.desk.holdings.translate import holdings_view
+from service_tui.engine.amm.exchange import Order
+from service_tui.server.routes import holdings
+from service_tui.terms import Action, Side
+from service_tui.units import ONE, Micros
+from service_tui.wire.holdings import HoldingsBody
+
+
+def taken(name: str, work: Callable[[], object], rounds: int = 5) -> None:
+    best = 1e9
+    for _ in range(rounds):
+        began = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - began)
+    print(f"{name:<44} {best * 1000:8.1f} ms")
+
+
+async def main(agents: int, count: int) -> None:
+    names = [f"a{number}" for number in range(agents)]
+    world = bare_world(*names)
+    each = count // agents
+    for market in range(each):
+        listed(world, f"m{market}")
+    for place, name in enumerate(names):
+        agent = world.agent(name)
+        for market in range(each):
+            side = Side.YES if (place + market) % 3 else Side.NO
+            order = Order(agent, f"m{market}", side, Action.BUY, Micros(ONE))
+            world.place(order, AT)
+    request = request_to(bare_service(world))
+    loop = asyncio.get_running_loop()
+    body = await holdings.list_holdings(request)
+    print(f"{agents} agents, {len(body.holdings)} holdings")
+    best = 1e9
+    for _ in range(3):
+        began = loop.time()
+        body = await holdings.list_holdings(request)
+        best = min(best, loop.time() - began)
+    print(f"{'service: rows of the world':<44} {best * 1000:8.1f} ms")
+    text = body.model_dump_json()
+    taken("service: text of the answer", body.model_dump_json)
+    taken("client: text to body", lambda: HoldingsBody.model_validate_json(text))
+    taken("desk: body to view", lambda: holdings_view(body, AT))
+    view = holdings_view(body, AT)
+    taken("page: groups", lambda: group_rows(view))
+    taken("page: calendar", lambda: due_rows(view))
+    taken("page: everything held", lambda: held_rows(view))
+    state = seen_before(holdings_state(count, tuple(names)))
+    async with running(state, size=(160, 50)) as seen:
+        for key in ("quotation_mark", "c", "j", "o", "j", "o", "j"):
+            began = time.perf_counter()
+            await seen.press(key)
+            print(f"{'key ' + key:<44} {(time.perf_counter() - began) * 1000:8.1f} ms")
+
+
+if __name__ == "__main__":
+    given = [int(word) for word in sys.argv[1:]]
+    asyncio.run(main(*(given + [100, 5_000][len(given) :])))
