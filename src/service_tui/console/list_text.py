@@ -41,7 +41,6 @@ _TITLES: Final = {
     "unrealized": "P&L",
     "pnl": "P&L",
     "average": "avg",
-    "agent_name": "agent",
     "trigger_price": "trigger",
     "mark_equity": "at mark",
     "day_pnl": "day P&L",
