@@ -212,6 +212,14 @@ class Category(StrEnum):
     CULTURE = "culture"
 
 
+class LimitGroup(StrEnum):
+    """By what the operator limits what all agents hold."""
+
+    CATEGORY = "category"
+    EVENT = "event"
+    AGENT = "agent"
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun: `1 position`, `3 positions`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

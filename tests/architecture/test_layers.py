@@ -86,10 +86,10 @@ def modules_after(imported: str) -> set[str]:
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
     "service_tui.app.start": (552, 162),
-    "service_tui.app.start, service_tui.app.live": (1_393, 630),
+    "service_tui.app.start, service_tui.app.live": (1_396, 633),
     "service_tui.commands.serve": (985, 340),
     "service_tui.commands.lists": (843, 270),
-    "service_tui.sdk.client": (531, 111),
+    "service_tui.sdk.client": (532, 112),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,
 a list of the shell, and a skill's first call: all of them, and ours. A start is mostly imports."""

@@ -113,7 +113,7 @@ MADE_OF: dict[str, tuple[tuple[Explanation, ...], dict[str, tuple[str, ...]]]] =
                 "0.138",
                 "mark 0.138",
                 "distance to stop 31%",
-                "exit price 0.134",
+                "sale price 0.134",
                 "distance to target 100%",
             ),
             "sale value, $": ("16.72", "shares 125.09", "mark 0.138"),

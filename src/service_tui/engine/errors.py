@@ -106,6 +106,13 @@ class TradingHalted(NotAllowed):
     fix = "wait until the operator resumes trading; selling stays possible"
 
 
+class ExposureLimitReached(NotAllowed):
+    """The operator limits what all agents hold of a category or an event, or one agent in all."""
+
+    code = "EXPOSURE_LIMIT"
+    fix = "buy for less, sell what is held there, or wait until the operator raises the limit"
+
+
 class AgentBroke(NotAllowed):
     """Nothing is left to trade with."""
 

@@ -17,6 +17,7 @@ from service_tui.terms import (
     ExperimentStatus,
     HeldStatus,
     LeashMode,
+    LimitGroup,
     OrderEnd,
     OrderType,
     Plan,
@@ -483,6 +484,21 @@ class HaltSet(NamedTuple):
     halted: bool
 
 
+class ExposureLimitSet(NamedTuple):
+    """The operator limits what a group of holdings may cost; `cost_max` None takes the limit off.
+
+    `key` is a category, an event's or a single question's id, or an agent's id. One that does not
+    refuse warns.
+    """
+
+    at: Timestamp
+    group: LimitGroup
+    key: str
+    venue: Venue
+    cost_max: Micros | None
+    refuses: bool = True
+
+
 class ExperimentLogged(NamedTuple):
     """An agent posted the result of an experiment. `metric` is None where a crash has no figure.
 
@@ -602,6 +618,7 @@ Event = (
     | FleetEvent
     | NotifyEvent
     | OperatorActed
+    | ExposureLimitSet
 )
 """Everything that can happen."""
 
@@ -640,6 +657,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "held_end": HeldEnded,
     **NOTIFY_KINDS,
     "acted": OperatorActed,
+    "exposure_limit": ExposureLimitSet,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""
 

@@ -4,16 +4,18 @@ Each command checks, makes events, applies them and returns them; the server wri
 it answers, and a restart applies them again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition, question_before
+from service_tui.engine.agents.exposure_limits import ExposureLimits, HeldPart
 from service_tui.engine.agents.halt import HaltState
 from service_tui.engine.agents.marks import MINUTE_S, Mark
 from service_tui.engine.agents.pending_trades import PendingTrades
 from service_tui.engine.amm.exchange import Exchange, Order
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market, Quote
+from service_tui.engine.books.catalogue import event_of
 from service_tui.engine.books.venues import Venues
 from service_tui.engine.chain.chain import Chain
 from service_tui.engine.chain_events import ChainEvent, WalletLinked
@@ -24,6 +26,7 @@ from service_tui.engine.events import (
     ClientSeen,
     Event,
     ExperimentLogged,
+    ExposureLimitSet,
     Fill,
     FleetEvent,
     HaltSet,
@@ -59,7 +62,7 @@ from service_tui.engine.tape.absence import Absence, count_unseen
 from service_tui.engine.tape.belief import first_beliefs
 from service_tui.engine.tape.feed import NewsItem, tape_of
 from service_tui.engine.tape.topics import Topics
-from service_tui.terms import Plan
+from service_tui.terms import Plan, Venue
 from service_tui.units import Micros, Timestamp, sum_of
 
 ISSUER: Final = "issuer"
@@ -112,9 +115,18 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.agents: dict[str, Agent] = {}
         self.ledger = Ledger(balances)
         self.halt = HaltState()
-        self.exchange = Exchange(self.markets, self.agents, self.ledger, self.halt)
+        self.exposure_limits = ExposureLimits(self.held_parts)
+        self.exchange = Exchange(
+            self.markets,
+            self.agents,
+            self.ledger,
+            self.halt,
+            check_exposure=self.check_exposure,
+        )
         self.plan: Plan | None = None
-        self.venues = Venues(seed, self.markets, self.agents, self.ledger, self.halt)
+        self.venues = Venues(
+            seed, self.markets, self.agents, self.ledger, self.halt, self.check_exposure
+        )
         self.risk = Risk(self.agents, self.venues)
         self._unseen = self.risk.filled
         self.reactor = Reactor(self.venues.mirrors)
@@ -136,6 +148,43 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.marked_until = 0.0
         self.meanwhile: Absence | None = None
 
+    # -- limits on what all agents hold ----------------------------------------------------
+
+    def held_parts(self, venue: Venue) -> Iterator[HeldPart]:
+        """What each market without an outcome costs each agent on a venue."""
+        for agent in self.agents.values():
+            for market_id, cost in self._costs(agent, venue).items():
+                yield self.held_part(agent.agent_id, market_id, cost)
+
+    def held_part(self, agent_id: str, market_id: str, cost: Micros) -> HeldPart:
+        """So much money of an agent in a market, with the groups that it belongs to."""
+        market = self.markets.get(market_id)
+        event = None if market is None else event_of(market.listing)
+        category = "" if market is None else market.listing.category.value
+        return HeldPart(
+            agent_id, market_id, category, "" if event is None else event.event_id, cost
+        )
+
+    def _costs(self, agent: Agent, venue: Venue) -> dict[str, Micros]:
+        if venue is Venue.SIM:
+            return {one.market_id: one.total_cost() for one in agent.open_positions()}
+        held = self.venues.account(agent.agent_id, venue).holdings
+        costs = {
+            market_id: one.position.total_cost()
+            for market_id, one in held.items()
+            if one.outcome is None
+        }
+        for order in self.venues.orders(agent.agent_id):
+            if order.venue is venue:
+                spent = costs.get(order.market_id, Micros(0)) + order.reserved
+                costs[order.market_id] = Micros(spent)
+        return costs
+
+    def check_exposure(self, agent_id: str, market_id: str, venue: Venue, size: Micros) -> None:
+        """Refuse a buy beyond a limit of the operator; see `ExposureLimits.check`."""
+        if self.exposure_limits.kept:
+            self.exposure_limits.check(self.held_part(agent_id, market_id, size), venue)
+
     # -- commands: check, then events ------------------------------------------------------
 
     def register(self, event: AgentRegistered) -> list[Event]:
@@ -146,7 +195,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         """Give an agent new settings."""
         return self.did([AgentChanged(agent.agent_id, at, changes)])
 
-    def decide(self, decision: KeyRotated | PlanSet | HaltSet | OperatorActed) -> list[Event]:
+    def decide(
+        self, decision: KeyRotated | PlanSet | HaltSet | ExposureLimitSet | OperatorActed
+    ) -> list[Event]:
         """Apply the operator's decision about one agent, or about all."""
         return self.did([decision])
 
@@ -324,6 +375,8 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 self._by_key_hash[event.key_hash] = agent
             case PlanSet():
                 self.plan = event.plan
+            case ExposureLimitSet():
+                self.exposure_limits.apply(event)
             case HaltSet():
                 self.halt.since = event.at if event.halted else None
             case OperatorActed():

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent, check_standing
-from service_tui.engine.agents.halt import HaltState, no_entry
+from service_tui.engine.agents.halt import CheckExposure, HaltState, no_entry, no_limit
 from service_tui.engine.agents.limits import check_pace, check_skill
 from service_tui.engine.agents.pending_trades import check_average, check_leash
 from service_tui.engine.amm.ledger import Ledger
@@ -64,7 +64,7 @@ class Order(NamedTuple):
 class Exchange:
     """The books of all markets and agents, and the ledger under them."""
 
-    __slots__ = ("agents", "halt", "ledger", "markets")
+    __slots__ = ("agents", "check_exposure", "halt", "ledger", "markets")
 
     def __init__(
         self,
@@ -72,11 +72,14 @@ class Exchange:
         agents: dict[str, Agent],
         ledger: Ledger,
         halt: HaltState | None = None,
+        *,
+        check_exposure: CheckExposure = no_limit,
     ) -> None:
         self.markets = markets
         self.agents = agents
         self.ledger = ledger
         self.halt = halt or HaltState()
+        self.check_exposure = check_exposure
 
     def quote(self, order: Order, world_at: Timestamp) -> Quote:
         """What the order would get now, without the limits of the agent.
@@ -185,6 +188,7 @@ class Exchange:
             raise MarketTooLarge(
                 f"the position would cost more than {decimal(cap):,.2f} $SIM in one market"
             )
+        self.check_exposure(agent.agent_id, order.market_id, _SIM, size)
 
     def apply(self, fill: Fill) -> None:
         """Change cash, market and position by a fill that was checked, or read back."""

@@ -387,6 +387,7 @@ def _check_entry(venues: Venues, order: VenueOrder, at: Timestamp) -> None:
     most = settings.max_position
     if most is not None and not order.size + _committed(venues, order) <= most:
         raise MarketTooLarge(f"the position would cost more than {decimal(most):,.2f} USDC")
+    venues.check_exposure(agent.agent_id, order.market_id, order.venue, order.size)
 
 
 def _committed(venues: Venues, order: VenueOrder) -> Micros:

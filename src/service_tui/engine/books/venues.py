@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.halt import HaltState
+from service_tui.engine.agents.halt import CheckExposure, HaltState, no_limit
 from service_tui.engine.agents.mirrors import MirrorReserves
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market
@@ -170,6 +170,7 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         "agents",
         "aside",
         "books",
+        "check_exposure",
         "halt",
         "ledger",
         "markets",
@@ -189,8 +190,10 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         agents: dict[str, Agent],
         ledger: Ledger,
         halt: HaltState | None = None,
+        check_exposure: CheckExposure = no_limit,
     ) -> None:
         self.halt = halt or HaltState()
+        self.check_exposure = check_exposure
         self.seed = seed
         self.markets = markets
         self.agents = agents

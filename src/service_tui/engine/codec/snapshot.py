@@ -3,6 +3,7 @@
 `world_of(fields_of(world), topics)` trades on exactly as `world` would.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
@@ -20,10 +21,11 @@ from service_tui.engine.codec.notify import notify_fields, restore_notify
 from service_tui.engine.codec.reactor import reactor_fields, restore_reactor
 from service_tui.engine.codec.research import research_fields, restore_research
 from service_tui.engine.codec.risk import restore_risk, risk_fields
+from service_tui.engine.events import ExposureLimitSet
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.world import World
-from service_tui.records import Named, fields_of_record, read
+from service_tui.records import Fields, Named, fields_of_record, read
 from service_tui.terms import Plan, Side
 from service_tui.units import Micros
 
@@ -49,6 +51,7 @@ def fields_of(world: World) -> Named:
         # Left out until it is chosen, as in the snapshots of before there was a choice.
         **({} if world.plan is None else {"plan": world.plan}),
         **({} if world.halt.since is None else {"halted_at": world.halt.since}),
+        **_limit_fields(world),
         **({"marked_until": world.marked_until} if world.marked_until else {}),
         **{name: getattr(world, name) for name in _WORLD_PLAIN},
         "ledger": {name: held for name, held in world.ledger.balances().items() if held},
@@ -62,6 +65,17 @@ def fields_of(world: World) -> Named:
         "holding": pending_fields(world.pending_trades),
         **notify_fields(world.price_alerts, world.webhooks),
     }
+
+
+def _limit_fields(world: World) -> Named:
+    """Left out while there are none, as in the snapshots of before there were any."""
+    kept = world.exposure_limits.kept.values()
+    return {"exposure_limits": [[*one] for one in kept]} if kept else {}
+
+
+def _restore_limits(world: World, rows: Iterable[Fields]) -> None:
+    for row in rows:
+        world.exposure_limits.apply(read(ExposureLimitSet, row))
 
 
 def world_of(fields: Named, topics: Topics) -> World:
@@ -81,6 +95,7 @@ def world_of(fields: Named, topics: Topics) -> World:
         plan = fields.get("plan")
         world.plan = None if plan is None else Plan(plan)
         world.halt.since = fields.get("halted_at")
+        _restore_limits(world, fields.get("exposure_limits", ()))
         world.marked_until = fields.get("marked_until", 0.0)
         for row in fields["markets"]:
             market = market_of(row)

@@ -3,6 +3,7 @@
 import hashlib
 from typing import Final
 
+from service_tui.engine.agents.exposure_limits import beyond
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.books.catalogue import has_event
 from service_tui.engine.books.orders import VenueOrder
@@ -132,6 +133,7 @@ async def place(request: RequestContext) -> TradeBody:
             return await _on_venue(request, trade, real)
         if trade.is_quote:
             return _place_on_sim(request, trade, order)
+        warned = _warned(request, order)
         before = request.agent.trades_count
         fill = request.service.world_store.fill(order, request.now)
     except MarketNotFound as refusal:
@@ -142,7 +144,7 @@ async def place(request: RequestContext) -> TradeBody:
         failed = [] if trade.is_quote else failure_of(request, order, refusal)
         return await request.commit(failed, refused_body(request, trade, refusal))
     suggestion = go_live_of(request.world, request.agent, request.service.address, since=before)
-    body = trade_body(request.world, request.agent, fill, suggestion)
+    body = _with(warned, trade_body(request.world, request.agent, fill, suggestion))
     # A buy is sized in money: only a sale leaves shares behind, or takes them along.
     taken = Micros(fill.shares - size if fill.action is Action.SELL else 0)
     return await request.commit((fill,), with_remainder(body, taken))
@@ -211,7 +213,24 @@ def _intended(request: RequestContext, trade: TradeRequest, quote: TradeBody) ->
 
 def quoted(request: RequestContext, order: Order) -> TradeBody:
     """What an order would get now; a Refusal where its market does not take it."""
-    return quote_body(request.world, order, request.world.quote(order))
+    body = quote_body(request.world, order, request.world.quote(order))
+    return _with(_warned(request, order), body)
+
+
+def _with(warned: tuple[str, ...], body: TradeBody) -> TradeBody:
+    return body.model_copy(update={"warnings": (*body.warnings, *warned)}) if warned else body
+
+
+def _warned(request: RequestContext, order: Order) -> tuple[str, ...]:
+    """The operator's limits beyond which a buy would go."""
+    limits = request.world.exposure_limits
+    if order.action is not Action.BUY or not limits.kept:
+        return ()
+    buy = request.world.held_part(order.agent.agent_id, order.market_id, order.size)
+    return tuple(
+        f"{beyond(one)}: {'refused' if one.refuses else 'it warns only'}"
+        for one in limits.broken_by(buy, order.venue)
+    )
 
 
 async def _wait(request: RequestContext, trade: TradeRequest, order: Order) -> TradeBody:

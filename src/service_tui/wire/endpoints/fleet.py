@@ -6,7 +6,7 @@
 from typing import Final
 
 from service_tui.terms import PersonRole, Plan
-from service_tui.wire import fleet, holdings, needs, outcomes, positions, trades
+from service_tui.wire import fleet, holdings, limits, needs, outcomes, positions, trades
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
 HELD_TRADES = Endpoint(
@@ -119,6 +119,22 @@ DESK_HOLDINGS = Endpoint(
     summary="What all agents hold, with its stops and the open orders",
 )
 
+DESK_LIMITS = Endpoint(
+    "GET",
+    f"{DESK}/limits",
+    limits.ExposureLimitsBody,
+    role=PersonRole.OBSERVER,
+    summary="The limits on what all agents hold, by category, event and agent",
+)
+DESK_SET_LIMIT = Endpoint(
+    "POST",
+    f"{DESK}/limits",
+    limits.ExposureLimitsBody,
+    request=limits.ExposureLimitRequest,
+    role=PersonRole.SUPERVISOR,
+    summary="Limit what a category, an event or an agent may cost, or take the limit off",
+)
+
 ALL_FLEET: Final = (
     HELD_TRADES,
     DESK_LEASHES,
@@ -134,5 +150,7 @@ ALL_FLEET: Final = (
     DESK_AGENT_RESULTS,
     DESK_NEEDS,
     DESK_HOLDINGS,
+    DESK_LIMITS,
+    DESK_SET_LIMIT,
 )
 """Every one of them."""

@@ -3,6 +3,7 @@
 from typing import Final, TypeAlias
 
 from service_tui.console.actions import ScreenAction
+from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
 from service_tui.console.parts.shared_actions import has_row
 from service_tui.console.parts.table_screen import Only, TableScreen
@@ -22,7 +23,9 @@ def by(grouping: Grouping) -> Only[ExposureRow]:
 
 def has_market(screen: ExposureTable) -> str:
     """The highlighted row is about one market."""
-    return "" if screen.current_market() else "this row is of several markets; c groups by market"
+    if screen.current_market():
+        return ""
+    return f"this row is of several markets; {cap('exposure.group')} groups by market"
 
 
 def open_market(screen: ExposureTable) -> None:
@@ -40,7 +43,9 @@ def next_list(screen: ExposureTable) -> None:
 
 def is_grouped(screen: ExposureTable) -> str:
     """The list in front is one of groups."""
-    return "" if screen.spec is EXPOSURE else "only the list of exposure is grouped; o shows it"
+    if screen.spec is EXPOSURE:
+        return ""
+    return f"only the list of exposure is grouped; {cap('exposure.list')} goes on to it"
 
 
 def next_grouping(screen: ExposureTable) -> None:
