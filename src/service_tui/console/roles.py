@@ -28,6 +28,7 @@ _SUPERVISING: Final = (
     *("app.pause", "app.slower", "app.faster", "app.halt", "app.halt_too", "app.resume"),
     *("halt.exit", "halt.resume", "agents.suspend", "agents.retire", "agents.leash"),
     "agents.retire_demos",
+    "exposure.limit",
     *("agents.budget", "agents.pause_all"),
     *("approvals.always", "approvals.today", "approvals.lift"),
 )

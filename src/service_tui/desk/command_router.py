@@ -22,6 +22,7 @@ from service_tui.desk.drill import handlers as drill
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.halt.exit_all import exit_all
 from service_tui.desk.halt.halting import Halting
+from service_tui.desk.holdings import handlers as holdings
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.reactor.reactor_desk import ReactorDesk
 from service_tui.desk.registry import Handlers, OwnHandlers, Registry, TicketHandlers
@@ -42,6 +43,7 @@ from service_tui.storage.price_alerts import PriceAlerts
 TABLES: Final[tuple[Handlers, ...]] = (
     trades.HANDLERS,
     agents.HANDLERS,
+    holdings.HANDLERS,
     monitors.HANDLERS,
     settings.HANDLERS,
     research.HANDLERS,

@@ -14,9 +14,22 @@ from service_tui.units import Micros, decimal
 
 def exposure_rows(state: DeskState) -> Rows:
     """What each group of each grouping can come to; the most at risk of a grouping first."""
-    held = () if state.holdings is None else state.holdings.holdings
+    view = state.holdings
+    if view is None:
+        return []
+    held = view.holdings
+    limits = {(one.group.value, one.key, MONEY_OF[one.venue]): one for one in view.limits}
     return [
-        {"by": grouping.value, "key": one.key, "name": one.name, **_figures(one)}
+        {
+            "by": grouping.value,
+            "key": one.key,
+            "name": one.name,
+            **_figures(one),
+            "limit": None
+            if (limit := limits.get((grouping.value, one.key, one.money))) is None
+            else decimal(limit.cost_max),
+            "limit_refuses": None if limit is None else limit.refuses,
+        }
         for grouping in Grouping
         for one in exposures(held, grouping)
     ]

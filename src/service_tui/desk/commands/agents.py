@@ -6,7 +6,15 @@ from typing import ClassVar
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.supervision import Pace
-from service_tui.terms import Action, LeashMode, Plan, agent_with
+from service_tui.terms import (
+    MONEY_OF,
+    Action,
+    LeashMode,
+    LimitGroup,
+    Plan,
+    Venue,
+    agent_with,
+)
 from service_tui.units import Micros, decimal
 
 
@@ -83,6 +91,28 @@ class RefuseHeld(Command):
     def describe(self) -> str:
         """Describe the command in plain English."""
         return f"refuse: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetExposureLimit(Command):
+    """Limit what a group of holdings may cost, on one venue; None takes the limit off."""
+
+    kind: ClassVar[str] = "limit"
+
+    group: LimitGroup
+    key: str
+    name: str
+    venue: Venue
+    cost_max: Micros | None
+    refuses: bool = True
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        what = f"{self.group.value} {self.name}"
+        if self.cost_max is None:
+            return f"no limit on {what} in {MONEY_OF[self.venue]}"
+        does = "" if self.refuses else ", warn only"
+        return f"limit {what} to {decimal(self.cost_max):,.2f} {MONEY_OF[self.venue]}{does}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,14 @@ from service_tui.desk.changes import Changed
 from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.holdings.translate import holdings_view
 from service_tui.desk.ports import Ports
-from service_tui.wire.endpoints.fleet import DESK_HOLDINGS
+from service_tui.wire.endpoints.fleet import DESK_HOLDINGS, DESK_LIMITS
 
 
 async def read_holdings(ports: Ports, memory: PollerMemory) -> Read:
-    """Everything held, in one call; nothing while no page shows it."""
+    """Everything held, and its limits; nothing while no page shows it."""
     if not memory.wants_holdings:
         return [], None
     reply = await ports.client.call(DESK_HOLDINGS)
-    return [Changed(holdings_view(reply.answer, ports.now()), reply.dropped)], reply.latency_s
+    limits = await ports.client.call(DESK_LIMITS)
+    view = holdings_view(reply.answer, limits.answer, ports.now())
+    return [Changed(view, reply.dropped)], reply.latency_s

@@ -1,15 +1,16 @@
 """What all agents hold, from the wire."""
 
-from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView
+from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView, LimitView
 from service_tui.desk.trading.translate import open_order_view
 from service_tui.desk.wire_values import amount
 from service_tui.evaluation.exposure import AgentHolding
 from service_tui.units import Probability, Timestamp
 from service_tui.wire.base import timestamp
 from service_tui.wire.holdings import HoldingBody, HoldingsBody
+from service_tui.wire.limits import ExposureLimitsBody
 
 
-def holdings_view(body: HoldingsBody, now: Timestamp) -> HoldingsView:
+def holdings_view(body: HoldingsBody, limits: ExposureLimitsBody, now: Timestamp) -> HoldingsView:
     """Everything that is held, as it was answered at this time."""
     return HoldingsView(
         holdings=tuple(holding(row) for row in body.holdings),
@@ -19,6 +20,10 @@ def holdings_view(body: HoldingsBody, now: Timestamp) -> HoldingsView:
         ),
         world_at=timestamp(body.world_at),
         at=now,
+        limits=tuple(
+            LimitView(one.group, one.key, one.venue, amount(one.cost_max), one.refuses)
+            for one in limits.limits
+        ),
     )
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.evaluation.exposure import AgentHolding
-from service_tui.units import Timestamp
+from service_tui.terms import LimitGroup, Venue
+from service_tui.units import Micros, Timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,17 @@ class AgentOrderView:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitView:
+    """A limit on what a group may cost; one that does not refuse warns."""
+
+    group: LimitGroup
+    key: str
+    venue: Venue
+    cost_max: Micros
+    refuses: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HoldingsView:
     """All of it. `world_at` is the clock by which markets resolve, `at` when it was read."""
 
@@ -24,3 +36,4 @@ class HoldingsView:
     orders: tuple[AgentOrderView, ...]
     world_at: Timestamp
     at: Timestamp
+    limits: tuple[LimitView, ...] = ()

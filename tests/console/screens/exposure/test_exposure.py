@@ -8,8 +8,11 @@ from kit.console.doors import Running, running, seen_before
 from kit.console.pictures import SIZES, seen
 from kit.console.snapshot import assert_snapshot
 from kit.samples.holdings import holdings_state
-from service_tui.desk.commands.agents import WatchHoldings
+from service_tui.desk.commands.agents import SetExposureLimit, WatchHoldings
+from service_tui.desk.slices.holdings import LimitView
 from service_tui.desk.state import DeskState
+from service_tui.terms import LimitGroup, Venue
+from service_tui.units import ONE, Micros
 
 STATE = seen_before(holdings_state())
 
@@ -118,3 +121,36 @@ async def test_exposure_looks_as_it_is_meant_to(name: str, size: tuple[int, int]
     state: DeskState = STATE
     async with seen(state, PICTURES[name], size, "exposure") as (pilot, _):
         await assert_snapshot(pilot, f"exposure_{name}_{size[0]}x{size[1]}")
+
+
+def limited(state: DeskState, cost_max: float, *, refuses: bool = True) -> DeskState:
+    held = state.holdings
+    assert held is not None
+    limit = LimitView(
+        LimitGroup.CATEGORY, "weather", Venue.SIM, Micros(round(cost_max * ONE)), refuses
+    )
+    return replace(state, holdings=replace(held, limits=(limit,)))
+
+
+async def test_a_group_is_limited_changed_and_freed_by_its_form() -> None:
+    async with running(STATE, size=(160, 50)) as seen:
+        await on_page(seen)
+        seen.app.front.focus_row("category weather $SIM")
+        await seen.press("L", *"50")
+        assert "weather  category, costs 11.00 $SIM now, no limit" in seen.text
+        assert "39.00 is left" in seen.text
+        await seen.press("enter")
+        (order,) = (one for one in seen.doors.submitted if isinstance(one, SetExposureLimit))
+        assert (order.group, order.key, order.venue) == (LimitGroup.CATEGORY, "weather", Venue.SIM)
+        assert (order.cost_max, order.refuses) == (50 * ONE, True)
+        await seen.bring(limited(STATE, 9, refuses=False))
+        assert "9.00!" in line_with(seen, "weather")
+        await seen.press("L", "enter")
+        assert seen.doors.submitted[-1].describe() == "no limit on category weather in $SIM"
+
+
+async def test_a_side_or_a_venue_has_no_limit() -> None:
+    async with running(STATE, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press("c", "c", "c", "c", "L")
+        assert any("a category, an event or an agent" in one for one in seen.toasts)

@@ -5,11 +5,13 @@ from typing import Final, TypeAlias
 from service_tui.console.actions import ScreenAction
 from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
-from service_tui.console.parts.shared_actions import has_row
+from service_tui.console.parts.shared_actions import can_change, has_row
 from service_tui.console.parts.table_screen import Only, TableScreen
+from service_tui.console.screens.exposure.forms import LimitForm
 from service_tui.console.screens.exposure.rows import GROUPINGS, ExposureRow, GroupRow
 from service_tui.console.screens.exposure.table import EXPOSURE, TABLES
 from service_tui.evaluation.exposure import Grouping
+from service_tui.terms import MONEY_OF, LimitGroup
 
 ExposureTable: TypeAlias = TableScreen[ExposureRow]
 
@@ -56,8 +58,31 @@ def next_grouping(screen: ExposureTable) -> None:
     screen.filter_rows()
 
 
+def has_limit(screen: ExposureTable) -> str:
+    """The highlighted row is a group that can have a limit."""
+    row = screen.selected()
+    if isinstance(row, GroupRow) and row.grouping.value in set(LimitGroup):
+        return ""
+    return "a limit is of a category, an event or an agent"
+
+
+def set_limit(screen: ExposureTable) -> None:
+    """Open the form of the group's limit."""
+    row = screen.row_in_focus()
+    if not isinstance(row, GroupRow):
+        return
+    one = row.exposure
+    venue = next(venue for venue, money in MONEY_OF.items() if money == one.money)
+    form = LimitForm(
+        screen.state, screen.now, LimitGroup(row.grouping), one.key, one.name, venue, one.cost,
+        row.limit,
+    )  # fmt: skip
+    screen.open_dialog(form, screen.give)
+
+
 ACTIONS: Final[tuple[ScreenAction[ExposureTable], ...]] = (
     ScreenAction("exposure.market", open_market, (has_row, has_market)),
     ScreenAction("exposure.list", next_list),
     ScreenAction("exposure.group", next_grouping, (is_grouped,)),
+    ScreenAction("exposure.limit", set_limit, (has_row, has_limit, can_change)),
 )

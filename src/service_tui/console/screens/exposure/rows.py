@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView
+from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView, LimitView
 from service_tui.desk.state import DeskState
 from service_tui.evaluation.calendar import DueSlot, calendar
 from service_tui.evaluation.exposure import (
@@ -17,7 +17,7 @@ from service_tui.evaluation.exposure import (
     oppositions,
     totals,
 )
-from service_tui.terms import Side, Venue
+from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 GROUPINGS: Final = tuple(Grouping)
@@ -31,6 +31,7 @@ class GroupRow:
     grouping: Grouping
     exposure: Exposure
     market_id: str = ""
+    limit: LimitView | None = None
 
     @property
     def key(self) -> str:
@@ -139,8 +140,14 @@ def summary_of(held: HoldingsView) -> Summary:
 
 def group_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
     """The groups of every grouping, one grouping after the other."""
+    limits = {(one.group.value, one.key, MONEY_OF[one.venue]): one for one in held.limits}
     return tuple(
-        GroupRow(grouping, one, one.key if grouping is Grouping.MARKET else "")
+        GroupRow(
+            grouping,
+            one,
+            one.key if grouping is Grouping.MARKET else "",
+            limits.get((grouping.value, one.key, one.money)),
+        )
         for grouping in GROUPINGS
         for one in exposures(held.holdings, grouping)
     )

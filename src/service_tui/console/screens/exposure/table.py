@@ -25,6 +25,7 @@ from service_tui.console.table_spec import (
     venue_market_column,
     word_column,
 )
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.state import DeskState
 from service_tui.evaluation.exposure import Exposure
@@ -73,6 +74,19 @@ _OUTCOMES: Final[tuple[Column[GroupRow], ...]] = (
 )
 """What is won or lost, of what selling now would bring."""
 
+
+def _limit(row: GroupRow, view: ViewContext) -> Text:
+    """The limit of the group; red once it is reached, with ! where it only warns."""
+    if row.limit is None:
+        return Text()
+    text = formats.money(row.limit.cost_max, masked=view.masked)
+    if not row.limit.refuses:
+        text.append("!")
+    if row.exposure.cost >= row.limit.cost_max and not view.masked:
+        text.stylize("loss")
+    return text
+
+
 EXPOSURE: Final = TableSpec[GroupRow](
     "exposure",
     rows=Last(group_rows, ()),
@@ -102,6 +116,7 @@ EXPOSURE: Final = TableSpec[GroupRow](
         *_OUTCOMES,
         _pnl("YES +10 pt", "rise", lambda row: row.exposure.after_rise, tier=128),
         _pnl("YES -10 pt", "fall", lambda row: row.exposure.after_fall, tier=128),
+        Column("limit", "limit", 9, _limit, numeric=True, tier=112, of_row=True),
         word_column("money", "money", 6, lambda row: row.exposure.money),
     ),
     search_text=lambda row, _: folded(row.question),
