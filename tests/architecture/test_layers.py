@@ -86,7 +86,7 @@ def modules_after(imported: str) -> set[str]:
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
     "service_tui.app.start": (552, 162),
-    "service_tui.app.start, service_tui.app.live": (1_396, 633),
+    "service_tui.app.start, service_tui.app.live": (1_397, 635),
     "service_tui.commands.serve": (985, 340),
     "service_tui.commands.lists": (843, 270),
     "service_tui.sdk.client": (532, 112),

@@ -37,6 +37,7 @@ from service_tui.engine.events import (
     ClientSeen,
     CrowdTrade,
     Event,
+    ExposureLimitSet,
     Fill,
     HaltSet,
     HeldEnded,
@@ -84,6 +85,7 @@ from service_tui.terms import (
     Category,
     HeldStatus,
     LeashMode,
+    LimitGroup,
     MarketStatus,
     Plan,
     Side,
@@ -558,6 +560,10 @@ def test_a_replay_of_the_journal_makes_the_same_world_from_any_moment_on() -> No
             events += world.decide(KeyRotated("ada", world.at, "another hash"))
             events += world.decide(PlanSet(world.at, Plan.ELITE))
             events += world.note(ClientSeen("ada", world.at, "0.26.0"))
+            limit = ExposureLimitSet(
+                world.at, LimitGroup.CATEGORY, "weather", Venue.SIM, Micros(10**12)
+            )
+            events += world.decide(limit)
             events += world.decide(HaltSet(world.at, halted=True))
             events += world.decide(HaltSet(world.at, halted=False))
             events += world.decide(OperatorActed("ada", world.at, "POST /halt", "", "{}"))

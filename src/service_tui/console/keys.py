@@ -411,7 +411,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     # exposure
     _performed("exposure.market", ("enter", "M"), "market", "Show the market"),
     _performed("exposure.list", ("o",), "next list", "Exposure, calendar, held", footer=True),
-    _performed("exposure.limit", ("L",), "limit", "What the group may cost", footer=True),
+    _performed("exposure.limit", ("l",), "limit", "What the group may cost", footer=True),
     _performed("exposure.group", ("c",), "group by", "Category, event, market, agent", footer=True),
     # approvals
     _performed("approvals.review", ("enter",), "review", "Approve, resize or refuse", footer=True),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent, AgentSettings, ClosedPosition, question_before
-from service_tui.engine.agents.exposure_limits import ExposureLimits, HeldPart
+from service_tui.engine.agents.exposure_limits import CostPart, ExposureLimits
 from service_tui.engine.agents.halt import HaltState
 from service_tui.engine.agents.marks import MINUTE_S, Mark
 from service_tui.engine.agents.pending_trades import PendingTrades
@@ -150,18 +150,18 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
 
     # -- limits on what all agents hold ----------------------------------------------------
 
-    def held_parts(self, venue: Venue) -> Iterator[HeldPart]:
+    def held_parts(self, venue: Venue) -> Iterator[CostPart]:
         """What each market without an outcome costs each agent on a venue."""
         for agent in self.agents.values():
             for market_id, cost in self._costs(agent, venue).items():
                 yield self.held_part(agent.agent_id, market_id, cost)
 
-    def held_part(self, agent_id: str, market_id: str, cost: Micros) -> HeldPart:
+    def held_part(self, agent_id: str, market_id: str, cost: Micros) -> CostPart:
         """So much money of an agent in a market, with the groups that it belongs to."""
         market = self.markets.get(market_id)
         event = None if market is None else event_of(market.listing)
         category = "" if market is None else market.listing.category.value
-        return HeldPart(
+        return CostPart(
             agent_id, market_id, category, "" if event is None else event.event_id, cost
         )
 

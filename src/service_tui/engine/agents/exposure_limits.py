@@ -11,7 +11,7 @@ from service_tui.units import Micros, decimal, sum_of
 LimitKey = tuple[LimitGroup, str, Venue]
 
 
-class HeldPart(NamedTuple):
+class CostPart(NamedTuple):
     """What one market costs one agent: its open shares, and its buys that rest on the book.
 
     `event_id` is empty for a question that stands alone.
@@ -39,7 +39,7 @@ class ExposureLimits:
 
     __slots__ = ("_parts", "kept")
 
-    def __init__(self, parts: Callable[[Venue], Iterable[HeldPart]]) -> None:
+    def __init__(self, parts: Callable[[Venue], Iterable[CostPart]]) -> None:
         """Limits on the parts of a venue, which are asked for only while there are limits."""
         self._parts = parts
         self.kept: dict[LimitKey, ExposureLimitSet] = {}
@@ -57,7 +57,7 @@ class ExposureLimits:
         parts = self._parts(limit.venue)
         return sum_of(one.cost for one in parts if one.key_in(limit.group) == limit.key)
 
-    def broken_by(self, buy: HeldPart, venue: Venue) -> Iterator[ExposureLimitSet]:
+    def broken_by(self, buy: CostPart, venue: Venue) -> Iterator[ExposureLimitSet]:
         """The limits beyond which a buy would go, those that only warn among them."""
         for limit in self.kept.values():
             if limit.venue is venue and buy.key_in(limit.group) == limit.key:
@@ -65,7 +65,7 @@ class ExposureLimits:
                 if most is not None and self.used(limit) + buy.cost > most:
                     yield limit
 
-    def check(self, buy: HeldPart, venue: Venue) -> None:
+    def check(self, buy: CostPart, venue: Venue) -> None:
         """Refuse a buy beyond a limit.
 
         Raises:

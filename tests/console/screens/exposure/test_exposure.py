@@ -136,7 +136,7 @@ async def test_a_group_is_limited_changed_and_freed_by_its_form() -> None:
     async with running(STATE, size=(160, 50)) as seen:
         await on_page(seen)
         seen.app.front.focus_row("category weather $SIM")
-        await seen.press("L", *"50")
+        await seen.press("l", *"50")
         assert "weather  category, costs 11.00 $SIM now, no limit" in seen.text
         assert "39.00 is left" in seen.text
         await seen.press("enter")
@@ -145,12 +145,12 @@ async def test_a_group_is_limited_changed_and_freed_by_its_form() -> None:
         assert (order.cost_max, order.refuses) == (50 * ONE, True)
         await seen.bring(limited(STATE, 9, refuses=False))
         assert "9.00!" in line_with(seen, "weather")
-        await seen.press("L", "enter")
+        await seen.press("l", "enter")
         assert seen.doors.submitted[-1].describe() == "no limit on category weather in $SIM"
 
 
 async def test_a_side_or_a_venue_has_no_limit() -> None:
     async with running(STATE, size=(160, 50)) as seen:
         await on_page(seen)
-        await seen.press("c", "c", "c", "c", "L")
+        await seen.press("c", "c", "c", "c", "l")
         assert any("a category, an event or an agent" in one for one in seen.toasts)
