@@ -110,7 +110,8 @@ class Quoting:
         is_late = sent is not None and not self._is_answered(sent) and now - sent.at >= LATE_S
         if is_late or age >= OLD_S:
             return (f"quote {age:.0f} s old: refreshing", False)
-        return ("indicative quote", True)
+        warning = answered.quote.warning
+        return (f"! {warning}" if warning else "indicative quote", True)
 
     def _is_answered(self, sent: _QuoteRequest) -> bool:
         return self._answered is not None and self._answered.sent is sent

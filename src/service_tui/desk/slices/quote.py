@@ -13,6 +13,7 @@ class QuoteView:
     on a sale what they bring; the venue's `fee` comes on top of the one and off the other.
     `max_loss` and `max_win` are of this order alone, held to resolution, the fee counted. Of an
     order that may rest, `rests` shares would stay on the book; those of a buy keep `reserved`.
+    `warning` is what the service says besides, such as a limit beyond which the buy would go.
     """
 
     request_id: int
@@ -30,6 +31,7 @@ class QuoteView:
     fee: Micros = Micros(0)
     rests: Micros = Micros(0)
     reserved: Micros = Micros(0)
+    warning: str = ""
 
     @property
     def net(self) -> Micros:

@@ -100,6 +100,7 @@ def quote_view(request_id: int, body: TradeBody, action: Action, held: Micros) -
         fee=fee,
         rests=rests,
         reserved=reserved,
+        warning="; ".join(body.warnings),
     )
 
 

@@ -116,7 +116,7 @@ EXPOSURE: Final = TableSpec[GroupRow](
         *_OUTCOMES,
         _pnl("YES +10 pt", "rise", lambda row: row.exposure.after_rise, tier=128),
         _pnl("YES -10 pt", "fall", lambda row: row.exposure.after_fall, tier=128),
-        Column("limit", "limit", 9, _limit, numeric=True, tier=112, of_row=True),
+        Column("limit", "limit", 9, _limit, numeric=True, tier=84, of_row=True),
         word_column("money", "money", 6, lambda row: row.exposure.money),
     ),
     search_text=lambda row, _: folded(row.question),
