@@ -29,7 +29,7 @@ async def test_a_buy_beyond_a_limit_is_named_on_the_ticket_and_refused(tmp_path:
         walk.app.front.focus_row(market.market_id)
         await walk.press("b", *"25")
         await walk.until(lambda s: s.quote is not None and s.quote.warning)
-        said = f"limit of 30.00 $SIM for all agents in {market.category}: refused"
+        said = f"limit of 30.00 $SIM in {market.category}: refused"
         assert said in " ".join(walk.text.split())
         await walk.press("enter")
         await walk.until(lambda s: s.tickets[0].state is TicketState.REFUSED)

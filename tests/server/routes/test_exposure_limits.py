@@ -40,7 +40,7 @@ async def test_all_agents_together_stay_within_the_limit_of_a_category(tmp_path:
         assert (await line.said(PLACE_TRADE, json=buy(market.market_id, 6)))["success"]
         no = await heron.said(PLACE_TRADE, json=buy(market.market_id, 5))
         assert (no["success"], no["error_code"]) == (False, "EXPOSURE_LIMIT")
-        assert f"limit of 10.00 $SIM for all agents in {category.value}" in no["error"]
+        assert f"limit of 10.00 $SIM in {category.value}" in no["error"]
         assert no["fix"]
         assert (await heron.said(PLACE_TRADE, json=buy(other.market_id, 5)))["success"]
         assert (await heron.said(PLACE_TRADE, json=buy(market.market_id, 4)))["success"]

@@ -80,8 +80,8 @@ def beyond(limit: ExposureLimitSet) -> str:
     """The limit in words."""
     most = decimal(limit.cost_max or Micros(0))
     what = {
-        LimitGroup.CATEGORY: f"all agents in {limit.key}",
-        LimitGroup.EVENT: "all agents in this event",
-        LimitGroup.AGENT: "this agent",
+        LimitGroup.CATEGORY: f"in {limit.key}",
+        LimitGroup.EVENT: "in this event",
+        LimitGroup.AGENT: "for this agent",
     }[limit.group]
-    return f"beyond the operator's limit of {most:,.2f} {MONEY_OF[limit.venue]} for {what}"
+    return f"beyond the operator's limit of {most:,.2f} {MONEY_OF[limit.venue]} {what}"
