@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kit.examples import every
 from kit.service.stage import Stage, open_stage
 from kit.terminal.research import SKILL, git, new_repository
 from service_tui.autoresearch.arguments import arguments
@@ -192,7 +193,7 @@ WHAT_RUNS_DO: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("status", ["discard", "crash"])
+@pytest.mark.parametrize("status", every(2, ["discard", "crash"]))
 @pytest.mark.parametrize("what", WHAT_RUNS_DO)
 @pytest.mark.process
 async def test_what_a_run_committed_is_off_the_branch_and_under_the_ref_that_is_named(
@@ -1028,7 +1029,7 @@ LEFT: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("status", ["keep", "discard"])
+@pytest.mark.parametrize("status", every(2, ["keep", "discard"]))
 @pytest.mark.parametrize("left", LEFT)
 @pytest.mark.process
 async def test_what_a_run_left_where_git_works_stops_no_result(

@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from kit.command_line import ran
 from kit.console.painted import words_of
 from kit.desk.faults import broken_disk
+from kit.examples import every
 from service_tui.app.halts import kept_halts
 from service_tui.app.options import Options
 from service_tui.app.start import console_of
@@ -173,7 +174,7 @@ async def until(is_so: Callable[[], bool], pilot: Pilot[int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", FAULTS)
+@pytest.mark.parametrize("what", every(3, FAULTS))
 async def test_by_its_key_the_halt_is_shown_and_kept(what: str, folder: Path) -> None:
     options = Options(folder, folder / "config", folder / "log", seed=7, recording=False)
     with FAULTS[what].breaks(folder):

@@ -4,8 +4,10 @@
 """
 
 import os
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
+import pytest
 from hypothesis import settings
 from hypothesis.internal.entropy import deterministic_PRNG
 
@@ -18,6 +20,14 @@ EXAMPLES: Final = 25
 def seeds(count: int, *, few: int = 2) -> range:
     """Seeds of a test that draws for itself: few in an ordinary run, all in a deep one."""
     return range(few if DEPTH == 1 else count)
+
+
+def every(count: int, cases: Iterable[str]) -> list[Any]:
+    """Cases of a test that is dear: each so many in an ordinary run, all in a deep one."""
+    return [
+        case if place % count == 0 else pytest.param(case, marks=pytest.mark.deep)
+        for place, case in enumerate(cases)
+    ]
 
 
 def examples(count: int = EXAMPLES, **more: object) -> settings:
