@@ -418,6 +418,8 @@ ALERTS: Final = TableSpec[AlertView](
         "A breached stop or target appears here, with the time left of its hour\n"
         "and the result of the exit."
     ),
+    is_journal=True,
+    holds=True,
     sort="time",
     falling=True,
     is_loaded=_is_loaded,
@@ -451,6 +453,7 @@ EXITS: Final = TableSpec[ExitView](
         "Positions sold by a stop or a target appear here,\n"
         "with trigger price and proceeds."
     ),
+    is_journal=True,
     sort="time",
     falling=True,
     is_loaded=_is_loaded,

@@ -314,6 +314,7 @@ FEED: Final = TableSpec[SignalView](
     ),
     search_text=_signal_text,
     is_journal=True,
+    holds=True,
     empty_text=_no_signals,
     first_step="reactor.follow",
     compared=_COMPARED_SIGNALS,
