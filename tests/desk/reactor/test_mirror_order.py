@@ -21,6 +21,7 @@ from service_tui.desk.reactor.mirror_order import (
     request_of_mirror,
     ticket_id_of,
     ticket_of_mirror,
+    to_spend,
     why_never,
     why_not_now,
 )
@@ -95,6 +96,10 @@ def test_a_mirror_spends_no_more_than_its_shares_cost_now(now: float | None, amo
     # The embedded service bounds the shares itself, to the last one.
     embedded = replace(state, service=replace(state.service, embedded=True))
     assert cut_to_shares(embedded, signal) == signal
+    # What it will spend is the same on both.
+    if now is not None and now < signal.price:
+        assert to_spend(state.reactor.config, signal, now) == amount
+    assert to_spend(None, signal, now) == to_spend(state.reactor.config, signal, None)
 
 
 # -- what is bought -----------------------------------------------------------------------------

@@ -12,7 +12,12 @@ from service_tui.desk.buy_limits import day_began
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reactor.translate import CENT, mirror_shares
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.reactor import MIRROR, MIRROR_SKILL, SignalView
+from service_tui.desk.slices.reactor import (
+    MIRROR,
+    MIRROR_SKILL,
+    ReactorConfigView,
+    SignalView,
+)
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
@@ -150,6 +155,18 @@ def cap_of(state: DeskState, now: Timestamp) -> Budget | None:
     return Budget(day_began(state, now), int(config.daily_cap), MIRROR)
 
 
+def to_spend(config: ReactorConfigView | None, signal: SignalView, price: float | None) -> Micros:
+    """Money that a mirror spends at a price a share: the config bounds its shares as well.
+
+    Returns:
+        Whole cents, at most the signal's amount; that amount where config or price is unknown.
+    """
+    if config is None or price is None:
+        return signal.amount
+    cost = int(mirror_shares(signal.size, config) * price) // CENT * CENT
+    return Micros(min(signal.amount, cost))
+
+
 def cut_to_shares(state: DeskState, signal: SignalView) -> SignalView:
     """Cut a signal to what its shares cost now, where they have become cheaper than the source's.
 
@@ -162,8 +179,7 @@ def cut_to_shares(state: DeskState, signal: SignalView) -> SignalView:
     if config is None or now is None or state.service.embedded or not now < signal.price:
         return signal
     # ours: the price seen last; what it falls after that, no order by money can know.
-    cost = int(mirror_shares(signal.size, config) * now) // CENT * CENT
-    return replace(signal, amount=Micros(min(signal.amount, cost)))
+    return replace(signal, amount=to_spend(config, signal, now))
 
 
 def cut_to_day(state: DeskState, signal: SignalView) -> SignalView:

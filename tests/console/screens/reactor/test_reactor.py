@@ -133,7 +133,7 @@ class View:
         quote = QuoteView(
             asked.request_id,
             ok=ok,
-            shares=Micros(20 * ONE),
+            shares=Micros(round(asked.order.amount / average)),
             money=asked.order.amount,
             average=average,
             price_before=0.48,

@@ -18,6 +18,7 @@ from service_tui.console.screens.reactor.table import (
     drift_text,
     policy_text,
     progress_text,
+    spent_by,
     wallet_name,
     won_text,
 )
@@ -50,7 +51,8 @@ _POLICIES: Final = {
 _HERE: Final = "computed here"
 
 _AMOUNT: Final = (
-    "min(source size x fraction, max per mirror) x source price; capped by the limit per trade "
+    "min(source size x fraction, max per mirror) x the lower of source price and price now; "
+    "capped by the limit per trade "
     "and the day's cap, in whole cents; pending signals have spent nothing"
 )
 _COST: Final = "cost of its order"
@@ -210,7 +212,7 @@ def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> De
     )  # fmt: skip
     head = Text.assemble((formats.plain(row.question, 300).plain, "bold"), "\n", tail)
     if row.can_mirror(now):
-        shown = preview.figures(row, masked=view.masked)
+        shown = preview.figures(row, view.state.reactor.config, masked=view.masked)
         message, ink = preview.state_text_(row, now)
         todo = _mirror_text(row)
         body = Text.assemble(
@@ -340,7 +342,7 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
     return (
         Explanation(
             f"mirror, {unit}",
-            view.money(row.amount),
+            view.money(spent_by(row, view)),
             _COST if row.shares else _AMOUNT,
             (("shares bought", view.shares(row.shares)),) if row.shares else (size, price, *sizes),
             "service data (signals)",
