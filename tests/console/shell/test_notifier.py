@@ -16,6 +16,7 @@ from service_tui.console.reasons import fix_text
 from service_tui.console.shell.notifier import BELL, Notifier
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.notices import Notice, NoticeKind
+from service_tui.desk.slices.reactor import MIRROR
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.slices.supervision import SupervisionView, approval_text
 from service_tui.desk.slices.tickets import TicketState
@@ -119,6 +120,16 @@ def test_what_the_inbox_lists_is_counted_and_no_toast() -> None:
     made.notify(state, NOW)
     assert frame.toasts == []
     assert made.unseen == 5
+
+
+def test_a_refused_mirror_says_why_in_a_toast() -> None:
+    lost = replace(
+        sample_state(6).tickets[0], kind=MIRROR, state=TicketState.REFUSED, outcome="price moved"
+    )
+    text = f"{lost.what}: price moved"
+    made, frame = notifier()
+    made.notify(replace(state_of(Notice(1, "bad", text, FILL)), tickets=(lost,)), NOW)
+    assert frame.toasts == [(text, "bad", "fill")]
 
 
 def test_what_passed_is_a_toast() -> None:

@@ -78,8 +78,9 @@ def state_text(view: ViewContext) -> Text:
     ]
     failures = reactor.breaker.failures
     if failures and not reactor.breaker.is_paused(view.now):
-        message = f"{failures}/{reactor.breaker.failures_max} failures"
-        bits.append(Bit(Text(message, "warn" if failures > 1 else "muted"), 2, right=True))
+        most, tone = reactor.breaker.failures_max, "warn" if failures > 1 else "muted"
+        whole = Text(f"{failures} of {most} failures in a row, then mirrors pause", tone)
+        bits.append(Bit(whole, 6, Text(f"{failures}/{most} failures", tone), 2, right=True))
     return joined(fitted_bits(bits, view.width), view.width)
 
 
