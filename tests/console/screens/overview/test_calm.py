@@ -121,7 +121,7 @@ def test_amounts_are_masked() -> None:
 
 def test_without_an_agent_one_line_tells_how_to_run_one() -> None:
     assert any("No agent yet? n runs one." in line for line in told(CALM))
-    assert any("No position resolves." in line for line in told(CALM))
+    assert any("None of your positions resolves." in line for line in told(CALM))
     assert any("Nothing done yet." in line for line in told(replace(CALM, fills=(), tickets=())))
     # The agents of another service are not known here.
     other = replace(CALM, service=replace(CALM.service, embedded=False))

@@ -174,7 +174,10 @@ def _position_figures(position: PositionView, *, masked: bool) -> tuple[Figure, 
         ("mark", formats.price(position.mark_price)),
         ("mark value", formats.money(position.mark_value, masked=masked)),
         ("sale value", formats.money(position.exit_value, masked=masked)),
-        ("unrealized", Text.assemble(formats.pnl(position.unrealized, masked=masked), percent)),
+        (
+            "unrealized at mark",
+            Text.assemble(formats.pnl(position.unrealized, masked=masked), percent),
+        ),
         ("realized", formats.pnl(position.realized, masked=masked)),
     )
 

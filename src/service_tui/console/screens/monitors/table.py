@@ -451,7 +451,7 @@ EXITS: Final = TableSpec[ExitView](
     empty_text=_empty(
         "No exit yet.\n\n"
         "Positions sold by a stop or a target appear here,\n"
-        "with trigger price and proceeds."
+        "with the price that hit it, and proceeds."
     ),
     is_journal=True,
     sort="time",

@@ -274,7 +274,7 @@ def _resolutions(view: ViewContext) -> Iterator[Text]:
     """The next resolutions, with the time left and the money at stake."""
     found = next_resolutions(view.state, view.world_now)
     if not found:
-        yield Text("No position resolves.", "muted")
+        yield Text("None of your positions resolves.", "muted")
     room = max(8, view.width - _WHEN - _AMOUNT - len(_REAL))
     for position in found:
         left = formats.duration((position.resolves_at or view.world_now) - view.world_now)

@@ -34,7 +34,7 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
         ("day P&L $", formats.pnl(account.day_pnl, masked=masked)),
         ("total P&L $", formats.pnl(account.total_pnl, masked=masked)),
         ("realized $", formats.pnl(account.realized, masked=masked)),
-        ("unrealized $", formats.pnl(account.unrealized, masked=masked)),
+        ("unrealized at mark $", formats.pnl(account.unrealized, masked=masked)),
         ("win rate", formats.percent(account.win_rate)),
     )
 
@@ -147,7 +147,7 @@ def position_body(position: PositionView, view: ViewContext) -> Text:
             ("mark", formats.price(position.mark_price)),
             (f"mark value{behind}", view.money(position.mark_value)),
             (f"sale value{behind}", view.money(position.exit_value)),
-            (f"unrealized{behind}", view.pnl(position.unrealized)),
+            (f"unrealized at mark{behind}", view.pnl(position.unrealized)),
             (f"realized{behind}", view.pnl(position.realized)),
             ("P&L %", formats.percent_change(position.pnl_pct)),
             opened,
