@@ -81,8 +81,10 @@ def test_where_room_is_short_the_sums_of_each_currency_are_shortened() -> None:
     for width, line in (
         (
             100,
-            "2 in USDC.e  bought 0.00  sold 24.00  fees 0.20  sales P&L -6.00  "
-            "1 in $SIM  sales P&L 0.00",
+            (
+                "2 in USDC.e  bought 0.00  sold 24.00  fees 0.20  sales P&L -6.00  "
+                "1 in $SIM  sales P&L 0.00"
+            ),
         ),
         (64, "2 in USDC.e  sales P&L -6.00  1 in $SIM  sales P&L 0.00"),
         (36, "2 in USDC.e  sales P&L -6.00  1 in …"),
