@@ -55,12 +55,18 @@ def ladder(market: MarketView, detail: DetailView | None, width: int) -> Text:
     lines = [head] if head.plain else list[Text]()
     titles = f"{'':4}{'price':>{_PRICE}}{'shares':>{_SHARES}}{'total':>{_SHARES + 1}}"
     lines.append(Text(titles, "muted"))
-    lines += reversed(list(_lines("ask", asks, most, width)))
-    lines += _lines("bid", bids, most, width)
+    # As many decimals in each line as the finest price has: points stand below each other.
+    decimals = max(
+        len(limit_text(level.price).partition(".")[2]) for level in (*bids[:LEVELS], *asks[:LEVELS])
+    )
+    lines += reversed(list(_lines("ask", asks, most, width, decimals=decimals)))
+    lines += _lines("bid", bids, most, width, decimals=decimals)
     return Text("\n").join(lines)
 
 
-def _lines(name: str, levels: Iterable[BookLevelView], most: Micros, width: int) -> list[Text]:
+def _lines(
+    name: str, levels: Iterable[BookLevelView], most: Micros, width: int, *, decimals: int
+) -> list[Text]:
     """One side, the best price first."""
     ink = "loss" if name == "ask" else "profit"
     room = min(_BAR_MAX, width - 4 - _PRICE - 2 * _SHARES - 3)
@@ -71,7 +77,7 @@ def _lines(name: str, levels: Iterable[BookLevelView], most: Micros, width: int)
         lines.append(
             Text.assemble(
                 (f"{name:<4}", "muted"),
-                (f"{_price(level.price).plain:>{_PRICE}}", ink),
+                (f"{level.price:>{_PRICE}.{decimals}f}", ink),
                 f"{formats.money_short(level.shares).plain:>{_SHARES}}",
                 (f"{formats.money_short(total).plain:>{_SHARES + 1}}", "muted"),
                 ("  " + "▪" * max(1, cells) if room > 0 else "", ink),

@@ -196,7 +196,7 @@ _NAMES: Final = {
 }
 
 _NOT: Final = {
-    "claimed": "agent not claimed",
+    "claimed": "nobody has claimed it yet",
     "linked": "no wallet linked",
     "credentials": "not created yet",
     "gas": "too little POL for gas",
