@@ -40,6 +40,7 @@ async def test_keys_are_offered_where_they_do_something() -> None:
         assert offered() == full - gone
         await seen.bring(replace(STATE, rewound_to=NOW))
         assert set(IN_REPLAY) <= offered()
+        assert "F3 now" in seen.lines[-2]
         assert not set(IN_REPLAY) & full
 
 
@@ -131,6 +132,17 @@ async def test_the_count_of_the_inbox_is_that_of_its_rows() -> None:
     async with running(state, first="attention", size=(160, 60)) as seen:
         count = int(re.findall(r"0 needs me!(\d+)", seen.lines[-1])[0])
         assert 0 < count == len(seen.app.front.table.order) < 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("is_on", "label"), [(True, "H pause"), (False, "H turn on")])
+async def test_the_key_of_the_reactor_is_named_after_what_it_does(
+    *, is_on: bool, label: str
+) -> None:
+    config = replace(REACTOR.reactor.config, enabled=is_on)
+    state = replace(REACTOR, reactor=replace(REACTOR.reactor, config=config))
+    async with running(state, first="reactor", size=(160, 40)) as seen:
+        assert label in seen.lines[-2]
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ On low terminals both share one line.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from rich.text import Text
@@ -211,7 +212,13 @@ def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
     own.sort(key=lambda key: key.ident != first)
     replay = IN_REPLAY if front.state.rewound_to is not None else ()
     rest = (key for key in keys_of("app") if key.footer)
-    return (*own, *map(key_named, replay), *rest)
+    return (*own, *map(_in_replay, replay), *rest)
+
+
+def _in_replay(ident: str) -> KeyBinding:
+    """A key of the replay; the one that opened it returns to the present."""
+    key = key_named(ident)
+    return replace(key, label="now") if ident == "app.replay" else key
 
 
 def _needs_alone(counts: Counts) -> Counts:
