@@ -187,7 +187,7 @@ async def test_the_state_line_shows_sizes_and_how_much_of_the_day_is_used() -> N
         assert "● running" in line
         assert "mirror 10%, min 20, max 100 sh, +2%" in line
         assert "43.21 of 100.00 $" in line
-        assert "1/5 failures" in line
+        assert "1 of 5 failures in a row, then mirrors pause" in line
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def rules(market: MarketView, detail: DetailView | None, width: int, clock: str 
     return Text("\n\n").join((
         section("resolution", shown),
         section(f"market{clock}", figures(facts, across=1, width=width)),
-        Text(market.market_id, "muted"),
+        Text(f"id {market.market_id}", "muted"),
     ))
 
 
