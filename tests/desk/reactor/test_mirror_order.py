@@ -21,12 +21,11 @@ from service_tui.desk.reactor.mirror_order import (
     request_of_mirror,
     ticket_id_of,
     ticket_of_mirror,
-    to_spend,
     why_never,
     why_not_now,
 )
 from service_tui.desk.slices.buy_limits import SkillDaySpend
-from service_tui.desk.slices.reactor import BreakerView, SignalView
+from service_tui.desk.slices.reactor import BreakerView, SignalView, to_spend
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState

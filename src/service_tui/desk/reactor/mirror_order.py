@@ -10,13 +10,14 @@ from typing import Final
 
 from service_tui.desk.buy_limits import day_began
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.reactor.translate import CENT, mirror_shares
+from service_tui.desk.reactor.translate import CENT
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.reactor import (
     MIRROR,
     MIRROR_SKILL,
-    ReactorConfigView,
     SignalView,
+    mirror_shares,
+    to_spend,
 )
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
@@ -153,18 +154,6 @@ def cap_of(state: DeskState, now: Timestamp) -> Budget | None:
     if config is None:
         return None
     return Budget(day_began(state, now), int(config.daily_cap), MIRROR)
-
-
-def to_spend(config: ReactorConfigView | None, signal: SignalView, price: float | None) -> Micros:
-    """Money that a mirror spends at a price a share: the config bounds its shares as well.
-
-    Returns:
-        Whole cents, at most the signal's amount; that amount where config or price is unknown.
-    """
-    if config is None or price is None:
-        return signal.amount
-    cost = int(mirror_shares(signal.size, config) * price) // CENT * CENT
-    return Micros(min(signal.amount, cost))
 
 
 def cut_to_shares(state: DeskState, signal: SignalView) -> SignalView:

@@ -23,10 +23,13 @@ from service_tui.console.widgets.detail_pane import DetailPane
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.desk.commands.reactor import MirrorSignal
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
-from service_tui.desk.reactor.mirror_order import to_spend
-from service_tui.desk.reactor.translate import mirror_shares
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.reactor import ReactorConfigView, SignalView
+from service_tui.desk.slices.reactor import (
+    ReactorConfigView,
+    SignalView,
+    mirror_shares,
+    to_spend,
+)
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, Mode, Venue
 from service_tui.units import Micros, Timestamp

@@ -19,13 +19,13 @@ from service_tui.console.table_spec import (
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.reactor.mirror_order import to_spend
 from service_tui.desk.slices.reactor import (
     Policy,
     ReactorView,
     SignalState,
     SignalView,
     SourceWalletView,
+    to_spend,
 )
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.topics import Topic
