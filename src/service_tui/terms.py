@@ -193,6 +193,10 @@ class HeldStatus(StrEnum):
     UNKNOWN = "unknown"
 
 
+MARKET_ENDED: Final = "the market ended"
+"""Reason of a request that lapsed because its market takes no more orders, or is forgotten."""
+
+
 class Mode(StrEnum):
     """Kind of money that trades on this desk move; the value is shown in the header."""
 

@@ -58,6 +58,12 @@ def test_asks_stand_above_bids_with_shares_sums_and_depth() -> None:
     assert max(len(line) for line in ladder(MARKET, DETAIL, 36).plain.splitlines()) <= 36
 
 
+def test_the_prices_of_a_book_have_as_many_decimals_as_the_finest() -> None:
+    fine = replace(DETAIL, bids=(level(0.03, 5), level(0.029, 5)), asks=(level(0.032, 5),))
+    rows = [line.split() for line in ladder(MARKET, fine, 50).plain.splitlines()[2:]]
+    assert [row[1] for row in rows] == ["0.032", "0.030", "0.029"]
+
+
 def test_a_book_that_is_not_read_shows_its_best_prices_and_sim_has_none() -> None:
     assert ladder(MARKET, None, 50).plain == "bid 0.44  ask 0.46  spread 0.02"
     assert ladder(replace(MARKET, bid=None, ask=None), None, 50).plain == "no orders on the book"

@@ -14,6 +14,7 @@ from kit.samples.fleet import held_of, run_of
 from service_tui.console.fleet_strip import AgentStanding, standings, strip
 from service_tui.console.widgets.line_fit import fitted_bits
 from service_tui.console.widgets.top_bar import with_fleet, world_bits
+from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.supervision import SkillRunState, SupervisionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentStatus
@@ -52,6 +53,9 @@ def test_the_persons_own_agent_is_none_of_them_and_those_in_trouble_come_first()
         (with_run(SkillRunState.RUNNING, paused=True), ("‖", "paused")),
         (with_run(SkillRunState.CRASHED, paused=True), ("✗", "crashed")),
         (with_run(SkillRunState.DONE), ("●", "active")),
+        (with_run(SkillRunState.SUSPENDED), ("‖", "halted")),
+        (replace(alone(), halt=HaltView(NOW)), ("‖", "halted")),
+        (replace(alone(suspended=True), halt=HaltView(NOW)), ("■", "suspended")),
     ],
 )
 def test_a_state_is_a_glyph_and_a_word(state: DeskState, said: tuple[str, str]) -> None:
@@ -117,10 +121,22 @@ def test_the_longest_form_that_fits_is_shown() -> None:
     assert strip(agents, 200).plain.startswith("✗ moss crashed  ● a0 active")
     assert strip(agents, 60).plain == "✗ moss crashed  ● 12 active"
     assert strip(agents, 24).plain == "✗ 1 crashed  ● 12 active"
+    assert strip(agents, 18).plain == "✗ 1 crashed  ●12"
     assert strip(agents, 12).plain == "✗1  ●12"
     assert strip(agents, 6).plain == "✗1 ●12"
     assert strip(agents, 5) is None
     assert strip([], 200) is None
+
+
+def test_what_needs_the_person_keeps_its_word_where_there_is_room() -> None:
+    asks = [AgentStanding(f"a{place}", "?", "needs approval", "warn") for place in range(2)]
+    lost = AgentStanding("moss", "✗", "crashed", "loss")
+    calm = [AgentStanding(f"c{place}", "●", "active", "profit") for place in range(2)]
+    agents = [*asks, lost, *calm]
+    assert strip(agents, 40).plain == "? 2 agents ask  ✗ 1 crashed  ● 2 active"
+    assert strip(agents, 34).plain == "? 2 ask  ✗ 1 crashed  ● 2 active"
+    assert strip(agents, 28).plain == "? 2 ask  ✗ 1 crashed  ●2"
+    assert strip(agents, 20).plain == "?2  ✗1  ●2"
 
 
 @examples(15)

@@ -46,7 +46,8 @@ def test_the_day_and_each_mirror_of_the_reactor_are_one_figure() -> None:
     assert spent == state.reactor.day_spent
     for row in state.reactor.signals[:4]:
         explained = {one.name: str(one.value) for one in explain_row(row, view)}
-        assert explained["mirror, $"] in cells(FEED.columns, row)
+        listed = [str(column.cell(row, view)).strip() for column in FEED.columns]
+        assert explained["mirror, $"] in listed
 
 
 def test_what_is_ready_to_redeem_is_the_sum_of_its_rows() -> None:

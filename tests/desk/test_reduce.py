@@ -769,6 +769,18 @@ def test_several_waiting_trades_are_one_notice_that_says_how_many() -> None:
     assert list(news_of_fleet(after, after)) == []
 
 
+def test_a_request_whose_market_ended_is_said_to_have_lapsed() -> None:
+    one, two = supervised.held_of("h1"), supervised.held_of("h2")
+    before = replace(SupervisionView(), held=(one, two))
+    over = replace(one, status=HeldStatus.EXPIRED, reason="the market ended")
+    late = replace(two, status=HeldStatus.EXPIRED, reason="approval timed out")
+    texts = [text for _, text, _ in news_of_fleet(before, replace(before, decided=(over, late)))]
+    assert texts == [
+        "heron's request lapsed, the market ended: BUY YES, 25.00 $SIM, Will it rain at dawn?",
+        "approval expired: heron: BUY YES, 25.00 $SIM, Will it rain at dawn?",
+    ]
+
+
 def test_an_order_that_was_met_or_is_gone_is_told_once_and_one_cancelled_here_never() -> None:
     resting = reduce(STATE, OrdersSeen((order_of("o1", 0), order_of("o2", 0))))
     assert resting.notices == STATE.notices, "what rests at first is no news"

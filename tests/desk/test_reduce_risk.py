@@ -366,6 +366,9 @@ def test_a_sale_that_the_service_made_is_marked_so_and_stays_so() -> None:
     assert [(one.exit_id, one.by_service) for one in after.exits] == [("t1", True), ("t2", False)]
     again = reduce_risk(after, AlertsSeen(at(9), (), (), risk.exits))
     assert again.exits == after.exits
+    # What the service itself says of a sale holds before its trade is read.
+    told = replace(risk.exits[0], by_service=True)
+    assert reduce_risk(RiskView(), AlertsSeen(at(9), (), (), (told,))).exits == (told,)
     # Trades that have left the list take no mark away.
     assert with_trades(after, trades[1:]) is after
 

@@ -41,6 +41,7 @@ from service_tui.console.messages import (
 )
 from service_tui.console.needs import absence_of, needs, unloaded_topics, waiting_counts
 from service_tui.console.parts.view_memory import LAST_SCREEN
+from service_tui.console.ranking import folded
 from service_tui.console.reasons import without_amounts
 from service_tui.console.replay_text import no_moment_condition, replay_condition
 from service_tui.console.shell.approval_pages import ApprovalPages
@@ -436,7 +437,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             return
         state, front, base = self.desk_state, self.front, self.screen_stack[0]
         self.now = now = self._shown_time()
-        needing = len(needs(state, now))
+        needing = len(folded(needs(state, now)))
         if self.replay.moment is None:
             self._follow_present(state, now, needing)
         # Unseen notices are of the present: a recorded moment has none.

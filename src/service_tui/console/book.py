@@ -95,8 +95,12 @@ def ladder(
     lines = [head] if head.plain else list[Text]()
     titles = f"{'':4}{'price':>{_PRICE}}{'shares':>{_SHARES}}{'total':>{_SHARES + 1}}"
     lines.append(Text(titles, "muted"))
-    lines += reversed(list(_lines("ask", asks, most, width, place)))
-    lines += _lines("bid", bids, most, width, place)
+    # As many decimals in each line as the finest price has: points stand below each other.
+    decimals = max(
+        len(limit_text(level.price).partition(".")[2]) for level in (*bids[:LEVELS], *asks[:LEVELS])
+    )
+    lines += reversed(list(_lines("ask", asks, most, (width, decimals), place)))
+    lines += _lines("bid", bids, most, (width, decimals), place)
     return Text("\n").join(lines)
 
 
@@ -104,10 +108,11 @@ def _lines(  # noqa: PLR0917 - what a line is made of
     name: str,
     levels: Iterable[BookLevelView],
     most: Micros,
-    width: int,
+    room_and_digits: tuple[int, int],
     place: BookPlace | None,
 ) -> list[Text]:
     """One side, the best price first."""
+    width, decimals = room_and_digits
     ink = "loss" if name == "ask" else "profit"
     room = min(_BAR_MAX, width - 4 - _PRICE - 2 * _SHARES - 3)
     total, lines = Micros(0), list[Text]()
@@ -119,7 +124,7 @@ def _lines(  # noqa: PLR0917 - what a line is made of
                 (f"{name}▸", "bold accent")
                 if place == BookPlace(name, level.price)
                 else (f"{name:<4}", "muted"),
-                (f"{_price(level.price).plain:>{_PRICE}}", ink),
+                (f"{level.price:>{_PRICE}.{decimals}f}", ink),
                 f"{formats.money_short(level.shares).plain:>{_SHARES}}",
                 (f"{formats.money_short(total).plain:>{_SHARES + 1}}", "muted"),
                 ("  " + "▪" * max(1, cells) if room > 0 else "", ink),

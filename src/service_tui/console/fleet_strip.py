@@ -22,10 +22,13 @@ NAME_MAX: Final = 14
 
 _GAP: Final = "  "
 
+_HALTED: Final = ("‖", "halted", "warn")
+_PAUSED: Final = ("‖", "paused", "warn")
+
 _RUNS: Final = {
     SkillRunState.CRASHED: ("✗", "crashed", "loss"),
     SkillRunState.BACKING_OFF: ("…", "retrying", "warn"),
-    SkillRunState.SUSPENDED: ("■", "halted", "warn"),
+    SkillRunState.SUSPENDED: _HALTED,
     SkillRunState.STOPPING: ("…", "stopping", "muted"),
     SkillRunState.STARTING: ("▶", "starting", "profit"),
     SkillRunState.RUNNING: ("▶", "running", "profit"),
@@ -84,7 +87,7 @@ def standings(state: DeskState) -> tuple[AgentStanding, ...]:
 
 
 def _standing(agent: AgentView, state: DeskState, waiting: Mapping[str, int]) -> AgentStanding:
-    """As the row of the agent: suspended, failed, paused, then trades that need approval."""
+    """As the row of the agent: suspended, failed, halted, paused, then trades to be approved."""
     name = formats.plain(agent.name, NAME_MAX).plain
     if agent.suspended:
         return AgentStanding(
@@ -94,8 +97,10 @@ def _standing(agent: AgentView, state: DeskState, waiting: Mapping[str, int]) ->
     run = next((message for one, message in _RUNS.items() if one in states), None)
     if run is not None and run[1] not in _INCONSPICUOUS:
         return AgentStanding(name, *run)
-    if agent.paused:
-        return AgentStanding(name, "‖", "paused", "warn")
+    is_broke = agent.status is AgentStatus.BROKE
+    stopped = _HALTED if state.halted_since is not None and not is_broke else _PAUSED
+    if stopped is _HALTED or agent.paused:
+        return AgentStanding(name, *stopped)
     if agent.agent_id in waiting:
         # Its trades from before its end still wait; it itself runs no more.
         has_ended = bool(states) and not any(one.is_alive for one in states)
@@ -120,11 +125,23 @@ def _forms(agents: Sequence[AgentStanding]) -> Iterator[Text]:
     if grave:
         yield _joined([*(_named(one) for one in grave), *_counted(calm)])
     yield _joined(_counted(agents))
-    short = [
-        Text(f"{text.plain[0]}{text.plain[2:].split()[0]}", text.style) for text in _counted(agents)
-    ]
+    yield _joined([*map(_without_noun, _counted(grave)), *_counted(calm)])
+    yield _joined([*map(_without_noun, _counted(grave)), *map(_bare, _counted(calm))])
+    short = [_bare(text) for text in _counted(agents)]
     yield _joined(short)
     yield Text(" ").join(short)
+
+
+def _without_noun(counts: Text) -> Text:
+    """A number with its last word: `? 2 ask`."""
+    glyph, number, *words = counts.plain.split()
+    return Text(" ".join((glyph, number, *words[-1:])), counts.style)
+
+
+def _bare(counts: Text) -> Text:
+    """A number with its glyph alone: `?2`."""
+    glyph, number, *_ = counts.plain.split()
+    return Text(f"{glyph}{number}", counts.style)
 
 
 def _named(standing: AgentStanding) -> Text:

@@ -11,6 +11,7 @@ from typing import Final
 
 from service_tui.desk.reasons import Fix, Reason
 from service_tui.desk.slices.notices import Notice, NoticeKind
+from service_tui.desk.slices.reactor import MIRROR
 from service_tui.desk.slices.supervision import approval_text
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
@@ -289,8 +290,11 @@ def is_listed(notice: Notice, state: DeskState, rows: Collection[str]) -> bool:
     if notice.kind is NoticeKind.APPROVAL and notice.tone == "warn":
         # Not the answer to a decision, which has other words.
         return any(notice.text.endswith(approval_text(one)) for one in state.supervision.held)
+    # A mirror is sent with one key, without a ticket that could show its refusal.
     return any(
-        ticket.state in _WITHOUT_END and notice.text == f"{ticket.what}: {ticket.outcome}"
+        ticket.state in _WITHOUT_END
+        and ticket.kind != MIRROR
+        and notice.text == f"{ticket.what}: {ticket.outcome}"
         for ticket in state.tickets
     )
 

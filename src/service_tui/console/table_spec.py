@@ -42,7 +42,8 @@ class TableSpec(Generic[Row]):
         falling: whether that order begins with the largest.
         compared: the numbers that a search compares (`entry:>0.5`), each by its name; mostly the
         id of a column.
-        is_journal: its newest row is on top; a cursor that is there stays at the top.
+        is_journal: its newest row is on top; the cursor follows it until the person moves it.
+        holds: a journal that is acted on: the cursor stays on its row while the person looks.
         first_step: id of the key that brings its first row; offered before all others while the
         table is empty.
         is_loaded: whether its rows have come from the service; before, their number is unknown.
@@ -62,6 +63,7 @@ class TableSpec(Generic[Row]):
     is_loaded: Callable[[DeskState], bool] = _always
     first_step: str = ""
     is_journal: bool = False
+    holds: bool = False
 
     def label(self, state: DeskState) -> str:
         """The label of its tab: the name, and the number of rows."""

@@ -38,7 +38,7 @@ class Fix(StrEnum):
 
     # -- real money
     CLAIM = "claim the agent in Agents"
-    SWITCH_ON_REAL_MONEY = "turn it on in Wallet"
+    SWITCH_ON_REAL_MONEY = "turn live trading on"
     CONFIRM_ON_TICKET = "place the order from its ticket"
     TYPE_LIMIT = "enter a limit price"
     TYPE_EXPIRY = "enter a later or an earlier expiry"

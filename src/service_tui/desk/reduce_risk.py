@@ -64,7 +64,10 @@ def reduce_risk(risk: RiskView, fact: RiskFact) -> RiskView:  # noqa: C901, PLR0
         case AlertsSeen():
             sold = {one.exit_id for one in risk.exits if one.by_service}
             exits = _merged(
-                tuple(replace(one, by_service=one.exit_id in sold) for one in fact.exits),
+                tuple(
+                    replace(one, by_service=one.by_service or one.exit_id in sold)
+                    for one in fact.exits
+                ),
                 risk.exits,
             )
             changed = replace(risk, alerts=_with_alerts(risk, fact), exits=exits)

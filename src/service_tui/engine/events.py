@@ -557,6 +557,8 @@ class TradeHeld(NamedTuple):
     `size` is money of a buy, `price` the limit that the order named, `expiration` when it would
     die on a book; None where it named none. `asked` is the average price that it would have had
     when it was requested; None where its market took none, and in rows of older programs.
+    `question` is that of its market then, which may be forgotten before the request is; empty in
+    rows of older programs.
     """
 
     held_id: str
@@ -573,6 +575,7 @@ class TradeHeld(NamedTuple):
     expiration: float | None
     note: Note
     asked: float | None = None
+    question: str = ""
 
 
 class HeldEnded(NamedTuple):

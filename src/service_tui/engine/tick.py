@@ -271,7 +271,13 @@ def advance(world: World, at: Timestamp, author: Author = _AUTHOR) -> list[Event
         ended = end_due(world.venues, (at, world.world_at))
         redeemed = redeem_due(world, at)
         watched = watch(world, (at, world.world_at))
-        return [*ended, *world.pending_trades.due(at), *redeemed, *watched]
+        return [
+            *ended,
+            *world.pending_trades.due(at),
+            *_lapsed(world, (at, world.world_at)),
+            *redeemed,
+            *watched,
+        ]
     before, world_at = world.world_at, Timestamp(world.world_at + max(0.0, gap_s) * pace)
     is_away = gap_s > AWAY_MIN_S
     # Of every agent and all that it holds: not for an ordinary tick.
@@ -303,6 +309,7 @@ def _move(world: World, times: Times, author: Author, *, crossed: bool) -> list[
     at, world_at = times
     events: list[Event] = [*end_due(world.venues, times), *world.pending_trades.due(at)]
     events += _resolve_due(world, times)
+    events += _lapsed(world, times)
     events += _list_new(world, times)
     span = (world.tick_count, world.world_at, world_at)
     if crossed:
@@ -344,6 +351,7 @@ def play(
     at, world_at = times
     events: list[Event] = [*end_due(world.venues, times), *world.pending_trades.due(at)]
     events += _resolve_due(world, times)
+    events += _lapsed(world, times)
     trades = [
         trade
         for market_id, price in prices.items()
@@ -362,6 +370,17 @@ def _resolve_due(world: World, times: Times) -> list[Event]:
     ]
     due.sort(key=lambda market: (market.listing.resolved_at, market.market_id))
     return world.did([resolution_of(market, world.venues, at) for market in due])
+
+
+def _lapsed(world: World, times: Times) -> list[Event]:
+    """End the requests whose market takes no more orders at a moment of the tape."""
+    at, world_at = times
+
+    def is_open(market_id: str) -> bool:
+        market = world.markets.get(market_id)
+        return market is not None and market.status(world_at) is MarketStatus.ACTIVE
+
+    return [*world.pending_trades.lapse(at, is_open)]
 
 
 def _list_new(world: World, times: Times) -> list[Event]:

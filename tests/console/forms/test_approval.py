@@ -81,15 +81,34 @@ async def test_the_worst_price_is_offered_and_what_is_typed_leaves() -> None:
         assert "moss holds NO 30.21" in shown
         bound = seen.app.screen.query_one("#approval-bound", PlainInput)
         assert bound.value == "0.408"
-        # The price of now is beyond it: one enter says so, a second one sends.
-        await seen.press("enter")
+        # The price of now is beyond it: that is said at once, and no enter sends.
+        problem = 'Price 0.420 is beyond 0.408: nothing would be traded. Change "not above"'
+        assert told(seen, "#form-problem").startswith(problem)
+        assert "Approval buys" not in shown
+        await seen.press("enter", "enter")
         assert given(seen, ApproveHeld) == []
-        assert told(seen, "#form-problem").startswith("Price 0.420 is beyond 0.408")
         await seen.press("tab", "ctrl+u", *"0.47")
         assert "not above 0.47 on average" in screen_text(seen)
         await seen.press("enter")
         (order,) = given(seen, ApproveHeld)
         assert (order.not_above, order.amount) == (0.47, None)
+
+
+@pytest.mark.slow
+async def test_an_ended_market_is_said_and_nothing_is_approved() -> None:
+    market = next(iter(FULL.markets.values()))
+    ended = replace(market, resolves_at=Timestamp(NOW - 1))
+    state = waiting(held_of(market_id=market.market_id))
+    state = replace(state, markets={**state.markets, market.market_id: ended}, world=None)
+    async with running(state) as seen:
+        await seen.press("ampersand")
+        assert told(seen, "#form-problem") == "Nothing to approve: the market ended"
+        assert told(seen, "#form-preview") == "This request lapses: the market ended. "
+        await seen.press("enter", "enter")
+        assert given(seen, ApproveHeld) == []
+        # A refusal is still an answer.
+        await seen.press("f4", "enter")
+        assert len(given(seen, RefuseHeld)) == 1
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from service_tui.console.keys import cap
 from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
 from service_tui.desk.slices.supervision import HeldView, approval_text
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Side, Venue
+from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 BASE = seen_before(sample_state())
@@ -37,6 +37,7 @@ BUY = held_of(
     signal_data={},
 )  # fmt: skip
 SALE = replace(BUY, action=Action.SELL, shares=Micros(3 * ONE), amount=Micros(0))
+EMBEDDED = replace(BASE.service, embedded=True)
 PRIVATE = {"privacy": "on"}
 
 
@@ -132,7 +133,7 @@ def test_a_sale_is_approved_whole() -> None:
 @pytest.mark.parametrize(("typed", "bound"), [("", None), (" ", None), ("0.47", 0.47)])
 def test_the_worst_price_is_what_is_typed_or_any(typed: str, bound: float | None) -> None:
     for trade in (BUY, SALE):
-        form = form_of(trade)
+        form = form_of(replace(trade, average=0.47))
         form.lines[BOUND.name] = typed
         order = form.validate()
         assert isinstance(order, ApproveHeld)
@@ -140,17 +141,56 @@ def test_the_worst_price_is_what_is_typed_or_any(typed: str, bound: float | None
         assert bounds == ((bound, None) if trade is BUY else (None, bound))
 
 
-def test_a_worst_price_beyond_the_price_of_now_is_asked_once_more() -> None:
+def test_nothing_is_sent_while_the_price_of_now_is_beyond_the_worst_price() -> None:
     form = form_of()
-    assert form.objection(form.validate()) == ""
+    form.validate()
     form.lines[BOUND.name] = "0.42"
-    expected = "Price 0.430 is beyond 0.42: nothing would be traded. Enter again sends"
-    assert form.objection(form.validate()) == expected
+    expected = (
+        "Price 0.430 is beyond 0.42: nothing would be traded. "
+        f'Change "not above", or {cap("approval.refuse")} to refuse'
+    )
+    assert problem(form) == expected
     sale = form_of(SALE)
     sale.lines[BOUND.name] = "0.42"
-    assert sale.objection(sale.validate()) == ""
+    sale.validate()
     sale.lines[BOUND.name] = "0.44"
-    assert "beyond 0.44" in sale.objection(sale.validate())
+    assert "beyond 0.44" in problem(sale)
+
+
+def test_an_order_that_may_rest_on_a_book_is_sent_though_the_price_is_beyond() -> None:
+    resting = replace(BUY, venue=Venue.EVM, price_limit=0.4)
+    form = form_of(resting, replace(state_of(resting), service=EMBEDDED))
+    assert form.validate() == approval(trade=resting)
+    on_sim = form_of(replace(resting, venue=Venue.SIM))
+    assert "beyond 0.40:" in problem(on_sim)
+
+
+@pytest.mark.parametrize(
+    ("fields", "ended"),
+    [
+        ({}, False),
+        ({"resolves_at": Timestamp(NOW + 1)}, False),
+        ({"resolves_at": Timestamp(NOW)}, True),
+        ({"status": MarketStatus.CLOSED}, True),
+        ({"status": MarketStatus.RESOLVED}, True),
+    ],
+)
+def test_a_request_of_an_ended_market_is_not_approved(
+    fields: dict[str, Any], *, ended: bool
+) -> None:
+    market = next(iter(BASE.markets.values()))
+    one = replace(market, **{"status": MarketStatus.ACTIVE, "resolves_at": None, **fields})
+    trade = replace(BUY, market_id=market.market_id)
+    state = replace(state_of(trade), markets={market.market_id: one}, world=None)
+    form = form_of(trade, state)
+    if ended:
+        assert problem(form) == "Nothing to approve: the market ended"
+    else:
+        form.validate()
+    # A service that prices every market has dropped the one without a price.
+    gone = replace(state, markets={})
+    assert "the market ended" in problem(form_of(replace(trade, price=None), gone))
+    form_of(trade, gone).validate()
 
 
 def test_a_refusal_has_the_typed_reason_and_needs_no_size() -> None:

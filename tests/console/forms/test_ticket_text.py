@@ -349,8 +349,8 @@ def test_a_quote_is_shown_figure_by_figure() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "arrow"),
-    [(0.4, 0.41, "▲"), (0.41, 0.4, "▼"), (0.4, 0.40004, "="), (0.4, 0.40006, "▲"),
-     (0.40006, 0.4, "▼")],
+    [(0.4, 0.41, "▲"), (0.41, 0.4, "▼"), (0.4, 0.40006, "="), (0.4, 0.4006, "▲"),
+     (0.4006, 0.4, "▼"), (0.005, 0.00506, "▲")],
 )  # fmt: skip
 def test_a_price_that_moves_has_an_arrow(before: float, after: float, arrow: str) -> None:
     quote = replace(QUOTE, price_before=before, price_after=after)

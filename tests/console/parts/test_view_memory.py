@@ -125,12 +125,12 @@ async def test_the_list_its_order_its_search_and_the_width_come_back() -> None:
 
 @pytest.mark.slow
 async def test_a_search_that_is_kept_does_not_move_the_cursor() -> None:
-    async with running(STATE, first="blotter", size=SIZE) as seen:
+    async with running(STATE, first="agents", size=SIZE) as seen:
         await seen.press("slash", *"e", "enter", "j", "j")
         row = seen.app.front.current_row()
         assert row == keys_of(seen)[2]
         seen.app.exit()
-    async with running(after(seen), first="blotter", size=SIZE) as again:
+    async with running(after(seen), first="agents", size=SIZE) as again:
         assert again.app.front.current_row() == row
         assert again.app.front.line.typed == "e"
 

@@ -16,7 +16,7 @@ from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.needs import DISMISSED, DISMISSED_ABSENCE, absence_of, needs
 from service_tui.console.needs_aside import MUTED, Mute, may_wait_for_change, written_mutes
 from service_tui.console.needs_positions import MOVED_MAX, SETTLED_FOR_S
-from service_tui.console.ranking import Need
+from service_tui.console.ranking import Need, folded
 from service_tui.console.screens.overview.detail import absence_text
 from service_tui.console.screens.overview.forms import read_snooze
 from service_tui.console.screens.overview.screen import AttentionScreen
@@ -335,7 +335,7 @@ async def test_a_row_of_several_opens_folds_and_goes_as_one() -> None:
 @pytest.mark.slow
 async def test_the_number_of_needs_stands_beside_the_key() -> None:
     async with running(STATE, first="settings") as seen:
-        assert re.search(rf" 0 need\S*!{len(needs(STATE, NOW))} ", seen.lines[-1])
+        assert re.search(rf" 0 need\S*!{len(folded(needs(STATE, NOW)))} ", seen.lines[-1])
         await seen.bring(CALM)
         assert "!" not in seen.lines[-1]
 
@@ -406,7 +406,7 @@ async def test_a_row_is_snoozed_is_not_counted_and_comes_back() -> None:
         await seen.press("Z", *"5m", "enter")
         assert first.key not in [need.key for need in rows(seen)]
         assert "1 snoozed (m lists them)" in seen.text
-        assert re.search(rf" 0 need\S*!{len(others)} ", seen.lines[-1])
+        assert re.search(rf" 0 need\S*!{len(folded(others))} ", seen.lines[-1])
         seen.clock[0] = NOW + 4 * 60
         seen.app.show_state()
         await seen.pilot.pause()
@@ -519,7 +519,7 @@ async def test_a_search_narrows_the_rows_and_not_their_number() -> None:
     async with running(everything()) as seen:
         await seen.press("slash", *"moss", "enter")
         assert {need.agent for need in rows(seen)} == {"moss-runner"}
-        assert re.search(rf" 0 need\S*!{len(needs(everything(), NOW))} ", seen.lines[-1])
+        assert re.search(rf" 0 need\S*!{len(folded(needs(everything(), NOW)))} ", seen.lines[-1])
         await seen.press("slash", *["backspace"] * 4, *"amount:>90", "enter")
         assert rows(seen)
         assert all((need.money or 0) > 90_000_000 for need in rows(seen))

@@ -71,7 +71,7 @@ def with_reactor(**changed: Any) -> DeskState:
     ("breaker", "words", "absent"),
     [
         (BreakerView(), "● running", "failures"),
-        (BreakerView(failures=2, failures_max=3), "2/3 failures", "paused"),
+        (BreakerView(failures=2, failures_max=3), "2 of 3 failures in a row", "■ paused"),
         (BreakerView(3, 3, NOW, Timestamp(NOW + 60)), "■ paused", "failures"),
     ],
 )

@@ -510,6 +510,15 @@ def test_our_driver_has_a_terminal_or_a_browser_and_nothing_else() -> None:
 
 
 @pytest.mark.slow
+async def test_a_toast_leaves_the_keys_in_sight() -> None:
+    async with running(STATE, first="markets", size=(120, 40)) as seen:
+        seen.app.show_toast("sold it all", "good", "fill")
+        await seen.until(lambda: "sold it all" in seen.text)
+        assert "F9 halt" in seen.lines[-2]
+        assert "sold it all" in seen.lines[-3]
+
+
+@pytest.mark.slow
 async def test_toasts_have_the_sign_of_their_tone_and_one_may_replace_another() -> None:
     async with running(STATE) as seen:
         seen.app.show_toast("sold [b]all[/b]", "bad", "fill")

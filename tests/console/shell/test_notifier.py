@@ -17,6 +17,7 @@ from service_tui.console.reasons import fix_text
 from service_tui.console.shell.notifier import BELL, Notifier
 from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.notices import Notice, NoticeKind
+from service_tui.desk.slices.reactor import MIRROR
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import SkillRunState, SupervisionView, approval_text
@@ -147,6 +148,16 @@ def test_a_row_that_was_muted_is_a_row() -> None:
     made, frame = notifier()
     made.notify(with_rows(state_of(replace(LISTED[4], tone="bad"), **{MUTED: muted})), NOW)
     assert frame.toasts == []
+
+
+def test_a_refused_mirror_says_why_in_a_toast() -> None:
+    lost = replace(
+        sample_state(6).tickets[0], kind=MIRROR, state=TicketState.REFUSED, outcome="price moved"
+    )
+    text = f"{lost.what}: price moved"
+    made, frame = notifier()
+    made.notify(replace(state_of(Notice(1, "bad", text, FILL)), tickets=(lost,)), NOW)
+    assert frame.toasts == [(text, "bad", "fill")]
 
 
 def test_what_passed_is_a_toast() -> None:

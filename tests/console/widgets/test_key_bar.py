@@ -8,7 +8,7 @@ import pytest
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import held_of
-from kit.samples.reactor import reactor_state
+from kit.samples.reactor import reactor_state, waiting
 from service_tui.console.forms.help import Help
 from service_tui.console.keys import keys_of, shown_key
 from service_tui.console.widgets.key_bar import IN_REPLAY, keys_here, needing_text, screen_keys
@@ -40,6 +40,7 @@ async def test_keys_are_offered_where_they_do_something() -> None:
         assert offered() == full - gone
         await seen.bring(replace(STATE, rewound_to=NOW))
         assert set(IN_REPLAY) <= offered()
+        assert "F3 now" in seen.lines[-2]
         assert not set(IN_REPLAY) & full
 
 
@@ -80,8 +81,8 @@ async def test_a_click_on_a_key_does_what_the_key_does(width: int, height: int) 
 
 @pytest.mark.slow
 async def test_every_screen_has_its_name_from_80_cells_on() -> None:
-    line_80 = "0 need 1 port 2 mkts 3 stop 4 react 5 redm 6 lab 7 agnt 8 set 9 ord"
-    line_104 = "portfolio markets stops reactor redeem research agents settings orders"
+    line_80 = "0 need 1 port 2 mkts 3 mon 4 react 5 redm 6 res 7 agt 8 set 9 ord"
+    line_104 = "port markets mon reactor redeem research agents set orders"
     shortest, short = re.split(" ", line_80), re.split(" ", line_104)
     full = [key.label for key in screen_keys()]
     async with running(STATE, first="markets", size=(80, 24)) as seen:
@@ -107,6 +108,41 @@ async def test_a_count_stands_beside_the_name_of_its_screen() -> None:
         two = replace(STATE.supervision, held=(held_of("h1"), held_of("h2")))
         await seen.bring(replace(STATE, supervision=two))
         assert "7 agents 2  " in seen.lines[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [80, 104, 120, 130, 160])
+async def test_a_screen_keeps_its_name_whatever_waits(width: int) -> None:
+    many = tuple(held_of(f"h{place}") for place in range(120))
+    full = replace(STATE.supervision, held=many)
+    none = replace(STATE.supervision, held=())
+    names: list[list[str]] = []
+    for view in (full, none):
+        state = replace(STATE, supervision=view)
+        async with running(state, first="markets", size=(width, 30)) as seen:
+            names.append(re.findall(r"\d ([a-z]+)", seen.lines[-1]))
+    assert names[0] == names[1]
+    assert len(names[0]) == len(screen_keys())
+
+
+@pytest.mark.slow
+async def test_the_count_of_the_inbox_is_that_of_its_rows() -> None:
+    signals = tuple(waiting(place, REACTOR) for place in range(40))
+    state = replace(REACTOR, reactor=replace(REACTOR.reactor, signals=signals))
+    async with running(state, first="attention", size=(160, 60)) as seen:
+        count = int(re.findall(r"0 needs me!(\d+)", seen.lines[-1])[0])
+        assert 0 < count == len(seen.app.front.table.order) < 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("is_on", "label"), [(True, "H pause"), (False, "H turn on")])
+async def test_the_key_of_the_reactor_is_named_after_what_it_does(
+    *, is_on: bool, label: str
+) -> None:
+    config = replace(REACTOR.reactor.config, enabled=is_on)
+    state = replace(REACTOR, reactor=replace(REACTOR.reactor, config=config))
+    async with running(state, first="reactor", size=(160, 40)) as seen:
+        assert label in seen.lines[-2]
 
 
 @pytest.mark.slow

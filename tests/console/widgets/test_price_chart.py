@@ -261,6 +261,21 @@ def test_ticks_are_round_few_and_inside(low: float, span: float, count: int) -> 
     assert list(ticks) == sorted(set(ticks))
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "count", "ticks"),
+    [
+        (-0.4, 0.9, 1, (0.0, 0.5)),
+        (-0.9, 0.9, 1, (-0.5, 0.5)),
+        (-1.2, 0.84, 1, (-1.0, 0.0)),
+        (0.31, 0.42, 2, (0.35, 0.4)),
+    ],
+)
+def test_an_axis_of_values_has_two_at_least(
+    low: float, high: float, count: int, ticks: tuple[float, ...]
+) -> None:
+    assert value_ticks(low, high, count) == ticks
+
+
 @given(st.floats(0, 2e9), st.floats(0, 1e9), st.integers(0, 12))
 def test_times_on_the_axis_are_few_and_inside(first: float, span: float, count: int) -> None:
     ticks = time_ticks(first, first + span, count)

@@ -884,3 +884,53 @@ async def test_a_journal_opens_at_its_newest_row_and_stays_there() -> None:
         await pilot.press("j")
         app.table.show((Row("newest", "now", 0.5), newer, *rows(3)))
         assert app.table.selected() == rows(3)[0]
+
+
+NEWEST = Row("newest", "now", 2.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sort", "falling", "follows"),
+    [
+        (None, False, True),
+        ("price", True, True),
+        ("price", False, False),
+        ("name", True, False),
+    ],
+)
+async def test_a_journal_follows_its_newest_row_in_its_own_order_only(
+    sort: str | None, *, falling: bool, follows: bool
+) -> None:
+    app = Bare(rows(3))
+    app.table.is_journal, app.table.newest_by = True, "price"
+    async with app.run_test(size=SIZE):
+        app.table.sort_by(sort, falling=falling)
+        before = app.table.highlighted()
+        app.table.show((NEWEST, *rows(3)))
+        assert app.table.highlighted() == (NEWEST if follows else before)
+
+
+@pytest.mark.slow
+async def test_a_journal_that_is_acted_on_holds_its_row_while_it_is_looked_at() -> None:
+    app = Bare(rows(3))
+    app.table.is_journal = app.table.holds = True
+    async with app.run_test(size=SIZE) as pilot:
+        first, second = Row("n1", "now", 0.5), Row("n2", "now", 0.5)
+        # Not all of its rows are here: nobody can have read it.
+        app.table.show((first, *rows(3)))
+        assert app.table.highlighted() == first
+        app.table.settle_cursor()
+        app.table.show((second, first, *rows(3)))
+        assert app.table.highlighted() == first
+        await pilot.pause()
+        # Looked at anew it is at its newest row, unless the person has moved it.
+        app.table.look_away()
+        app.table.show((NEWEST, second, first, *rows(3)))
+        assert app.table.highlighted() == NEWEST
+        app.table.settle_cursor()
+        app.table.focus()
+        await pilot.press("j")
+        app.table.look_away()
+        app.table.show((Row("n4", "now", 0.5), NEWEST, second, first, *rows(3)))
+        assert app.table.highlighted() == second

@@ -181,13 +181,15 @@ async def test_a_request_and_its_decision_are_written_once(log: Log) -> None:
     twice = held_of("h2", status=HeldStatus.REFUSED, reason="refused by you")
     log.actions.on_fact(asking("h1", "h2"), HeldSeen((), (refused, twice, held_of("h3"))))
     slug = "mean-reversion"
+    over = held_of("h5", status=HeldStatus.EXPIRED, reason="the market ended")
     expired = held_of("h4", status=HeldStatus.EXPIRED, reason="approval timed out")
-    log.actions.on_fact(asking("h4"), HeldSeen((), (expired,)))
+    log.actions.on_fact(asking("h4", "h5"), HeldSeen((), (expired, over)))
     assert await log.rows() == [
         row("heron", "asks", slug, "it rains"),
         row("heron", "decision", slug, "request refused: too thin"),
         row("heron", "decision", slug, "request refused by you"),
         row("heron", "decision", slug, "request expired"),
+        row("heron", "decision", slug, "request lapsed: the market ended"),
     ]
 
 

@@ -174,7 +174,7 @@ def test_events_of_agents_become_lines_of_the_log() -> None:
     assert (one.actor, one.event, one.text) == (
         "tide",
         LogEvent.AGENT,
-        "tide changed: active, pro, trading_paused",
+        "tide changed: active, pro, buys paused",
     )
     (two,) = actions_of(EventBody.model_validate_json(json.dumps(ended)))
     assert (two.actor, two.event, two.text) == ("tide", LogEvent.ORDER, "expired: 3.00 shares of m")

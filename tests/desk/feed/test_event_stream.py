@@ -169,7 +169,7 @@ def event(kind: str, seq: int = 7, **parts: Any) -> EventBody:
          ("heron", LogEvent.AGENT, "agent_changed", "heron changed: active, pro, key, limits")),
         (event("risk_alert", risk_alert=RiskAlertPart(**ALERT)),
          ("desk", LogEvent.RISK, "alert",
-          f"alert al-1 triggered: stop_loss, no {MARKET} at 0.1235")),
+          f"stop loss triggered, no {MARKET} at 0.1235 (alert al-1)")),
         (event("monitor", monitor=MonitorPart(**MONITOR)),
          ("desk", LogEvent.RISK, "monitor", f"monitor set: no {MARKET}")),
         (event("experiment", experiment=ExperimentPart(

@@ -25,7 +25,7 @@ from service_tui.desk.reactor.mirror_order import (
     why_not_now,
 )
 from service_tui.desk.slices.buy_limits import SkillDaySpend
-from service_tui.desk.slices.reactor import BreakerView, SignalView
+from service_tui.desk.slices.reactor import BreakerView, SignalView, to_spend
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
@@ -95,6 +95,10 @@ def test_a_mirror_spends_no_more_than_its_shares_cost_now(now: float | None, amo
     # The embedded service bounds the shares itself, to the last one.
     embedded = replace(state, service=replace(state.service, embedded=True))
     assert cut_to_shares(embedded, signal) == signal
+    # What it will spend is the same on both.
+    if now is not None and now < signal.price:
+        assert to_spend(state.reactor.config, signal, now) == amount
+    assert to_spend(None, signal, now) == to_spend(state.reactor.config, signal, None)
 
 
 # -- what is bought -----------------------------------------------------------------------------

@@ -254,6 +254,17 @@ def test_trades_whose_deadline_has_passed_expire() -> None:
     assert pending.due(at) == []
 
 
+def test_requests_lapse_where_no_market_takes_them() -> None:
+    pending = trades()
+    pending.hold(held())
+    pending.hold(held(market_id="m2"))
+    at = Timestamp(AT + 1)
+    lapsed = HeldEnded("h2", at, HeldStatus.EXPIRED, "the market ended")
+    assert pending.lapse(at, {"m1"}.__contains__) == [lapsed]
+    assert list(pending.waiting) == ["h1"]
+    assert pending.lapse(at, {"m1"}.__contains__) == []
+
+
 def test_the_oldest_end_is_forgotten() -> None:
     pending = trades()
     for number in range(ENDED_KEPT + 1):

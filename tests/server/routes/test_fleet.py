@@ -19,6 +19,7 @@ from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import fleet
 from service_tui.storage.errors import StorageError
 from service_tui.terms import (
+    LEASH_WAIT_MAX_S,
     LEASH_WAIT_S,
     Action,
     HeldStatus,
@@ -310,6 +311,23 @@ async def test_nobody_deciding_is_a_no_at_the_deadline(tmp_path: Path) -> None:
         assert (told.status, told.reason) == (HeldStatus.EXPIRED, "approval timed out")
         with pytest.raises(NotFoundError, match="expired"):
             await approve(stage, held_id)
+
+
+async def test_a_request_lapses_with_its_market_and_keeps_its_question(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=60) as stage:
+        await leash(stage, LeashMode.ASK, wait_s=LEASH_WAIT_MAX_S)
+        market = min(stage.open_markets(), key=lambda one: one.listing.resolves_at)
+        held_id = (await buy(stage, 25.0, market_id=market.market_id)).trade_id or ""
+        left_s = market.listing.resolves_at - stage.world.world_at
+        await leap(stage.clock, left_s / 60 + 2)
+        told = (await own(stage))[0]
+        assert (told.status, told.reason) == (HeldStatus.EXPIRED, "the market ended")
+        assert told.question == market.listing.question
+        with pytest.raises(NotFoundError, match="expired"):
+            await approve(stage, held_id)
+        # The service forgets ended markets; the question stays with the request.
+        del stage.world.markets[market.market_id]
+        assert (await own(stage))[0].question == market.listing.question
 
 
 async def test_what_the_venue_refuses_after_all_is_decided_too(tmp_path: Path) -> None:

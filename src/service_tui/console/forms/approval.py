@@ -13,7 +13,9 @@ from service_tui.console.fields import Field, FieldError, number, write_number
 from service_tui.console.forms.approval_bound import (
     bound_as_typed,
     bound_label,
+    can_rest,
     first_bound,
+    has_ended,
     is_beyond,
     other_side_text,
     read_bound,
@@ -37,6 +39,7 @@ from service_tui.desk.slices.supervision import HeldView, LeashView, approval_te
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     LINE_MAX,
+    MARKET_ENDED,
     MONEY_DECIMALS,
     MONEY_OF,
     PROSE_MAX,
@@ -72,7 +75,7 @@ REASON: Final = Field(
 )  # fmt: skip
 
 
-class ApprovalForm(Form[Decision]):  # noqa: PLR0904 - one method a step
+class ApprovalForm(Form[Decision]):
     """Enter approves the trade; the refusing key opens a line for the reason, enter sends it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approval")]
@@ -155,23 +158,18 @@ class ApprovalForm(Form[Decision]):  # noqa: PLR0904 - one method a step
         text = approval_text(trade)
         if self._is_refusing:
             return RefuseHeld(trade.held_id, text, self.read(REASON))
+        if has_ended(trade, self.state, self.now):
+            raise FieldError(f"Nothing to approve: {MARKET_ENDED}")
+        bound = self.read(BOUND)
+        if is_beyond(trade, bound) and not can_rest(trade, bound):
+            now = formats.price(trade.price if trade.average is None else trade.average)
+            raise FieldError(
+                f"Price {now} is beyond {bound_as_typed(bound)}: nothing would be traded. "
+                f'Change "{bound_label(trade.action)}", or {cap("approval.refuse")} to refuse'
+            )
         if trade.action is Action.SELL:
-            return ApproveHeld(trade.held_id, text, not_below=self.read(BOUND))
-        return replace(self._sized(text), not_above=self.read(BOUND))
-
-    def objection(self, result: Decision) -> str:
-        """A price of now that is beyond the bound: the service would trade nothing."""
-        if not isinstance(result, ApproveHeld):
-            return ""
-        trade = self._trade
-        bound = result.not_above if trade.action is Action.BUY else result.not_below
-        if bound is None or not is_beyond(trade, bound):
-            return ""
-        now = formats.price(trade.price if trade.average is None else trade.average)
-        return (
-            f"Price {now} is beyond {bound_as_typed(bound)}: nothing would be traded. "
-            "Enter again sends"
-        )
+            return ApproveHeld(trade.held_id, text, not_below=bound)
+        return replace(self._sized(text), not_above=bound)
 
     def on_mount(self) -> None:
         """Show the trade; after another trade the deciding keys rest for a moment."""
@@ -251,6 +249,8 @@ class ApprovalForm(Form[Decision]):  # noqa: PLR0904 - one method a step
         left = trade.left_s(self.now)
         tone = "breach" if left < URGENT_S else "muted"
         text = Text.assemble((f"{formats.duration(left)} left, then refused. ", tone))
+        if has_ended(trade, self.state, self.now):
+            text = Text(f"This request lapses: {MARKET_ENDED}. ", "warn")
         others = len(self.state.supervision.held) - 1
         if others > 0:
             text.append(f"{others} more pending. ", "warn")

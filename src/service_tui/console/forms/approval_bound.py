@@ -1,4 +1,4 @@
-"""The worst price at which a waiting trade may go out, and who holds the other side. Pure."""
+"""The worst price at which a waiting trade may go out, and what else speaks against it. Pure."""
 
 from typing import Final
 
@@ -7,12 +7,13 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.fields import Fault, Number, parse_number
 from service_tui.console.forms.quoting import SLACK
-from service_tui.console.freshness import is_private
+from service_tui.console.freshness import is_answered, is_private, world_now
 from service_tui.desk.slices.orders import limit_text
 from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import PRICE_HIGH, PRICE_LOW, Action
-from service_tui.units import ONE, Micros
+from service_tui.terms import PRICE_HIGH, PRICE_LOW, Action, Venue
+from service_tui.units import ONE, Micros, Timestamp
 
 BOUND_FIX: Final = "Enter a price between 0 and 1, such as 0.47, or nothing for any price"
 
@@ -80,6 +81,31 @@ def is_beyond(trade: HeldView, bound: float | None) -> bool:
     if bound is None or now is None:
         return False
     return now > bound if trade.action is Action.BUY else now < bound
+
+
+def can_rest(trade: HeldView, bound: float | None) -> bool:
+    """True if the order may wait on a book at its own limit, where its bound allows that."""
+    limit = trade.price_limit
+    if trade.venue is Venue.SIM or limit is None or bound is None:
+        return False
+    return limit <= bound if trade.action is Action.BUY else limit >= bound
+
+
+def has_ended(trade: HeldView, state: DeskState, now: Timestamp) -> bool:
+    """True if its market takes no more orders: the service lets the request lapse.
+
+    Args:
+        trade: it.
+        state: the newest.
+        now: wall time.
+    """
+    market = state.markets.get(trade.market_id)
+    if market is None:
+        # A service of ours prices every market that it has.
+        is_listed = is_answered(state, Topic.MARKETS)
+        return state.service.embedded and is_listed and trade.price is None
+    ends = market.resolves_at
+    return not market.is_open or (ends is not None and ends <= world_now(state, now))
 
 
 def other_side_text(trade: HeldView, state: DeskState) -> Text:

@@ -1,7 +1,6 @@
 """Figures of a quote, labelled."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from rich.text import Text
 
@@ -11,9 +10,6 @@ from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.trading.preflight import HeldSide
 from service_tui.terms import MONEY_OF, Action, Venue
 from service_tui.units import Micros
-
-_FLAT: Final = 5e-5
-"""A smaller move than four decimals show counts as none."""
 
 
 def quote_figures(
@@ -80,8 +76,9 @@ def _moved(quote: QuoteView | None) -> Text:
     if quote is None or quote.price_before is None or quote.price_after is None:
         return formats.price(None)
     change = quote.price_after - quote.price_before
-    arrow = "=" if abs(change) < _FLAT else "▲" if change > 0 else "▼"
     before, after = formats.price(quote.price_before), formats.price(quote.price_after)
+    # A move that the decimals do not show is none.
+    arrow = "=" if before.plain == after.plain else "▲" if change > 0 else "▼"
     return Text.assemble(before, " → ", after, " ", arrow)
 
 

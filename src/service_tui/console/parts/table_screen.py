@@ -152,7 +152,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             for place, spec in enumerate(self.tables)
         )
         for table, spec in zip(self.lists, self.tables, strict=True):
-            table.is_journal = spec.is_journal
+            table.is_journal, table.holds = spec.is_journal, spec.holds
+            table.newest_by = spec.sort if spec.falling else ""
         self.tabs = SegmentedControl(id=f"{name}-which")
         self.line = FilterLine(typed)
         self.pane = None if self.pane_type is None else self.pane_type(id=f"{name}-detail")
@@ -361,6 +362,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
         The others wait until a table that can use them is in front again.
         """
+        self.table.look_away()
         self.update_classes({f"-list-{self.place}": False, f"-list-{place}": True})
         self.place = place
         self.show_rows()
@@ -387,6 +389,16 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def current_row(self) -> str | None:
         """Key of the row under the cursor of the table in front."""
         return self.table.order.cursor
+
+    def row_to_return_to(self) -> str | None:
+        """Key of the row under the cursor; None in a journal where nobody has moved it."""
+        is_at_newest = self.spec.is_journal and not self.table.is_moved
+        return None if is_at_newest else self.current_row()
+
+    def leave(self) -> None:
+        """Let journals go to their newest row before the screen is in front again."""
+        for table in self.lists:
+            table.look_away()
 
     def current_market(self) -> str:
         """Id of the market of the row under the cursor; empty without one."""

@@ -345,11 +345,11 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
         if name == front.name_in_keys:
             front.focus_row(row)
         else:
-            await self._bring(self._trail.left_at(front.current_row()).go(View(name, row)))
+            await self._bring(self._trail.left_at(front.row_to_return_to()).go(View(name, row)))
 
     async def action_history(self, by: int) -> None:
         """Go back (-1) or forward (1) in the history."""
-        trail = self._trail.left_at(self.front.current_row())
+        trail = self._trail.left_at(self.front.row_to_return_to())
         if trail.step(by) == trail:
             self.show_toast("no earlier view" if by < 0 else "no later view")
         else:

@@ -94,13 +94,30 @@ def value_range(
     return max(floor, low), min(ceiling, high)
 
 
+_ROUND: Final = (1, 2, 2.5, 5, 10, 20)
+
+
 def value_ticks(low: float, high: float, count: int) -> tuple[float, ...]:
-    """At most `count` round values within a range, lowest first."""
+    """At most `count` round values within a range, lowest first; two where there is one step.
+
+    One value alone would be no scale: then the step is finer, and the outermost two stand.
+    """
     if count < 1:
         return ()
     step = (high - low) / count
     power = 10.0 ** math.floor(math.log10(step))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10, 20) if factor * power >= step)
+    step = next(factor * power for factor in _ROUND if factor * power >= step)
+    ticks = _multiples(step, low, high)
+    if len(ticks) > 1:
+        return ticks
+    below = (factor * scale for scale in (power, power / 10) for factor in reversed(_ROUND))
+    finer = (_multiples(one, low, high) for one in below if one < step)
+    more = next((one for one in finer if len(one) > 1 and one[0] < one[-1]), ticks)
+    return (more[0], more[-1]) if more else ()
+
+
+def _multiples(step: float, low: float, high: float) -> tuple[float, ...]:
+    """The multiples of a step within a range, lowest first."""
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple(round(place * step, 9) for place in range(first, last + 1))
 

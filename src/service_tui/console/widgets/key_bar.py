@@ -4,6 +4,7 @@ On low terminals both share one line.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from rich.text import Text
@@ -37,21 +38,27 @@ _LAST_RANKS: Final = {"app.help": 3, "app.halt": 1}
 
 _SHORT: Final = {
     "app.attention": "needs",
-    "app.monitors": "stops",
     "app.redemption": "redeem",
     "app.research": "research",
 }
 """Names of screens where the whole ones do not fit; the others keep theirs."""
 
+_SHORTER: Final = {
+    **_SHORT,
+    "app.portfolio": "port",
+    "app.monitors": "mon",
+    "app.settings": "set",
+}
+
 _SHORTEST: Final = {
     "app.attention": "need",
     "app.portfolio": "port",
     "app.markets": "mkts",
-    "app.monitors": "stop",
+    "app.monitors": "mon",
     "app.reactor": "react",
     "app.redemption": "redm",
-    "app.research": "lab",
-    "app.agents": "agnt",
+    "app.research": "res",
+    "app.agents": "agt",
     "app.settings": "set",
     "app.blotter": "ord",
 }
@@ -121,41 +128,45 @@ class KeyBar(Bar):
         return Bit(Text(label, "bold accent"), _NAME_RANK)
 
     def _screens(self, width: int) -> _Line:
-        """The screens, with the longest names that fit."""
-        *forms, digits = self._forms()
-        # All pieces and the gaps between them fit.
-        fitting = (one for one in forms if spare(one.bits, width, one.gap) >= -one.gap)
-        return next(fitting, digits)
+        """The screens, with the longest names that fit whatever the counts are.
 
-    def _forms(self) -> Iterator[_Line]:
+        A name that changed with a count would have to be read anew.
+        """
+        # All pieces and the gaps between them fit.
+        fullest = self._forms(dict.fromkeys(self._counts, _COUNT_MAX))
+        *forms, digits = zip(fullest, self._forms(self._counts), strict=True)
+        fitting = (shown for full, shown in forms if spare(full.bits, width, full.gap) >= -full.gap)
+        return next(fitting, digits[1])
+
+    def _forms(self, counts: Counts) -> Iterator[_Line]:
         """The screens from the longest form to digits alone."""
         keys = screen_keys()
-        for gap in (2, 1):
-            yield _Line(self._bits({}), keys, gap)
-        for gap in (2, 1):
-            yield _Line(self._bits(_SHORT), keys, gap)
-        for counted in (True, False):
-            yield _Line(self._bits(_SHORTEST, counted=counted), keys, 1)
-        yield _Line(self._bits({}, names=False, counted=False), keys, 2)
+        for short in ({}, _SHORT):
+            for gap in (2, 1):
+                yield _Line(self._bits(short, counts), keys, gap)
+        yield _Line(self._bits(_SHORTER, counts), keys, 1)
+        for shown in (counts, _needs_alone(counts)):
+            yield _Line(self._bits(_SHORTEST, shown), keys, 1)
+        yield _Line(self._bits({}, _needs_alone(counts), names=False), keys, 2)
 
     def _bits(
-        self, short: Mapping[str, str], *, names: bool = True, counted: bool = True
+        self, short: Mapping[str, str], counts: Counts, *, names: bool = True
     ) -> tuple[Bit, ...]:
         return tuple(
-            self._screen_bit(key, short.get(key.ident, key.label) if names else "", counted=counted)
+            self._screen_bit(key, short.get(key.ident, key.label) if names else "", counts)
             for key in screen_keys()
         )
 
-    def _screen_bit(self, key: KeyBinding, name: str, *, counted: bool) -> Bit:
+    def _screen_bit(self, key: KeyBinding, name: str, counts: Counts) -> Bit:
         """A screen with its count, in as many cells whatever screen is in front."""
         number = shown_key(key)
         text = Text(f"{number} {name}".rstrip(), "muted")
         text.stylize("accent", 0, len(number))
         if key.ident == NEEDS:
-            count = needing_text(self._counts.get(NEEDS, 0))
+            count = needing_text(counts.get(NEEDS, 0))
             text.append(f"{count:<{_COUNT_CELLS}}", "bold warn")
-        elif counted and key.ident in self._counts:
-            text.append(_waiting_text(self._counts[key.ident]), "warn")
+        elif key.ident in counts:
+            text.append(_waiting_text(counts[key.ident]), "warn")
         return Bit(Text(text.plain, "bold reverse accent") if self._is_front(key) else text)
 
     def _is_front(self, key: KeyBinding) -> bool:
@@ -201,7 +212,17 @@ def keys_here(front: NumberedView) -> tuple[KeyBinding, ...]:
     own.sort(key=lambda key: key.ident != first)
     replay = IN_REPLAY if front.state.rewound_to is not None else ()
     rest = (key for key in keys_of("app") if key.footer)
-    return (*own, *map(key_named, replay), *rest)
+    return (*own, *map(_in_replay, replay), *rest)
+
+
+def _in_replay(ident: str) -> KeyBinding:
+    """A key of the replay; the one that opened it returns to the present."""
+    key = key_named(ident)
+    return replace(key, label="now") if ident == "app.replay" else key
+
+
+def _needs_alone(counts: Counts) -> Counts:
+    return {NEEDS: counts.get(NEEDS, 0)}
 
 
 def needing_text(needing: int) -> str:

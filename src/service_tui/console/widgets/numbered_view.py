@@ -98,9 +98,13 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         """Put the cursor on the row with this key, and the focus on the main pane."""
 
     def current_row(self) -> str | None:
-        """Key of the row under the cursor, stored in the history of views."""
+        """Key of the row under the cursor."""
         tables = self._tables()
         return tables[0].order.cursor if tables else None
+
+    def row_to_return_to(self) -> str | None:
+        """Key of the row that the history of views returns to; None: as the screen is then."""
+        return self.current_row()
 
     def current_market(self) -> str:
         """Id of the market of the row under the cursor; empty without one."""

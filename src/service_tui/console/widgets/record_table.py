@@ -55,7 +55,20 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     _scroll_target: int | None = None
 
     is_journal: bool = False
-    """Whether the newest row comes on top: a cursor that is there stays at the top."""
+    """Whether the newest row comes on top: the cursor follows it until the person moves it, and
+    again from the top."""
+
+    newest_by: str = ""
+    """Id of the column by whose falling order the newest row is on top; empty: as the rows come."""
+
+    holds: bool = False
+    """Whether a journal is acted on: once the person can see its rows, the cursor stays on its row
+    until it is moved, or the table is looked at again."""
+
+    is_moved: bool = False
+    """Whether the person, or a jump to a row, has put the cursor where it is."""
+
+    _is_looked_at = False
 
     awaits_cursor: bool = False
     """Whether the row of a restored cursor has not come yet: nothing is highlighted until then."""
@@ -112,12 +125,12 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """
         before, was_empty = self._order.index, not self._order.total
         is_restored = self.awaits_cursor
-        is_at_newest = self.is_journal and before == 0 and self._sort is None
-        known = frozenset(self._order.keys) if is_at_newest else frozenset[str]()
+        follows = self._follows_newest()
+        known = frozenset(self._order.keys) if follows else frozenset[str]()
         super().show(rows)
         # A row that only moved up is no newer one: the cursor stays on its row.
         has_newer = bool(self._order.index) and self._order.key_at(0) not in known
-        if is_at_newest and has_newer and not self._order.marked:
+        if follows and has_newer and not self._order.marked:
             # Newer rows came on top: keys do nothing until the person has seen them.
             self._fall_to(0)
             return
@@ -138,8 +151,20 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
             self._fall.begin()
             self._fell_into_nothing = True
 
+    def _follows_newest(self) -> bool:
+        """True while a newer row takes the cursor with it."""
+        in_order = self._sort is None or (self._sort.id == self.newest_by and self._falls)
+        if not (self.is_journal and in_order) or (self.holds and self._is_looked_at):
+            return False
+        return self._order.index == 0 or not self.is_moved
+
+    def look_away(self) -> None:
+        """Note that the person sees the rows no more: the cursor may go to newer ones again."""
+        self._is_looked_at = False
+
     def settle_cursor(self) -> None:
         """Once every row is here: a restored cursor whose row is gone falls to its place."""
+        self._is_looked_at = len(self._order) > 0
         if self.awaits_cursor and len(self._order):
             self.awaits_cursor = False
             self._fall_to(self._order.place)
@@ -171,7 +196,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     def put_cursor(self, row_key: str) -> None:
         """Put the cursor on a row by its key, now or as soon as that row is shown."""
         self._fall.end()
-        self.awaits_cursor = False
+        self.awaits_cursor, self.is_moved = False, True
         self._order.put(row_key)
         self._follow()
         self.refresh()
@@ -275,7 +300,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
     def _move(self, move: Callable[[], None]) -> None:
         before = self._order.index
         self._fall.end()
-        self.awaits_cursor = False
+        self.awaits_cursor, self.is_moved = False, True
         move()
         self._refresh_row(before)
         self._refresh_row(self._order.index)

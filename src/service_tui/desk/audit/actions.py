@@ -44,7 +44,7 @@ from service_tui.storage.action_log import (
     newest,
     verify,
 )
-from service_tui.terms import MONEY_OF, Action, HeldStatus, venue_marked
+from service_tui.terms import MARKET_ENDED, MONEY_OF, Action, HeldStatus, venue_marked
 from service_tui.units import Timestamp, decimal
 
 log = logging.getLogger(__name__)
@@ -302,10 +302,10 @@ def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:
 
 
 def _decision_text(trade: HeldView) -> str:
-    """What became of a request, and why; nobody needs the reason of one that expired."""
+    """What became of a request, and why; that nobody answered is no reason."""
     status, reason = trade.status, trade.reason
     if status is HeldStatus.EXPIRED:
-        return "request expired"
+        return f"request lapsed: {reason}" if reason == MARKET_ENDED else "request expired"
     return f"request {reason if reason.startswith(status.value) else f'{status.value}: {reason}'}"
 
 

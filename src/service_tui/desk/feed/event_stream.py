@@ -36,13 +36,16 @@ def actions_of(body: EventBody) -> Iterator[Acted]:
     if body.agent is not None:
         agent = body.agent
         new = body.kind == EventKind.AGENT_REGISTERED
-        changes = [agent.status.value, agent.plan.value, *agent.changed]
+        pause = "buys paused" if agent.trading_paused else "buys allowed"
+        named = (pause if one == PAUSED else one.replace("_", " ") for one in agent.changed)
+        changes = [agent.status.value, agent.plan.value, *named]
         text = f"{agent.name} {'registered' if new else 'changed'}: {', '.join(changes)}"
         yield Acted(agent.name, LogEvent.AGENT, body.kind, text)
     if body.risk_alert is not None:
         alert = body.risk_alert
         at = f"{alert.side.value} {alert.market_id} at {alert.price:.4f}"
-        text = f"alert {alert.id} {alert.state}: {alert.exit_reason}, {at}"
+        reason = str(alert.exit_reason).replace("_", " ")
+        text = f"{reason} {alert.state}, {at} (alert {alert.id})"
         yield Acted(alert.agent_name, LogEvent.RISK, "alert", text)
     if body.monitor is not None:
         monitor = body.monitor
@@ -58,6 +61,9 @@ log = logging.getLogger(__name__)
 
 TOGETHER_S: Final = 2.0
 """ours: agents that are registered within this time are told in one notice."""
+
+PAUSED: Final = "trading_paused"
+"""Name of the field of an agent that stops its buys."""
 
 REFRESH_EVERY_S: Final = 0.5
 """A topic that is touched again and again is looked at no more often than this."""

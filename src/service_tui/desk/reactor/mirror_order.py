@@ -10,9 +10,15 @@ from typing import Final
 
 from service_tui.desk.buy_limits import day_began
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.reactor.translate import CENT, mirror_shares
+from service_tui.desk.reactor.translate import CENT
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.reactor import MIRROR, MIRROR_SKILL, SignalView
+from service_tui.desk.slices.reactor import (
+    MIRROR,
+    MIRROR_SKILL,
+    SignalView,
+    mirror_shares,
+    to_spend,
+)
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
@@ -162,8 +168,7 @@ def cut_to_shares(state: DeskState, signal: SignalView) -> SignalView:
     if config is None or now is None or state.service.embedded or not now < signal.price:
         return signal
     # ours: the price seen last; what it falls after that, no order by money can know.
-    cost = int(mirror_shares(signal.size, config) * now) // CENT * CENT
-    return replace(signal, amount=Micros(min(signal.amount, cost)))
+    return replace(signal, amount=to_spend(config, signal, now))
 
 
 def cut_to_day(state: DeskState, signal: SignalView) -> SignalView:

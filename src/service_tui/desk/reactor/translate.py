@@ -15,6 +15,7 @@ from service_tui.desk.slices.reactor import (
     KnownWalletView,
     ReactorConfigView,
     SignalView,
+    mirror_shares,
 )
 from service_tui.desk.wire_values import amount
 from service_tui.terms import (
@@ -187,11 +188,6 @@ def _why_broken(body: SignalBody, config: ReactorConfigView) -> str:
 def _named(body: SignalBody) -> str:
     """The beginning of its hash, so that a person can find it."""
     return f"signal {body.tx_hash[:10] or 'without a hash'}"
-
-
-def mirror_shares(size: Micros, config: ReactorConfigView) -> Micros:
-    """The most shares that a mirror of a source trade of that size buys by the config."""
-    return min(Micros(int(size * config.mirror_fraction)), config.max_size)
 
 
 def mirror_max(body: SignalBody, config: ReactorConfigView) -> Micros:

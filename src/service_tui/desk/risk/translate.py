@@ -89,6 +89,7 @@ def alert_view(body: RiskAlertBody, now: Timestamp) -> AlertView:
         managed=body.executed_by == "service",
         entry=body.entry_price,
         threshold_pct=body.threshold_pct,
+        level=body.threshold_price,
     )
 
 

@@ -21,6 +21,7 @@ from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.terms import FAILURES_MAX, MarketStatus, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp, decimal, sum_of
 
+_CENT: Final = 10_000
 MIRROR: Final = "mirror"
 """Kind of the tickets of mirrors, and the beginning of their names."""
 
@@ -607,6 +608,26 @@ def _marked(
     if price == signal.price_now and question == signal.question:
         return signal
     return replace(signal, price_now=price, question=question)
+
+
+# -- the size of a mirror ----------------------------------------------------------------------
+
+
+def mirror_shares(size: Micros, config: ReactorConfigView) -> Micros:
+    """The most shares that a mirror of a source trade of that size buys by the config."""
+    return min(Micros(int(size * config.mirror_fraction)), config.max_size)
+
+
+def to_spend(config: ReactorConfigView | None, signal: SignalView, price: float | None) -> Micros:
+    """Money that a mirror spends at a price a share: the config bounds its shares as well.
+
+    Returns:
+        Whole cents, at most the signal's amount; that amount where config or price is unknown.
+    """
+    if config is None or price is None:
+        return signal.amount
+    cost = int(mirror_shares(signal.size, config) * price) // _CENT * _CENT
+    return Micros(min(signal.amount, cost))
 
 
 # -- tickets and trades ------------------------------------------------------------------------

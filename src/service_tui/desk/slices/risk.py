@@ -293,6 +293,7 @@ class AlertView:
     state of its exit, and the fix if one is needed. `managed`: the service itself exits.
     `ticket_id` names the exit's row in the blotter, empty before there is one; `attempts` counts
     the exits that were tried. `entry` is the price paid, `threshold_pct` the fraction crossed.
+    `level` is the price of the stop or target itself, which `trigger_price` has passed.
     """
 
     alert_id: str
@@ -312,6 +313,7 @@ class AlertView:
     attempts: int = 0
     entry: float | None = None
     threshold_pct: float | None = None
+    level: float | None = None
 
     @property
     def holding(self) -> str:

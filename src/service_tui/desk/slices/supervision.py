@@ -9,7 +9,7 @@ from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.agents import AgentDetailView, AgentNeedView, SignalValue
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.rows import in_place
-from service_tui.terms import MONEY_OF, Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.terms import MARKET_ENDED, MONEY_OF, Action, HeldStatus, LeashMode, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 
 
@@ -293,13 +293,19 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
         yield "warn", _approval_text(fresh[-1], len(after.held)), NoticeKind.APPROVAL
     for held in after.decided:
         if held.held_id in known and held.status is HeldStatus.EXPIRED:
-            text = f"approval expired: {approval_text(held)}"
-            yield "bad", text, NoticeKind.APPROVAL
+            yield "bad", _lapsed_text(held), NoticeKind.APPROVAL
     states = {run.run_id: run.state for run in before.runs}
     for run in after.runs:
         tone = _TONES.get(run.state)
         if tone and states.get(run.run_id, run.state) is not run.state:
             yield tone, f"{run.skill_slug} as {run.agent_name}: {run.why}", NoticeKind.AGENT
+
+
+def _lapsed_text(trade: HeldView) -> str:
+    """Text about a request that nobody answered in time, or whose market ended first."""
+    if trade.reason == MARKET_ENDED:
+        return f"{trade.agent_name}'s request lapsed, {MARKET_ENDED}: {pending_text(trade)}"
+    return f"approval expired: {approval_text(trade)}"
 
 
 def _approval_text(trade: HeldView, waiting: int) -> str:

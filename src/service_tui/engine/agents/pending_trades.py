@@ -1,7 +1,7 @@
 """Trades on the leash: what may go out, what waits for the person, and how that ended."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from service_tui.engine.agents.agents import Agent
@@ -16,7 +16,7 @@ from service_tui.engine.errors import (
     TooManyHeld,
 )
 from service_tui.engine.events import FleetEvent, HeldEnded, LeashSet, TradeHeld
-from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode
+from service_tui.terms import HELD_SHOWN, MARKET_ENDED, Action, HeldStatus, LeashMode
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
 REFUSED_S: Final = 3_600.0
@@ -188,6 +188,18 @@ class PendingTrades:
             return []
         late = [one for one in self.waiting.values() if one.expires_at <= at]
         return self.end(HeldEnded(one.held_id, at, HeldStatus.EXPIRED, DEADLINE) for one in late)
+
+    def lapse(self, at: Timestamp, is_open: Callable[[str], bool]) -> list[HeldEnded]:
+        """End the trades that no answer could carry out; their ends are applied already.
+
+        Args:
+            at: wall time.
+            is_open: whether the market of an id takes orders.
+        """
+        over = [one for one in self.waiting.values() if not is_open(one.market_id)]
+        return self.end(
+            HeldEnded(one.held_id, at, HeldStatus.EXPIRED, MARKET_ENDED) for one in over
+        )
 
     def end(self, ends: Iterable[HeldEnded]) -> list[HeldEnded]:
         """Decide trades; the caller writes it down."""

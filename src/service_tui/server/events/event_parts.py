@@ -307,7 +307,7 @@ def _waits(world: World, pending: TradeHeld, state: str = HeldStatus.WAITING.val
         agent_id=pending.agent_id,
         agent_name=world.agents[pending.agent_id].settings.name,
         market_id=pending.market_id,
-        question=world.question_of(pending.market_id),
+        question=pending.question or world.question_of(pending.market_id),
         state=state,
     )
     return {"kind": EventKind.HELD.value, "held": part}

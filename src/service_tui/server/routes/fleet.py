@@ -159,7 +159,7 @@ def held_body(
         agent_name=agent.settings.name,
         status=HeldStatus.WAITING if end is None else end.status,
         market_id=trade.market_id,
-        question="" if market is None else market.listing.question,
+        question=trade.question or world.question_of(trade.market_id),
         venue=trade.venue,
         side=trade.side,
         action=trade.action,

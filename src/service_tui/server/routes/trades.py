@@ -258,6 +258,7 @@ async def _wait(request: RequestContext, trade: TradeRequest, order: Order) -> T
         expiration=trade.expiration,
         note=order.note,
         asked=_average_of(request, order),
+        question=request.world.question_of(order.market_id),
     )
     request.service.world_store.check_whole()
     try:

@@ -19,7 +19,7 @@ from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.supervision import approval_text
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Venue
+from service_tui.terms import Action, MarketStatus, Venue
 from service_tui.units import ONE, Micros
 
 FIRST = held_of("h1", amount=Micros(2 * ONE))
@@ -121,6 +121,11 @@ def test_what_cannot_be_approved_together_is_left_out_and_why() -> None:
     assert approvable((FIRST, late), view) == ((FIRST,), "1 expired")
     moved = replace(FIRST, held_id="moved", asked=0.40, average=0.55, price_limit=None)
     assert approvable((moved, FIRST), view) == ((FIRST,), "1 beyond their price, review each")
+    market = next(iter(STATE.markets.values()))
+    over = replace(FIRST, held_id="over", market_id=market.market_id)
+    closed = {market.market_id: replace(market, status=MarketStatus.CLOSED)}
+    ended = on(FIRST, state=replace(STATE, markets=closed)).view
+    assert approvable((over, FIRST), ended) == ((FIRST,), "1 of ended markets")
     dear = replace(THIRD, amount=Micros(10**9 * ONE))
     assert approvable((dear, FIRST), view) == ((FIRST,), "1 over budget or cash")
     sale = replace(dear, action=Action.SELL)

@@ -1,4 +1,5 @@
 import random
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -853,6 +854,18 @@ async def test_an_alert_and_its_exit_name_the_seller_in_the_same_words(*, by_ser
         assert f"sold by {words}" in view.text
         await view.press("o")
         assert "".join(f"sold by {words}".split()) in "".join(view.text.split())
+
+
+@pytest.mark.slow
+async def test_an_alert_tells_its_stop_and_the_price_that_hit_it_apart() -> None:
+    alert = replace(
+        STATE.risk.alerts[0], reason="stop loss", level=0.542, trigger_price=0.537, detail=""
+    )
+    state = replace(STATE, risk=RiskView(alerts=(alert,), executes=True))
+    async with monitors(state, WIDE) as view:
+        await view.press("o")
+        assert "stop loss hit at 0.537" in view.text
+        assert re.search(r"set at\s+0\.542\s+hit at\s+0\.537", view.text)
 
 
 @pytest.mark.slow

@@ -319,3 +319,24 @@ async def test_a_real_order_tells_its_money_its_venue_and_that_it_is_real(
         assert "money      USDC.e on evm_venue" in detail(seen)
         screen(seen).focus_row(play.ticket_id)
         assert "USDC.e" not in detail(seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["blotter", "timeline"])
+async def test_a_journal_by_time_is_at_its_newest_row_until_the_cursor_moves(name: str) -> None:
+    state = seen_before(sample_state())
+    newest = replace(state.tickets[0], ticket_id="k-new", opened_at=NOW)
+    newer = replace(newest, ticket_id="k-newer", opened_at=Timestamp(NOW + 1))
+    async with running(state, first=name, size=(120, 40)) as seen:
+        await seen.bring(replace(state, tickets=(*state.tickets, newest)))
+        table = seen.app.front.table
+        assert table.order.index == 0
+        # Elsewhere meanwhile, and back: still at the newest one.
+        await seen.press("8")
+        await seen.bring(replace(state, tickets=(*state.tickets, newest, newer)))
+        await seen.press("left_square_bracket")
+        assert (seen.app.front.table, table.order.index) == (table, 0)
+        read = table.order.key_at(1)
+        await seen.press("j")
+        await seen.bring(replace(state, tickets=(*state.tickets, newest)))
+        assert table.order.cursor == read

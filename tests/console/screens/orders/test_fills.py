@@ -66,8 +66,8 @@ def test_sums_never_hold_two_currencies_and_no_unknown_fee() -> None:
     play = replace(STATE.fills[0], action=Action.BUY, money=Micros(5 * ONE), fee=Micros(0))
     bits = [bit.text.plain for bit in totals((play, REAL, REAL), VIEW)]
     assert bits == [
-        "2 in USDC.e  bought 0.00  sold 24.00  fees 0.20  P&L -6.00",
-        "1 in $SIM  bought 5.00  sold 0.00  fees 0.00  P&L 0.00",
+        "2 in USDC.e  bought 0.00  sold 24.00  fees 0.20  sales P&L -6.00",
+        "1 in $SIM  bought 5.00  sold 0.00  fees 0.00  sales P&L 0.00",
     ]
     unknown = totals((REAL, replace(REAL, fee=None)), VIEW)
     assert f"fees {formats.NOT_KNOWN}" in unknown[0].text.plain
@@ -79,9 +79,15 @@ def test_where_room_is_short_the_sums_of_each_currency_are_shortened() -> None:
     play = replace(STATE.fills[0], action=Action.BUY, money=Micros(5 * ONE), fee=Micros(0))
     bits = totals((play, REAL, REAL), VIEW)
     for width, line in (
-        (100, "2 in USDC.e  bought 0.00  sold 24.00  fees 0.20  P&L -6.00  1 in $SIM  P&L 0.00"),
-        (60, "2 in USDC.e  P&L -6.00  1 in $SIM  P&L 0.00"),
-        (30, "2 in USDC.e  P&L -6.00  1 in …"),
+        (
+            100,
+            (
+                "2 in USDC.e  bought 0.00  sold 24.00  fees 0.20  sales P&L -6.00  "
+                "1 in $SIM  sales P&L 0.00"
+            ),
+        ),
+        (64, "2 in USDC.e  sales P&L -6.00  1 in $SIM  sales P&L 0.00"),
+        (36, "2 in USDC.e  sales P&L -6.00  1 in …"),
     ):
         assert joined(fitted_bits(bits, width), width).plain == line
 

@@ -121,7 +121,7 @@ def test_amounts_are_masked() -> None:
 
 def test_without_an_agent_one_line_tells_how_to_run_one() -> None:
     assert any("No agent yet? n runs one." in line for line in told(CALM))
-    assert any("No position resolves." in line for line in told(CALM))
+    assert any("None of your positions resolves." in line for line in told(CALM))
     assert any("Nothing done yet." in line for line in told(replace(CALM, fills=(), tickets=())))
     # The agents of another service are not known here.
     other = replace(CALM, service=replace(CALM.service, embedded=False))
@@ -162,6 +162,9 @@ def test_a_line_spans_the_day_and_the_time_before_its_first_value_is_blank() -> 
     assert late.strip()
     assert day_line((), NOW, 6) == " " * 6
     # A day without a change is flat, whatever the amount.
+    # On the scale of one that moved four times as far it is a quarter as high.
+    low = day_line(((begins, 1.0), (half, 5.0)), NOW, 10, most=16.0)
+    assert low != whole
     flat = {*day_line(((begins, 9e9), (NOW, 9e9)), NOW, 10)}
     assert len(flat) == 1
 

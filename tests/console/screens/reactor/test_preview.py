@@ -70,12 +70,35 @@ def test_what_the_service_would_refuse_is_told() -> None:
 
 def test_the_figures_are_measured_at_the_source() -> None:
     signal = replace(SIGNAL, price=0.45, price_max=0.6, amount=Micros(7 * ONE))
-    shown = dict(quoted(signal, average=0.5).figures(signal, masked=False))
+    shown = dict(
+        quoted(signal, average=0.5, money=signal.amount).figures(signal, None, masked=False)
+    )
     assert shown["above source"].plain.startswith("+5.0")
     assert (shown["price limit"].plain, shown["price limit"].style) == ("0.600", "")
     assert shown["spends"].plain == "7.00 $SIM"
-    dear = dict(quoted(signal, average=0.61).figures(signal, masked=True))
+    dear = dict(quoted(signal, average=0.61).figures(signal, None, masked=True))
     assert dear["price limit"].style == "loss"
     assert "7.00" not in dear["spends"].plain
-    unseen = dict(quoted(signal).figures(OTHER, masked=False))
+    unseen = dict(quoted(signal).figures(OTHER, None, masked=False))
     assert "0.5" not in unseen["above source"].plain
+
+
+def test_the_figures_are_of_the_shares_that_the_config_allows() -> None:
+    config = STATE.reactor.config
+    assert config is not None
+    config = replace(config, mirror_fraction=0.1, max_size=Micros(50 * ONE))
+    signal = replace(SIGNAL, size=Micros(13_570_000), amount=Micros(420_000), price_now=0.26)
+    whole = {
+        "shares": Micros(1_570_000), "money": Micros(420_000), "average": 0.2675,
+        "max_loss": Micros(420_000), "max_win": Micros(1_150_000),
+        "cash_after": Micros(10 * ONE),
+    }  # fmt: skip
+    shown = {name: text.plain for name, text in quoted(signal, **whole).figures(
+        signal, config, masked=False
+    )}  # fmt: skip
+    assert shown["shares"] == "1.36"
+    assert shown["spends"] == "0.36 $SIM"
+    assert shown["max loss"] == "-0.36 $SIM"
+    # Before there is a quote, by the price of now.
+    unseen = dict(Preview().figures(signal, config, masked=False))
+    assert unseen["spends"].plain == "0.35 $SIM"

@@ -133,7 +133,7 @@ class View:
         quote = QuoteView(
             asked.request_id,
             ok=ok,
-            shares=Micros(20 * ONE),
+            shares=Micros(round(asked.order.amount / average)),
             money=asked.order.amount,
             average=average,
             price_before=0.48,
@@ -187,7 +187,7 @@ async def test_the_state_line_shows_sizes_and_how_much_of_the_day_is_used() -> N
         assert "● running" in line
         assert "mirror 10%, min 20, max 100 sh, +2%" in line
         assert "43.21 of 100.00 $" in line
-        assert "1/5 failures" in line
+        assert "1 of 5 failures in a row, then mirrors pause" in line
 
 
 @pytest.mark.parametrize(
@@ -385,9 +385,8 @@ async def test_200_signals_of_one_poll_are_all_shown_in_their_order() -> None:
         await view.pilot.pause()
         newest_first = [one.signal_id for one in reversed(told)]
         assert view.shown() == [*newest_first, CHEAP.signal_id]
-        # The feed stays at its newest signal, on which no key works for a moment.
-        assert view.screen.table.highlighted().signal_id == newest_first[0]
-        assert view.screen.table.selected() is None
+        # The signal that the person reads stays in hand: a key mirrors it and no newer one.
+        assert view.screen.table.selected().signal_id == CHEAP.signal_id
         assert "201 signals pending" in view.part("#reactor-urgent")
 
 

@@ -390,7 +390,7 @@ async def test_the_wallet_is_told_with_a_code_and_a_list() -> None:
         await seen.press("W")
         assert isinstance(seen.app.screen, WalletPanel)
         await seen.until(lambda: "█" in seen.text)
-        for part in (ADDRESS, "214.00", "1.840 POL", "1 of 3 missing", "turn it on in Wallet"):
+        for part in (ADDRESS, "214.00", "1.840 POL", "1 of 3 missing", "turn live trading on"):
             assert part in seen.text
 
 

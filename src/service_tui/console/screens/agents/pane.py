@@ -100,6 +100,8 @@ class TradesOfAll(RecordTable[FillView]):
     """The trades of all agents, the newest on top; enter shows the market of one."""
 
     is_styled_by_focus = True
+    is_journal = True
+    newest_by = "time"
 
     def __init__(self, state: DeskState, view: Callable[[], ViewContext]) -> None:
         empty = no_trades_text(state)

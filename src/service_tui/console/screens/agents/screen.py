@@ -75,6 +75,7 @@ class AgentsScreen(TableScreen[AgentView]):
 
     def leave(self) -> None:
         """Request the agent again when the screen comes back: another one may have its own."""
+        super().leave()
         self.agent.watch_again()
 
     def choices(self) -> Mapping[str, str]:

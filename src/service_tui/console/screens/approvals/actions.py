@@ -11,7 +11,9 @@ from service_tui.console.forms.approval import is_real, over_budget, over_means
 from service_tui.console.forms.approval_bound import (
     bound_as_typed,
     bound_label,
+    can_rest,
     first_bound,
+    has_ended,
     is_beyond,
 )
 from service_tui.console.forms.confirm import Question
@@ -116,7 +118,7 @@ def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[Hel
     Cash and budgets are those after the trades before it in the list.
     """
     able: list[HeldView] = []
-    real = over = late = beyond = 0
+    real = over = late = beyond = ended = 0
     for trade in trades:
         if is_real(trade, view.state):
             real += 1
@@ -127,7 +129,9 @@ def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[Hel
             over += 1
         elif trade.left_s(view.now) <= 0:
             late += 1
-        elif is_beyond(trade, first_bound(trade)):
+        elif has_ended(trade, view.state, view.now):
+            ended += 1
+        elif is_beyond(trade, bound := first_bound(trade)) and not can_rest(trade, bound):
             # The service would trade nothing, and the request would be gone.
             beyond += 1
         else:
@@ -136,6 +140,7 @@ def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[Hel
         f"{real} of real money, review each" if real else "",
         f"{over} over budget or cash" if over else "",
         f"{late} expired" if late else "",
+        f"{ended} of ended markets" if ended else "",
         f"{beyond} beyond their price, review each" if beyond else "",
     )
     return tuple(able), ", ".join(filter(None, reasons))

@@ -8,7 +8,12 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, figures
 from service_tui.console.forms.approval import why_text
-from service_tui.console.forms.approval_bound import bound_as_typed, bound_label, first_bound
+from service_tui.console.forms.approval_bound import (
+    bound_as_typed,
+    bound_label,
+    first_bound,
+    has_ended,
+)
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import is_answered, of_wall
 from service_tui.console.screens.approvals.table import (
@@ -24,7 +29,7 @@ from service_tui.desk.slices.agents import HELD_SHOWN
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.supervision import HeldView
 from service_tui.desk.slices.topics import Topic
-from service_tui.terms import MONEY_OF, Action, Venue, agent_with
+from service_tui.terms import MARKET_ENDED, MONEY_OF, Action, Venue, agent_with
 from service_tui.units import sum_of
 
 _TWO_ACROSS: Final = 44
@@ -47,8 +52,10 @@ def describe(trade: HeldView, view: ViewContext) -> Detail:
     across = 2 if view.width >= _TWO_ACROSS else 1
     body = figures(_figures(trade, view), across=across, width=view.width)
     left = formats.duration(trade.left_s(view.now))
-    end = Text.assemble(("If you do nothing: ", "muted"), f"refused in {left}")
-    if (bound := first_bound(trade)) is not None:
+    lapses = has_ended(trade, view.state, view.now)
+    comes = f"it lapses, {MARKET_ENDED}" if lapses else f"refused in {left}"
+    end = Text.assemble(("If you do nothing: ", "muted"), comes)
+    if not lapses and (bound := first_bound(trade)) is not None:
         end.append(
             f"\nApproval offers {bound_label(trade.action)} {bound_as_typed(bound)}", "muted"
         )
@@ -70,7 +77,12 @@ def _figures(trade: HeldView, view: ViewContext) -> tuple[Figure, ...]:
         ("edge at this price pt", formats.points(edge_now(trade))),
         ("confidence", formats.percent(signal_number(trade, "confidence"), 0)),
         (f"agent holds {trade.side.value.upper()}", shares),
-        ("market ends", formats.until(ends, view.world_now)),
+        (
+            "market ends",
+            Text("ended", "warn")
+            if has_ended(trade, view.state, view.now)
+            else formats.until(ends, view.world_now),
+        ),
         ("YES in 24 h", spark_text(trade, view)),
         ("requested", Text.assemble(formats.age(trade.created_at, view.now), " ago")),
     )

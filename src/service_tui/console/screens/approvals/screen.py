@@ -51,6 +51,7 @@ class ApprovalsScreen(TableScreen[HeldView]):
 
     def leave(self) -> None:
         """Forget the agent that was read: it is read again when the screen comes back."""
+        super().leave()
         self._watched = ""
 
     def compose(self) -> ComposeResult:

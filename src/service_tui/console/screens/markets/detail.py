@@ -153,7 +153,7 @@ def rules(market: MarketView, detail: DetailView | None, width: int, clock: str 
     return Text("\n\n").join((
         section("resolution", shown),
         section(f"market{clock}", figures(facts, across=1, width=width)),
-        Text(market.market_id, "muted"),
+        Text(f"id {market.market_id}", "muted"),
     ))
 
 
@@ -176,7 +176,10 @@ def _position_figures(position: PositionView, *, masked: bool) -> tuple[Figure, 
         ("mark", formats.price(position.mark_price)),
         ("mark value", formats.money(position.mark_value, masked=masked)),
         ("sale value", formats.money(position.exit_value, masked=masked)),
-        ("unrealized", Text.assemble(formats.pnl(position.unrealized, masked=masked), percent)),
+        (
+            "unrealized at mark",
+            Text.assemble(formats.pnl(position.unrealized, masked=masked), percent),
+        ),
         ("realized", formats.pnl(position.realized, masked=masked)),
     )
 

@@ -101,6 +101,7 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
 
     def leave(self) -> None:
         """Request no detail while another screen is in front."""
+        super().leave()
         self.market.release()
 
     # -- the list -------------------------------------------------------------------------------

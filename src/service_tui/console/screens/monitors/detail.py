@@ -203,14 +203,15 @@ def _future(row: MonitorView, view: ViewContext) -> Text:
 
 def _breach(alert: AlertView) -> str:
     reason = formats.plain(alert.reason, 20).plain
-    return f"{reason} at {formats.price(alert.trigger_price).plain}"
+    return f"{reason} hit at {formats.price(alert.trigger_price).plain}"
 
 
 def _describe_alert(row: AlertView, view: ViewContext) -> Detail:
     tail = Text.assemble(alert_state_text(row), (f"  {_breach(row)}  on {row.venue.value}", ""))
     held = guarded(view.state, row.holding)
     shown: tuple[Figure, ...] = (
-        ("trigger price", formats.price(row.trigger_price)),
+        ("set at", formats.price(row.level)),
+        ("hit at", formats.price(row.trigger_price)),
         ("mark now", formats.price(None if held is None else held.mark)),
         (f"breached{on_wall(view.state)}", formats.clock_time(row.breached_at)),
         (f"expires{on_wall(view.state)}", formats.clock_time(row.expires_at)),
@@ -250,14 +251,14 @@ def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
     shown: tuple[Figure, ...] = (
         (f"sold{on_wall(view.state)}", formats.date_time(row.at)),
         ("sold by", Text(sold_by(row))),
-        ("trigger price", formats.price(row.trigger_price)),
+        ("hit at", formats.price(row.trigger_price)),
         ("average price", formats.price(average)),
         ("shares", view.shares(row.shares)),
         (f"proceeds {formats.unit(row.venue)}", view.money(row.proceeds)),
         (f"P&L {formats.unit(row.venue)}", view.pnl(row.pnl)),
     )
     message = Text("Slippage: selling a whole position usually averages below")
-    message.append(" the trigger price.")
+    message.append(" the price that hit the stop or the target.")
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
         section("price and proceeds", message),

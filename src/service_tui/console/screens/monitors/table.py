@@ -419,6 +419,8 @@ ALERTS: Final = TableSpec[AlertView](
         "A breached stop or target appears here, with the time left of its hour\n"
         "and the result of the sale."
     ),
+    is_journal=True,
+    holds=True,
     sort="time",
     falling=True,
     is_loaded=_is_loaded,
@@ -450,8 +452,9 @@ EXITS: Final = TableSpec[ExitView](
     empty_text=_empty(
         "No stop sale yet.\n\n"
         "Positions sold by a stop or a target appear here,\n"
-        "with trigger price and proceeds."
+        "with the price that hit it, and proceeds."
     ),
+    is_journal=True,
     sort="time",
     falling=True,
     is_loaded=_is_loaded,

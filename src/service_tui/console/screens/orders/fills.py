@@ -186,7 +186,7 @@ def totals(fills: Iterable[FillView], view: ViewContext) -> tuple[Bit, ...]:
             ("bought", view.money(_sum(own, Action.BUY))),
             ("sold", view.money(_sum(own, Action.SELL))),
             ("fees", view.money(_fees(own))),
-            ("P&L", view.pnl(_realized(own))),
+            ("sales P&L", view.pnl(_realized(own))),
         )
         bits.append(sums_bit(f"{count:,} in {currency}", sums, ahead=len(bits)))
     return tuple(bits)

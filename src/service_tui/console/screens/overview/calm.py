@@ -181,13 +181,21 @@ Point = tuple[Timestamp, float]
 """A value at a time."""
 
 
-def day_line(points: Sequence[Point], now: Timestamp, cells: int) -> str:
-    """Values of today as a line from midnight UTC to now, each agent's on its own scale.
+def moved_most(points: Sequence[Point]) -> float:
+    """The greatest distance from the first value, >= 0."""
+    return max((abs(value - points[0][1]) for _, value in points), default=0.0)
+
+
+def day_line(
+    points: Sequence[Point], now: Timestamp, cells: int, *, most: float | None = None
+) -> str:
+    """Values of today as a line from midnight UTC to now.
 
     Args:
         points: oldest first; the time before the first one stays blank.
         now: wall time.
         cells: of the line.
+        most: the distance from the first value that fills the height; None: their own greatest.
     """
     if not points:
         return " " * cells
@@ -200,7 +208,8 @@ def day_line(points: Sequence[Point], now: Timestamp, cells: int) -> str:
         if place:
             values.append(points[place - 1][1])
     first = values[0] if values else 0.0
-    most = max((abs(value - first) for value in values), default=0.0)
+    if most is None:
+        most = max((abs(value - first) for value in values), default=0.0)
     return sparkline([(value - first) / (most or 1.0) for value in values], cells, span=2.0)
 
 
@@ -232,6 +241,9 @@ def _agents(view: ViewContext) -> Iterator[Text]:
     if not any(not one.is_own for one in alive):
         yield Text(f"No agent yet? {cap('attention.run')} runs one.", "accent")
     cells = min(_SPARK_MAX, max(_SPARK_MIN, view.width - _BESIDE_SPARK))
+    days = {agent.agent_id: day_points(agent, state, view.now) for agent in alive}
+    # On one scale: a line that moved more is higher.
+    most = max(map(moved_most, days.values()), default=0.0)
     for agent in sorted(alive, key=lambda one: (one.is_own, -abs(one.day_pnl))):
         made, equity = _figures(agent, state)
         ink = "profit" if made > 0 else "loss" if made < 0 else "muted"
@@ -240,7 +252,7 @@ def _agents(view: ViewContext) -> Iterator[Text]:
         yield Text.assemble(
             (_fitted("you" if agent.is_own else agent.name, NAME_MAX), "bold" * agent.is_own),
             " ",
-            (day_line(day_points(agent, state, view.now), view.now, cells), ink),
+            (day_line(days[agent.agent_id], view.now, cells, most=most), ink),
             _right(formats.pnl(made, masked=view.masked), _AMOUNT),
             _right(view.money(equity), _AMOUNT + 1),
             "  ",
@@ -274,7 +286,7 @@ def _resolutions(view: ViewContext) -> Iterator[Text]:
     """The next resolutions, with the time left and the money at stake."""
     found = next_resolutions(view.state, view.world_now)
     if not found:
-        yield Text("No position resolves.", "muted")
+        yield Text("None of your positions resolves.", "muted")
     room = max(8, view.width - _WHEN - _AMOUNT - len(_REAL))
     for position in found:
         left = formats.duration((position.resolves_at or view.world_now) - view.world_now)

@@ -34,7 +34,7 @@ def account_figures(account: AccountView | None, *, masked: bool) -> tuple[Figur
         ("day P&L $", formats.pnl(account.day_pnl, masked=masked)),
         ("total P&L $", formats.pnl(account.total_pnl, masked=masked)),
         ("realized $", formats.pnl(account.realized, masked=masked)),
-        ("unrealized $", formats.pnl(account.unrealized, masked=masked)),
+        ("unrealized at mark $", formats.pnl(account.unrealized, masked=masked)),
         ("win rate", formats.percent(account.win_rate)),
     )
 
@@ -140,7 +140,7 @@ def position_body(position: PositionView, view: ViewContext) -> Text:
     )
     unit = formats.unit(position.venue)
 
-    def shown(behind: str) -> tuple[Figure, ...]:
+    def shown(behind: str, basis: str = "") -> tuple[Figure, ...]:
         return (
             ("shares", view.shares(position.shares)),
             (f"cost {unit}", view.money(position.cost)),
@@ -148,16 +148,15 @@ def position_body(position: PositionView, view: ViewContext) -> Text:
             ("mark", formats.price(position.mark_price)),
             (f"mark value{behind}", view.money(position.mark_value)),
             (f"sale value{behind}", view.money(position.exit_value)),
-            (f"unrealized{behind}", view.pnl(position.unrealized)),
+            (f"unrealized{basis}{behind}", view.pnl(position.unrealized)),
             (f"realized{behind}", view.pnl(position.realized)),
             ("P&L %", formats.percent_change(position.pnl_pct)),
             opened,
         )
 
     # Where its currency would cut a label, that of the cost and of the head stand for all.
-    rows = shown(f" {unit}")
-    if not fits(rows, across=2, width=view.width):
-        rows = shown("")
+    forms = (shown(f" {unit}", " at mark"), shown(f" {unit}"), shown(""))
+    rows = next((one for one in forms if fits(one, across=2, width=view.width)), forms[-1])
     return Text.assemble(
         "\n", figures(rows, across=2, width=view.width), "\n\n", _mark_and_exit(position)
     )

@@ -41,7 +41,13 @@ from service_tui.console.screens.reactor.mirror import (
     MirrorForm,
     SignalPane,
 )
-from service_tui.console.screens.reactor.table import FEED, TABLES, ReactorRow, wallet_name
+from service_tui.console.screens.reactor.table import (
+    FEED,
+    TABLES,
+    ReactorRow,
+    spent_by,
+    wallet_name,
+)
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.reactor import (
     DismissSignal,
@@ -268,7 +274,7 @@ def _mode_text(view: ViewContext, venue: Venue) -> Text:
 def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
     """The cost of mirroring several signals."""
     # All of play money: those of real venues are left out.
-    total, unit = Micros(sum(signal.amount for signal in signals)), formats.unit(Venue.SIM)
+    total, unit = Micros(sum(spent_by(one, view) for one in signals)), formats.unit(Venue.SIM)
     message = Text.assemble(
         f"{counted(len(signals), 'signal')}, ", view.money(total), f" {unit} in total, ",
         _mode_text(view, Venue.SIM),
@@ -289,7 +295,7 @@ def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
     return Text.assemble(
         formats.side(signal.side), " ", formats.plain(short_question(signal.question), 66),
         "\n    ",
-        (f"{name}  ", "muted"), view.money(signal.amount),
+        (f"{name}  ", "muted"), view.money(spent_by(signal, view)),
         (f" {formats.unit(signal.venue)} at ", "muted"),
         formats.price(signal.price_max), (" or below, ", "muted"),
         (f"{signal.left_s(view.now):.0f}s left", "muted"),

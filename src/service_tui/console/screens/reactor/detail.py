@@ -18,6 +18,7 @@ from service_tui.console.screens.reactor.table import (
     drift_text,
     policy_text,
     progress_text,
+    spent_by,
     wallet_name,
     won_text,
 )
@@ -50,7 +51,8 @@ _POLICIES: Final = {
 _HERE: Final = "computed here"
 
 _AMOUNT: Final = (
-    "min(source size x fraction, max per mirror) x source price; capped by the limit per trade "
+    "min(source size x fraction, max per mirror) x the lower of source price and price now; "
+    "capped by the limit per trade "
     "and the day's cap, in whole cents; pending signals have spent nothing"
 )
 _COST: Final = "cost of its order"
@@ -76,8 +78,9 @@ def state_text(view: ViewContext) -> Text:
     ]
     failures = reactor.breaker.failures
     if failures and not reactor.breaker.is_paused(view.now):
-        message = f"{failures}/{reactor.breaker.failures_max} failures"
-        bits.append(Bit(Text(message, "warn" if failures > 1 else "muted"), 2, right=True))
+        most, tone = reactor.breaker.failures_max, "warn" if failures > 1 else "muted"
+        whole = Text(f"{failures} of {most} failures in a row, then mirrors pause", tone)
+        bits.append(Bit(whole, 6, Text(f"{failures}/{most} failures", tone), 2, right=True))
     return joined(fitted_bits(bits, view.width), view.width)
 
 
@@ -210,7 +213,7 @@ def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> De
     )  # fmt: skip
     head = Text.assemble((formats.plain(row.question, 300).plain, "bold"), "\n", tail)
     if row.can_mirror(now):
-        shown = preview.figures(row, masked=view.masked)
+        shown = preview.figures(row, view.state.reactor.config, masked=view.masked)
         message, ink = preview.state_text_(row, now)
         todo = _mirror_text(row)
         body = Text.assemble(
@@ -340,7 +343,7 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
     return (
         Explanation(
             f"mirror, {unit}",
-            view.money(row.amount),
+            view.money(spent_by(row, view)),
             _COST if row.shares else _AMOUNT,
             (("shares bought", view.shares(row.shares)),) if row.shares else (size, price, *sizes),
             "service data (signals)",

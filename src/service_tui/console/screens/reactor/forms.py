@@ -351,6 +351,7 @@ class FollowForm(Form[NamedWallet]):
 
     heading: ClassVar[str] = "Follow a wallet"
     hint: ClassVar[str] = "arrows choose, tab edits the name, enter follows, {form.cancel} cancels"
+    set_word: ClassVar[str] = "follow"
 
     body = (ADDRESS, LABEL, "form-preview", "form-hint")
 

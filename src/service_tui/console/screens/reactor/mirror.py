@@ -1,6 +1,7 @@
 """Mirroring a signal: its quote, and the form that shows it before the buy."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -23,10 +24,15 @@ from service_tui.console.widgets.light_button import LightButton
 from service_tui.desk.commands.reactor import MirrorSignal
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.quote import QuoteView
-from service_tui.desk.slices.reactor import SignalView
+from service_tui.desk.slices.reactor import (
+    ReactorConfigView,
+    SignalView,
+    mirror_shares,
+    to_spend,
+)
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, Mode, Venue
-from service_tui.units import Timestamp
+from service_tui.units import Micros, Timestamp
 
 _FIGURES: Final = frozenset({
     "shares", "price", "average", "fee", "max loss", "max profit",
@@ -97,10 +103,18 @@ class Preview:
         is_beyond = after is not None and after > signal.price_max
         return PUSHES if is_beyond and signal.venue is Venue.SIM else ""
 
-    def figures(self, signal: SignalView, *, masked: bool) -> Sequence[Figure]:
-        """The quote's figures, measured at the source; dashes without a quote."""
+    def figures(
+        self, signal: SignalView, config: ReactorConfigView | None, *, masked: bool
+    ) -> Sequence[Figure]:
+        """The quote's figures, measured at the source; dashes without a quote.
+
+        They are of the shares that the config allows, which can cost less than the money.
+        """
         quote = self._quoting.quote_of(mirror_order(signal)) if self._is_about(signal) else None
         result = quote if quote is not None and quote.ok else None
+        if result is not None and config is not None:
+            result = _of_shares(result, mirror_shares(signal.size, config))
+        spends = to_spend(config, signal, signal.price_now) if result is None else result.money
         shown = quote_figures(result, (Action.BUY, signal.venue), None, masked=masked)
         average = None if result is None else result.average
         above = dearer_text(None if average is None else average - signal.price)
@@ -110,7 +124,7 @@ class Preview:
             *(figure for figure in shown if figure[0] in _FIGURES),
             ("above source", Text.assemble(above, (" pt", "muted"))),
             ("price limit", Text(formats.price(signal.price_max).plain, ink)),
-            ("spends", Text.assemble(formats.money(signal.amount, masked=masked), (unit, "muted"))),
+            ("spends", Text.assemble(formats.money(spends, masked=masked), (unit, "muted"))),
         )
 
     def state_text_(self, signal: SignalView, now: Timestamp) -> tuple[str, str]:
@@ -123,6 +137,28 @@ class Preview:
 
     def _is_about(self, signal: SignalView) -> bool:
         return signal.signal_id == self._about
+
+
+def _of_shares(quote: QuoteView, most: Micros) -> QuoteView:
+    """The part of a quote that `most` shares are; the whole where it has no more."""
+    if not quote.shares > most:
+        return quote
+    share = most / quote.shares
+
+    def part(amount: Micros | None) -> Micros | None:
+        return None if amount is None else Micros(round(amount * share))
+
+    money = Micros(round(quote.money * share))
+    left = None if quote.cash_after is None else Micros(quote.cash_after + quote.money - money)
+    return replace(
+        quote,
+        shares=most,
+        money=money,
+        fee=Micros(round(quote.fee * share)),
+        max_loss=part(quote.max_loss),
+        max_win=part(quote.max_win),
+        cash_after=left,
+    )
 
 
 class SignalPane(DetailPane):
@@ -223,7 +259,7 @@ class MirrorForm(Form[MirrorSignal]):
         )  # fmt: skip
         width = self.text_width
         across = 2 if width >= _TWO_ACROSS else 1
-        shown = self._preview.figures(signal, masked=self.masked)
+        shown = self._preview.figures(signal, self.state.reactor.config, masked=self.masked)
         return {
             "form-question": formats.plain(signal.question),
             "form-about": about,

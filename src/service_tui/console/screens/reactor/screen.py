@@ -1,6 +1,7 @@
 """The reactor: signals of watched wallets as they come, the wallets, and one row in detail."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from textual import on
@@ -10,7 +11,7 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 
 from service_tui.console.forms.explain import Explanation
-from service_tui.console.keys import bindings_of
+from service_tui.console.keys import KeyBinding, bindings_of
 from service_tui.console.parts.table_screen import Only, TableScreen
 from service_tui.console.screens.reactor.actions import ACTIONS, mirror_block_reason
 from service_tui.console.screens.reactor.detail import (
@@ -55,6 +56,11 @@ class ReactorScreen(TableScreen[ReactorRow]):  # noqa: PLR0904 - it has filters 
         self.feed = FeedLine()
         self.pane = self.signal_pane = SignalPane(id="reactor-detail")
         self._quiet: Timer | None = None
+
+    def as_offered(self, key: KeyBinding) -> KeyBinding:
+        """The key that pauses the reactor turns it on while it is off."""
+        is_off = key.ident == "reactor.run" and not self.state.reactor.is_enabled
+        return replace(key, label="turn on") if is_off else key
 
     def compose(self) -> ComposeResult:
         """The tabs and filters, the reactor's state, urgent conditions, table and detail."""

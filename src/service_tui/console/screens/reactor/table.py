@@ -25,12 +25,13 @@ from service_tui.desk.slices.reactor import (
     SignalState,
     SignalView,
     SourceWalletView,
+    to_spend,
 )
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
-from service_tui.units import Timestamp, decimal
+from service_tui.units import Micros, Timestamp, decimal
 
 ReactorRow = SignalView | SourceWalletView
 """Any row of the screen."""
@@ -196,11 +197,20 @@ def _points(fraction: float | None) -> float | None:
     return None if fraction is None else 100.0 * fraction
 
 
+def spent_by(row: SignalView, view: ViewContext) -> Micros:
+    """What a mirror of the signal has spent, or would spend at the price of now."""
+    if row.shares:
+        return row.cost
+    if not row.can_mirror(view.now):
+        return row.amount
+    return to_spend(view.state.reactor.config, row, row.price_now)
+
+
 _COMPARED_SIGNALS: Final[Mapping[str, Callable[[SignalView, ViewContext], float | None]]] = {
     "age": lambda row, view: row.age_s(view.now),
     "size": lambda row, _: decimal(row.size),
     "price": lambda row, _: row.price,
-    "amount": lambda row, _: decimal(row.amount),
+    "amount": lambda row, view: decimal(spent_by(row, view)),
     "now": lambda row, _: row.price_now,
     "drift": lambda row, _: _points(row.drift),
     "left": lambda row, view: row.left_s(view.now) if row.can_mirror(view.now) else None,
@@ -295,7 +305,14 @@ FEED: Final = TableSpec[SignalView](
             sort_key=lambda row, _: row.drift,
             numeric=True,
         ),
-        amount_column("amount", "you spend $", 11, lambda row: row.amount, formats.money),
+        Column(
+            "amount",
+            "you spend $",
+            11,
+            lambda row, view: view.money(spent_by(row, view)),
+            sort_key=spent_by,
+            numeric=True,
+        ),
         Column(
             "state",
             "state",
@@ -315,6 +332,7 @@ FEED: Final = TableSpec[SignalView](
     ),
     search_text=_signal_text,
     is_journal=True,
+    holds=True,
     empty_text=_no_signals,
     first_step="reactor.follow",
     compared=_COMPARED_SIGNALS,

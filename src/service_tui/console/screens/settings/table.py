@@ -209,7 +209,7 @@ def _channels(choices: Choices, kind: NoticeKind) -> tuple[Text, Text]:
         channel.value for channel in (Channel.BELL, Channel.DESKTOP) if channel in channels
     )
     return Text(shown or "not shown", "" if shown else "muted"), Text(
-        rings or "silent", "accent" if rings else "muted"
+        rings or "no bell", "accent" if rings else "muted"
     )
 
 

@@ -92,7 +92,13 @@ def _balances(wallet: WalletView, *, masked: bool) -> list[tuple[str, Text]]:
         return [("balances", Text(NOT_LINKED, "warn"))]
     native = [("native USDC", formats.money(wallet.usdc_native, masked=masked))]
     return [
-        ("USDC.e", formats.money(wallet.usdc, masked=masked)),
+        (
+            "USDC.e",
+            Text.assemble(
+                formats.money(wallet.usdc, masked=masked),
+                ("  simulated" if wallet.simulated else "", "muted"),
+            ),
+        ),
         *(native if wallet.usdc_native else ()),
         ("gas", gas_text(wallet, masked=masked)),
     ]
