@@ -86,7 +86,7 @@ def modules_after(imported: str) -> set[str]:
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
     "service_tui.app.start": (550, 160),
-    "service_tui.app.start, service_tui.app.live": (1_390, 622),
+    "service_tui.app.start, service_tui.app.live": (1_390, 625),
     "service_tui.commands.serve": (985, 340),
     "service_tui.commands.lists": (835, 261),
     "service_tui.sdk.client": (530, 110),

@@ -6,7 +6,7 @@
 from typing import Final
 
 from service_tui.terms import PersonRole, Plan
-from service_tui.wire import fleet, needs, outcomes, positions, trades
+from service_tui.wire import alerts, fleet, needs, outcomes, positions, trades
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
 HELD_TRADES = Endpoint(
@@ -110,6 +110,29 @@ DESK_NEEDS = Endpoint(
     role=PersonRole.OBSERVER,
     summary="What needs the person over all agents: alerts, signals, payouts, open breakers",
 )
+# ours: what a supervisor is told of agents; the spec has alerts on prices alone.
+DESK_AGENT_ALERTS = Endpoint(
+    "GET",
+    f"{DESK}/alerts",
+    fleet.AgentAlertsBody,
+    role=PersonRole.OBSERVER,
+    summary="The alerts on all agents, with their last firing",
+)
+DESK_SET_AGENT_ALERT = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/alerts",
+    fleet.AgentAlertBody,
+    request=fleet.AgentAlertRequest,
+    role=PersonRole.TRADER,
+    summary="Be told when an agent goes wrong, or let that pause it or halt all buys",
+)
+DESK_DELETE_AGENT_ALERT = Endpoint(
+    "DELETE",
+    f"{DESK}/agents/{{agent_id}}/alerts/{{alert_id}}",
+    alerts.RemovedBody,
+    role=PersonRole.TRADER,
+    summary="Remove an alert on an agent",
+)
 
 ALL_FLEET: Final = (
     HELD_TRADES,
@@ -125,5 +148,8 @@ ALL_FLEET: Final = (
     SKILL_ANALYTICS,
     DESK_AGENT_RESULTS,
     DESK_NEEDS,
+    DESK_AGENT_ALERTS,
+    DESK_SET_AGENT_ALERT,
+    DESK_DELETE_AGENT_ALERT,
 )
 """Every one of them."""
