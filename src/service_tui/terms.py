@@ -326,6 +326,11 @@ class AgentAlertKind(StrEnum):
         """True where it counts within so many minutes."""
         return self in {AgentAlertKind.SPEND, AgentAlertKind.MOVE, AgentAlertKind.ERRORS}
 
+    @property
+    def typed_per_limit(self) -> int:
+        """What a person types for a limit of 1: percent and points are hundredths."""
+        return 100 if self in {AgentAlertKind.DRAWDOWN, AgentAlertKind.MOVE} else 1
+
 
 class AgentAlertAction(StrEnum):
     """What an alert on an agent does beside telling. # ours."""

@@ -93,6 +93,7 @@ from service_tui.desk.slices.risk import (
 )
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import (
+    AgentAlertView,
     HeldSeen,
     LeashView,
     LogTailView,
@@ -110,7 +111,15 @@ from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.wallet import PayView, WalletView
 from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, HeldStatus, MarketStatus, PersonRole, Side, Venue
+from service_tui.terms import (
+    Action,
+    AgentAlertKind,
+    HeldStatus,
+    MarketStatus,
+    PersonRole,
+    Side,
+    Venue,
+)
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 SAMPLE = replace(sample_state(40), reactor=reactor(sample_state(40)))
@@ -335,6 +344,16 @@ FACTS = {
             tuple(AgentNeedView(kind, "a-3", "moss-runner", f"n-{kind.value}") for kind in kinds),
         ),
         st.lists(st.sampled_from(AgentNeedKind), unique=True, max_size=3),
+    ),
+    (Loaded, AgentAlertView): st.builds(
+        lambda kinds: Loaded(
+            AgentAlertView,
+            tuple(
+                AgentAlertView(f"aa-{kind.value}", "a-3", "moss-runner", kind, Micros(5 * ONE))
+                for kind in kinds
+            ),
+        ),
+        st.lists(st.sampled_from(AgentAlertKind), unique=True, max_size=3),
     ),
     PastsSeen: st.builds(
         PastsSeen,

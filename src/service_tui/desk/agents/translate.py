@@ -12,7 +12,7 @@ from service_tui.desk.slices.agents import (
     SkillResultView,
     VenueMoneyView,
 )
-from service_tui.desk.slices.supervision import HeldView, LeashView, OtherSideView
+from service_tui.desk.slices.supervision import AgentAlertView, HeldView, LeashView, OtherSideView
 from service_tui.desk.trading.translate import trade_view
 from service_tui.desk.wire_values import amount, moment_or_none
 from service_tui.units import Micros
@@ -20,7 +20,7 @@ from service_tui.wire.base import timestamp
 from service_tui.wire.buy_limits import BuyLimitsBody
 from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
 from service_tui.wire.events import EventBody, FillPart
-from service_tui.wire.fleet import HeldTradeBody, LeashBody, SkillResultBody
+from service_tui.wire.fleet import AgentAlertBody, HeldTradeBody, LeashBody, SkillResultBody
 from service_tui.wire.needs import AgentNeedBody
 from service_tui.wire.trades import TradeRow
 
@@ -35,6 +35,25 @@ def leash_view(body: LeashBody) -> LeashView:
         budget=None if body.daily_budget is None else amount(body.daily_budget),
         wait_s=body.wait_s,
         spent=amount(body.spent),
+    )
+
+
+def agent_alert_view(body: AgentAlertBody) -> AgentAlertView:
+    """One alert on an agent."""
+    return AgentAlertView(
+        alert_id=body.id,
+        agent_id=body.agent_id,
+        agent_name=body.agent_name or body.agent_id,
+        kind=body.kind,
+        limit=amount(body.limit),
+        minutes=body.minutes,
+        action=body.action,
+        skill_slug=body.skill_slug,
+        is_beyond=body.is_beyond,
+        fired_count=body.fired_count,
+        fired_at=None if body.last_fired_at is None else timestamp(body.last_fired_at),
+        last_value=None if body.last_value is None else amount(body.last_value),
+        question=body.last_question,
     )
 
 

@@ -25,6 +25,7 @@ from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import AlertView
+from service_tui.desk.slices.supervision import AgentAlertView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.wanted import DAY, PastPart, Wanted
@@ -149,6 +150,30 @@ def order_row(one: OpenOrderView) -> Row:
     }
 
 
+def agent_alert_rows(state: DeskState) -> Rows:
+    """The alerts on agents, with their last firing."""
+    return [agent_alert_row(one) for one in state.supervision.agent_alerts]
+
+
+def agent_alert_row(one: AgentAlertView) -> Row:
+    """An alert on an agent; `limit` and `value` count by its kind, as on the wire."""
+    return {
+        "alert": one.alert_id,
+        "agent": one.agent_id,
+        "agent_name": one.agent_name,
+        "kind": one.kind.value,
+        "limit": decimal(one.limit),
+        "minutes": one.minutes or None,
+        "skill": one.skill_slug or None,
+        "then": one.action.value,
+        "watches": one.describe(),
+        "firing": one.is_beyond,
+        "fired": one.fired_count,
+        "fired_at": text_of_moment(one.fired_at),
+        "value": _money(one.last_value),
+    }
+
+
 def row_of(state: DeskState, record: object) -> Row | None:
     """A row of a screen as the list of the same name has it; None for what no list has."""
     match record:
@@ -213,6 +238,11 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
         Wanted((Topic.MONITORS,)),
         lambda state, _pasts, _now: alert_rows(state),
         ("at", "side", "reason", "trigger_price", "shares", "state", "question"),
+    ),
+    "agent-alerts": ScriptList(
+        Wanted((Topic.AGENTS, Topic.FLEET)),
+        lambda state, _pasts, _now: agent_alert_rows(state),
+        ("alert", "agent_name", "watches", "then", "firing", "fired", "fired_at"),
     ),
 }  # fmt: skip
 """What can be listed, by the name of its command."""

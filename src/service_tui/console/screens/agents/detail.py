@@ -31,7 +31,12 @@ from service_tui.desk.slices.agents import (
 )
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import MIRROR_SKILL
-from service_tui.desk.slices.supervision import LeashView, SkillRunView
+from service_tui.desk.slices.supervision import (
+    AFTER_FIRING,
+    AgentAlertView,
+    LeashView,
+    SkillRunView,
+)
 from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.terms import MONEY_OF, LeashMode, Plan, Side, counted
 from service_tui.units import Micros, Timestamp
@@ -231,6 +236,9 @@ def _parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
     leashes.sort(key=lambda one: one != bound)
     if leashes:
         yield "permissions", Text("\n").join(_leash_line(leashe, view) for leashe in leashes)
+    alerts = supervision.alerts_of(agent.agent_id)
+    if alerts:
+        yield "alerts", Text("\n").join(alert_line(alert, view) for alert in alerts)
     runs = supervision.runs_of(agent.agent_id)
     if runs:
         yield "skills", Text("\n").join(_run_line(run, view.now) for run in runs)
@@ -290,6 +298,22 @@ def _leash_line(leash: LeashView, view: ViewContext) -> Text:
     needs_approval = leash.mode is LeashMode.ASK
     above = Text.assemble(" above ", view.money(leash.threshold)) if needs_approval else ""
     return Text.assemble(leash_text(leash), above, (f"  {whose}  ", "muted"), spent)
+
+
+def alert_line(alert: AgentAlertView, view: ViewContext) -> Text:
+    """An alert on an agent: its sign, what it watches and does, its last firing."""
+    sign = ("▲ ", "loss") if alert.is_beyond else ("○ ", "muted")
+    line = Text.assemble(
+        sign, view.sentence(alert.describe()), (f", then {AFTER_FIRING[alert.action]}", "muted")
+    )
+    if alert.fired_at is None:
+        return line.append("  never fired", "muted")
+    times = "" if alert.fired_count == 1 else f", {alert.fired_count:,} times"
+    line.append_text(Text.assemble(("  fired ", "muted"), formats.age(alert.fired_at, view.now)))
+    line.append(f" ago{times}", "muted")
+    if alert.question:
+        line.append(f"\n  {formats.plain(short_question(alert.question), 120).plain}", "muted")
+    return line
 
 
 def _run_line(run: SkillRunView, now: Timestamp) -> Text:
