@@ -4,6 +4,7 @@ ours: the spec has no such endpoints. All but one stand under `/api/desk/` and w
 key; with its own key an agent asks what became of the trades that it was told are `submitted`.
 """
 
+from datetime import date
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, StringConstraints
@@ -200,6 +201,9 @@ KeptEdge = Annotated[float, Field(ge=-EDGE_KEPT_MAX, le=EDGE_KEPT_MAX)]
 """A difference of two differences of probabilities."""
 
 
+Ratio = Annotated[float, Field(ge=-AMOUNT_MAX, le=AMOUNT_MAX, description="a fraction or a ratio")]
+
+
 class CalibrationBody(WireModel):
     """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
 
@@ -208,6 +212,47 @@ class CalibrationBody(WireModel):
     count: Count
     confidence: Price
     hit_rate: Price
+
+
+class EquityPoint(WireModel):
+    """Equity on sim at a time, if all were sold then."""
+
+    at: Moment
+    equity: Money
+
+
+class GainBody(WireModel):
+    """What a day, week or month UTC brought on sim; a week begins on Monday."""
+
+    first_day: date
+    gained: Money
+
+
+class ReturnsBody(WireModel):
+    """What an agent made of its $SIM, if all were sold; null where a figure is undefined.
+
+    `total_return` is a fraction of its first cash, since it began. `drawdown` is a fraction of its
+    highest equity, `max_drawdown` the deepest fall that is noted. `sharpe` is of the daily returns
+    of the last thirty days, for a year. `hit_rate` is of sales and payouts that gained or lost.
+    `days` are those of the last thirty-one that brought anything.
+    """
+
+    agent_id: Line
+    points: tuple[EquityPoint, ...] = ()
+    total_return: Ratio | None = None
+    drawdown: Price | None = None
+    max_drawdown: Price | None = None
+    sharpe: Ratio | None = None
+    hit_rate: Price | None = None
+    days: tuple[GainBody, ...] = ()
+    weeks: tuple[GainBody, ...] = ()
+    months: tuple[GainBody, ...] = ()
+
+
+class AllReturnsBody(WireModel):
+    """The returns of every agent."""
+
+    agents: tuple[ReturnsBody, ...]
 
 
 class SkillResultBody(WireModel):

@@ -102,6 +102,14 @@ DESK_AGENT_RESULTS = Endpoint(
     role=PersonRole.OBSERVER,
     summary="An agent's P&L over time, and what each of its skills came to",
 )
+# ours: one call for the whole fleet, from what the service notes by the minute.
+DESK_RETURNS = Endpoint(
+    "GET",
+    f"{DESK}/returns",
+    fleet.AllReturnsBody,
+    role=PersonRole.OBSERVER,
+    summary="Equity over time, return, drawdown and gains by day of every agent",
+)
 
 DESK_NEEDS = Endpoint(
     "GET",
@@ -147,6 +155,7 @@ ALL_FLEET: Final = (
     DESK_AGENT_OUTCOMES,
     SKILL_ANALYTICS,
     DESK_AGENT_RESULTS,
+    DESK_RETURNS,
     DESK_NEEDS,
     DESK_AGENT_ALERTS,
     DESK_SET_AGENT_ALERT,
