@@ -50,6 +50,7 @@ from service_tui.desk.slices.agents import (
     AgentNeedView,
     FillView,
     FleetView,
+    ReturnsView,
     RevealedView,
 )
 from service_tui.desk.slices.briefing import BriefingView
@@ -355,6 +356,10 @@ FACTS = {
         ),
         st.lists(st.sampled_from(AgentAlertKind), unique=True, max_size=3),
     ),
+    (Loaded, ReturnsView): st.sampled_from([
+        Loaded(ReturnsView, ()),
+        Loaded(ReturnsView, (ReturnsView("a-3", ((Timestamp(1.0), Micros(5)),), 0.5),)),
+    ]),
     PastsSeen: st.builds(
         PastsSeen,
         st.sampled_from([(), (AgentDetailView("a-2", (), ()),)]),

@@ -92,6 +92,7 @@ LISTS: Final[Mapping[str, str]] = {
     "fills": "fills of every agent, the newest first, without payouts",
     "agents": "the day of each agent",
     "alerts": "risk alerts",
+    "fleet": "return, drawdown and other figures of each agent",
     "agent-alerts": "alerts on agents, with their last firing",
 }
 """Commands that print a list, with their help."""

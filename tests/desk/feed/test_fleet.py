@@ -67,6 +67,7 @@ class Fleet:
             "leashes": {"leashes": []},
             "held": {"held": [held(one) for one in self.held]},
             "alerts": {"alerts": []},
+            "returns": {"agents": []},
             "needs": {"needs": [need(one) for one in self.needs]},
             "trades": {"trades": [trade(one) for one in self.trades]},
             "positions": {

@@ -21,6 +21,7 @@ from service_tui.desk.audit.exports import (
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.account import AccountView
+from service_tui.desk.slices.agents import AgentView, ReturnsView
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.positions import PositionView
@@ -29,6 +30,7 @@ from service_tui.desk.slices.supervision import AgentAlertView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.wanted import DAY, PastPart, Wanted
+from service_tui.evaluation.returns import Period
 from service_tui.terms import MONEY_OF, Venue
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -174,6 +176,33 @@ def agent_alert_row(one: AgentAlertView) -> Row:
     }
 
 
+def fleet_rows(state: DeskState, now: Timestamp) -> Rows:
+    """Every agent with its figures, the largest equity first; None where one is undefined."""
+    agents = () if state.fleet is None else state.fleet.agents
+    ranked = sorted(agents, key=lambda one: -one.equity)
+    return [fleet_row(one, state.supervision.returns_of(one.agent_id), now) for one in ranked]
+
+
+def fleet_row(agent: AgentView, known: ReturnsView | None, now: Timestamp) -> Row:
+    """An agent's figures, in $SIM; week and month are those of now, UTC."""
+    found = known or ReturnsView(agent.agent_id)
+    return {
+        "agent": agent.agent_id,
+        "agent_name": agent.name,
+        "equity": decimal(agent.equity),
+        "day_pnl": decimal(agent.day_pnl),
+        "week_pnl": None if known is None else _money(known.gained(Period.WEEK, now)),
+        "month_pnl": None if known is None else _money(known.gained(Period.MONTH, now)),
+        "total_pnl": decimal(agent.total_pnl),
+        "return": found.total_return,
+        "drawdown": found.drawdown,
+        "max_drawdown": found.max_drawdown,
+        "sharpe": found.sharpe,
+        "hit_rate": agent.win_rate,
+        "trades": agent.trades_count,
+    }
+
+
 def row_of(state: DeskState, record: object) -> Row | None:
     """A row of a screen as the list of the same name has it; None for what no list has."""
     match record:
@@ -238,6 +267,12 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
         Wanted((Topic.MONITORS,)),
         lambda state, _pasts, _now: alert_rows(state),
         ("at", "side", "reason", "trigger_price", "shares", "state", "question"),
+    ),
+    "fleet": ScriptList(
+        Wanted((Topic.AGENTS, Topic.FLEET)),
+        lambda state, _pasts, now: fleet_rows(state, now),
+        ("agent_name", "equity", "day_pnl", "week_pnl", "month_pnl", "return", "drawdown",
+         "sharpe", "hit_rate"),
     ),
     "agent-alerts": ScriptList(
         Wanted((Topic.AGENTS, Topic.FLEET)),

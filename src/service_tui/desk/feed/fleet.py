@@ -11,13 +11,19 @@ from service_tui.desk.agents.translate import (
     need_view,
     reasoned_trade_view,
     result_view,
+    returns_view,
 )
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.translate import position_views
-from service_tui.desk.slices.agents import HELD_SHOWN, AgentDetailView, AgentNeedView
+from service_tui.desk.slices.agents import (
+    HELD_SHOWN,
+    AgentDetailView,
+    AgentNeedView,
+    ReturnsView,
+)
 from service_tui.desk.slices.supervision import AgentAlertView, HeldSeen, LeashView
 from service_tui.desk.wire_values import amount
 from service_tui.wire.base import timestamp
@@ -29,6 +35,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_HELD,
     DESK_LEASHES,
     DESK_NEEDS,
+    DESK_RETURNS,
 )
 from service_tui.wire.fleet import HeldQuery
 from service_tui.wire.positions import PositionsQuery
@@ -58,6 +65,10 @@ async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
         Loaded(AgentNeedView, await _needs_of_others(ports)),
         Loaded(AgentAlertView, await _agent_alerts(ports)),
     ]
+    now = ports.clock.now()
+    if not 0 <= now - watched.returns_at < RESULTS_S:
+        facts.append(Loaded(ReturnsView, await _returns(ports)))
+        watched.returns_at = now
     if watched.agent_id:
         facts.append(Changed(await _detail_of(ports, watched.agent_id)))
     elif ports.state().supervision.detail is not None:
@@ -83,6 +94,15 @@ async def _agent_alerts(ports: Ports) -> tuple[AgentAlertView, ...]:
     except NotFoundError:
         return ()
     return tuple(agent_alert_view(body) for body in reply.answer.alerts)
+
+
+async def _returns(ports: Ports) -> tuple[ReturnsView, ...]:
+    """What every agent made of its money; empty from a directory owner of an older version."""
+    try:
+        reply = await ports.client.call(DESK_RETURNS)
+    except NotFoundError:
+        return ()
+    return tuple(returns_view(body) for body in reply.answer.agents)
 
 
 async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:

@@ -43,7 +43,7 @@ class PollerMemory:
     `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for the
     wallet, or for open orders. `ended` are positions that need no second reading. `fills`
     is None where nobody asks for fills beside the agents. `markets` and `detail` are what was made
-    of the last answers.
+    of the last answers, `returns_at` when the returns of all agents were read.
     """
 
     market_id: str | None = None
@@ -61,6 +61,7 @@ class PollerMemory:
     detail: LastMade[DetailView] = field(default_factory=LastMade[DetailView])
     agent_id: str = ""
     run_id: str = ""
+    returns_at: float = float("-inf")
 
 
 Read = tuple[list[Fact], float | None]

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, assert_never
 
 from service_tui.desk.changes import Changed, Loaded, Removed
-from service_tui.desk.slices.agents import AgentDetailView, AgentNeedView, SignalValue
+from service_tui.desk.slices.agents import AgentDetailView, AgentNeedView, ReturnsView, SignalValue
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.rows import in_place
 from service_tui.terms import (
@@ -258,6 +258,7 @@ class SupervisionView:
     pasts_at: Timestamp | None = None
     needs: tuple[AgentNeedView, ...] = ()
     agent_alerts: tuple[AgentAlertView, ...] = ()
+    returns: tuple[ReturnsView, ...] = ()
 
     def leash_of(self, agent_id: str, skill_slug: str = "") -> LeashView | None:
         """The leash of an agent, or of its skill; None where it is free."""
@@ -273,6 +274,10 @@ class SupervisionView:
     def alerts_of(self, agent_id: str) -> tuple[AgentAlertView, ...]:
         """The alerts on an agent, oldest first."""
         return tuple(one for one in self.agent_alerts if one.agent_id == agent_id)
+
+    def returns_of(self, agent_id: str) -> ReturnsView | None:
+        """What an agent made of its money; None before it is read."""
+        return next((one for one in self.returns if one.agent_id == agent_id), None)
 
     def runs_of(self, agent_id: str) -> tuple[SkillRunView, ...]:
         """The runs that trade as an agent."""
@@ -311,6 +316,7 @@ _LISTS: Final[Mapping[type[object], str]] = {
     SkillView: "skills",
     AgentNeedView: "needs",
     AgentAlertView: "agent_alerts",
+    ReturnsView: "returns",
 }
 
 _IN_FOCUS: Final[Mapping[type[object], str]] = {AgentDetailView: "detail", LogTailView: "tail"}
