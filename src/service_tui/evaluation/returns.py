@@ -200,13 +200,13 @@ def gains(curve: Sequence[Point], period: Period) -> tuple[Gain, ...]:
 
     The sum of all is the last point less the first one. A period without a point changed nothing.
     """
-    found: dict[date, int] = {}
+    found: dict[date, Micros] = {}
     before = curve[0].equity if curve else Micros(0)
     for point in curve:
         first_day = period.first_day(point.at)
-        found[first_day] = found.get(first_day, 0) + point.equity - before
+        found[first_day] = Micros(found.get(first_day, 0) + point.equity - before)
         before = point.equity
-    return tuple(Gain(day, Micros(gained)) for day, gained in found.items())
+    return tuple(Gain(day, gained) for day, gained in found.items())
 
 
 def realised_by(closings: Iterable[Closed], period: Period) -> Mapping[date, Micros]:
