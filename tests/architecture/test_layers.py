@@ -86,9 +86,9 @@ def modules_after(imported: str) -> set[str]:
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
     "service_tui.app.start": (550, 160),
-    "service_tui.app.start, service_tui.app.live": (1_390, 625),
+    "service_tui.app.start, service_tui.app.live": (1_390, 628),
     "service_tui.commands.serve": (985, 340),
-    "service_tui.commands.lists": (835, 261),
+    "service_tui.commands.lists": (835, 262),
     "service_tui.sdk.client": (530, 110),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,

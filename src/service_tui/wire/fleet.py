@@ -214,7 +214,7 @@ class CalibrationBody(WireModel):
     hit_rate: Price
 
 
-class EquityPoint(WireModel):
+class WorthPoint(WireModel):
     """Equity on sim at a time, if all were sold then."""
 
     at: Moment
@@ -238,7 +238,7 @@ class ReturnsBody(WireModel):
     """
 
     agent_id: Line
-    points: tuple[EquityPoint, ...] = ()
+    points: tuple[WorthPoint, ...] = ()
     total_return: Ratio | None = None
     drawdown: Price | None = None
     max_drawdown: Price | None = None

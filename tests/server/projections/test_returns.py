@@ -9,7 +9,7 @@ from service_tui.engine.agents.marks import Mark
 from service_tui.evaluation.returns import Point
 from service_tui.server.projections.returns import (
     POINTS_MAX,
-    History,
+    MoneyHistory,
     curve_of,
     history_of,
     returns_body,
@@ -27,10 +27,10 @@ def mark(hours: float, worth: float) -> Mark:
     return Mark(Timestamp(MIDNIGHT + hours * HOUR), micros, micros)
 
 
-def history(*marks: Mark, now: Point, peak: float = 0.0) -> History:
+def history(*marks: Mark, now: Point, peak: float = 0.0) -> MoneyHistory:
     first_cash = Micros(100 * ONE)
     born_at = Timestamp(MIDNIGHT - 90 * 24 * HOUR)
-    return History("ada", born_at, first_cash, Micros(round(peak * ONE)), marks, now, 3, 1)
+    return MoneyHistory("ada", born_at, first_cash, Micros(round(peak * ONE)), marks, now, 3, 1)
 
 
 def point(hours: float, worth: float) -> Point:

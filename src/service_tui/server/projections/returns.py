@@ -23,7 +23,7 @@ from service_tui.server.projections.present import exit_pnl
 from service_tui.terms import win_rate
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
-from service_tui.wire.fleet import EquityPoint, GainBody, ReturnsBody
+from service_tui.wire.fleet import GainBody, ReturnsBody, WorthPoint
 
 POINTS_MAX: Final = 48
 """Points of an agent's curve beside those of all others. # ours: a row has room for a few cells."""
@@ -32,7 +32,7 @@ DAYS_SHOWN: Final = 31
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class MoneyHistory:
     """What is known of an agent's money: values, which another thread may read.
 
     `first_cash` is what it began with, `peak` its highest equity, both in micros.
@@ -48,10 +48,10 @@ class History:
     losses: int
 
 
-def history_of(world: World, agent: Agent, now: Timestamp) -> History:
+def history_of(world: World, agent: Agent, now: Timestamp) -> MoneyHistory:
     """What the world knows of an agent's money now."""
     equity = world.exit_equity(agent)
-    return History(
+    return MoneyHistory(
         agent.agent_id,
         agent.created_at,
         Micros(equity - exit_pnl(world, agent)),
@@ -63,7 +63,7 @@ def history_of(world: World, agent: Agent, now: Timestamp) -> History:
     )
 
 
-def curve_of(history: History) -> list[Point]:
+def curve_of(history: MoneyHistory) -> list[Point]:
     """The equity over time: each mark, the close of each day UTC, and now.
 
     A mark is the worth before the first event of its minute, so that the first mark of a later day
@@ -87,7 +87,7 @@ def curve_of(history: History) -> list[Point]:
     return curve
 
 
-def returns_body(history: History) -> ReturnsBody:
+def returns_body(history: MoneyHistory) -> ReturnsBody:
     """The figures of a history."""
     curve, now = curve_of(history), history.now
     whole = [Point(history.born_at, history.first_cash), now]
@@ -96,7 +96,7 @@ def returns_body(history: History) -> ReturnsBody:
     return ReturnsBody(
         agent_id=history.agent_id,
         points=tuple(
-            EquityPoint(at=moment(point.at), equity=decimal(point.equity))
+            WorthPoint(at=moment(point.at), equity=decimal(point.equity))
             for point in thinned(curve)
         ),
         total_return=total_return(whole),
