@@ -313,6 +313,43 @@ class WebhookEvent(StrEnum):
     WINDOW_OPEN = "market.window_open"
     # ours: so that an alert need not name an address of its own.
     PRICE_ALERT = "price.alert"
+    # ours: what the operator is told of an agent, to programs.
+    AGENT_ALERT = "agent.alert"
+
+
+class AgentAlertKind(StrEnum):
+    """What an alert on an agent watches. # ours: the spec has no alerts on agents.
+
+    `silent`: no call for so many minutes. `drawdown`: so far below the peak of its equity.
+    `day_loss`: so much lost since midnight UTC. `spend`: so much money of buys within so many
+    minutes. `move`: a market that it holds moved so far within so many minutes. `errors`: so many
+    of its orders, or of one of its skills, were refused within so many minutes.
+    """
+
+    SILENT = "silent"
+    DRAWDOWN = "drawdown"
+    DAY_LOSS = "day_loss"
+    SPEND = "spend"
+    MOVE = "move"
+    ERRORS = "errors"
+
+    @property
+    def has_window(self) -> bool:
+        """True where it counts within so many minutes."""
+        return self in {AgentAlertKind.SPEND, AgentAlertKind.MOVE, AgentAlertKind.ERRORS}
+
+    @property
+    def typed_per_limit(self) -> int:
+        """What a person types for a limit of 1: percent and points are hundredths."""
+        return 100 if self in {AgentAlertKind.DRAWDOWN, AgentAlertKind.MOVE} else 1
+
+
+class AgentAlertAction(StrEnum):
+    """What an alert on an agent does beside telling. # ours."""
+
+    TELL = "tell"
+    PAUSE = "pause"
+    HALT = "halt"
 
 
 AFTER_SIM_BUY: Final = "the last buy on sim"
@@ -493,6 +530,12 @@ DAYS_MAX: Final = 30
 PRICE_ALERTS_MAX: Final = 100
 WEBHOOKS_MAX: Final = 10
 """Price alerts that wait, and webhooks, of one agent. # ours: more is a mistake in a loop."""
+
+AGENT_ALERTS_MAX: Final = 20
+AGENT_ALERT_MINUTES_MAX: Final = 60
+AGENT_SILENT_MAX: Final = 1_440
+"""Alerts on one agent; minutes of the window of one; minutes of silence. # ours: what happened is
+remembered for an hour, and a day of silence is one that a person has seen."""
 
 WEBHOOK_FAILURES_MAX: Final = 10
 """Failed attempts in a row that disable a webhook. Source: wire reference, 2.4."""

@@ -86,9 +86,9 @@ def modules_after(imported: str) -> set[str]:
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
     "service_tui.app.start": (552, 162),
-    "service_tui.app.start, service_tui.app.live": (1_397, 635),
-    "service_tui.commands.serve": (985, 340),
-    "service_tui.commands.lists": (843, 270),
+    "service_tui.app.start, service_tui.app.live": (1_403, 641),
+    "service_tui.commands.serve": (990, 345),
+    "service_tui.commands.lists": (844, 271),
     "service_tui.sdk.client": (532, 112),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,

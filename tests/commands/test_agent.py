@@ -17,6 +17,7 @@ from service_tui.clock import SystemClock
 from service_tui.commands import agent as agent_command
 from service_tui.commands.agent import UNKNOWN, govern_on
 from service_tui.commands.halt import HaltReport
+from service_tui.commands.lists import listed
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.slices.agents import AgentView, FleetView
 from service_tui.desk.slices.notices import Notice
@@ -118,3 +119,43 @@ async def test_the_order_is_done_once_the_service_has_it_so(*, is_done: bool) ->
     found = await told(desk, AgentAct.RETIRE, "ada")
     assert desk.submitted == [Govern(AgentAct.RETIRE, "a-1", "ada")]
     assert found == HaltReport(is_done, ("ada retired: a slot is free",))
+
+
+@pytest.mark.slow
+async def test_beside_a_holder_an_alert_is_set_listed_and_removed(tmp_path: Path) -> None:
+    options = Options(
+        data_dir=tmp_path, config_dir=tmp_path / "c", log_path=tmp_path / "log", seed=7
+    )
+
+    async def told(*typed: str, removes: bool = False, **other: Any) -> HaltReport:
+        wanted = agent_command.AlertRequest("heron", *typed, **other)
+        return await asyncio.to_thread(agent_command.alert, options, wanted, removes=removes)
+
+    async with own_directory(options, SystemClock()) as held:
+        async with httpx.AsyncClient(transport=held.sim.transport, base_url=BASE_URL) as nobody:
+            await nobody.post(REGISTER.path, json={"name": "heron"})
+        for typed, why in (
+            (("loud", "5"), "the kinds are silent"),
+            (("silent", "many"), "no limit: many"),
+            (("silent", "nan"), "no limit: nan"),
+            (("silent", ""), "no limit: none was given"),
+        ):
+            refused = await told(*typed)
+            assert not refused.is_done
+            assert refused.lines[0].startswith(why)
+        done = await told("drawdown", "20", action="pause")
+        assert done == HaltReport(
+            is_done=True, lines=("alert on heron: drawdown of 20 %, then pause it",)
+        )
+        assert not (await told("silent", "0.5")).is_done
+        (row,) = await asyncio.to_thread(listed, options, "agent-alerts")
+        assert (row["agent_name"], row["kind"], row["limit"], row["then"]) == (
+            "heron", "drawdown", 0.2, "pause",
+        )  # fmt: skip
+        assert (row["firing"], row["fired"], row["fired_at"], row["value"]) == (
+            False, 0, None, None,
+        )  # fmt: skip
+        missing = await told("aa9", removes=True)
+        assert missing.lines == ("no such alert; heron has aa1",)
+        assert (await told("aa1", removes=True)).is_done
+        assert await asyncio.to_thread(listed, options, "agent-alerts") == []

@@ -50,6 +50,7 @@ from service_tui.desk.slices.agents import (
     AgentNeedView,
     FillView,
     FleetView,
+    ReturnsView,
     RevealedView,
 )
 from service_tui.desk.slices.briefing import BriefingView
@@ -94,6 +95,7 @@ from service_tui.desk.slices.risk import (
 )
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import (
+    AgentAlertView,
     HeldSeen,
     LeashView,
     LogTailView,
@@ -111,7 +113,15 @@ from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.wallet import PayView, WalletView
 from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, HeldStatus, MarketStatus, PersonRole, Side, Venue
+from service_tui.terms import (
+    Action,
+    AgentAlertKind,
+    HeldStatus,
+    MarketStatus,
+    PersonRole,
+    Side,
+    Venue,
+)
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 SAMPLE = replace(sample_state(40), reactor=reactor(sample_state(40)))
@@ -340,6 +350,20 @@ FACTS = {
         ),
         st.lists(st.sampled_from(AgentNeedKind), unique=True, max_size=3),
     ),
+    (Loaded, AgentAlertView): st.builds(
+        lambda kinds: Loaded(
+            AgentAlertView,
+            tuple(
+                AgentAlertView(f"aa-{kind.value}", "a-3", "moss-runner", kind, Micros(5 * ONE))
+                for kind in kinds
+            ),
+        ),
+        st.lists(st.sampled_from(AgentAlertKind), unique=True, max_size=3),
+    ),
+    (Loaded, ReturnsView): st.sampled_from([
+        Loaded(ReturnsView, ()),
+        Loaded(ReturnsView, (ReturnsView("a-3", ((Timestamp(1.0), Micros(5)),), 0.5),)),
+    ]),
     PastsSeen: st.builds(
         PastsSeen,
         st.sampled_from([(), (AgentDetailView("a-2", (), ()),)]),

@@ -871,7 +871,7 @@ def test_an_agent_begins_as_it_was_registered_with_its_first_cash() -> None:
     agent = world.agent("zoe")
     assert agent == Agent(
         "zoe", at, "knows", "h zoe", "reef-1", AgentSettings("Zoë", Plan.PRO), "agent:zoe",
-        equity_day=int(at // 86_400), day_equity=cash, marks=agent.marks,
+        equity_day=int(at // 86_400), day_equity=cash, marks=agent.marks, peak=cash,
     )  # fmt: skip
     assert agent.marks.all() == [(at, cash, cash)]
     assert (world.cash(agent), world.equity(agent), world.ledger.balance(ISSUER)) == (

@@ -44,6 +44,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_FREE_LEASH,
     DESK_HELD,
     DESK_REFUSE,
+    DESK_SET_AGENT_ALERT,
     DESK_SET_LEASH,
     HELD_TRADES,
 )
@@ -587,6 +588,13 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "daily_budget": (*NUMBER, "1000000001", "0.0000001"),
         "wait_s": (*COUNT, "9", "86401"),
     },
+    DESK_SET_AGENT_ALERT: {
+        "kind": (*WORD, *NEVER_NULL, '"SILENT"', '"loud"'),
+        "limit": (*SIZE, "1000000001", "0.0000001", "0.5", "1441"),
+        "minutes": (*COUNT, "0", "61", "5"),
+        "action": (*WORD, *NEVER_NULL, '"PAUSE"', '"sell"'),
+        "skill_slug": (*TEXT, '"../x"', '"a b"', '"\\u001b[2J"', long(129), '"momentum"'),
+    },
     DESK_APPROVE: {
         "amount": (*SIZE, "1000000001"),
         "not_above": (*NUMBER, "0", "1"),
@@ -688,6 +696,7 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     IMPORT_TICKER: {"kalshi_url": Venue.SOL.value},
     SET_SPEED: {"speed": 10},
     DESK_SET_LEASH: {"mode": "ask"},
+    DESK_SET_AGENT_ALERT: {"kind": "silent", "limit": 30},
     ADD_PERSON: {"name": "ada", "role": "trader"},
     SET_ROLE: {"name": "eve", "role": "trader"},
     RENEW_PERSON: {"name": "eve"},

@@ -53,11 +53,13 @@ from service_tui.wire.endpoints.desk import (
     WORLD,
 )
 from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_ALERTS,
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_POSITIONS,
     DESK_AGENT_RESULTS,
     DESK_AGENT_TRADES,
     DESK_APPROVE,
+    DESK_DELETE_AGENT_ALERT,
     DESK_FREE_LEASH,
     DESK_HELD,
     DESK_HOLDINGS,
@@ -65,6 +67,8 @@ from service_tui.wire.endpoints.fleet import (
     DESK_LIMITS,
     DESK_NEEDS,
     DESK_REFUSE,
+    DESK_RETURNS,
+    DESK_SET_AGENT_ALERT,
     DESK_SET_LEASH,
     DESK_SET_LIMIT,
     HELD_TRADES,
@@ -257,6 +261,10 @@ def of_second(scene: Scene) -> Mapping[str, Any]:
 
 def of_first(scene: Scene) -> Mapping[str, Any]:
     return {"path": {"agent_id": scene.stage.agent_id}}
+
+
+def of_alert(scene: Scene) -> Mapping[str, Any]:
+    return {"path": {"agent_id": scene.stage.agent_id, "alert_id": "aa1"}}
 
 
 def query(**params: object) -> Ask:
@@ -533,6 +541,19 @@ SCRIPT: Final = (
         lambda s: of_first(s) | {"json": {"mode": "ask", "threshold": 1, "daily_budget": 900}},
     ),
     Call("leashes", DESK_LEASHES),
+    Call(
+        "alert on an agent",
+        DESK_SET_AGENT_ALERT,
+        lambda s: of_first(s) | {"json": {"kind": "spend", "limit": 500, "minutes": 10}},
+    ),
+    Call(
+        "another alert on it",
+        DESK_SET_AGENT_ALERT,
+        lambda s: of_first(s) | {"json": {"kind": "silent", "limit": 30, "action": "pause"}},
+    ),
+    Call("alerts on agents", DESK_AGENT_ALERTS),
+    Call("returns of all agents", DESK_RETURNS),
+    Call("alert on it removed", DESK_DELETE_AGENT_ALERT, of_alert),
     Call("who am I", DESK_ME),
     Call("the agent of my console", MY_AGENT),
     Call("a person", ADD_PERSON, body(name="ada", role="trader")),

@@ -114,6 +114,7 @@ def path_on(stage: Stage, endpoint: Endpoint[WireModel]) -> str:
         "market_id": stage.open_markets()[0].market_id,
         "held_id": "h1",
         "invitation_id": "invite-1",
+        "alert_id": "aa1",
     }
     return endpoint.path.removeprefix("/api/").format(**ids)
 

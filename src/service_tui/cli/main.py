@@ -309,12 +309,23 @@ def _resume(options: Options, _: argparse.Namespace) -> int:
 
 
 def _agent(options: Options, arguments: argparse.Namespace) -> int:
-    """Retire an agent of the embedded service, or readmit it."""
+    """Retire an agent of the embedded service, readmit it, or change the alerts on it."""
     from service_tui.commands import agent as agent_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
 
     try:
-        return _print_report(agent_command.govern(options, arguments.act, arguments.name))
+        if arguments.act in {"retire", "readmit"}:
+            return _print_report(agent_command.govern(options, arguments.act, arguments.name))
+        wanted = agent_command.AlertRequest(
+            arguments.name,
+            arguments.watch,
+            arguments.limit,
+            arguments.within,
+            arguments.then,
+            arguments.skill,
+        )
+        removes = arguments.act == "unalert"
+        return _print_report(agent_command.alert(options, wanted, removes=removes))
     except DeskClosedError as error:
         raise CannotError(str(error)) from error
 

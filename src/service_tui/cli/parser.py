@@ -95,6 +95,8 @@ LISTS: Final[Mapping[str, str]] = {
     "exposure": "what all agents hold, by category, event, market, agent, venue, side",
     "calendar": "what is held, in the order in which it resolves",
     "held": "positions, stops and open orders of every agent",
+    "fleet": "return, drawdown and other figures of each agent",
+    "agent-alerts": "alerts on agents, with their last firing",
 }
 """Commands that print a list, with their help."""
 
@@ -110,6 +112,7 @@ examples:
   service-tui halt                           halt all buys now, without a question
   service-tui resume                         end the halt (typed word)
   service-tui agent retire NAME              free the slot of an agent; history stays
+  service-tui agent alert NAME silent 30     be told; also drawdown, day_loss, spend, move, errors
   service-tui people add ADA --role trader   give a person a key; also list, role, renew, end
   service-tui invite --uses 5                a code by which agents register; also list, end
   service-tui login --url https://host       store the key of another service (prompts for it)
@@ -404,11 +407,35 @@ def _add_completion(command: Callable[..., Parser]) -> None:
 
 
 def _add_agent(command: Callable[..., Parser]) -> None:
-    """Add the command that retires or readmits an agent."""
-    agent = command("agent", help="retire an agent, or readmit it", allow_abbrev=False)
+    """Add the command that retires or readmits an agent, and sets the alerts on it."""
+    agent = command(
+        "agent",
+        help="retire an agent, readmit it, or set an alert on it",
+        description="retire and readmit want a NAME alone. alert sets an alert on the agent: of a "
+        "kind, at a limit. unalert removes one, by the id that agent-alerts lists. Limits: silent "
+        "in minutes, drawdown in percent of the peak, day_loss and spend in money, move in points, "
+        "errors in refused orders. spend, move and errors count within --within minutes.",
+        allow_abbrev=False,
+    )
     _add_common(agent)
-    agent.add_argument("act", choices=("retire", "readmit"))
+    agent.add_argument("act", choices=("retire", "readmit", "alert", "unalert"))
     agent.add_argument("name", metavar="NAME", help="name or id of the agent")
+    agent.add_argument(
+        "watch", metavar="KIND", nargs="?", default="", help="kind of an alert; id for unalert"
+    )
+    agent.add_argument("limit", metavar="LIMIT", nargs="?", default="", help="limit of an alert")
+    agent.add_argument(
+        "--within", metavar="MIN", type=_row_count, default=10, help="minutes (default: 10)"
+    )
+    agent.add_argument(
+        "--then",
+        choices=("tell", "pause", "halt"),
+        default="tell",
+        help="what it does: tell, pause the agent, halt all buys (default: tell)",
+    )
+    agent.add_argument(
+        "--skill", metavar="SLUG", default="", help="whose errors count (default: all orders)"
+    )
 
 
 def _add_people(command: Callable[..., Parser]) -> None:

@@ -33,10 +33,18 @@ _PANEL_GROUPS: Final = (
     "aside",
     "halt",
     "webhooks",
+    "agent_alerts",
     "skill_log",
     "chart",
 )
-_FORM_GROUPS: Final = ("approval", "start_skill", "leash_form", "price_alert", "webhook_form")
+_FORM_GROUPS: Final = (
+    "approval",
+    "start_skill",
+    "leash_form",
+    "price_alert",
+    "webhook_form",
+    "agent_alert_form",
+)
 PLACES: Final = (
     *((screen, "rows", "app") for screen in _SCREENS),
     *(("dialog", panel) for panel in _PANEL_GROUPS),

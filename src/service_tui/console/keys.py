@@ -447,6 +447,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("agents.output", ("v",), "output", "Output of its skill: follow, search, save"),
     _performed("agents.leash", ("l",), "permissions", "Observe, ask, auto", footer=True),
     _performed("agents.budget", ("e",), "budget", "Daily budget of its skill"),
+    _performed("agents.alerts", ("w",), "alerts", "Alerts on the agent: set, list, remove"),
     _performed("agents.list", ("o",), "next list", "Agents, or trades of all"),
     _performed("agents.pause_all", ("X",), "pause all", "Pause or resume all buys"),
     _performed("agents.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
@@ -528,6 +529,14 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "condition",
         "Condition of the alert",
     ),
+    # the alerts on an agent, and the form of one
+    KeyBinding("agent_alerts.new", "agent_alerts", ("n",), "new", "new", "Set an alert"),
+    KeyBinding("agent_alerts.remove", "agent_alerts", ("d",), "remove", "remove", "Remove it"),
+    KeyBinding("agent_alert.kind", "agent_alert_form", ("f5",), "kind", "next kind", shown="F5"),
+    KeyBinding(
+        "agent_alert.action", "agent_alert_form", ("f6",), "then", "next action", shown="F6"
+    ),
+    KeyBinding("agent_alert.skill", "agent_alert_form", ("f7",), "skill", "next skill", shown="F7"),
     # webhooks, and the form of one
     KeyBinding("webhooks.new", "webhooks", ("n",), "new", "new", "Add a webhook"),
     KeyBinding("webhooks.test", "webhooks", ("t",), "test", "test", "Send a test delivery"),

@@ -10,13 +10,19 @@ from service_tui.console import formats
 from service_tui.console.freshness import is_private
 from service_tui.console.questions import short_question, side_question
 from service_tui.console.ranking import LAST_S, Need
+from service_tui.console.reasons import without_amounts
 from service_tui.console.widgets.line_fit import WARN_FROM
 from service_tui.desk.agents.health import SPENT
 from service_tui.desk.slices.agents import AgentNeedKind, AgentNeedView, AgentView
 from service_tui.desk.slices.research import SessionView
-from service_tui.desk.slices.supervision import HeldView, LeashView, SkillRunState
+from service_tui.desk.slices.supervision import (
+    AgentAlertView,
+    HeldView,
+    LeashView,
+    SkillRunState,
+)
 from service_tui.desk.state import DeskState
-from service_tui.terms import AgentStatus, SessionState, Venue
+from service_tui.terms import AgentAlertAction, AgentStatus, SessionState, Venue
 from service_tui.units import Micros, Timestamp
 
 HELD: Final = "held "
@@ -34,6 +40,9 @@ def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
     yield from map(partial(_approval, now=now), state.supervision.held)
     for need in state.supervision.needs:
         yield _of_agent(need, now)
+    for alert in state.supervision.agent_alerts:
+        if alert.is_beyond:
+            yield _fired(alert, state)
     yield from _crashes(state)
     yield from _budgets(state)
     for agent in () if state.fleet is None else state.fleet.agents:
@@ -125,6 +134,36 @@ def _of_agent(need: AgentNeedView, now: Timestamp) -> Need:
         act="agents.open",
         is_last=last,
     )
+
+
+def _fired(alert: AgentAlertView, state: DeskState) -> Need:
+    """An alert on an agent that has fired, until what it watches comes back."""
+    watched = without_amounts(alert.describe(), masked=is_private(state))
+    return Need(
+        key=f"alert {alert.alert_id} {alert.fired_count}",
+        tone="warn" if alert.action is AgentAlertAction.TELL else "loss",
+        glyph="▲",
+        word="alert",
+        what=watched,
+        figure=Text(),
+        otherwise=_AFTER[alert.action],
+        screen="agents",
+        row=alert.agent_id,
+        is_dismissable=True,
+        verb="Show agent",
+        act="agents.open",
+        agent=alert.agent_name,
+        agent_id=alert.agent_id,
+        topic="alerts on agents",
+    )
+
+
+_AFTER: Final = {
+    AgentAlertAction.TELL: "it goes on",
+    AgentAlertAction.PAUSE: "its buys stay paused",
+    AgentAlertAction.HALT: "all buys stay halted",
+}
+"""What happens if nothing is done about an alert that fired."""
 
 
 def _crashes(state: DeskState) -> Iterator[Need]:

@@ -23,6 +23,7 @@ _TRADING: Final = (
     *("agents.pause", "agents.claim", "agents.code", "agents.key", "agents.start"),
     *("research.new", "research.backtest", "settings.edit", "settings.undo"),
     *("webhooks.new", "webhooks.test", "webhooks.remove"),
+    *("agent_alerts.new", "agent_alerts.remove"),
 )
 _SUPERVISING: Final = (
     *("app.pause", "app.slower", "app.faster", "app.halt", "app.halt_too", "app.resume"),

@@ -23,8 +23,10 @@ from service_tui.desk.commands.agents import (
     ReadDay,
     ReadLog,
     RefuseHeld,
+    RemoveAgentAlert,
     RestartSkill,
     SaveOutput,
+    SetAgentAlert,
     SetLeash,
     StartSkill,
     StopSkill,
@@ -78,7 +80,10 @@ class Supervision:
         of_skills = (StartSkill, StopSkill, RestartSkill, DetachSkill, InstallSkill)
         return {
             **dict.fromkeys((SetLeash, ApproveHeld, RefuseHeld), self._lead),
-            PauseAll: lambda order: fleet.carry_out(order, ports),
+            **dict.fromkeys(
+                (PauseAll, SetAgentAlert, RemoveAgentAlert),
+                lambda order: fleet.carry_out(order, ports),
+            ),
             **dict.fromkeys(of_skills, lambda order: skills.carry_out(order, self._skills, ports)),
             ExportData: lambda order: exports.export_data(order, folder, ports),
             SaveOutput: lambda order: exports.save_output(order, folder, ports),

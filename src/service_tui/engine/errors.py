@@ -3,13 +3,13 @@
     Refusal
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
     │                  MonitorNotFound, AlertNotFound, SignalNotFound, HeldNotFound,
-    │                  PriceAlertNotFound, WebhookNotFound
+    │                  PriceAlertNotFound, AgentAlertNotFound, WebhookNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
     │                  VenueNotServed, RealTradingOff, LeashObserves, NeedsApproval,
     │                  CannotWait
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
     │                  TooManyOrders, LeashBudget, TooManyHeld, TooManyPriceAlerts,
-    │                  TooManyWebhooks
+    │                  TooManyAgentAlerts, TooManyWebhooks
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit,
     │                  PriceBeyondApproval, SlippageBeyond, InvalidTick, NoLiquidity,
@@ -70,6 +70,13 @@ class PriceAlertNotFound(NotFound):
 
     code = "PRICE_ALERT_NOT_FOUND"
     fix = "take the id from GET /api/sdk/alerts"
+
+
+class AgentAlertNotFound(NotFound):
+    """No alert on this agent has this id."""
+
+    code = "AGENT_ALERT_NOT_FOUND"
+    fix = "take the id from GET /api/desk/alerts"
 
 
 class WebhookNotFound(NotFound):
@@ -145,6 +152,13 @@ class TooManyPriceAlerts(LimitReached):
 
     code = "TOO_MANY_PRICE_ALERTS"
     fix = "delete one first: DELETE /api/sdk/alerts/{id}"
+
+
+class TooManyAgentAlerts(LimitReached):
+    """The agent has as many alerts on it as it may."""
+
+    code = "TOO_MANY_AGENT_ALERTS"
+    fix = "remove one first: DELETE /api/desk/agents/{id}/alerts/{alert_id}"
 
 
 class TooManyWebhooks(LimitReached):

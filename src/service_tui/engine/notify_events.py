@@ -1,9 +1,15 @@
-"""Events of price alerts and webhooks, as the journal holds them."""
+"""Events of price alerts, alerts on agents and webhooks, as the journal holds them."""
 
 from typing import Final, NamedTuple
 
-from service_tui.terms import AlertCondition, Side, WebhookEvent
-from service_tui.units import Timestamp
+from service_tui.terms import (
+    AgentAlertAction,
+    AgentAlertKind,
+    AlertCondition,
+    Side,
+    WebhookEvent,
+)
+from service_tui.units import Micros, Timestamp
 
 
 class PriceAlertSet(NamedTuple):
@@ -78,6 +84,71 @@ class WebhookTried(NamedTuple):
     detail: str
 
 
+class AgentAlertSet(NamedTuple):
+    """The operator set an alert on an agent.
+
+    `limit` is a millionth of what the kind counts: minutes, a fraction of the peak, money, a
+    fraction of a price, or errors. `minutes` is the window, 0 for a kind without one. `skill_slug`
+    is the skill whose errors count, empty for all. `told` is the agent of the console that set it:
+    its webhooks get the firings too.
+    """
+
+    alert_id: str
+    agent_id: str
+    at: Timestamp
+    kind: AgentAlertKind
+    limit: Micros
+    minutes: int
+    action: AgentAlertAction
+    skill_slug: str = ""
+    told: str = ""
+
+
+class AgentAlertFired(NamedTuple):
+    """What an alert watches reached its limit; `market_id` is the market that moved."""
+
+    alert_id: str
+    agent_id: str
+    at: Timestamp
+    value: Micros
+    market_id: str = ""
+
+
+class AgentAlertArmed(NamedTuple):
+    """What an alert watches came back from its limit: from here it can fire again."""
+
+    alert_id: str
+    at: Timestamp
+
+
+class AgentAlertDeleted(NamedTuple):
+    """The operator removed an alert on an agent."""
+
+    alert_id: str
+    at: Timestamp
+
+
+class AgentHeard(NamedTuple):
+    """An agent whose silence is watched has called; once a minute at most."""
+
+    agent_id: str
+    at: Timestamp
+
+
+class OrderErred(NamedTuple):
+    """An order of an agent whose errors are watched was refused; `code` is the refusal's."""
+
+    agent_id: str
+    at: Timestamp
+    skill_slug: str
+    code: str
+
+
+AgentAlertEvent = (
+    AgentAlertSet | AgentAlertFired | AgentAlertArmed | AgentAlertDeleted | AgentHeard | OrderErred
+)
+"""What happens to alerts on agents, and what they count."""
+
 NotifyEvent = (
     PriceAlertSet
     | PriceAlertArmed
@@ -86,8 +157,9 @@ NotifyEvent = (
     | WebhookSet
     | WebhookDeleted
     | WebhookTried
+    | AgentAlertEvent
 )
-"""What happens to price alerts and webhooks."""
+"""What happens to alerts and webhooks."""
 
 NOTIFY_KINDS: Final[dict[str, type[NotifyEvent]]] = {
     "price_alert": PriceAlertSet,
@@ -97,5 +169,11 @@ NOTIFY_KINDS: Final[dict[str, type[NotifyEvent]]] = {
     "webhook": WebhookSet,
     "webhook_end": WebhookDeleted,
     "webhook_try": WebhookTried,
+    "agent_alert": AgentAlertSet,
+    "agent_alert_met": AgentAlertFired,
+    "agent_alert_armed": AgentAlertArmed,
+    "agent_alert_end": AgentAlertDeleted,
+    "agent_heard": AgentHeard,
+    "order_error": OrderErred,
 }
 """Names of the kinds in the journal. They are on disk: never rename one."""

@@ -8,6 +8,7 @@ orders, redemptions, breaches.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from service_tui.engine.alerting import fire_due
 from service_tui.engine.amm.exchange import open_shares
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.resting import end_due, match_due
@@ -271,12 +272,15 @@ def advance(world: World, at: Timestamp, author: Author = _AUTHOR) -> list[Event
         ended = end_due(world.venues, (at, world.world_at))
         redeemed = redeem_due(world, at)
         watched = watch(world, (at, world.world_at))
+        if crossed:
+            world.agent_alerts.cross(Timestamp(at - gap_s), at)
         return [
             *ended,
             *world.pending_trades.due(at),
             *_lapsed(world, (at, world.world_at)),
             *redeemed,
             *watched,
+            *fire_due(world, at),
         ]
     before, world_at = world.world_at, Timestamp(world.world_at + max(0.0, gap_s) * pace)
     is_away = gap_s > AWAY_MIN_S
@@ -328,7 +332,8 @@ def _ticked(world: World, tick: Ticked) -> list[Event]:
     events += match_due(world.venues, times)
     events += redeem_due(world, tick.at)
     events += world.did(world.price_alerts.due(world.markets, tick.at))
-    return events + watch(world, times)
+    events += watch(world, times)
+    return events + fire_due(world, tick.at)
 
 
 def play(

@@ -45,9 +45,11 @@ from service_tui.engine.events import (
     VenueEvent,
 )
 from service_tui.engine.limits import day_of
+from service_tui.engine.notify.agent_alerts import AgentAlertBook
 from service_tui.engine.notify.price_alerts import PriceAlertBook
 from service_tui.engine.notify.webhooks import Webhooks
 from service_tui.engine.notify_events import (
+    AgentAlertEvent,
     NotifyEvent,
     WebhookDeleted,
     WebhookSet,
@@ -134,6 +136,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.research = Research()
         self.pending_trades = PendingTrades(self.agents)
         self.price_alerts = PriceAlertBook()
+        self.agent_alerts = AgentAlertBook()
         self.webhooks = Webhooks()
         self.wallet_context = WalletContext(
             seed, self.tape, self.markets, self.venues, self.reactor
@@ -337,6 +340,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         if isinstance(event, WebhookSet | WebhookDeleted | WebhookTried):
             self.webhooks.apply(event)
             return
+        if isinstance(event, AgentAlertEvent):
+            self.agent_alerts.apply(event)
+            return
         if isinstance(event, NotifyEvent):
             self.price_alerts.apply(event)
             return
@@ -399,6 +405,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             cash_account=account,
             equity_day=day_of(event.at),
             day_equity=event.cash,
+            peak=event.cash,
         )
         agent.marks.add(Mark(event.at, event.cash, event.cash))
         self.adopt(agent)
@@ -429,6 +436,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
     def _apply_tick(self, event: Ticked) -> None:
         if event.closed:
             count_unseen(self.markets.values(), event.world_at)
+            self.agent_alerts.cross(self.at, event.at)
         self.at = event.at
         self.world_at = event.world_at
         self.venues.close_windows(event.world_at)
@@ -464,7 +472,9 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
                 agent.equity_day = day
                 agent.day_equity = self.exit_equity(agent)
             if agent.marks.first() is not None or agent.trades_count:
-                agent.marks.add(Mark(at, self.equity(agent), self.exit_equity(agent)))
+                mark = Mark(at, self.equity(agent), self.exit_equity(agent))
+                agent.marks.add(mark)
+                agent.peak = max(agent.peak, mark.exit_equity)
 
     def _apply_resolution(self, event: MarketResolved) -> None:
         self.risk.take_outcome(event.market_id, event.at)

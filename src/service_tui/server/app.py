@@ -461,10 +461,11 @@ def _is_inside(call: DirectRequest) -> bool:
 
 
 async def _note_client(request: RequestContext, speech: Speech) -> None:
-    """Keep which version of the published client an agent uses: a row only when it changes."""
+    """Keep that an agent has called, and by which published client: a row only when it changes."""
     if request.caller is None:
         return
     agent, world_store = request.agent, request.service.world_store
+    request.world.agent_alerts.hear(agent.agent_id, request.now)
     if speech.own is not None and agent.sdk_version is None:
         # ours: with its name before it, as its numbers are no versions of the published client;
         # and in memory alone, as a console beside a program would write a row at each turn.

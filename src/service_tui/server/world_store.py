@@ -30,7 +30,7 @@ from service_tui.engine.events import (
     VenueEvent,
     kind_of,
 )
-from service_tui.engine.notify_events import PriceAlertTriggered
+from service_tui.engine.notify_events import AgentAlertFired, PriceAlertTriggered
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import advance, play
 from service_tui.engine.world import World
@@ -352,7 +352,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         owned = isinstance(event, Fill | VenueEvent | RiskEvent)
         agent_id = event.agent_id if owned else None
         market_id = event.market_id if owned or isinstance(event, MarketResolved) else None
-        if isinstance(event, PriceAlertTriggered | WalletLinked):
+        if isinstance(event, PriceAlertTriggered | AgentAlertFired | WalletLinked):
             agent_id = event.agent_id
         rows = [self._row(event.at, kind_of(event), (agent_id, market_id), codec.encode(event))]
         if isinstance(event, MarketResolved):

@@ -1,18 +1,22 @@
-"""The leash of agents and skills, and the trades that wait for the person.
+"""The leash of agents and skills, the trades that wait for the person, and alerts on agents.
 
 ours: the spec has no such endpoints. All but one stand under `/api/desk/` and want the operator
 key; with its own key an agent asks what became of the trades that it was told are `submitted`.
 """
 
+from datetime import date
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from service_tui.terms import (
+    AGENT_ALERT_MINUTES_MAX,
     LEASH_WAIT_MAX_S,
     LEASH_WAIT_MIN_S,
     LEASH_WAIT_S,
     Action,
+    AgentAlertAction,
+    AgentAlertKind,
     HeldStatus,
     LeashMode,
     OrderType,
@@ -197,6 +201,9 @@ KeptEdge = Annotated[float, Field(ge=-EDGE_KEPT_MAX, le=EDGE_KEPT_MAX)]
 """A difference of two differences of probabilities."""
 
 
+Ratio = Annotated[float, Field(ge=-AMOUNT_MAX, le=AMOUNT_MAX, description="a fraction or a ratio")]
+
+
 class CalibrationBody(WireModel):
     """Buys of one span of confidence whose market has an outcome: how sure, how often right."""
 
@@ -205,6 +212,47 @@ class CalibrationBody(WireModel):
     count: Count
     confidence: Price
     hit_rate: Price
+
+
+class WorthPoint(WireModel):
+    """Equity on sim at a time, if all were sold then."""
+
+    at: Moment
+    equity: Money
+
+
+class GainBody(WireModel):
+    """What a day, week or month UTC brought on sim; a week begins on Monday."""
+
+    first_day: date
+    gained: Money
+
+
+class ReturnsBody(WireModel):
+    """What an agent made of its $SIM, if all were sold; null where a figure is undefined.
+
+    `total_return` is a fraction of its first cash, since it began. `drawdown` is a fraction of its
+    highest equity, `max_drawdown` the deepest fall that is noted. `sharpe` is of the daily returns
+    of the last thirty days, for a year. `hit_rate` is of sales and payouts that gained or lost.
+    `days` are those of the last thirty-one that brought anything.
+    """
+
+    agent_id: Line
+    points: tuple[WorthPoint, ...] = ()
+    total_return: Ratio | None = None
+    drawdown: Price | None = None
+    max_drawdown: Price | None = None
+    sharpe: Ratio | None = None
+    hit_rate: Price | None = None
+    days: tuple[GainBody, ...] = ()
+    weeks: tuple[GainBody, ...] = ()
+    months: tuple[GainBody, ...] = ()
+
+
+class AllReturnsBody(WireModel):
+    """The returns of every agent."""
+
+    agents: tuple[ReturnsBody, ...]
 
 
 class SkillResultBody(WireModel):
@@ -244,3 +292,64 @@ class DecidedBody(WireModel):
 
     held: HeldTradeBody
     trade: TradeBody | None = None
+
+
+# -- alerts on agents; ours: the spec has none --------------------------------------------------
+
+
+Limit = Annotated[
+    float,
+    Field(
+        gt=0,
+        le=AMOUNT_MAX,
+        description="minutes, fraction of the peak, money, fraction of a price, or errors",
+        json_schema_extra={"multipleOf": MICRO},
+    ),
+]
+Minutes = Annotated[int, Field(ge=1, le=AGENT_ALERT_MINUTES_MAX)]
+
+
+class AgentAlertRequest(OperatorModel):
+    """An alert on an agent: of what kind, from which limit on, within how many minutes.
+
+    `limit` counts by the kind: `silent` minutes, `drawdown` a fraction of the peak of the equity,
+    `day_loss` and `spend` money, `move` a fraction of a price (0.1 is 10 points), `errors` refused
+    orders. `minutes` is the window of `spend`, `move` and `errors`. `skill_slug` is the skill whose
+    errors count; empty for all orders of the agent.
+    """
+
+    kind: AgentAlertKind
+    limit: Limit
+    minutes: Minutes | None = None
+    action: AgentAlertAction = AgentAlertAction.TELL
+    skill_slug: Slug = ""
+
+
+class AgentAlertBody(WireModel):
+    """One alert. `is_beyond`: it has fired, and what it watches has not come back yet.
+
+    `last_value` is what was measured at the last firing, in the unit of `limit`; `last_market_id`
+    is the market that had moved.
+    """
+
+    id: Line
+    agent_id: Line
+    agent_name: Line = ""
+    kind: AgentAlertKind
+    limit: Amount
+    minutes: Count = 0
+    action: AgentAlertAction
+    skill_slug: Line = ""
+    created_at: Moment
+    is_beyond: bool = False
+    fired_count: Count = 0
+    last_fired_at: Moment | None = None
+    last_value: Amount | None = None
+    last_market_id: Line = ""
+    last_question: Line = ""
+
+
+class AgentAlertsBody(WireModel):
+    """The alerts on all agents, oldest first."""
+
+    alerts: tuple[AgentAlertBody, ...]

@@ -88,7 +88,7 @@ def edge(shown: Drawn, column: int) -> float:
     ("screen_name", "market_id", "name"),
     [
         ("research", "m", ChartName.SWEEP),
-        ("agents", "", ChartName.SKILLS),
+        ("agents", "", ChartName.AGENTS),
         ("markets", "m-00001", ChartName.PRICE),
         ("settings", "", ChartName.EQUITY),
     ],

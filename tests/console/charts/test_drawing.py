@@ -107,3 +107,24 @@ def test_the_figures_of_a_column_are_those_that_hold_there_with_the_amount_of_it
     assert drawn.reading == f"{formats.moment(Timestamp(day), 4 * day)}  0.750  volume 0.0"
     first = drawn_time(series, (60, 20), window, 0.0).reading
     assert first.endswith("0.250  volume 5.0")
+
+
+def test_several_lines_share_their_axes_and_each_ends_in_its_number() -> None:
+    other = ((0.0, 1.0), (100.0, -7.0))
+    series = replace(SERIES, others=(other,), names=("heron", "moss"))
+    drawn = drawn_time(series, (40, 12), Window(0.0, 100.0), None)
+    ends = [line[-1][0][-1:] for line in drawn.lines]
+    assert [row for row, end in enumerate(ends) if end == "1"] < [
+        row for row, end in enumerate(ends) if end == "2"
+    ]
+    # Where both lines begin, one cell has the dots of both.
+    assert drawn.reading.endswith("  1 heron 3.000  2 moss -7.000")
+    before = drawn_time(series, (40, 12), Window(0.0, 100.0), 0.0).reading
+    assert "1 heron 1.000  2 moss 1.000" in before
+    assert series.span == (0.0, 100.0)
+    assert replace(series, others=(((-9.0, 1.0),),)).span == (-9.0, 100.0)
+
+
+def test_two_numbers_at_one_height_stand_beside_each_other() -> None:
+    series = replace(SERIES, others=(POINTS,), names=("heron", "moss"))
+    assert "21" in text(drawn_time(series, (40, 12), Window(0.0, 100.0), None))

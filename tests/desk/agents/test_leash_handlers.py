@@ -10,30 +10,53 @@ from kit.samples.desk import sample_state
 from kit.samples.fleet import held_of
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.desk.agents.leash_handlers import HandOrder, carry_out
-from service_tui.desk.commands.agents import ApproveHeld, PauseAll, RefuseHeld, SetLeash
+from service_tui.desk.commands.agents import (
+    ApproveHeld,
+    PauseAll,
+    RefuseHeld,
+    RemoveAgentAlert,
+    SetAgentAlert,
+    SetLeash,
+)
 from service_tui.desk.facts import Noticed
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.supervision import SupervisionView
 from service_tui.desk.slices.topics import Topic
-from service_tui.terms import LeashMode
+from service_tui.terms import AgentAlertAction, AgentAlertKind, LeashMode
 from service_tui.units import ONE, Micros
 from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
 from service_tui.wire.endpoints.fleet import (
     DESK_APPROVE,
+    DESK_DELETE_AGENT_ALERT,
     DESK_FREE_LEASH,
     DESK_REFUSE,
+    DESK_SET_AGENT_ALERT,
     DESK_SET_LEASH,
 )
-from service_tui.wire.fleet import ApproveRequest, LeashQuery, LeashRequest, RefuseRequest
+from service_tui.wire.fleet import (
+    AgentAlertRequest,
+    ApproveRequest,
+    LeashQuery,
+    LeashRequest,
+    RefuseRequest,
+)
 
 DONE = SimpleNamespace(trade=SimpleNamespace(success=True), held=SimpleNamespace(reason=""))
 AFTER = [Topic.FLEET, Topic.AGENTS]
 
 
 def desk(answer: object = DONE) -> Offline:
-    ends = (DESK_APPROVE, DESK_REFUSE, DESK_SET_LEASH, DESK_FREE_LEASH, DESK_PATCH_AGENT)
+    ends = (
+        DESK_APPROVE,
+        DESK_REFUSE,
+        DESK_SET_LEASH,
+        DESK_FREE_LEASH,
+        DESK_PATCH_AGENT,
+        DESK_SET_AGENT_ALERT,
+        DESK_DELETE_AGENT_ALERT,
+    )
     return Offline(sample_state(8), dict.fromkeys(ends, answer))
 
 
@@ -183,3 +206,33 @@ async def test_a_decision_without_an_answer_is_told_and_read_anew(order: HandOrd
     await carry_out(order, on.ports)
     assert on.words == [("bad", f"{order.describe()}: no connection (POST /x)")]
     assert on.woken == AFTER
+
+
+async def test_an_alert_on_an_agent_is_set_in_the_units_of_the_wire() -> None:
+    on = desk()
+    order = SetAgentAlert(
+        "a-2", "heron", AgentAlertKind.MOVE, Micros(100_000), 5, AgentAlertAction.PAUSE
+    )
+    await carry_out(order, on.ports)
+    body = AgentAlertRequest(
+        kind=AgentAlertKind.MOVE, limit=0.1, minutes=5, action=AgentAlertAction.PAUSE
+    )
+    assert on.asked == [Asked(DESK_SET_AGENT_ALERT, {"agent_id": "a-2"}, body)]
+    text = "alert on heron: a held market moves 10 pt in 5 min, then pause it"
+    assert on.words == [("good", text)]
+    assert on.woken == AFTER
+
+
+async def test_an_alert_on_an_agent_is_removed_by_its_id() -> None:
+    on = desk()
+    await carry_out(RemoveAgentAlert("a-2", "heron", "aa3", "silent for 30 min"), on.ports)
+    path = {"agent_id": "a-2", "alert_id": "aa3"}
+    assert on.asked == [Asked(DESK_DELETE_AGENT_ALERT, path, None)]
+    assert on.words == [("good", "remove the alert on heron: silent for 30 min")]
+
+
+async def test_a_limit_of_nothing_is_told_and_not_sent() -> None:
+    on = desk()
+    await carry_out(SetAgentAlert("a-2", "heron", AgentAlertKind.SPEND, Micros(0), 5), on.ports)
+    assert on.asked == []
+    assert on.words[0][0] == "bad"

@@ -23,7 +23,7 @@ from service_tui.desk.slices.buy_limits import BuyLimit, RiskDefaults
 from service_tui.desk.slices.reactor import MIRROR, Policy
 from service_tui.desk.slices.risk import Condition, Thresholds
 from service_tui.desk.slices.supervision import Pace
-from service_tui.terms import Action, LeashMode, Side, Venue
+from service_tui.terms import Action, AgentAlertKind, LeashMode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 NO, EVM, SIM = Side.NO, Venue.EVM, Venue.SIM
@@ -43,6 +43,16 @@ SAID: list[tuple[Command, str, str]] = [
     (of_agents.ApproveHeld("h", "buy YES"), "approve", "approve: buy YES"),
     (of_agents.RefuseHeld("h", "buy YES", "no"), "refuse", "refuse: buy YES"),
     (of_agents.WatchAgent("a-1"), "watch", "watch a-1"),
+    (
+        of_agents.SetAgentAlert("a", "heron", AgentAlertKind.SILENT, Micros(30_000_000)),
+        "agent alert",
+        "alert on heron: silent for 30 min, then alert",
+    ),
+    (
+        of_agents.RemoveAgentAlert("a", "heron", "aa1", "silent for 30 min"),
+        "agent alert end",
+        "remove the alert on heron: silent for 30 min",
+    ),
     (of_agents.PauseAll(paused=True), "agents", "pause all agents"),
     (of_agents.StartSkill("gauge", Pace.LOOP), "skill", "run gauge loop as a new agent"),
     (of_agents.StopSkill("r1"), "skill", "stop r1"),

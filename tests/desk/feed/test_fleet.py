@@ -66,6 +66,8 @@ class Fleet:
         said: dict[str, object] = {
             "leashes": {"leashes": []},
             "held": {"held": [held(one) for one in self.held]},
+            "alerts": {"alerts": []},
+            "returns": {"agents": []},
             "needs": {"needs": [need(one) for one in self.needs]},
             "trades": {"trades": [trade(one) for one in self.trades]},
             "positions": {

@@ -67,6 +67,12 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.listing import Listing, NewsReport
 from service_tui.engine.notify_events import (
+    AgentAlertArmed,
+    AgentAlertDeleted,
+    AgentAlertFired,
+    AgentAlertSet,
+    AgentHeard,
+    OrderErred,
     PriceAlertArmed,
     PriceAlertDeleted,
     PriceAlertSet,
@@ -78,6 +84,8 @@ from service_tui.engine.notify_events import (
 from service_tui.records import read
 from service_tui.terms import (
     Action,
+    AgentAlertAction,
+    AgentAlertKind,
     AlertCondition,
     AlertStatus,
     Category,
@@ -462,6 +470,23 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
     "price_alert_armed": st.builds(PriceAlertArmed, texts, moments),
     "price_alert_met": st.builds(PriceAlertTriggered, texts, texts, moments, prices),
     "price_alert_end": st.builds(PriceAlertDeleted, texts, moments),
+    "agent_alert": st.builds(
+        AgentAlertSet,
+        texts,
+        texts,
+        moments,
+        st.sampled_from(AgentAlertKind),
+        micros,
+        st.integers(0, 60),
+        st.sampled_from(AgentAlertAction),
+        texts,
+        texts,
+    ),
+    "agent_alert_met": st.builds(AgentAlertFired, texts, texts, moments, micros, texts),
+    "agent_alert_armed": st.builds(AgentAlertArmed, texts, moments),
+    "agent_alert_end": st.builds(AgentAlertDeleted, texts, moments),
+    "agent_heard": st.builds(AgentHeard, texts, moments),
+    "order_error": st.builds(OrderErred, texts, moments, texts, texts),
     "webhook": st.builds(
         WebhookSet,
         texts,

@@ -95,6 +95,7 @@ class _Filling:
             "Timestamp": lambda: NOW - self._rng.randrange(1, 300_000),
             "AwareDatetime": self._time,
             "datetime": self._time,
+            "date": lambda: self._time().date(),
         }.get(getattr(kind, "__name__", ""))
         if made is not None:
             return made()

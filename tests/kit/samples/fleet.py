@@ -9,6 +9,7 @@ from service_tui.desk.slices.agents import (
     AgentLimitsView,
     CalibrationView,
     ReasonedTradeView,
+    ReturnsView,
     SkillResultView,
 )
 from service_tui.desk.slices.supervision import (
@@ -119,6 +120,30 @@ def result_of(slug: str = "mean-reversion", **other: Any) -> SkillResultView:
         ),
     }  # fmt: skip
     return SkillResultView(slug, **{**given, **other})
+
+
+def returns_of(agent_id: str = "a-2", **other: Any) -> ReturnsView:
+    """What an agent made of its money: from a tenth above down to its equity, day by day."""
+    today = int(NOW // 86_400)
+    curve = tuple(
+        (Timestamp(NOW - 3_600 * (20 - place)), Micros((9_000 + 40 * place) * ONE))
+        for place in range(20)
+    )
+    given: dict[str, Any] = {
+        "curve": curve, "total_return": 0.034, "drawdown": 0.012, "max_drawdown": 0.2,
+        "sharpe": 1.239, "days": ((today - 1, Micros(-41_250_000)), (today, Micros(1_500 * ONE))),
+        "weeks": ((today - 4, Micros(12 * ONE)),), "months": ((today - 14, Micros(-7 * ONE)),),
+    }  # fmt: skip
+    return ReturnsView(agent_id, **{**given, **other})
+
+
+def returns_state() -> DeskState:
+    """The fleet, with what two of its agents made of their money."""
+    state = fleet_state()
+    fallen = tuple((at, Micros(17_000 * ONE - equity)) for at, equity in returns_of().curve)
+    worse = returns_of("a-3", curve=fallen, total_return=-0.5, drawdown=0.5, sharpe=None)
+    view = replace(state.supervision, returns=(returns_of(), worse))
+    return replace(state, supervision=view)
 
 
 def fleet_state() -> DeskState:

@@ -21,7 +21,7 @@ from service_tui.server.routes.agent_results import (
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.endpoints.desk import DESK_AGENTS
-from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS, SKILL_ANALYTICS
+from service_tui.wire.endpoints.fleet import DESK_AGENT_RESULTS, DESK_RETURNS, SKILL_ANALYTICS
 from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.fleet import CalibrationBody, SkillResultBody
 from service_tui.wire.trades import TradeRequest
@@ -285,18 +285,28 @@ async def test_the_curve_is_what_the_agent_was_worth_each_minute_over_a_restart(
             market = max(stage.open_markets(), key=lambda one: one.listing.resolves_at)
             order = {"market_id": market.market_id, "side": "yes", "amount": 50}
             assert (await line.said(PLACE_TRADE, json=order))["success"]
-            for _ in range(3):
+            for _ in range(10):
                 await line.wait(59.5 - clock.now() % 60, 0.5)
                 (row,) = (await operator.said(DESK_AGENTS))["agents"]
                 by_hand[clock.now() // 60 * 60 + 60] = row["exit_equity"]
                 await line.wait(5, 0.5)
             told = await operator.said(DESK_AGENT_RESULTS, path=path)
+            (returns,) = (await operator.said(DESK_RETURNS))["agents"]
             (row,) = (await operator.said(DESK_AGENTS))["agents"]
-    points = {
-        datetime.fromisoformat(one["at"]).timestamp() // 60 * 60: one["pnl"]
-        for one in told["points"][1:-1]
-    }
-    assert len(by_hand) == 6
+    points = [(datetime.fromisoformat(one["at"]).timestamp(), one["pnl"]) for one in told["points"]]
+    assert len(by_hand) == 20
     for minute, worth in by_hand.items():
-        assert points[minute] == pytest.approx(worth - 10_000, abs=1e-6)
+        # While it stays as it is, only its first mark and its latest are kept.
+        noted = next(pnl for at, pnl in points if at >= minute)
+        assert noted == pytest.approx(worth - 10_000, abs=1e-6)
     assert told["points"][-1]["pnl"] == pytest.approx(row["exit_equity"] - 10_000, abs=1e-6)
+    # The curve beside those of all others is the same, in fewer points.
+    whole = row["exit_equity"] - 10_000
+    assert returns["points"][-1]["equity"] == pytest.approx(row["exit_equity"], abs=1e-6)
+    assert returns["total_return"] == pytest.approx(whole / 10_000, abs=1e-9)
+    for period in ("days", "weeks", "months"):
+        gained = sum(one["gained"] for one in returns[period])
+        assert gained == pytest.approx(whole, abs=1e-6), period
+    seen = [10_000, *by_hand.values(), row["exit_equity"]]
+    assert returns["drawdown"] >= 1 - row["exit_equity"] / max(seen) - 1e-9
+    assert returns["sharpe"] is None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.console import formats
-from service_tui.console.charts.series import Below, TimeSeries, Window
+from service_tui.console.charts.series import Below, TimeSeries, Window, held_at
 from service_tui.console.widgets import candles
 from service_tui.console.widgets.braille import (
     PlotFrame,
@@ -71,7 +71,9 @@ def drawn_time(
     rows = height - 2 - rows_below - (1 if has_below else 0)
     if not seen or rows < 1 or width < _COLUMNS_PER_TICK:
         return Drawn(centered(series.empty, size))
-    low, high = value_range([value for _, value in seen], series.bounds, series.span_min)
+    others = [_in_sight(line, window) for line in series.others]
+    values = [value for line in (seen, *others) for _, value in line]
+    low, high = value_range(values, series.bounds, series.span_min)
     frame = PlotFrame(width, rows, window.first, window.last, low, high)
     ticks = value_ticks(low, high, max(1, rows // _ROWS_PER_TICK))
     labels = {frame.row_of(tick): series.write(tick) for tick in ticks}
@@ -86,7 +88,9 @@ def drawn_time(
     column = None if cursor is None else frame.column_of(cursor)
     if column is not None and series.in_candles:
         column -= column % candles.STEP
-    picture = Picture(frame, seen, None, series.marks, labels, margin, column, series.in_candles)
+    picture = Picture(
+        frame, seen, None, series.marks, labels, margin, column, series.in_candles, others
+    )
     lines = picture.plot()
     if has_below:
         lines.append(_rule(series.below_title, margin, frame.columns))
@@ -128,6 +132,8 @@ def _in_sight(points: Sequence[Point], window: Window) -> list[Point]:
 
 def _reading(series: TimeSeries, frame: PlotFrame, column: int) -> str:
     """Text of a column: the value at its end, the amount of the lower part, and marks."""
+    if series.others:
+        return _reading_of_all(series, frame, column)
     step = candles.STEP if series.in_candles else 1
     after, until = _stretch(frame, column, step)
     span = frame.last - frame.first
@@ -148,6 +154,18 @@ def _reading(series: TimeSeries, frame: PlotFrame, column: int) -> str:
         written = formats.NOT_KNOWN if amount is None else series.write_below(amount)
         parts.append(f"{series.below_title.partition(',')[0]} {written}")
     parts += [f"{mark.glyph[0]} {mark.text}" for mark in _marks_of(series, frame, column, step)]
+    return "  ".join(parts)
+
+
+def _reading_of_all(series: TimeSeries, frame: PlotFrame, column: int) -> str:
+    """Text of a column of a chart of several lines: the value of each, by its number and name."""
+    _, until = _stretch(frame, column)
+    parts = [_when(until, frame.last - frame.first)]
+    lines = zip((series.points, *series.others), series.names, strict=False)
+    for number, (points, name) in enumerate(lines, 1):
+        held = held_at(points, until)
+        written = formats.NOT_KNOWN if held is None else series.write(held[1])
+        parts.append(f"{number} {name} {written}")
     return "  ".join(parts)
 
 

@@ -40,6 +40,8 @@ class TimeSeries:
         in_candles: candles in place of a line.
         bounds: limits of the axis; None for money.
         span_min: least distance of the axis' ends.
+        others: further lines on the same axes, each in order of time; numbered from 2.
+        names: the names of all lines, the first one's before the others'.
         write: writes a value.
         write_below: writes an amount or a level of the lower part.
     """
@@ -55,6 +57,8 @@ class TimeSeries:
     in_candles: bool = False
     bounds: tuple[float, float] | None = None
     span_min: float = 1.0
+    others: tuple[tuple[Point, ...], ...] = ()
+    names: tuple[str, ...] = ()
     write: Callable[[float], str] = price_text
     write_below: Callable[[float], str] = price_text
 
@@ -64,7 +68,8 @@ class TimeSeries:
         if not self.points:
             return 0.0, 0.0
         since = [at for at, _ in self.below[-1:]] + [mark.at for mark in self.marks]
-        return self.points[0][0], max([self.points[-1][0], *since])
+        first = min(line[0][0] for line in (self.points, *self.others) if line)
+        return first, max([self.points[-1][0], *since])
 
     def at(self, when: float) -> Point | None:
         """The point that holds at a time; None before the first."""

@@ -21,7 +21,7 @@ from service_tui.desk.slices.research import BacktestPoint
 from service_tui.desk.slices.trades import Deal
 from service_tui.desk.state import DeskState
 from service_tui.terms import MONEY_OF, Action, Side, Venue, counted
-from service_tui.units import ONE, Micros, decimal
+from service_tui.units import ONE, Micros, Timestamp, decimal
 
 RANGES: Final = {3_600: "1 h", 21_600: "6 h", 86_400: "24 h", 604_800: "7 d", 0: "all"}
 """Spans of a chart in seconds; 0 is all of it."""
@@ -30,6 +30,7 @@ BINS: Final = 10
 """Spans of probability in the calibration."""
 
 _QUESTION_MAX: Final = 120
+_NAME_MAX: Final = 16
 _NONE: Final = "no skill named"
 
 
@@ -42,6 +43,7 @@ class ChartName(StrEnum):
     SKILLS = "skills"
     CALIBRATION = "calibration"
     SWEEP = "sweep"
+    AGENTS = "agents"
 
 
 OF_MARKET: Final = frozenset({ChartName.PRICE, ChartName.CANDLES})
@@ -53,7 +55,7 @@ OF_PAST: Final = frozenset({ChartName.SKILLS, ChartName.CALIBRATION})
 
 def fitting_chart(screen_name: str, market_id: str) -> ChartName:
     """The chart that fits a screen, and the market of its row; empty for none."""
-    fitting = {"research": ChartName.SWEEP, "agents": ChartName.SKILLS}
+    fitting = {"research": ChartName.SWEEP, "agents": ChartName.AGENTS}
     return fitting.get(screen_name, ChartName.PRICE if market_id else ChartName.EQUITY)
 
 
@@ -178,6 +180,43 @@ def _equity(view: ViewContext, market_id: str, span_s: int) -> TimeSeries:
 def drawdowns(values: Sequence[float]) -> list[float]:
     """How far each value lies below the highest so far: 0 or less."""
     return [value - top for value, top in zip(values, accumulate(values, max), strict=True)]
+
+
+# -- all agents -----------------------------------------------------------------------------------
+
+LINES_MAX: Final = 6
+"""Lines that can be told apart; each ends in its number."""
+
+
+def _agents(view: ViewContext, market_id: str, span_s: int) -> TimeSeries:
+    """The gain of each agent since its first mark, so that large and small ones compare."""
+    del market_id, span_s
+    state = view.state
+    fleet = () if state.fleet is None else state.fleet.agents
+    ranked = sorted(fleet, key=lambda agent: -agent.equity)
+    known = [(agent.name, state.supervision.returns_of(agent.agent_id)) for agent in ranked]
+    lines = [
+        (formats.plain(name, _NAME_MAX).plain, _gains_of(found.curve))
+        for name, found in known
+        if found is not None and len(found.curve) > 1 and found.curve[0][1] > 0
+    ]
+    shown = lines[:LINES_MAX]
+    left_out = f", the {LINES_MAX} with most equity" if len(lines) > LINES_MAX else ""
+    return TimeSeries(
+        f"gain since the first mark{left_out}{of_wall(state)}",
+        shown[0][1] if shown else (),
+        awaited(state, "no agent has traded yet"),
+        span_min=0.01,
+        others=tuple(points for _, points in shown[1:]),
+        names=tuple(name for name, _ in shown),
+        write=lambda gain: formats.percent_change(gain).plain,
+    )
+
+
+def _gains_of(curve: Sequence[tuple[Timestamp, Micros]]) -> tuple[tuple[Timestamp, float], ...]:
+    """A curve of equity as fractions of its first point, which is above 0."""
+    first = curve[0][1]
+    return tuple((at, equity / first - 1.0) for at, equity in curve)
 
 
 # -- what all agents traded -----------------------------------------------------------------------
@@ -340,4 +379,5 @@ _MAKERS: Final[dict[ChartName, Callable[[ViewContext, str, int], Series]]] = {
     ChartName.SKILLS: _skills,
     ChartName.CALIBRATION: _calibration,
     ChartName.SWEEP: _sweep,
+    ChartName.AGENTS: _agents,
 }

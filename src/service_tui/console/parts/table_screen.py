@@ -124,7 +124,10 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     question_cells: ClassVar[Mapping[int, int]] = {160: 46}
     """Cells of a question before further columns are shown, by the least width of the terminal,
-    the largest first. Of a table without questions its flexible column has the usual ones."""
+    the largest first."""
+
+    name_cells: ClassVar[Mapping[int, int]] = {160: 46}
+    """The same of the flexible column of a table without questions."""
 
     leaves_rows_out: ClassVar[bool] = False
     """Whether `rows` itself applies the search, so that `empty_text` can name the reason for an
@@ -230,7 +233,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             table.title_of = self.title_line
             table.shows_title = self.pane is not None and not self.has_class("-with-detail")
             has_questions = any(one.flex and one.keeps_end for one in table.columns)
-            wanted = self.question_cells if has_questions else TableScreen.question_cells
+            wanted = self.question_cells if has_questions else self.name_cells
             least = (cells for from_, cells in wanted.items() if width >= from_)
             table.text_min = next(least, None)
 

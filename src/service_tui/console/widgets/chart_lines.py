@@ -43,6 +43,7 @@ class Picture:
         margin: cells left of the line, for the labels.
         column: the cursor's column of the frame; None: no cursor.
         in_candles: draws candles instead of a line.
+        others: further lines; each ends in its number, so that no colour is needed.
     """
 
     frame: PlotFrame
@@ -53,6 +54,7 @@ class Picture:
     margin: int
     column: int | None
     in_candles: bool = False
+    others: Sequence[Sequence[Point]] = ()
 
     def plot(self) -> list[list[Piece]]:
         """The rows of the line with their labels."""
@@ -68,6 +70,8 @@ class Picture:
     def _drawn(self) -> list[list[Piece]]:
         if self.in_candles:
             return candles.drawn(self.points, self.frame)
+        if self.others:
+            return several((self.points, *self.others), self.frame)
         return [[(dots, "accent")] for dots in traced(self.points, self.frame)]
 
     def axis(self, ticks: Sequence[int]) -> list[Piece]:
@@ -117,6 +121,41 @@ class Picture:
                 line.append((text, ink))
             at += len(text)
         return line
+
+
+def several(lines: Sequence[Sequence[Point]], frame: PlotFrame) -> list[list[Piece]]:
+    """Several lines in one frame: where they meet the first one's colour stays.
+
+    The end of each is its number, one cell further left where another number stands already.
+    """
+    grid: list[list[Piece]] = [[(" ", "")] * frame.columns for _ in range(frame.rows)]
+    drawn = [(place, line) for place, line in enumerate(lines) if line]
+    for place, line in drawn:
+        ink = _INKS[place % len(_INKS)]
+        for cells, dots in zip(grid, traced(line, frame), strict=True):
+            cells[:] = [_over(cell, dot, ink) for cell, dot in zip(cells, dots, strict=True)]
+    taken: set[tuple[int, int]] = set()
+    for place, line in drawn:
+        row, column = frame.row_of(line[-1][1]), frame.columns - 1
+        while (row, column) in taken and column:
+            column -= 1
+        taken.add((row, column))
+        grid[row][column] = (f"{place + 1}", f"bold {_INKS[place % len(_INKS)]}")
+    return grid
+
+
+_INKS: Final = ("accent", "profit", "warn", "loss", "foreground", "muted")
+_DOTS: Final = 0x2800
+
+
+def _over(cell: Piece, dots: str, ink: str) -> Piece:
+    """A cell with the dots of a further line in it."""
+    before, kept = cell
+    if dots == " ":
+        return cell
+    if before == " ":
+        return dots, ink
+    return chr(_DOTS | (ord(before) - _DOTS) | (ord(dots) - _DOTS)), kept
 
 
 def _dashed(dots: str) -> list[Piece]:

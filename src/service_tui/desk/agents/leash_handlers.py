@@ -1,9 +1,16 @@
-"""Handlers of SetLeash, ApproveHeld, RefuseHeld and PauseAll."""
+"""Handlers of leashes, approvals, alerts on agents and PauseAll."""
 
 from service_tui.client.errors import ServiceError
 from service_tui.desk.agents.health import still_waiting
 from service_tui.desk.agents.leashing import set_leash
-from service_tui.desk.commands.agents import ApproveHeld, PauseAll, RefuseHeld, SetLeash
+from service_tui.desk.commands.agents import (
+    ApproveHeld,
+    PauseAll,
+    RefuseHeld,
+    RemoveAgentAlert,
+    SetAgentAlert,
+    SetLeash,
+)
 from service_tui.desk.facts import Noticed
 from service_tui.desk.fixes import failed_text
 from service_tui.desk.ports import Ports
@@ -13,10 +20,15 @@ from service_tui.desk.slices.topics import Topic
 from service_tui.units import decimal
 from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
-from service_tui.wire.endpoints.fleet import DESK_APPROVE, DESK_REFUSE
-from service_tui.wire.fleet import ApproveRequest, RefuseRequest
+from service_tui.wire.endpoints.fleet import (
+    DESK_APPROVE,
+    DESK_DELETE_AGENT_ALERT,
+    DESK_REFUSE,
+    DESK_SET_AGENT_ALERT,
+)
+from service_tui.wire.fleet import AgentAlertRequest, ApproveRequest, RefuseRequest
 
-HandOrder = SetLeash | ApproveHeld | RefuseHeld | PauseAll
+HandOrder = SetLeash | ApproveHeld | RefuseHeld | PauseAll | SetAgentAlert | RemoveAgentAlert
 
 
 async def carry_out(order: HandOrder, ports: Ports) -> None:
@@ -46,6 +58,8 @@ async def _done(order: HandOrder, ports: Ports) -> Noticed:
             return await _approve(order, ports)
         case RefuseHeld():
             return await _refuse(order, ports)
+        case SetAgentAlert() | RemoveAgentAlert():
+            return await _change_alert(order, ports)
         case PauseAll():
             return await _pause_all(order, ports)
 
@@ -77,6 +91,22 @@ async def _refuse(order: RefuseHeld, ports: Ports) -> Noticed:
         DESK_REFUSE, path={"held_id": order.held_id}, body=RefuseRequest(reason=order.reason)
     )
     return Noticed("good", f"refused: {order.what}", NoticeKind.APPROVAL)
+
+
+async def _change_alert(order: SetAgentAlert | RemoveAgentAlert, ports: Ports) -> Noticed:
+    if isinstance(order, RemoveAgentAlert):
+        path = {"agent_id": order.agent_id, "alert_id": order.alert_id}
+        await ports.client.call(DESK_DELETE_AGENT_ALERT, path=path)
+        return Noticed("good", order.describe())
+    body = AgentAlertRequest(
+        kind=order.watches,
+        limit=decimal(order.limit),
+        minutes=order.minutes or None,
+        action=order.action,
+        skill_slug=order.skill_slug,
+    )
+    await ports.client.call(DESK_SET_AGENT_ALERT, path={"agent_id": order.agent_id}, body=body)
+    return Noticed("good", order.describe())
 
 
 async def _pause_all(order: PauseAll, ports: Ports) -> Noticed:

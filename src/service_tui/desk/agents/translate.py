@@ -1,6 +1,7 @@
 """Leashes, waiting trades and what an agent did, from the wire as views."""
 
 from service_tui.desk.slices.agents import (
+    EPOCH,
     AgentLimitsView,
     AgentNeedKind,
     AgentNeedView,
@@ -9,10 +10,11 @@ from service_tui.desk.slices.agents import (
     FillView,
     FleetView,
     ReasonedTradeView,
+    ReturnsView,
     SkillResultView,
     VenueMoneyView,
 )
-from service_tui.desk.slices.supervision import HeldView, LeashView, OtherSideView
+from service_tui.desk.slices.supervision import AgentAlertView, HeldView, LeashView, OtherSideView
 from service_tui.desk.trading.translate import trade_view
 from service_tui.desk.wire_values import amount, moment_or_none
 from service_tui.units import Micros
@@ -20,7 +22,14 @@ from service_tui.wire.base import timestamp
 from service_tui.wire.buy_limits import BuyLimitsBody
 from service_tui.wire.desk import DeskAgentBody, DeskAgentsBody
 from service_tui.wire.events import EventBody, FillPart
-from service_tui.wire.fleet import HeldTradeBody, LeashBody, SkillResultBody
+from service_tui.wire.fleet import (
+    AgentAlertBody,
+    GainBody,
+    HeldTradeBody,
+    LeashBody,
+    ReturnsBody,
+    SkillResultBody,
+)
 from service_tui.wire.needs import AgentNeedBody
 from service_tui.wire.trades import TradeRow
 
@@ -35,6 +44,25 @@ def leash_view(body: LeashBody) -> LeashView:
         budget=None if body.daily_budget is None else amount(body.daily_budget),
         wait_s=body.wait_s,
         spent=amount(body.spent),
+    )
+
+
+def agent_alert_view(body: AgentAlertBody) -> AgentAlertView:
+    """One alert on an agent."""
+    return AgentAlertView(
+        alert_id=body.id,
+        agent_id=body.agent_id,
+        agent_name=body.agent_name or body.agent_id,
+        kind=body.kind,
+        limit=amount(body.limit),
+        minutes=body.minutes,
+        action=body.action,
+        skill_slug=body.skill_slug,
+        is_beyond=body.is_beyond,
+        fired_count=body.fired_count,
+        fired_at=None if body.last_fired_at is None else timestamp(body.last_fired_at),
+        last_value=None if body.last_value is None else amount(body.last_value),
+        question=body.last_question,
     )
 
 
@@ -87,6 +115,26 @@ def need_view(body: AgentNeedBody) -> AgentNeedView:
         amount=amount(body.amount),
         expires_at=None if body.expires_at is None else timestamp(body.expires_at),
     )
+
+
+def returns_view(body: ReturnsBody) -> ReturnsView:
+    """What one agent made of its money."""
+    return ReturnsView(
+        agent_id=body.agent_id,
+        curve=tuple((timestamp(one.at), amount(one.equity)) for one in body.points),
+        total_return=body.total_return,
+        drawdown=body.drawdown,
+        max_drawdown=body.max_drawdown,
+        sharpe=body.sharpe,
+        days=_gains(body.days),
+        weeks=_gains(body.weeks),
+        months=_gains(body.months),
+    )
+
+
+def _gains(bodies: tuple[GainBody, ...]) -> tuple[tuple[int, Micros], ...]:
+    """What each period brought, by the number of its first day since 1970."""
+    return tuple(((one.first_day - EPOCH).days, amount(one.gained)) for one in bodies)
 
 
 def reasoned_trade_view(row: TradeRow) -> ReasonedTradeView:

@@ -22,13 +22,16 @@ from service_tui.desk.audit.holding_lists import calendar_rows, everything_held,
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.account import AccountView
+from service_tui.desk.slices.agents import AgentView, ReturnsView
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import AlertView
+from service_tui.desk.slices.supervision import AgentAlertView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.wanted import DAY, PastPart, Wanted
+from service_tui.evaluation.returns import Period
 from service_tui.terms import MONEY_OF, Venue
 from service_tui.units import Micros, Timestamp, decimal
 
@@ -150,6 +153,57 @@ def order_row(one: OpenOrderView) -> Row:
     }
 
 
+def agent_alert_rows(state: DeskState) -> Rows:
+    """The alerts on agents, with their last firing."""
+    return [agent_alert_row(one) for one in state.supervision.agent_alerts]
+
+
+def agent_alert_row(one: AgentAlertView) -> Row:
+    """An alert on an agent; `limit` and `value` count by its kind, as on the wire."""
+    return {
+        "alert": one.alert_id,
+        "agent": one.agent_id,
+        "agent_name": one.agent_name,
+        "kind": one.kind.value,
+        "limit": decimal(one.limit),
+        "minutes": one.minutes or None,
+        "skill": one.skill_slug or None,
+        "then": one.action.value,
+        "watches": one.describe(),
+        "firing": one.is_beyond,
+        "fired": one.fired_count,
+        "fired_at": text_of_moment(one.fired_at),
+        "value": _money(one.last_value),
+    }
+
+
+def fleet_rows(state: DeskState, now: Timestamp) -> Rows:
+    """Every agent with its figures, the largest equity first; None where one is undefined."""
+    agents = () if state.fleet is None else state.fleet.agents
+    ranked = sorted(agents, key=lambda one: -one.equity)
+    return [fleet_row(one, state.supervision.returns_of(one.agent_id), now) for one in ranked]
+
+
+def fleet_row(agent: AgentView, known: ReturnsView | None, now: Timestamp) -> Row:
+    """An agent's figures, in $SIM; week and month are those of now, UTC."""
+    found = known or ReturnsView(agent.agent_id)
+    return {
+        "agent": agent.agent_id,
+        "agent_name": agent.name,
+        "equity": decimal(agent.equity),
+        "day_pnl": decimal(agent.day_pnl),
+        "week_pnl": None if known is None else _money(known.gained(Period.WEEK, now)),
+        "month_pnl": None if known is None else _money(known.gained(Period.MONTH, now)),
+        "total_pnl": decimal(agent.total_pnl),
+        "return": found.total_return,
+        "drawdown": found.drawdown,
+        "max_drawdown": found.max_drawdown,
+        "sharpe": found.sharpe,
+        "hit_rate": agent.win_rate,
+        "trades": agent.trades_count,
+    }
+
+
 def row_of(state: DeskState, record: object) -> Row | None:
     """A row of a screen as the list of the same name has it; None for what no list has."""
     match record:
@@ -231,6 +285,17 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
         lambda state, _pasts, _now: everything_held(state),
         ("agent_name", "what", "side", "shares", "cost", "sale_value", "price", "stop", "target",
          "money", "resolves", "question"),
+    ),
+    "fleet": ScriptList(
+        Wanted((Topic.AGENTS, Topic.FLEET)),
+        lambda state, _pasts, now: fleet_rows(state, now),
+        ("agent_name", "equity", "day_pnl", "week_pnl", "month_pnl", "return", "drawdown",
+         "sharpe", "hit_rate"),
+    ),
+    "agent-alerts": ScriptList(
+        Wanted((Topic.AGENTS, Topic.FLEET)),
+        lambda state, _pasts, _now: agent_alert_rows(state),
+        ("alert", "agent_name", "watches", "then", "firing", "fired", "fired_at"),
     ),
 }  # fmt: skip
 """What can be listed, by the name of its command."""

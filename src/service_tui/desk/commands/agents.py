@@ -5,10 +5,12 @@ from enum import StrEnum
 from typing import ClassVar
 
 from service_tui.desk.command import Command
-from service_tui.desk.slices.supervision import Pace
+from service_tui.desk.slices.supervision import AFTER_FIRING, Pace, alert_text
 from service_tui.terms import (
     MONEY_OF,
     Action,
+    AgentAlertAction,
+    AgentAlertKind,
     LeashMode,
     LimitGroup,
     Plan,
@@ -40,6 +42,45 @@ class SetLeash(Command):
         budget = "" if self.budget is None else f", {decimal(self.budget):,.2f} a day"
         above = f" above {decimal(self.threshold):,.2f}" if self.mode is LeashMode.ASK else ""
         return f"leash {who}: {self.mode.value}{above}{budget}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetAgentAlert(Command):
+    """Be told when an agent goes wrong, or let that pause it or halt all buys.
+
+    `limit` is a millionth of what the kind counts, as in `AgentAlertView`.
+    """
+
+    kind: ClassVar[str] = "agent alert"
+
+    agent_id: str
+    name: str
+    watches: AgentAlertKind
+    limit: Micros
+    minutes: int = 0
+    action: AgentAlertAction = AgentAlertAction.TELL
+    skill_slug: str = ""
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        watched = alert_text(self.watches, self.limit, self.minutes, self.skill_slug)
+        return f"alert on {self.name}: {watched}, then {AFTER_FIRING[self.action]}"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveAgentAlert(Command):
+    """Remove an alert on an agent; what it has done stays."""
+
+    kind: ClassVar[str] = "agent alert end"
+
+    agent_id: str
+    name: str
+    alert_id: str
+    what: str
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        return f"remove the alert on {self.name}: {self.what}"
 
 
 @dataclass(frozen=True, slots=True)

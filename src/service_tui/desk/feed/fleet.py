@@ -5,28 +5,37 @@ from typing import Final
 
 from service_tui.client.errors import NotFoundError
 from service_tui.desk.agents.translate import (
+    agent_alert_view,
     held_view,
     leash_view,
     need_view,
     reasoned_trade_view,
     result_view,
+    returns_view,
 )
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.translate import position_views
-from service_tui.desk.slices.agents import HELD_SHOWN, AgentDetailView, AgentNeedView
-from service_tui.desk.slices.supervision import HeldSeen, LeashView
+from service_tui.desk.slices.agents import (
+    HELD_SHOWN,
+    AgentDetailView,
+    AgentNeedView,
+    ReturnsView,
+)
+from service_tui.desk.slices.supervision import AgentAlertView, HeldSeen, LeashView
 from service_tui.desk.wire_values import amount
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.fleet import (
+    DESK_AGENT_ALERTS,
     DESK_AGENT_POSITIONS,
     DESK_AGENT_RESULTS,
     DESK_AGENT_TRADES,
     DESK_HELD,
     DESK_LEASHES,
     DESK_NEEDS,
+    DESK_RETURNS,
 )
 from service_tui.wire.fleet import HeldQuery
 from service_tui.wire.positions import PositionsQuery
@@ -54,7 +63,12 @@ async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
             tuple(view for view in views if not view.is_waiting),
         ),
         Loaded(AgentNeedView, await _needs_of_others(ports)),
+        Loaded(AgentAlertView, await _agent_alerts(ports)),
     ]
+    now = ports.clock.now()
+    if not 0 <= now - watched.returns_at < RESULTS_S:
+        facts.append(Loaded(ReturnsView, await _returns(ports)))
+        watched.returns_at = now
     if watched.agent_id:
         facts.append(Changed(await _detail_of(ports, watched.agent_id)))
     elif ports.state().supervision.detail is not None:
@@ -71,6 +85,24 @@ async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
     except NotFoundError:
         return ()
     return tuple(need_view(body) for body in reply.answer.needs if body.agent_id != own)
+
+
+async def _agent_alerts(ports: Ports) -> tuple[AgentAlertView, ...]:
+    """The alerts on all agents; empty from a directory owner of an older version."""
+    try:
+        reply = await ports.client.call(DESK_AGENT_ALERTS)
+    except NotFoundError:
+        return ()
+    return tuple(agent_alert_view(body) for body in reply.answer.alerts)
+
+
+async def _returns(ports: Ports) -> tuple[ReturnsView, ...]:
+    """What every agent made of its money; empty from a directory owner of an older version."""
+    try:
+        reply = await ports.client.call(DESK_RETURNS)
+    except NotFoundError:
+        return ()
+    return tuple(returns_view(body) for body in reply.answer.agents)
 
 
 async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:

@@ -43,7 +43,8 @@ class PollerMemory:
     `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for the
     wallet, or for open orders. `ended` are positions that need no second reading. `fills`
     is None where nobody asks for fills beside the agents. `markets` and `detail` are what was made
-    of the last answers. `wants_holdings` while somebody looks at what all agents hold.
+    of the last answers. `wants_holdings` while somebody looks at what all agents hold,
+    `returns_at` when the returns of all agents were read.
     """
 
     market_id: str | None = None
@@ -62,6 +63,7 @@ class PollerMemory:
     agent_id: str = ""
     run_id: str = ""
     wants_holdings: bool = True
+    returns_at: float = float("-inf")
 
 
 Read = tuple[list[Fact], float | None]

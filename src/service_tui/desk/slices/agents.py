@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from typing import Final
 
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import exit_cause
 from service_tui.desk.slices.trades import TradeView
+from service_tui.evaluation.returns import Period
 from service_tui.terms import (
     Action,
     AgentStatus,
@@ -256,6 +258,35 @@ class AgentDetailView:
     at: Timestamp = Timestamp(0.0)
     positions: tuple[PositionView, ...] = ()
     realized_today: tuple[tuple[Venue, Micros], ...] = ()
+
+
+EPOCH: Final = date(1970, 1, 1)
+"""Day 0 of the days of `ReturnsView`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnsView:
+    """What an agent made of its $SIM, if all were sold; None where a figure is undefined.
+
+    `curve` is the equity over time, oldest first; `days` what each day UTC brought, by its number
+    since 1970. Return and drawdowns are fractions, `sharpe` is for a year.
+    """
+
+    agent_id: str
+    curve: tuple[tuple[Timestamp, Micros], ...] = ()
+    total_return: float | None = None
+    drawdown: float | None = None
+    max_drawdown: float | None = None
+    sharpe: float | None = None
+    days: tuple[tuple[int, Micros], ...] = ()
+    weeks: tuple[tuple[int, Micros], ...] = ()
+    months: tuple[tuple[int, Micros], ...] = ()
+
+    def gained(self, period: Period, now: Timestamp) -> Micros:
+        """What the period of now brought so far; 0 where nothing has changed in it."""
+        first_day = (period.first_day(now) - EPOCH).days
+        found = {Period.DAY: self.days, Period.WEEK: self.weeks, Period.MONTH: self.months}
+        return dict(found[period]).get(first_day, Micros(0))
 
 
 class AgentNeedKind(StrEnum):

@@ -6,10 +6,20 @@ from enum import StrEnum
 from typing import Final, assert_never
 
 from service_tui.desk.changes import Changed, Loaded, Removed
-from service_tui.desk.slices.agents import AgentDetailView, AgentNeedView, SignalValue
+from service_tui.desk.slices.agents import AgentDetailView, AgentNeedView, ReturnsView, SignalValue
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.rows import in_place
-from service_tui.terms import MARKET_ENDED, MONEY_OF, Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.terms import (
+    MARKET_ENDED,
+    MONEY_OF,
+    Action,
+    AgentAlertAction,
+    AgentAlertKind,
+    HeldStatus,
+    LeashMode,
+    Side,
+    Venue,
+)
 from service_tui.units import Micros, Timestamp, decimal
 
 
@@ -176,6 +186,60 @@ class LogTailView:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentAlertView:
+    """An alert on an agent, with its last firing.
+
+    `limit` and `last_value` are millionths of what the kind counts: minutes, a fraction of the
+    peak, money, a fraction of a price, or errors. `is_beyond`: it has fired, and what it watches
+    has not come back.
+    """
+
+    alert_id: str
+    agent_id: str
+    agent_name: str
+    kind: AgentAlertKind
+    limit: Micros
+    minutes: int = 0
+    action: AgentAlertAction = AgentAlertAction.TELL
+    skill_slug: str = ""
+    is_beyond: bool = False
+    fired_count: int = 0
+    fired_at: Timestamp | None = None
+    last_value: Micros | None = None
+    question: str = ""
+
+    def describe(self) -> str:
+        """What it watches, in plain English."""
+        return alert_text(self.kind, self.limit, self.minutes, self.skill_slug)
+
+
+def alert_text(kind: AgentAlertKind, limit: Micros, minutes: int = 0, skill_slug: str = "") -> str:
+    """What an alert on an agent watches, in plain English."""
+    of_skill = f" of {skill_slug}" if skill_slug else ""
+    within = f" in {minutes} min" if kind.has_window else ""
+    count = decimal(limit) * kind.typed_per_limit
+    return _ALERT_TEXTS[kind].format(count=count, of_skill=of_skill) + within
+
+
+_ALERT_TEXTS: Final = {
+    AgentAlertKind.SILENT: "silent for {count:g} min",
+    AgentAlertKind.DRAWDOWN: "drawdown of {count:g} %",
+    AgentAlertKind.DAY_LOSS: "day loss of {count:,.2f}",
+    AgentAlertKind.SPEND: "buys for {count:,.2f}",
+    AgentAlertKind.MOVE: "a held market moves {count:g} pt",
+    AgentAlertKind.ERRORS: "{count:g} refused orders{of_skill}",
+}
+
+
+AFTER_FIRING: Final = {
+    AgentAlertAction.TELL: "alert",
+    AgentAlertAction.PAUSE: "pause it",
+    AgentAlertAction.HALT: "halt all buys",
+}
+"""What an alert on an agent does, in plain English."""
+
+
+@dataclass(frozen=True, slots=True)
 class SupervisionView:
     """Supervision of agents: leashes, waiting trades, skills and their runs.
 
@@ -194,6 +258,8 @@ class SupervisionView:
     pasts: tuple[AgentDetailView, ...] = ()
     pasts_at: Timestamp | None = None
     needs: tuple[AgentNeedView, ...] = ()
+    agent_alerts: tuple[AgentAlertView, ...] = ()
+    returns: tuple[ReturnsView, ...] = ()
 
     def leash_of(self, agent_id: str, skill_slug: str = "") -> LeashView | None:
         """The leash of an agent, or of its skill; None where it is free."""
@@ -205,6 +271,14 @@ class SupervisionView:
             ),
             None,
         )
+
+    def alerts_of(self, agent_id: str) -> tuple[AgentAlertView, ...]:
+        """The alerts on an agent, oldest first."""
+        return tuple(one for one in self.agent_alerts if one.agent_id == agent_id)
+
+    def returns_of(self, agent_id: str) -> ReturnsView | None:
+        """What an agent made of its money; None before it is read."""
+        return next((one for one in self.returns if one.agent_id == agent_id), None)
 
     def runs_of(self, agent_id: str) -> tuple[SkillRunView, ...]:
         """The runs that trade as an agent."""
@@ -242,6 +316,8 @@ _LISTS: Final[Mapping[type[object], str]] = {
     LeashView: "leashes",
     SkillView: "skills",
     AgentNeedView: "needs",
+    AgentAlertView: "agent_alerts",
+    ReturnsView: "returns",
 }
 
 _IN_FOCUS: Final[Mapping[type[object], str]] = {AgentDetailView: "detail", LogTailView: "tail"}
@@ -294,6 +370,10 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
     for held in after.decided:
         if held.held_id in known and held.status is HeldStatus.EXPIRED:
             yield "bad", _lapsed_text(held), NoticeKind.APPROVAL
+    fired = {alert.alert_id: alert.fired_count for alert in before.agent_alerts}
+    for alert in after.agent_alerts:
+        if alert.fired_count > fired.get(alert.alert_id, alert.fired_count):
+            yield _FIRED_TONES[alert.action], fired_text(alert), NoticeKind.AGENT
     states = {run.run_id: run.state for run in before.runs}
     for run in after.runs:
         tone = _TONES.get(run.state)
@@ -306,6 +386,23 @@ def _lapsed_text(trade: HeldView) -> str:
     if trade.reason == MARKET_ENDED:
         return f"{trade.agent_name}'s request lapsed, {MARKET_ENDED}: {pending_text(trade)}"
     return f"approval expired: {approval_text(trade)}"
+
+
+def fired_text(alert: AgentAlertView) -> str:
+    """What an alert on an agent has found, and what it did, in plain English."""
+    return f"{alert.agent_name}: {alert.describe()}{_DONE[alert.action]}"
+
+
+_DONE: Final = {
+    AgentAlertAction.TELL: "",
+    AgentAlertAction.PAUSE: "; its buys are paused",
+    AgentAlertAction.HALT: "; all buys are halted",
+}
+_FIRED_TONES: Final = {
+    AgentAlertAction.TELL: "warn",
+    AgentAlertAction.PAUSE: "bad",
+    AgentAlertAction.HALT: "bad",
+}
 
 
 def _approval_text(trade: HeldView, waiting: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from service_tui.engine.agents.leash import Leash, Leashes
-from service_tui.engine.agents.marks import Marks
+from service_tui.engine.agents.marks import MINUTE_S, Marks
 from service_tui.engine.errors import AgentBroke, AgentSuspended, NotClaimed
 from service_tui.engine.events import AgentChanged, ClientSeen, TradeFailed
 from service_tui.engine.limits import (
@@ -17,8 +17,8 @@ from service_tui.engine.limits import (
     day_of,
 )
 from service_tui.engine.position import Position
-from service_tui.terms import AgentStatus, Plan, Side, Venue, WalletKind
-from service_tui.units import Micros, Timestamp
+from service_tui.terms import AGENT_ALERT_MINUTES_MAX, AgentStatus, Plan, Side, Venue, WalletKind
+from service_tui.units import Micros, Timestamp, sum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ class Agent:
     `sources` are the trade sources by market: clients guard their rebuys by them. `failed` is
     when an order last failed on a real venue, by market and side. `skills_spent` is the money of
     the day's buys by skill, in `skills_day`; `day_spent` that of all of them, in `buys_day`.
-    `leashes` are by skill, the own under "".
+    `leashes` are by skill, the own under "". `peak` is the highest mark of the equity.
+    `spent_by_minute` is the money of the last hour's buys, by the minute since 1970.
     """
 
     agent_id: str
@@ -128,6 +129,8 @@ class Agent:
     day_spent: Micros = Micros(0)
     leashes: Leashes = field(default_factory=dict[str, Leash])
     marks: Marks = field(default_factory=Marks)
+    peak: Micros = Micros(0)
+    spent_by_minute: list[tuple[int, Micros]] = field(default_factory=list[tuple[int, Micros]])
 
     def trades_per_day(self) -> int | None:
         """Buys allowed a day; None is no limit."""
@@ -164,6 +167,19 @@ class Agent:
         else:
             self.day_resting += 1
         self.day_spent += money
+        self._count_minute(at, money)
+
+    def _count_minute(self, at: Timestamp, money: Micros) -> None:
+        minute = int(at // MINUTE_S)
+        recent = [one for one in self.spent_by_minute if one[0] > minute - AGENT_ALERT_MINUTES_MAX]
+        if recent and recent[-1][0] == minute:
+            money = Micros(recent.pop()[1] + money)
+        self.spent_by_minute = [*recent, (minute, money)]
+
+    def spent_within(self, minutes: int, at: Timestamp) -> Micros:
+        """Money of the buys within so many minutes, on all venues; counted by whole minutes."""
+        since = int(at // MINUTE_S) - minutes
+        return sum_of(money for minute, money in self.spent_by_minute if minute > since)
 
     def count_first_fill(self, placed_at: Timestamp, at: Timestamp) -> None:
         """Count an open buy that has got its first shares as bought on the day of these."""
@@ -186,7 +202,12 @@ class Agent:
         return self.day_spent if counts_as(self.buys_day, at) else Micros(0)
 
     def give_back(self, money: Micros, at: Timestamp) -> None:
-        """Take off the day what a buy of today has not spent after all."""
+        """Take off the day, and the minute, what a buy has not spent after all."""
+        minute = int(at // MINUTE_S)
+        self.spent_by_minute = [
+            (then, Micros(max(0, spent - money)) if then == minute else spent)
+            for then, spent in self.spent_by_minute
+        ]
         if day_of(at) == self.buys_day:
             self.day_spent = Micros(max(0, self.day_spent - money))
 

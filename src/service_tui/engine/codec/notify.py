@@ -1,8 +1,9 @@
 """Price alerts and webhooks as JSON-able values and back: their part of the snapshot."""
 
+from service_tui.engine.notify.agent_alerts import AgentAlert, AgentAlertBook
 from service_tui.engine.notify.price_alerts import PriceAlert, PriceAlertBook
 from service_tui.engine.notify.webhooks import Webhook, Webhooks
-from service_tui.engine.notify_events import PriceAlertSet, WebhookSet
+from service_tui.engine.notify_events import AgentAlertSet, OrderErred, PriceAlertSet, WebhookSet
 from service_tui.records import Fields, Named, read
 
 
@@ -42,3 +43,33 @@ def restore_notify(alerts: PriceAlertBook, webhooks: Webhooks, fields: Named | N
     for placed, *rest in fields["webhooks"]:
         webhook = Webhook(read(WebhookSet, placed), *rest)
         webhooks.by_id[webhook.placed.webhook_id] = webhook
+
+
+def agent_alert_fields(book: AgentAlertBook) -> Named:
+    """Everything about alerts on agents; empty for a world that never had one."""
+    if not book.count:
+        return {}
+    return {
+        "agent_alerts": {
+            "count": book.count,
+            "alerts": [
+                [one.placed, one.is_beyond, one.fired_count, one.fired_at, one.value, one.market_id]
+                for one in book.by_id.values()
+            ],
+            "heard": book.heard,
+            "here_since": book.here_since,
+            "errors": list(book.errors),
+        }
+    }
+
+
+def restore_agent_alerts(book: AgentAlertBook, fields: Named | None) -> None:
+    """Take alerts on agents from a snapshot; one from before there were any has none."""
+    if fields is None:
+        return
+    book.count, book.heard = fields["count"], fields["heard"]
+    book.here_since = fields["here_since"]
+    for placed, *rest in fields["alerts"]:
+        alert = AgentAlert(read(AgentAlertSet, placed), *rest)
+        book.by_id[alert.placed.alert_id] = alert
+    book.errors.extend(read(OrderErred, one) for one in fields["errors"])

@@ -17,7 +17,12 @@ from service_tui.engine.codec.books import (
 )
 from service_tui.engine.codec.chain import chain_fields, restore_chain
 from service_tui.engine.codec.errors import JournalError, NewerJournalError
-from service_tui.engine.codec.notify import notify_fields, restore_notify
+from service_tui.engine.codec.notify import (
+    agent_alert_fields,
+    notify_fields,
+    restore_agent_alerts,
+    restore_notify,
+)
 from service_tui.engine.codec.reactor import reactor_fields, restore_reactor
 from service_tui.engine.codec.research import research_fields, restore_research
 from service_tui.engine.codec.risk import restore_risk, risk_fields
@@ -64,6 +69,7 @@ def fields_of(world: World) -> Named:
         "research": research_fields(world.research),
         "holding": pending_fields(world.pending_trades),
         **notify_fields(world.price_alerts, world.webhooks),
+        **agent_alert_fields(world.agent_alerts),
     }
 
 
@@ -109,6 +115,7 @@ def world_of(fields: Named, topics: Topics) -> World:
         restore_research(world.research, fields.get("research"))
         restore_pending(world.pending_trades, fields.get("holding"))
         restore_notify(world.price_alerts, world.webhooks, fields.get("notify"))
+        restore_agent_alerts(world.agent_alerts, fields.get("agent_alerts"))
         if "marked_until" not in fields:
             # An older program noted the equity of the day's beginning by the mark.
             for agent in world.agents.values():
@@ -174,5 +181,7 @@ def _agent_of(row: Named) -> Agent:
     positions = [position_of(one) for one in row["positions"]]
     # A snapshot of yesterday lacks what an agent has learned since: its default stands.
     agent = read(Agent, row | {"positions": {}})
+    if "peak" not in row:
+        agent.peak = max((mark.exit_equity for mark in agent.marks.all()), default=agent.day_equity)
     agent.positions = {one.market_id: one for one in positions}
     return agent

@@ -4,6 +4,7 @@ from typing import Final
 
 from service_tui.server.http.service import Handler, StreamHandler
 from service_tui.server.routes import (
+    agent_alerts,
     agent_results,
     agent_wallets,
     agents,
@@ -77,6 +78,7 @@ ROUTES: Final[dict[Endpoint[WireModel], Handler]] = {
     **holdings.ROUTES,
     **exposure_limits.ROUTES,
     **alerts.ROUTES,
+    **agent_alerts.ROUTES,
     **agent_wallets.ROUTES,
     **copytrading.ROUTES,
     **sol_trades.ROUTES,

@@ -299,12 +299,14 @@ _WAITING: Final = {
 
 
 def failure_of(request: RequestContext, order: Order, refusal: Refusal) -> list[Event]:
-    """An order that passed every check and met no liquidity: its side pauses for a while."""
-    if not isinstance(refusal, NoLiquidity | NotFilledWhole):
-        return []
+    """What a refusal leaves: its side pauses where it met no liquidity; an alert may count it."""
     agent_id = request.agent.agent_id
+    alerts, slug = request.world.agent_alerts, order.note.skill_slug
+    erred = request.world.did(alerts.erred(agent_id, slug, refusal.code, request.now))
+    if not isinstance(refusal, NoLiquidity | NotFilledWhole):
+        return erred
     failed = TradeFailed(agent_id, request.now, order.market_id, order.side, refusal.code)
-    return request.world.note(failed)
+    return [*erred, *request.world.note(failed)]
 
 
 def refused_body(request: RequestContext, trade: TradeRequest, refusal: Refusal) -> TradeBody:

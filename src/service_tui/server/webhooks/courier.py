@@ -24,7 +24,7 @@ from service_tui.engine.events import (
     OrderPlaced,
 )
 from service_tui.engine.notify.webhooks import Webhook
-from service_tui.engine.notify_events import PriceAlertTriggered, WebhookTried
+from service_tui.engine.notify_events import AgentAlertFired, PriceAlertTriggered, WebhookTried
 from service_tui.engine.world import World
 from service_tui.server.past.history import Paid, SettledSide, past_of
 from service_tui.server.webhooks.post import HttpPost, Parcel, Post
@@ -51,10 +51,25 @@ CATCH_UP_MAX: Final = 2_000
 BEHIND_MAX: Final = 20_000
 """Journal rows that are read at one time, and how far back, for what was not delivered."""
 
-REPORTED: Final = (Fill, OrderPlaced, OrderFilled, MarketResolved, PriceAlertTriggered)
+REPORTED: Final = (
+    Fill,
+    OrderPlaced,
+    OrderFilled,
+    MarketResolved,
+    PriceAlertTriggered,
+    AgentAlertFired,
+)
 """Events whose rows are read for deliveries."""
 
-CAUGHT_UP: Final = ("fill", "order", "order_fill", "payout", "settled", "price_alert_met")
+CAUGHT_UP: Final = (
+    "fill",
+    "order",
+    "order_fill",
+    "payout",
+    "settled",
+    "price_alert_met",
+    "agent_alert_met",
+)
 """Kinds of rows that are reported, after a restart too."""
 
 

@@ -10,7 +10,7 @@ from service_tui.engine.events import (
     OrderFilled,
     OrderPlaced,
 )
-from service_tui.engine.notify_events import PriceAlertTriggered
+from service_tui.engine.notify_events import AgentAlertFired, PriceAlertTriggered
 from service_tui.engine.world import World
 from service_tui.terms import Action, Side, Venue, WebhookEvent
 from service_tui.units import Micros, Timestamp, decimal
@@ -58,6 +58,8 @@ def reports_of(world: World, seq: int, event: Event) -> list[WebhookReport]:
             found = _window(event)
         case PriceAlertTriggered():
             found = _alert(world, seq, event)
+        case AgentAlertFired():
+            found = _agent_alert(world, seq, event)
         case _:
             pass
     return found
@@ -152,6 +154,30 @@ def _alert(world: World, seq: int, event: PriceAlertTriggered) -> list[WebhookRe
     }
     key, name = f"alert-{event.alert_id}", WebhookEvent.PRICE_ALERT
     return [WebhookReport(event.agent_id, name, key, seq, event.at, data, placed.webhook_url)]
+
+
+def _agent_alert(world: World, seq: int, event: AgentAlertFired) -> list[WebhookReport]:
+    """The firing of an alert, for the agent and for the console of the person who set it."""
+    alert = world.agent_alerts.by_id.get(event.alert_id)
+    if alert is None:
+        return []
+    placed = alert.placed
+    data: Data = {
+        "alert_id": event.alert_id,
+        "agent_id": event.agent_id,
+        "agent_name": world.agents[event.agent_id].settings.name,
+        "kind": placed.kind.value,
+        "limit": decimal(placed.limit),
+        "minutes": placed.minutes,
+        "value": decimal(event.value),
+        "action": placed.action.value,
+        "skill_slug": placed.skill_slug,
+        "market_id": event.market_id,
+        "fired_at": text_of(event.at),
+    }
+    key, name = f"agent-alert-{seq}", WebhookEvent.AGENT_ALERT
+    owners = dict.fromkeys(one for one in (event.agent_id, placed.told) if one)
+    return [WebhookReport(one, name, key, seq, event.at, data) for one in owners]
 
 
 def movement(world: World, market_id: str, side: Side, prices: tuple[float, float]) -> Data:

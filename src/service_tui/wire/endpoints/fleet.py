@@ -6,7 +6,7 @@
 from typing import Final
 
 from service_tui.terms import PersonRole, Plan
-from service_tui.wire import fleet, holdings, limits, needs, outcomes, positions, trades
+from service_tui.wire import alerts, fleet, holdings, limits, needs, outcomes, positions, trades
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
 HELD_TRADES = Endpoint(
@@ -102,6 +102,14 @@ DESK_AGENT_RESULTS = Endpoint(
     role=PersonRole.OBSERVER,
     summary="An agent's P&L over time, and what each of its skills came to",
 )
+# ours: one call for the whole fleet, from what the service notes by the minute.
+DESK_RETURNS = Endpoint(
+    "GET",
+    f"{DESK}/returns",
+    fleet.AllReturnsBody,
+    role=PersonRole.OBSERVER,
+    summary="Equity over time, return, drawdown and gains by day of every agent",
+)
 
 DESK_NEEDS = Endpoint(
     "GET",
@@ -109,6 +117,29 @@ DESK_NEEDS = Endpoint(
     needs.NeedsBody,
     role=PersonRole.OBSERVER,
     summary="What needs the person over all agents: alerts, signals, payouts, open breakers",
+)
+# ours: what a supervisor is told of agents; the spec has alerts on prices alone.
+DESK_AGENT_ALERTS = Endpoint(
+    "GET",
+    f"{DESK}/alerts",
+    fleet.AgentAlertsBody,
+    role=PersonRole.OBSERVER,
+    summary="The alerts on all agents, with their last firing",
+)
+DESK_SET_AGENT_ALERT = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/alerts",
+    fleet.AgentAlertBody,
+    request=fleet.AgentAlertRequest,
+    role=PersonRole.TRADER,
+    summary="Be told when an agent goes wrong, or let that pause it or halt all buys",
+)
+DESK_DELETE_AGENT_ALERT = Endpoint(
+    "DELETE",
+    f"{DESK}/agents/{{agent_id}}/alerts/{{alert_id}}",
+    alerts.RemovedBody,
+    role=PersonRole.TRADER,
+    summary="Remove an alert on an agent",
 )
 
 DESK_HOLDINGS = Endpoint(
@@ -148,9 +179,13 @@ ALL_FLEET: Final = (
     DESK_AGENT_OUTCOMES,
     SKILL_ANALYTICS,
     DESK_AGENT_RESULTS,
+    DESK_RETURNS,
     DESK_NEEDS,
     DESK_HOLDINGS,
     DESK_LIMITS,
     DESK_SET_LIMIT,
+    DESK_AGENT_ALERTS,
+    DESK_SET_AGENT_ALERT,
+    DESK_DELETE_AGENT_ALERT,
 )
 """Every one of them."""

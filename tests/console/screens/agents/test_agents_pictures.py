@@ -4,7 +4,7 @@ import pytest
 
 from kit.console.pictures import SIZES, seen
 from kit.console.snapshot import assert_snapshot
-from kit.samples.fleet import fleet_state
+from kit.samples.fleet import fleet_state, returns_state
 
 PICTURES = {
     "fleet": ("j", "j"),
@@ -22,3 +22,10 @@ PICTURES = {
 async def test_the_agents_look_as_they_are_meant_to(name: str, size: tuple[int, int]) -> None:
     async with seen(fleet_state(), PICTURES[name], size, "agents") as (pilot, _):
         await assert_snapshot(pilot, f"agents_{name}_{size[0]}x{size[1]}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_returns_look_as_they_are_meant_to(size: tuple[int, int]) -> None:
+    async with seen(returns_state(), ("j", "j", "enter"), size, "agents") as (pilot, _):
+        await assert_snapshot(pilot, f"agents_returns_{size[0]}x{size[1]}")

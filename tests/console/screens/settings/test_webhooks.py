@@ -95,11 +95,11 @@ async def test_an_address_that_is_none_is_refused_and_keys_go_round_its_events()
         assert form.returned == []
         await form.type(URL.name, " https://my.example/in ")
         shown: list[str] = []
-        for _ in range(3):
+        for _ in range(4):
             await form.press("f5")
             shown.append(form.told("form-preview"))
-        assert len(set(shown)) == 3
-        assert shown[1] == "price moves, price alerts"
+        assert len(set(shown)) == 4
+        assert shown[1:3] == ["price moves, price alerts", "alerts on agents"]
         await form.press("enter")
         assert form.returned == [SetWebhook("https://my.example/in", tuple(WebhookEvent))]
 

@@ -17,6 +17,7 @@ from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.forms.skill_log import SkillLog
 from service_tui.console.parts.shared_actions import can_change, export, has_row
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.screens.agents.alerts import AgentAlertList
 from service_tui.console.screens.agents.detail import describe, history_text
 from service_tui.console.screens.agents.skill_forms import InstallSkillForm, StartSkillForm
 from service_tui.console.view_context import ViewContext
@@ -337,6 +338,13 @@ def edit_budget(screen: Agents) -> None:
         screen.open_dialog(form, screen.give)
 
 
+def show_alerts(screen: Agents) -> None:
+    """List the alerts on the agent, where one is set or removed."""
+    agent = screen.row_in_focus()
+    if agent is not None:
+        screen.open_dialog(AgentAlertList(screen.state, screen.now, agent))
+
+
 _GOVERNED: Final = (is_governed, can_change, has_row)
 
 ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
@@ -362,6 +370,7 @@ ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
     ScreenAction("agents.output", show_output, requires=(has_row,)),
     ScreenAction("agents.leash", edit_leash, requires=(can_change, has_row)),
     ScreenAction("agents.budget", edit_budget, requires=(can_change, has_row)),
+    ScreenAction("agents.alerts", show_alerts, requires=(is_governed, has_row)),
     ScreenAction("agents.list", show_other),
     ScreenAction("agents.pause_all", pause_all, requires=(is_governed, can_change)),
     ScreenAction("agents.export", export),

@@ -1,6 +1,8 @@
 """Texts on the agents: the line of sums, one agent in full, and its trades with reasons."""
 
+from calendar import Calendar
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from rich.text import Text
@@ -14,8 +16,10 @@ from service_tui.console.screens.agents.table import (
     RUN_STATES,
     agent_health,
     health_text,
+    known_returns,
     leash_text,
     name_text,
+    ratio_text,
     spend_text,
 )
 from service_tui.console.signs import edge_text, signs_text
@@ -23,16 +27,24 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.desk.agents.health import strictest_leash
 from service_tui.desk.slices.agents import (
+    EPOCH,
     AgentLimitsView,
     AgentView,
     ReasonedTradeView,
+    ReturnsView,
     SkillResultView,
     VenueMoneyView,
 )
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import MIRROR_SKILL
-from service_tui.desk.slices.supervision import LeashView, SkillRunView
+from service_tui.desk.slices.supervision import (
+    AFTER_FIRING,
+    AgentAlertView,
+    LeashView,
+    SkillRunView,
+)
 from service_tui.desk.slices.trades import Deal, TradeView
+from service_tui.evaluation.returns import Period
 from service_tui.terms import MONEY_OF, LeashMode, Plan, Side, counted
 from service_tui.units import Micros, Timestamp
 
@@ -100,6 +112,10 @@ def describe(agent: AgentView, view: ViewContext) -> Text:
     if not view.state.service.embedded:
         return Text("\n\n").join(parts)
     parts.append(section("money, $SIM", _rows(_money(agent, view))))
+    returns = known_returns(agent, view)
+    if returns.curve:
+        parts.append(section("returns, $SIM", _rows(_returns(returns, view))))
+        parts.append(section(*calendar(returns, view)))
     parts += [
         section(f"{money.venue.value}, play USDC", _rows(_venue_money(money, view)))
         for money in agent.venues
@@ -199,6 +215,49 @@ def _money(agent: AgentView, view: ViewContext) -> tuple[Figure, ...]:
     )
 
 
+def _returns(known: ReturnsView, view: ViewContext) -> tuple[Figure, ...]:
+    """What it made of its money since it began, and lately; all as if it sold everything now."""
+    return (
+        ("return", formats.percent_change(known.total_return)),
+        ("this week", view.pnl(known.gained(Period.WEEK, view.now))),
+        ("this month", view.pnl(known.gained(Period.MONTH, view.now))),
+        ("drawdown", formats.percent(known.drawdown)),
+        ("deepest", formats.percent(known.max_drawdown)),
+        ("Sharpe", ratio_text(known.sharpe)),
+    )
+
+
+def calendar(known: ReturnsView, view: ViewContext) -> tuple[str, Text]:
+    """The P&L of each day of this month UTC, week by week, with its name.
+
+    A day is written with its sign; one that changed nothing, or is not known, is a dot.
+    """
+    today = datetime.fromtimestamp(view.now, UTC).date()
+    gained = dict(known.days)
+    lines = [Text(" ".join(name.rjust(_DAY) for name in _WEEKDAYS), "muted")]
+    for week in Calendar().monthdatescalendar(today.year, today.month):
+        days, amounts = Text(), Text()
+        for day in week:
+            if days:
+                days.append(" ")
+                amounts.append(" ")
+            is_in = day.month == today.month and day <= today
+            days.append(f"{day.day if is_in else '':>{_DAY}}", "muted")
+            pnl = gained.get((day - EPOCH).days) if is_in else None
+            cell = Text("·" if is_in else "", "faint")
+            if pnl is not None:
+                cell = formats.pnl(pnl, masked=view.masked, short=True)
+            cell.pad_left(max(0, _DAY - cell.cell_len))
+            amounts.append_text(cell)
+        lines += [days, amounts]
+    return f"{today:%B} by day, $SIM", Text("\n").join(lines)
+
+
+_WEEKDAYS: Final = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
+_DAY: Final = 6
+"""Cells of a day of the calendar: a sign, three digits, a point and a suffix."""
+
+
 def _venue_money(money: VenueMoneyView, view: ViewContext) -> tuple[Figure, ...]:
     """What an agent has on a real venue; money in open buys is in the equity, not in the cash."""
     kept: tuple[Figure, ...] = (
@@ -231,6 +290,9 @@ def _parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Text]]:
     leashes.sort(key=lambda one: one != bound)
     if leashes:
         yield "permissions", Text("\n").join(_leash_line(leashe, view) for leashe in leashes)
+    alerts = supervision.alerts_of(agent.agent_id)
+    if alerts:
+        yield "alerts", Text("\n").join(alert_line(alert, view) for alert in alerts)
     runs = supervision.runs_of(agent.agent_id)
     if runs:
         yield "skills", Text("\n").join(_run_line(run, view.now) for run in runs)
@@ -290,6 +352,22 @@ def _leash_line(leash: LeashView, view: ViewContext) -> Text:
     needs_approval = leash.mode is LeashMode.ASK
     above = Text.assemble(" above ", view.money(leash.threshold)) if needs_approval else ""
     return Text.assemble(leash_text(leash), above, (f"  {whose}  ", "muted"), spent)
+
+
+def alert_line(alert: AgentAlertView, view: ViewContext) -> Text:
+    """An alert on an agent: its sign, what it watches and does, its last firing."""
+    sign = ("▲ ", "loss") if alert.is_beyond else ("○ ", "muted")
+    line = Text.assemble(
+        sign, view.sentence(alert.describe()), (f", then {AFTER_FIRING[alert.action]}", "muted")
+    )
+    if alert.fired_at is None:
+        return line.append("  never fired", "muted")
+    times = "" if alert.fired_count == 1 else f", {alert.fired_count:,} times"
+    line.append_text(Text.assemble(("  fired ", "muted"), formats.age(alert.fired_at, view.now)))
+    line.append(f" ago{times}", "muted")
+    if alert.question:
+        line.append(f"\n  {formats.plain(short_question(alert.question), 120).plain}", "muted")
+    return line
 
 
 def _run_line(run: SkillRunView, now: Timestamp) -> Text:

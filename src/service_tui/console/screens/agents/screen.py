@@ -49,6 +49,8 @@ class AgentsScreen(TableScreen[AgentView]):
         "supervision",
     )
     pane_type = None
+    # The names of agents are short: the figures have the rest.
+    name_cells: ClassVar[Mapping[int, int]] = {160: 20}
 
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
         "-beside": (120, 0),

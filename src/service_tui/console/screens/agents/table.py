@@ -19,6 +19,7 @@ from service_tui.console.table_spec import (
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.spark import sparkline
 from service_tui.desk.agents.health import (
     RANKS,
     Health,
@@ -29,7 +30,7 @@ from service_tui.desk.agents.health import (
     strictest_leash,
 )
 from service_tui.desk.freshness import leashes_known
-from service_tui.desk.slices.agents import AgentView, FillView
+from service_tui.desk.slices.agents import AgentView, FillView, ReturnsView
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import LeashView, SkillRunState
 from service_tui.desk.state import DeskState
@@ -268,6 +269,64 @@ def _money_column(
     )
 
 
+_CURVE_CELLS: Final = 10
+_CURVE_SPAN: Final = 0.1
+"""Height of a curve of equity in every row: a tenth of its end, so that rows compare."""
+
+
+def known_returns(agent: AgentView, view: ViewContext) -> ReturnsView:
+    """What an agent made of its money; without figures before they are read."""
+    return view.state.supervision.returns_of(agent.agent_id) or ReturnsView(agent.agent_id)
+
+
+def _in_percent(fraction: float | None) -> float | None:
+    return None if fraction is None else 100 * fraction
+
+
+def _curve(agent: AgentView, view: ViewContext) -> Text:
+    """The equity over time, on one scale for all agents."""
+    known = known_returns(agent, view)
+    if not known.curve or not agent.equity:
+        return Text(" " * _CURVE_CELLS)
+    values = [equity / agent.equity for _, equity in known.curve]
+    ink = "flat" if not agent.total_pnl else "profit" if agent.total_pnl > 0 else "loss"
+    return Text(sparkline(values, _CURVE_CELLS, span=_CURVE_SPAN), ink)
+
+
+def _returns_column(
+    name: str,
+    title: str,
+    value: Callable[[ReturnsView], float | None],
+    write: Callable[[float | None], Text],
+    *,
+    tier: int,
+) -> Column[AgentView]:
+    """A figure of what an agent made of its money; unknown before it is read."""
+
+    def figure(agent: AgentView, view: ViewContext) -> float | None:
+        return value(known_returns(agent, view))
+
+    return Column(
+        name,
+        title,
+        7,
+        lambda agent, view: write(figure(agent, view)),
+        sort_key=figure,
+        numeric=True,
+        tier=tier,
+    )
+
+
+def ratio_text(ratio: float | None) -> Text:
+    """A ratio with two decimals."""
+    known = ratio is not None and abs(ratio) < _RATIO_MAX
+    return Text(f"{ratio:.2f}") if known else Text(formats.NOT_KNOWN, "muted")
+
+
+_RATIO_MAX: Final = 1_000.0
+"""A larger ratio is one of days that hardly differ: it says nothing."""
+
+
 # -- why there are no rows ----------------------------------------------------------------------
 
 
@@ -360,6 +419,12 @@ AGENTS: Final = TableSpec[AgentView](
             lambda rate: formats.percent(rate, 0),
             tier=118,
         ),
+        Column("curve", "curve", _CURVE_CELLS, _curve, tier=121, glows=False),
+        _returns_column(
+            "return", "return", lambda one: one.total_return, formats.percent_change, tier=122
+        ),
+        _returns_column("drawdown", "drawdn", lambda one: one.drawdown, formats.percent, tier=123),
+        _returns_column("sharpe", "sharpe", lambda one: one.sharpe, ratio_text, tier=134),
         Column(
             "held",
             "open",
@@ -410,6 +475,9 @@ AGENTS: Final = TableSpec[AgentView](
         "pnl": lambda agent, _: decimal(agent.total_pnl),
         "trades": lambda agent, _: float(agent.trades_count),
         "held": lambda agent, _: float(agent.positions_count),
+        "return": lambda agent, view: _in_percent(known_returns(agent, view).total_return),
+        "drawdown": lambda agent, view: _in_percent(known_returns(agent, view).drawdown),
+        "sharpe": lambda agent, view: known_returns(agent, view).sharpe,
         "won": lambda agent, _: 100 * (agent.win_rate or 0.0),
         "buys": lambda agent, _: 0.0 if agent.limits is None else float(agent.limits.buys_today),
         "spent": lambda agent, _: decimal(agent.spent_play),

@@ -34,11 +34,13 @@ _EVENT_NAMES: Final = {
     WebhookEvent.PRICE_MOVEMENT: "price moves",
     WebhookEvent.WINDOW_OPEN: "new fast markets",
     WebhookEvent.PRICE_ALERT: "price alerts",
+    WebhookEvent.AGENT_ALERT: "alerts on agents",
 }
 _CHOICES: Final = (
     ("everything", tuple(WebhookEvent)),
     ("trades", (WebhookEvent.TRADE_EXECUTED, WebhookEvent.MARKET_RESOLVED)),
     ("prices", (WebhookEvent.PRICE_MOVEMENT, WebhookEvent.PRICE_ALERT)),
+    ("agents", (WebhookEvent.AGENT_ALERT,)),
 )
 """What an address can be notified of, by the label of the choice."""
 
