@@ -36,6 +36,7 @@ ONE_RUN = {
     "--unit", "--direction", "--allow-shell", "--in", "--holds", "--agent", "--to", "--empty",
     "--json", "--ids", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export",
     "--return", "--at", "--venue", "--live", "--max-price", "--min-price",
+    "--within", "--then", "--skill",
     "--role", "--uses", "--days", "--budget", "--for",
 }  # fmt: skip
 """Flags that are about one call: what it does, and where to."""

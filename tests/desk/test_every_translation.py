@@ -25,7 +25,16 @@ TRANSLATING = [
     f"service_tui.desk.{path.relative_to(DESK).with_suffix('').as_posix().replace('/', '.')}"
     for path in sorted(DESK.glob("*/translate.py"))
 ]
-WITHOUT_PROPERTIES = {"account", "notices", "position_key", "rows", "topics", "webhooks", "world"}
+WITHOUT_PROPERTIES = {
+    "account",
+    "holdings",
+    "notices",
+    "position_key",
+    "rows",
+    "topics",
+    "webhooks",
+    "world",
+}
 SLICES = [
     one.name for one in pkgutil.iter_modules(slices.__path__) if one.name not in WITHOUT_PROPERTIES
 ]

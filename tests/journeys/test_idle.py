@@ -24,7 +24,7 @@ SETTLE_S = 30
 WATCHED_S = 10
 
 LIMITS = {
-    0: {"paints": 11, "timers": 22, "commits": 1, "bodies": 40, "messages": 40},
+    0: {"paints": 11, "timers": 22, "commits": 1, "bodies": 45, "messages": 40},
     1: {"paints": 14, "timers": 32, "commits": 12, "bodies": 55, "messages": 120},
 }
 """By speed of the world: what ten seconds may cost. Paused, only the age of what is known grows."""

@@ -81,7 +81,7 @@ async def test_a_newcomer_finds_each_way_by_arrows_and_what_the_screen_names(
         await hand.sees("Welcome")
         await hand.press("enter")
 
-        await hand.choose("2 mkts")
+        await hand.choose("2 markets")
         await hand.press("down", "enter")
         await hand.sees("position", "No position. b to buy", "YES, 24 h")
         await hand.press("escape")
@@ -128,7 +128,7 @@ async def test_a_newcomer_finds_each_way_by_arrows_and_what_the_screen_names(
         ways["sell"] = hand.counted()
 
         # The category is still set: nothing is found, and the screen says what leads on.
-        await hand.choose("2 mkts")
+        await hand.choose("2 markets")
         await hand.choose("/ find")
         await hand.type("petrel")
         await hand.press("enter")

@@ -46,6 +46,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_REFUSE,
     DESK_SET_AGENT_ALERT,
     DESK_SET_LEASH,
+    DESK_SET_LIMIT,
     HELD_TRADES,
 )
 from service_tui.wire.endpoints.notify import (
@@ -588,6 +589,13 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "daily_budget": (*NUMBER, "1000000001", "0.0000001"),
         "wait_s": (*COUNT, "9", "86401"),
     },
+    DESK_SET_LIMIT: {
+        "group": (*WORD, *NEVER_NULL, '"AGENT"', '"planet"'),
+        "key": (*TEXT, *NEVER_NULL, '""', '"nobody"'),
+        "venue": (*WORD, *NEVER_NULL, '"nowhere"'),
+        "cost_max": (*NUMBER, "0", "-1", "0.0000001"),
+        "refuses": ('"yes"', "null", "7"),
+    },
     DESK_SET_AGENT_ALERT: {
         "kind": (*WORD, *NEVER_NULL, '"SILENT"', '"loud"'),
         "limit": (*SIZE, "1000000001", "0.0000001", "0.5", "1441"),
@@ -697,6 +705,7 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     SET_SPEED: {"speed": 10},
     DESK_SET_LEASH: {"mode": "ask"},
     DESK_SET_AGENT_ALERT: {"kind": "silent", "limit": 30},
+    DESK_SET_LIMIT: {"group": "category", "key": "weather", "venue": "sim", "cost_max": 9},
     ADD_PERSON: {"name": "ada", "role": "trader"},
     SET_ROLE: {"name": "eve", "role": "trader"},
     RENEW_PERSON: {"name": "eve"},

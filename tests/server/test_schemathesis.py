@@ -275,6 +275,28 @@ def help_on_people(case: "Case", known: dict[str, Any]) -> None:
             case.body["person"] = known["name"]
 
 
+async def agent_alert(agent_id: str) -> dict[str, str]:
+    """An alert on an agent that waits to be removed; no other stands."""
+    desk = {"Authorization": f"Bearer {OPERATOR}"}
+    path = f"/api/desk/agents/{agent_id}/alerts"
+    async with RUNNING.line() as line:
+        for row in (await line.get("/api/desk/alerts", headers=desk)).json()["alerts"]:
+            known = f"/api/desk/agents/{row['agent_id']}/alerts/{row['id']}"
+            await line.delete(known, headers=desk)
+        made = await line.post(path, json={"kind": "silent", "limit": 30}, headers=desk)
+    return {"agent_id": agent_id, "alert_id": made.json()["id"]}
+
+
+def help_on_supervision(case: "Case", known: dict[str, Any]) -> None:
+    """What a kind of alert, or of limit, wants beside its type."""
+    if "/desk/agents/" in case.path and "/alerts" in case.path:
+        known |= RUNNING.run(agent_alert(RUNNING.stage.agent_id))
+        if case.method == "POST":
+            case.body |= {"kind": "spend", "limit": 30, "minutes": 10, "skill_slug": ""}
+    if case.path.endswith("/desk/limits") and case.method == "POST":
+        case.body |= {"group": "category", "key": "weather"}
+
+
 async def notify() -> dict[str, str]:
     """A price alert and a webhook that wait to be removed."""
     market_id = RUNNING.stage.open_markets()[0].market_id
@@ -349,6 +371,7 @@ def help_on(case: "Case") -> None:
                 case.body |= {"side": "yes", "venue": "sim"}
         help_on_wallets(case, known)
         help_on_people(case, known)
+        help_on_supervision(case, known)
         for name in case.path_parameters or {}:
             case.path_parameters[name] = known.get(name, case.path_parameters[name])
         if isinstance(case.body, dict) and "market_id" in case.body:

@@ -177,7 +177,7 @@ def test_the_help_of_a_key_names_other_keys_as_they_are_now() -> None:
 
 
 OF_ANY_DESK = {
-    "agents": "export list open output", "approvals": "lift mark mark_all market review",
+    "agents": "alerts export list open output", "approvals": "lift mark mark_all market review",
     "attention": "mark mute open run snooze undo",
     "blotter": "export list market orders trades why", "exposure": "group list market",
     "log": "open verify who", "monitors": "list mark market",

@@ -23,7 +23,7 @@ from service_tui.desk.slices.buy_limits import BuyLimit, RiskDefaults
 from service_tui.desk.slices.reactor import MIRROR, Policy
 from service_tui.desk.slices.risk import Condition, Thresholds
 from service_tui.desk.slices.supervision import Pace
-from service_tui.terms import Action, AgentAlertKind, LeashMode, Side, Venue
+from service_tui.terms import Action, AgentAlertKind, LeashMode, LimitGroup, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 NO, EVM, SIM = Side.NO, Venue.EVM, Venue.SIM
@@ -43,6 +43,24 @@ SAID: list[tuple[Command, str, str]] = [
     (of_agents.ApproveHeld("h", "buy YES"), "approve", "approve: buy YES"),
     (of_agents.RefuseHeld("h", "buy YES", "no"), "refuse", "refuse: buy YES"),
     (of_agents.WatchAgent("a-1"), "watch", "watch a-1"),
+    (of_agents.WatchHoldings(is_wanted=True), "watch", "watch everything held"),
+    (of_agents.WatchHoldings(is_wanted=False), "watch", "leave everything held"),
+    (
+        of_agents.SetExposureLimit(
+            LimitGroup.CATEGORY, "weather", "weather", Venue.SIM, Micros(9_000_000)
+        ),
+        "limit", "limit category weather to 9.00 $SIM",
+    ),
+    (
+        of_agents.SetExposureLimit(
+            LimitGroup.AGENT, "a-1", "heron", Venue.EVM, Micros(9_000_000), refuses=False
+        ),
+        "limit", "limit agent heron to 9.00 USDC.e, warn only",
+    ),
+    (
+        of_agents.SetExposureLimit(LimitGroup.EVENT, "m-1", "Rain?", Venue.SIM, None),
+        "limit", "no limit on event Rain? in $SIM",
+    ),
     (
         of_agents.SetAgentAlert("a", "heron", AgentAlertKind.SILENT, Micros(30_000_000)),
         "agent alert",

@@ -14,6 +14,7 @@ from kit.desk.faults import Fault, Line, breaking, said, until
 from kit.desk.redeeming import CountingSigner, Won, open_wallet_desk, settled
 from kit.service.hostile import Bytes, Way
 from kit.service.stage import Stage, first_state
+from service_tui.desk.commands.agents import WatchHoldings
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.desk import Desk
 from service_tui.desk.reading_failures import READING
@@ -135,6 +136,7 @@ async def lied_to(path: Path) -> AsyncGenerator[Told]:
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer, client=stage.client, initial=shared) as desk:
             desk.submit(WatchMarket(market.market_id))
+            desk.submit(WatchHoldings(is_wanted=True))
             told = Told(desk, stage, line, lied, won)
             await until(desk, lambda state: set(state.seen) >= set(Topic), stage)
             yield told

@@ -110,7 +110,7 @@ async def test_on_a_real_venue_orders_that_rest_count(tmp_path: Path) -> None:
     ("body", "code"),
     [
         ({"group": "category", "key": "wheather"}, 422),
-        ({"group": "agent", "key": "nobody"}, 404),
+        ({"group": "agent", "key": "nobody"}, 422),
         ({"group": "agent", "key": ""}, 422),
         ({"group": "category", "key": "weather", "cost_max": 0}, 422),
         ({"group": "category", "key": "weather", "cost_max": 1.0000001}, 422),

@@ -65,6 +65,7 @@ _ALSO: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({
     "research": ("autoresearch",),
     "settings": ("config",),
     "exposure": ("calendar", "held"),
+    "agents": ("fleet", "agent-alerts"),
     "orders": ("blotter", "fills"),
 })
 """Other names; those of the command line among them."""

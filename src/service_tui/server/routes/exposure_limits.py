@@ -57,10 +57,9 @@ async def set_limit(request: RequestContext) -> ExposureLimitsBody:
 def _check_key(request: RequestContext, sent: ExposureLimitRequest) -> None:
     """Refuse a group that there is none of: a limit that binds nothing would look like one."""
     world = request.world
-    if sent.group is LimitGroup.AGENT:
-        world.agent(sent.key)
-    is_known = sent.group is not LimitGroup.CATEGORY or sent.key in set(Category)
-    if not is_known:
+    if sent.group is LimitGroup.AGENT and sent.key not in world.agents:
+        raise invalid_items([(("body", "key"), "there is no agent with this id", "value")])
+    if sent.group is LimitGroup.CATEGORY and sent.key not in set(Category):
         names = ", ".join(Category)
         raise invalid_items([(("body", "key"), f"a category is one of {names}", "value")])
 
