@@ -89,7 +89,7 @@ async def test_the_clock_stands_still_until_the_brief_is_read(tmp_path: Path) ->
         await drill.type("drill")
         assert "Look." in drill.text
         await drill.press("enter")
-        await drill.until(lambda state: state.drill.phase is DrillPhase.RUNNING, tries=8)
+        await drill.until(lambda state: state.drill.phase is DrillPhase.RUNNING)
 
 
 @pytest.mark.slow
