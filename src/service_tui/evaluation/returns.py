@@ -1,4 +1,4 @@
-"""What an agent made of its money: figures of a curve of equity, of closings and of claims. Pure.
+"""What an agent made of its money: figures of a curve of equity. Pure.
 
 Every figure is None where it is undefined, never 0. Days, weeks and months are those of UTC; a week
 begins on Monday.
@@ -6,12 +6,12 @@ begins on Monday.
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from service_tui.units import Micros, Timestamp
 
@@ -28,28 +28,6 @@ class Point(NamedTuple):
 
     at: Timestamp
     equity: Micros
-
-
-class Closed(NamedTuple):
-    """What a sale or a payout brought: its time, micros of P&L, and the skill that traded."""
-
-    at: Timestamp
-    pnl: Micros
-    skill: str = ""
-
-
-class Claim(NamedTuple):
-    """What a buy claimed, and what came of it.
-
-    `confidence` is the probability of its side, 0 to 1, and `won` how its market ended, each None
-    while it is not known. `edge` is the claimed difference of that probability to the price, as a
-    fraction, `price` the average price a share, 0 to 1.
-    """
-
-    confidence: float | None
-    won: bool | None
-    edge: float | None
-    price: float
 
 
 class Period(StrEnum):
@@ -148,43 +126,10 @@ def sharpe(curve: Sequence[Point]) -> float | None:
     return ratio if math.isfinite(ratio) else None
 
 
-# -- closings and claims -------------------------------------------------------------------------
-
-
-def hit_rate(closings: Iterable[Closed]) -> float | None:
-    """The part of those that gained among those that gained or lost, 0 to 1; None without any."""
-    decided = [one.pnl > 0 for one in closings if one.pnl]
-    return sum(decided) / len(decided) if decided else None
-
-
-def brier(claims: Iterable[Claim]) -> float | None:
-    """The mean square of confidence less outcome, 0 (right) to 1; None without an outcome."""
-    return mean_of(
-        (one.confidence - one.won) ** 2
-        for one in claims
-        if one.confidence is not None and one.won is not None
-    )
-
-
-def claimed_edge(claims: Iterable[Claim]) -> float | None:
-    """The mean edge that the buys claimed whose market has ended, as a fraction of 1 a share."""
-    return mean_of(one.edge for one in claims if one.edge is not None and one.won is not None)
-
-
-def realised_edge(claims: Iterable[Claim]) -> float | None:
-    """The mean of outcome less price over the same buys: what each share of them has earned."""
-    return mean_of(
-        one.won - one.price for one in claims if one.edge is not None and one.won is not None
-    )
-
-
 def mean_of(values: Iterable[float]) -> float | None:
     """The mean; None of nothing."""
     known = list(values)
     return math.fsum(known) / len(known) if known else None
-
-
-# -- by period, by skill -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,24 +152,3 @@ def gains(curve: Sequence[Point], period: Period) -> tuple[Gain, ...]:
         found[first_day] = Micros(found.get(first_day, 0) + point.equity - before)
         before = point.equity
     return tuple(Gain(day, gained) for day, gained in found.items())
-
-
-def realised_by(closings: Iterable[Closed], period: Period) -> Mapping[date, Micros]:
-    """The sum of P&L closed in each period, micros, by its first day."""
-    return _sums(closings, lambda one: period.first_day(one.at))
-
-
-def realised_by_skill(closings: Iterable[Closed]) -> Mapping[str, Micros]:
-    """The sum of P&L closed by each skill, micros; the empty name has what names none."""
-    return _sums(closings, lambda one: one.skill)
-
-
-Key = TypeVar("Key", bound=Hashable)
-
-
-def _sums(closings: Iterable[Closed], key_of: Callable[[Closed], Key]) -> dict[Key, Micros]:
-    sums: dict[Key, Micros] = {}
-    for one in closings:
-        key = key_of(one)
-        sums[key] = Micros(sums.get(key, 0) + one.pnl)
-    return sums
