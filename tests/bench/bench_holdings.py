@@ -12,7 +12,7 @@ from kit.console.doors import running, seen_before
 from kit.engine.bare import AT, bare_world, listed
 from kit.samples.holdings import holdings_state
 from kit.service.bare import bare_service, request_to
-from service_tui.console.screens.exposure.rows import due_rows, group_rows, held_rows
+from service_tui.desk.holdings.rows import due_rows, group_rows, held_rows
 from service_tui.desk.holdings.translate import holdings_view
 from service_tui.engine.amm.exchange import Order
 from service_tui.server.routes import holdings

@@ -18,8 +18,8 @@ from service_tui.desk.feed.market_pages import (
     _ends,
     all_markets,
 )
-from service_tui.desk.feed.poller_memory import LastMade
 from service_tui.desk.markets.translate import market_view
+from service_tui.desk.slices.rows import LastMade
 from service_tui.terms import MARKETS_PAGE_MAX
 from service_tui.wire.markets import MarketBody, MarketsBody, MarketsQuery
 

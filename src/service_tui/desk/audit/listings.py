@@ -18,9 +18,9 @@ from service_tui.desk.audit.exports import (
     text_of_moment,
     trade_rows,
 )
-from service_tui.desk.audit.holding_lists import calendar_rows, everything_held, exposure_rows
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.freshness import is_answered
+from service_tui.desk.holdings.rows import GroupRow, HeldRow, due_rows, group_rows, held_rows
 from service_tui.desk.slices.account import AccountView
 from service_tui.desk.slices.agents import AgentView, ReturnsView
 from service_tui.desk.slices.markets import MarketView
@@ -226,6 +226,83 @@ def fill_rows(state: DeskState, pasts: Pasts) -> Rows:
         for agent_id, past in pasts.items()
     }
     return sorted(trade_rows(state, filled), key=lambda row: str(row["at"]), reverse=True)
+
+
+# -- what all agents hold ----------------------------------------------------------------------
+
+
+def exposure_rows(state: DeskState) -> Rows:
+    """What each group of each grouping can come to; the most at risk of a grouping first."""
+    rows = () if state.holdings is None else group_rows(state.holdings)
+    return [
+        {
+            "by": row.grouping.value,
+            "key": row.exposure.key,
+            "name": row.exposure.name,
+            **_figures(row),
+            "limit": None if row.limit is None else decimal(row.limit.cost_max),
+            "limit_refuses": None if row.limit is None else row.limit.refuses,
+        }
+        for row in rows
+    ]
+
+
+def calendar_rows(state: DeskState) -> Rows:
+    """What resolves when: overdue, then in the order of the ends, then what has none."""
+    rows = () if state.holdings is None else due_rows(state.holdings)
+    return [
+        {
+            "resolves": text_of_moment(row.resolves_at),
+            "overdue": row.slot is not None and row.slot.is_overdue,
+            "market": row.market_id,
+            "question": row.question,
+            **_figures(row),
+        }
+        for row in rows
+    ]
+
+
+def _figures(row: GroupRow) -> Row:
+    one = row.exposure
+    return {
+        "money": one.money,
+        "holdings": one.count,
+        "cost": decimal(one.cost),
+        "sale_value": _money(one.value),
+        "pays_worst": decimal(one.worst),
+        "pays_best": decimal(one.best),
+        "pays_yes": decimal(one.if_yes),
+        "pays_no": decimal(one.if_no),
+        "rise_10": _money(one.after_rise),
+        "fall_10": _money(one.after_fall),
+    }
+
+
+def everything_held(state: DeskState) -> Rows:
+    """Positions of all agents with their stops, then their open orders."""
+    rows = () if state.holdings is None else held_rows(state.holdings)
+    return [_held_row(row) for row in rows]
+
+
+def _held_row(row: HeldRow) -> Row:
+    return {
+        "agent": row.agent_id,
+        "agent_name": row.agent_name,
+        "what": row.what,
+        "market": row.market_id,
+        "question": row.question,
+        "side": row.side.value,
+        "venue": row.venue.value,
+        "money": MONEY_OF[row.venue],
+        "shares": decimal(row.shares),
+        "cost": decimal(row.cost),
+        "sale_value": _money(row.value),
+        "price": row.price,
+        "stop": row.stop,
+        "target": row.target,
+        "resolves": text_of_moment(row.resolves_at),
+        "order": row.order_id or None,
+    }
 
 
 LISTINGS: Final[Mapping[str, ScriptList]] = {

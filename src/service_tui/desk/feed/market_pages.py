@@ -6,10 +6,10 @@ from typing import Final
 
 from service_tui.client.errors import InvalidError
 from service_tui.desk.facts import MarketsSeen
-from service_tui.desk.feed.poller_memory import LastMade
 from service_tui.desk.markets.translate import market_view
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.markets import MarketView
+from service_tui.desk.slices.rows import LastMade
 from service_tui.terms import MARKETS_PAGE_MAX
 from service_tui.wire.endpoints.public import MARKETS
 from service_tui.wire.markets import MarketBody, MarketsBody, MarketsQuery

@@ -2,8 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from operator import is_
-from typing import Generic, TypeVar
 
 from service_tui.desk.facts import Fact
 from service_tui.desk.feed.fills import FillsWatch
@@ -11,28 +9,7 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.positions.pages import EndedRows
 from service_tui.desk.reactor.poll import ReactorWatch
 from service_tui.desk.slices.markets import DetailView, MarketView
-
-Made = TypeVar("Made")
-
-
-class LastMade(Generic[Made]):
-    """What was made of the last answers; of the same answers it is not made again.
-
-    The client returns the same object for the same bytes, so to compare identities is enough.
-    """
-
-    def __init__(self) -> None:
-        self._last: tuple[tuple[object, ...], Made] | None = None
-
-    def of(self, answers: tuple[object, ...], make: Callable[[], Made]) -> Made:
-        """What is made of these answers, which are never changed."""
-        if self._last is None or not _are_same(self._last[0], answers):
-            self._last = (answers, make())
-        return self._last[1]
-
-
-def _are_same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:
-    return len(some) == len(others) and all(map(is_, some, others))
+from service_tui.desk.slices.rows import LastMade
 
 
 @dataclass(slots=True)

@@ -84,6 +84,7 @@ async def test_the_next_lists_are_the_calendar_and_everything_held() -> None:
         await on_page(seen)
         await seen.press("o")
         assert "overdue" in seen.text
+        assert "Overdue: 2 markets" in seen.text
         assert "the spread is paid twice" in seen.text
         await seen.press("o")
         assert "open buy" in seen.text
@@ -154,3 +155,20 @@ async def test_a_side_or_a_venue_has_no_limit() -> None:
         await on_page(seen)
         await seen.press("c", "c", "c", "c", "l")
         assert any("a category, an event or an agent" in one for one in seen.toasts)
+
+
+async def test_the_pane_of_a_market_names_its_holdings_in_its_own_money() -> None:
+    held = STATE.holdings
+    assert held is not None
+    # Of this market something is held in each money.
+    market = next(one.market_id for one in held.holdings if one.venue is Venue.EVM)
+    async with running(STATE, size=(220, 60)) as seen:
+        await on_page(seen)
+        await seen.press("c", "c")
+        for _ in range(2):
+            seen.app.front.focus_row(f"market {market} USDC.e")
+            await seen.until(lambda: "cost, USDC.e" in seen.text)
+            below = seen.text.partition("Largest")[2].partition("Both sides")[0]
+            assert "USDC.e  " in below
+            assert "$SIM  " not in below.partition(" in $SIM")[0]
+            await seen.press("o")

@@ -8,8 +8,8 @@ from service_tui.console.messages import GoTo
 from service_tui.console.parts.shared_actions import can_change, has_row
 from service_tui.console.parts.table_screen import Only, TableScreen
 from service_tui.console.screens.exposure.forms import LimitForm
-from service_tui.console.screens.exposure.rows import GROUPINGS, ExposureRow, GroupRow
 from service_tui.console.screens.exposure.table import EXPOSURE, TABLES
+from service_tui.desk.holdings.rows import ExposureRow, GroupRow
 from service_tui.evaluation.exposure import Grouping
 from service_tui.terms import MONEY_OF, LimitGroup
 
@@ -18,9 +18,13 @@ ExposureTable: TypeAlias = TableScreen[ExposureRow]
 
 def by(grouping: Grouping) -> Only[ExposureRow]:
     """The choice of one grouping."""
-    return Only[ExposureRow](
-        lambda row: not isinstance(row, GroupRow) or row.grouping is grouping, grouping.value
-    )
+
+    def wants(row: ExposureRow) -> bool:
+        if not isinstance(row, GroupRow) or row.slot is not None:
+            return True
+        return row.grouping is grouping
+
+    return Only[ExposureRow](wants, grouping.value)
 
 
 def has_market(screen: ExposureTable) -> str:
@@ -52,9 +56,9 @@ def is_grouped(screen: ExposureTable) -> str:
 
 def next_grouping(screen: ExposureTable) -> None:
     """Group by the next thing: category, event, market, agent, venue, side."""
-    names = [one.value for one in GROUPINGS]
-    place = names.index(screen.only.name) if screen.only else 0
-    screen.only = by(GROUPINGS[(place + 1) % len(GROUPINGS)])
+    groupings = list(Grouping)
+    place = groupings.index(Grouping(screen.only.name)) if screen.only else 0
+    screen.only = by(groupings[(place + 1) % len(groupings)])
     screen.filter_rows()
 
 

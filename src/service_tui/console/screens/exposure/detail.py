@@ -9,20 +9,22 @@ from service_tui.console import formats
 from service_tui.console.figures import Figure, labelled, section
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.questions import short_question, side_question
-from service_tui.console.screens.exposure.rows import (
-    ExposureRow,
-    HeldRow,
-    Summary,
-    holdings_of,
-)
 from service_tui.console.screens.exposure.table import change
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
 from service_tui.console.widgets.sums_bar import sums_bit
+from service_tui.desk.holdings.rows import (
+    ExposureRow,
+    GroupRow,
+    HeldRow,
+    Summary,
+    holdings_of,
+)
 from service_tui.desk.slices.holdings import HoldingsView
+from service_tui.evaluation.calendar import DueSlot
 from service_tui.evaluation.exposure import AgentHolding, Exposure, Opposition
-from service_tui.terms import MONEY_OF
+from service_tui.terms import MONEY_OF, counted
 from service_tui.units import Micros
 
 _LABEL: Final = 17
@@ -39,7 +41,8 @@ def describe(row: ExposureRow, held: HoldingsView, found: Summary, view: ViewCon
             head, labelled(tuple(_position(row, view)), _LABEL), _both(behind, found, view)
         )
     body = labelled(tuple(_figures(row.exposure, view)), _LABEL)
-    return Detail(head, body, Text("\n\n").join(_parts(behind, found, view)))
+    blocks = (*_slot(row, view), *_parts(behind, found, view))
+    return Detail(head, body, Text("\n\n").join(blocks))
 
 
 def _figures(one: Exposure, view: ViewContext) -> Iterator[Figure]:
@@ -52,6 +55,30 @@ def _figures(one: Exposure, view: ViewContext) -> Iterator[Figure]:
     yield "if all end NO", _with_change(one.if_no, one, view)
     yield "YES up 10 pt", view.pnl(one.after_rise)
     yield "YES down 10 pt", view.pnl(one.after_fall)
+
+
+def _slot(row: GroupRow, view: ViewContext) -> Iterator[Text]:
+    """What else resolves in the same hour or day."""
+    slot = row.slot
+    if slot is None:
+        return
+    lines = [
+        Text.assemble(
+            view.money(one.cost), f" {one.money}  at worst ", view.pnl(change(one.worst, one)),
+        )
+        for one in slot.totals
+    ]  # fmt: skip
+    markets = {one.key for one in slot.markets}
+    title = f"{_when(slot)}: {counted(len(markets), 'market')}"
+    yield section(title, Text("\n").join(lines))
+
+
+def _when(slot: DueSlot) -> str:
+    if slot.is_overdue:
+        return "Overdue"
+    if slot.begins_at is None:
+        return "No end told"
+    return "Same hour" if slot.is_hour else "Same day"
 
 
 def _with_change(paid: Micros, one: Exposure, view: ViewContext) -> Text:

@@ -22,7 +22,6 @@ from service_tui.console.screens.exposure.detail import (
     sums,
     title_of,
 )
-from service_tui.console.screens.exposure.rows import ExposureRow, Last, Summary, summary_of
 from service_tui.console.screens.exposure.table import EXPOSURE, TABLES
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
@@ -30,7 +29,9 @@ from service_tui.console.widgets.sums_bar import SumsBar
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import WatchHoldings
 from service_tui.desk.freshness import UNTRADED_PERIODS
+from service_tui.desk.holdings.rows import ExposureRow, Summary, summary_of
 from service_tui.desk.slices.holdings import HoldingsView
+from service_tui.desk.slices.rows import LastMade
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.evaluation.exposure import Grouping
@@ -67,7 +68,7 @@ class ExposureScreen(TableScreen[ExposureRow]):
         super().__init__(state, now)
         self.only = by(Grouping.CATEGORY)
         self._asks = False
-        self._summary = Last(summary_of, Summary((), (), ()))
+        self._last_summary = LastMade[Summary]()
 
     def compose(self) -> ComposeResult:
         """The tabs, what is grouped, the lists, a row in full, the sums."""
@@ -91,6 +92,9 @@ class ExposureScreen(TableScreen[ExposureRow]):
         """Nothing more is read for the page."""
         self._asks = False
         self.give(WatchHoldings(is_wanted=False))
+
+    def _summary(self, held: HoldingsView) -> Summary:
+        return self._last_summary.of((held,), lambda: summary_of(held))
 
     def choices(self) -> Mapping[str, str]:
         """By what the exposure is grouped."""
@@ -127,7 +131,7 @@ class ExposureScreen(TableScreen[ExposureRow]):
         held = view.state.holdings
         if held is None:
             return Detail(Text(), Text(), Text())
-        return describe(row, held, self._summary(view.state), view)
+        return describe(row, held, self._summary(held), view)
 
     def explain(self, row: ExposureRow | None, view: ViewContext) -> tuple[Explanation, ...]:
         """What its figures are made of."""
@@ -140,7 +144,7 @@ class ExposureScreen(TableScreen[ExposureRow]):
         note = Text()
         if held is not None and _is_old(self.state, held, self.now):
             note.append(f"as of {formats.age(held.at, self.now).plain} ago   ", "warn")
-        found = self._summary(self.state)
+        found = Summary() if held is None else self._summary(held)
         both = found.both
         if self.spec is EXPOSURE and self.only:
             note.append("by ", "muted").append(self.only.name, "accent")

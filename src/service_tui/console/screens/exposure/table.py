@@ -7,15 +7,6 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import awaited
-from service_tui.console.screens.exposure.rows import (
-    DueRow,
-    GroupRow,
-    HeldRow,
-    Last,
-    due_rows,
-    group_rows,
-    held_rows,
-)
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
@@ -27,12 +18,47 @@ from service_tui.console.table_spec import (
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
+from service_tui.desk.holdings.rows import GroupRow, HeldRow, due_rows, group_rows, held_rows
+from service_tui.desk.slices.holdings import HoldingsView
+from service_tui.desk.slices.rows import LastMade
 from service_tui.desk.state import DeskState
 from service_tui.evaluation.exposure import Exposure
 from service_tui.folding import folded
 from service_tui.units import Micros
 
 Row = TypeVar("Row")
+
+
+def _once(
+    make: Callable[[HoldingsView], tuple[Row, ...]],
+) -> Callable[[DeskState], tuple[Row, ...]]:
+    """The rows of a state, made once of the same holdings; none until these are known."""
+    last = LastMade[tuple[Row, ...]]()
+
+    def rows(state: DeskState) -> tuple[Row, ...]:
+        held = state.holdings
+        return () if held is None else last.of((held,), lambda: make(held))
+
+    return rows
+
+
+def _by_agent(held: HoldingsView) -> tuple[HeldRow, ...]:
+    rows = held_rows(held)
+    return tuple(sorted(rows, key=lambda row: (row.agent_name, row.what, row.question)))
+
+
+def _left_column(name: str, title: str, *, tier: int = 0) -> Column[GroupRow | HeldRow]:
+    """The time until its market resolves, by the clock of the world."""
+    return Column(
+        name,
+        title,
+        7,
+        lambda row, view: formats.until(row.resolves_at, view.world_now),
+        sort_key=lambda row, _: row.resolves_at,
+        align="right",
+        glows=False,
+        tier=tier,
+    )
 
 
 def _is_loaded(state: DeskState) -> bool:
@@ -89,7 +115,7 @@ def _limit(row: GroupRow, view: ViewContext) -> Text:
 
 EXPOSURE: Final = TableSpec[GroupRow](
     "exposure",
-    rows=Last(group_rows, ()),
+    rows=_once(group_rows),
     key=lambda row: row.key,
     columns=(
         Column[GroupRow](
@@ -125,37 +151,29 @@ EXPOSURE: Final = TableSpec[GroupRow](
 )
 
 
-def when(row: DueRow) -> Text:
+def when(row: GroupRow) -> Text:
     """When it resolves, by the clock of the world."""
-    if row.slot.is_overdue:
+    if row.slot is not None and row.slot.is_overdue:
         return Text("overdue", "warn")
     if row.resolves_at is None:
         return Text("no end told", "muted")
     return formats.date_time(row.resolves_at)
 
 
-CALENDAR: Final = TableSpec[DueRow](
+CALENDAR: Final = TableSpec[GroupRow](
     "calendar",
-    rows=Last(due_rows, ()),
+    rows=_once(due_rows),
     key=lambda row: row.key,
     columns=(
-        Column[DueRow](
+        Column[GroupRow](
             "when",
             "resolves",
             12,
             lambda row, _: when(row),
-            sort_key=lambda row, _: row.resolves_at or float("inf"),
+            sort_key=lambda row, _: row.resolves_at,
             glows=False,
         ),
-        Column[DueRow](
-            "in",
-            "in",
-            7,
-            lambda row, view: formats.until(row.resolves_at, view.world_now),
-            sort_key=lambda row, _: row.resolves_at or float("inf"),
-            align="right",
-            glows=False,
-        ),
+        _left_column("in", "in"),
         market_column(),
         _money("pays if YES", "pays_yes", lambda row: row.exposure.if_yes),
         _money("pays if NO", "pays_no", lambda row: row.exposure.if_no),
@@ -171,7 +189,7 @@ CALENDAR: Final = TableSpec[DueRow](
 
 HELD: Final = TableSpec[HeldRow](
     "held",
-    rows=Last(held_rows, ()),
+    rows=_once(_by_agent),
     key=lambda row: row.key,
     columns=(
         word_column("agent", "agent", 14, lambda row: row.agent_name),
@@ -185,16 +203,7 @@ HELD: Final = TableSpec[HeldRow](
         price_column("price", "price", 6, lambda row: row.price, tier=112),
         price_column("stop", "stop", 6, lambda row: row.stop, tier=96),
         price_column("target", "target", 6, lambda row: row.target, tier=124),
-        Column[HeldRow](
-            "ends",
-            "ends in",
-            7,
-            lambda row, view: formats.until(row.resolves_at, view.world_now),
-            sort_key=lambda row, _: row.resolves_at or float("inf"),
-            align="right",
-            glows=False,
-            tier=118,
-        ),
+        _left_column("ends", "ends in", tier=118),
     ),
     search_text=lambda row, _: folded(f"{row.question}\n{row.agent_name}\n{row.what}"),
     empty_text=_empty_text,

@@ -1,11 +1,10 @@
-"""The rows of the three lists, made of what all agents hold. Pure."""
+"""The rows of three lists, made of what all agents hold: for screens and for scripts. Pure."""
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
 
-from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView, LimitView
-from service_tui.desk.state import DeskState
+from service_tui.desk.slices.holdings import HoldingsView, LimitView
 from service_tui.evaluation.calendar import DueSlot, calendar
 from service_tui.evaluation.exposure import (
     AgentHolding,
@@ -20,18 +19,19 @@ from service_tui.evaluation.exposure import (
 from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Micros, Timestamp
 
-GROUPINGS: Final = tuple(Grouping)
-"""In the order in which a key goes through them."""
-
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """What one group of holdings can come to."""
+    """What one group of holdings can come to, in one kind of money, and the limit that it has.
+
+    A market of the calendar has the `slot` in which it resolves, too.
+    """
 
     grouping: Grouping
     exposure: Exposure
-    market_id: str = ""
     limit: LimitView | None = None
+    slot: DueSlot | None = None
+    resolves_at: Timestamp | None = None
 
     @property
     def key(self) -> str:
@@ -39,32 +39,13 @@ class GroupRow:
         return f"{self.grouping.value} {self.exposure.key} {self.exposure.money}"
 
     @property
+    def market_id(self) -> str:
+        """Its market; empty for a group of several."""
+        return self.exposure.key if self.grouping is Grouping.MARKET else ""
+
+    @property
     def question(self) -> str:
         """Its name, as every row of a list has one."""
-        return self.exposure.name
-
-
-@dataclass(frozen=True, slots=True)
-class DueRow:
-    """A market that resolves, with all that is held of it in one kind of money."""
-
-    slot: DueSlot
-    exposure: Exposure
-    resolves_at: Timestamp | None
-
-    @property
-    def key(self) -> str:
-        """Identity of the row."""
-        return f"{self.exposure.key} {self.exposure.money}"
-
-    @property
-    def market_id(self) -> str:
-        """Its market."""
-        return self.exposure.key
-
-    @property
-    def question(self) -> str:
-        """Its market's question."""
         return self.exposure.name
 
 
@@ -100,36 +81,16 @@ class HeldRow:
         return None if self.value is None else Micros(self.value - self.cost)
 
 
-ExposureRow = GroupRow | DueRow | HeldRow
-
-
-Made = TypeVar("Made")
-
-
-class Last(Generic[Made]):
-    """What was made of the newest holdings; made once for each."""
-
-    def __init__(self, make: Callable[[HoldingsView], Made], nothing: Made) -> None:
-        self._make, self._nothing = make, nothing
-        self._last: tuple[HoldingsView, Made] | None = None
-
-    def __call__(self, state: DeskState) -> Made:
-        """What is made of a state; nothing until what is held is known."""
-        held = state.holdings
-        if held is None:
-            return self._nothing
-        if self._last is None or self._last[0] is not held:
-            self._last = held, self._make(held)
-        return self._last[1]
+ExposureRow = GroupRow | HeldRow
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """All that is held: a row for each kind of money, of it what resolves soon, and both sides."""
 
-    all: tuple[Exposure, ...]
-    soon: tuple[Exposure, ...]
-    both: tuple[Opposition, ...]
+    all: tuple[Exposure, ...] = ()
+    soon: tuple[Exposure, ...] = ()
+    both: tuple[Opposition, ...] = ()
 
 
 def summary_of(held: HoldingsView) -> Summary:
@@ -142,36 +103,26 @@ def group_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
     """The groups of every grouping, one grouping after the other."""
     limits = {(one.group.value, one.key, MONEY_OF[one.venue]): one for one in held.limits}
     return tuple(
-        GroupRow(
-            grouping,
-            one,
-            one.key if grouping is Grouping.MARKET else "",
-            limits.get((grouping.value, one.key, one.money)),
-        )
-        for grouping in GROUPINGS
+        GroupRow(grouping, one, limits.get((grouping.value, one.key, one.money)))
+        for grouping in Grouping
         for one in exposures(held.holdings, grouping)
     )
 
 
-def due_rows(held: HoldingsView) -> tuple[DueRow, ...]:
-    """The markets in the order in which they resolve."""
+def due_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
+    """The markets in the order in which they resolve; those whose end nobody tells come last."""
     ends = {one.market_id: one.resolves_at for one in held.holdings}
     rows = [
-        DueRow(slot, one, ends.get(one.key))
+        GroupRow(Grouping.MARKET, one, slot=slot, resolves_at=ends[one.key])
         for slot in calendar(held.holdings, held.world_at)
         for one in slot.markets
     ]
-    return tuple(sorted(rows, key=lambda row: row.resolves_at or float("inf")))
+    return tuple(sorted(rows, key=lambda row: row.resolves_at or math.inf))
 
 
 def held_rows(held: HoldingsView) -> tuple[HeldRow, ...]:
-    """What each agent holds, then its open orders, agent by agent."""
-    return tuple(
-        sorted(
-            (*_positions(held), *_orders(held)),
-            key=lambda row: (row.agent_name, row.what, row.question),
-        )
-    )
+    """What all agents hold, then their open orders."""
+    return (*_positions(held), *_orders(held))
 
 
 def _positions(held: HoldingsView) -> Iterator[HeldRow]:
@@ -226,16 +177,5 @@ def holdings_of(row: ExposureRow, held: HoldingsView) -> tuple[AgentHolding, ...
 def _is_behind(row: ExposureRow, one: AgentHolding) -> bool:
     if isinstance(row, GroupRow):
         return group_of(one, row.grouping) == (row.exposure.key, row.exposure.money)
-    if isinstance(row, DueRow):
-        return one.market_id == row.market_id
     place = (row.agent_id, row.market_id, row.side, row.venue)
     return (one.agent_id, one.market_id, one.side, one.venue) == place
-
-
-def orders_of(row: HeldRow, held: HoldingsView) -> tuple[AgentOrderView, ...]:
-    """The open orders of the row's agent in its market."""
-    return tuple(
-        one
-        for one in held.orders
-        if (one.agent_id, one.order.market_id) == (row.agent_id, row.market_id)
-    )
