@@ -8,6 +8,14 @@ from service_tui.engine.events import ExposureLimitSet
 from service_tui.terms import MONEY_OF, LimitGroup, Venue
 from service_tui.units import Micros, decimal, sum_of
 
+CheckExposure = Callable[[str, str, Venue, Micros], None]
+"""Refuses a buy of an agent in a market, on a venue, for so much money, beyond a limit."""
+
+
+def no_limit(agent_id: str, market_id: str, venue: Venue, size: Micros) -> None:
+    """Nothing is refused."""
+
+
 LimitKey = tuple[LimitGroup, str, Venue]
 
 

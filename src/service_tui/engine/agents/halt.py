@@ -1,21 +1,11 @@
 """The operator's halt as state: since when no entry is taken, of whatever agent."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from service_tui.engine.agents.agents import AgentSettings
 from service_tui.engine.errors import Refusal, TradingHalted, TradingPaused
-from service_tui.terms import Venue
-from service_tui.units import Micros, Timestamp
-
-CheckExposure = Callable[[str, str, Venue, Micros], None]
-"""Refuses a buy of an agent in a market, on a venue, for so much money, beyond a limit."""
-
-
-def no_limit(agent_id: str, market_id: str, venue: Venue, size: Micros) -> None:
-    """Nothing is refused."""
-
+from service_tui.units import Timestamp
 
 BY_OPERATOR: Final = "wait for the operator to resume; selling stays possible"
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent, check_standing
-from service_tui.engine.agents.halt import CheckExposure, HaltState, no_entry, no_limit
+from service_tui.engine.agents.exposure_limits import CheckExposure, no_limit
+from service_tui.engine.agents.halt import HaltState, no_entry
 from service_tui.engine.agents.limits import check_pace, check_skill
 from service_tui.engine.agents.pending_trades import check_average, check_leash
 from service_tui.engine.amm.ledger import Ledger

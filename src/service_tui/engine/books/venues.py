@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.halt import CheckExposure, HaltState, no_limit
+from service_tui.engine.agents.exposure_limits import CheckExposure, no_limit
+from service_tui.engine.agents.halt import HaltState
 from service_tui.engine.agents.mirrors import MirrorReserves
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market

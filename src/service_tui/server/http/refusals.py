@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from service_tui.engine.errors import LimitReached, NotAllowed, NotClaimed, NotFound, Refusal
 from service_tui.server.http.payments import VERSION, offer_for
+from service_tui.units import Micros, NotMicrosError, micros
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import (
     SDK,
@@ -230,6 +231,18 @@ def invalid_items(items: Sequence[Item]) -> Denied:
     whole = f"the {first.loc[0]}" if first else "the body"
     fix = f"correct {named or whole}: {first.msg}" if first else "correct the body"
     return Denied(422, ValidationBody(detail=rows, fix=fix))
+
+
+def sent_micros(place: tuple[str | int, ...], value: float) -> Micros:
+    """An amount that was sent, in whole micros.
+
+    Raises:
+        Denied: 422 for more decimals than a micro.
+    """
+    try:
+        return micros(value)
+    except NotMicrosError as error:
+        raise invalid_items([(place, str(error), "decimal")]) from error
 
 
 def wrong_path(called: tuple[str, str], allowed: Sequence[str], known: Collection[str]) -> Denied:

@@ -6,10 +6,10 @@ from service_tui.engine.notify.agent_alerts import AgentAlert
 from service_tui.engine.notify_events import AgentAlertSet
 from service_tui.engine.world import World
 from service_tui.server.http.access import check_role
-from service_tui.server.http.refusals import invalid_items
+from service_tui.server.http.refusals import invalid_items, sent_micros
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.terms import AGENT_SILENT_MAX, AgentAlertAction, AgentAlertKind, PersonRole
-from service_tui.units import Micros, NotMicrosError, decimal, micros
+from service_tui.units import Micros, decimal
 from service_tui.wire.alerts import RemovedBody
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.fleet import (
@@ -86,10 +86,7 @@ async def set_alert(request: RequestContext) -> AgentAlertBody:
 
 
 def _limit_of(sent: AgentAlertRequest) -> Micros:
-    try:
-        limit = micros(sent.limit)
-    except NotMicrosError as error:
-        raise invalid_items([(("body", "limit"), str(error), "decimal")]) from error
+    limit = sent_micros(("body", "limit"), sent.limit)
     low, high, why = BOUNDS.get(sent.kind, (0.0, float("inf"), ""))
     is_whole = sent.kind is not AgentAlertKind.ERRORS or float(sent.limit).is_integer()
     if not (low <= sent.limit <= high and is_whole):

@@ -11,12 +11,12 @@ from service_tui.engine.errors import Refusal
 from service_tui.engine.events import Event, Fill, Note, OrderPlaced
 from service_tui.engine.exits import on_venue
 from service_tui.server.go_live import go_live_of
-from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.refusals import denied, invalid_items, sent_micros
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.trades import CENT, failure_of
 from service_tui.terms import MONEY_DECIMALS, Action, Plan, Venue
-from service_tui.units import Micros, NotMicrosError, decimal, micros, sum_of
+from service_tui.units import Micros, decimal, micros, sum_of
 from service_tui.wire.batch import BatchBody, BatchRequest, LegBody
 from service_tui.wire.endpoints.public import BATCH
 
@@ -39,10 +39,7 @@ def _orders(request: RequestContext, batch: BatchRequest) -> list[Order]:
     orders: list[Order] = []
     for position, leg in enumerate(batch.trades):
         place = ("body", "trades", position, "amount")
-        try:
-            spend = micros(leg.amount)
-        except NotMicrosError as error:
-            raise invalid_items([(place, str(error), "decimal")]) from error
+        spend = sent_micros(place, leg.amount)
         if spend % CENT:
             raise invalid_items([
                 (place, f"at most {MONEY_DECIMALS} decimals", "decimal_max_places")

@@ -10,10 +10,9 @@ from service_tui.engine.tick import redeem_due
 from service_tui.loading import imported
 from service_tui.server.chain_node.node import RpcFault, answer
 from service_tui.server.chain_node.relay import Refused, relay
-from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.refusals import denied, sent_micros
 from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.projections.wallet import chain_body, wallet_body
-from service_tui.units import NotMicrosError, micros
 from service_tui.wire.chain import (
     BroadcastBody,
     BroadcastRequest,
@@ -125,18 +124,11 @@ async def write_wallet(request: RequestContext) -> WalletBody:
     for name, field in (("pay", "pay_usdc"), ("native_usdc", "native_usdc")):
         value: float | None = getattr(patch, field)
         if value is not None:
-            changes[name] = _micros(field, value)
+            changes[name] = int(sent_micros(("body", field), value))
     if changes:
         event = WalletFilled(agent.agent_id, request.now, wallet.address, changes)
         await request.write(request.world.note(event))
     return wallet_body(request.world, agent, request.service.exchange)
-
-
-def _micros(field: str, value: float) -> int:
-    try:
-        return int(micros(value))
-    except NotMicrosError as error:
-        raise invalid_items([(("body", field), str(error), "decimal")]) from error
 
 
 ROUTES: Final[Routes] = {

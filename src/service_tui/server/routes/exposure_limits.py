@@ -3,10 +3,10 @@
 from typing import Final
 
 from service_tui.engine.events import ExposureLimitSet
-from service_tui.server.http.refusals import denied, invalid_items
+from service_tui.server.http.refusals import denied, invalid_items, sent_micros
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.terms import Category, LimitGroup
-from service_tui.units import Micros, NotMicrosError, decimal, micros
+from service_tui.units import Micros, decimal
 from service_tui.wire.endpoints.fleet import DESK_LIMITS, DESK_SET_LIMIT
 from service_tui.wire.limits import ExposureLimitBody, ExposureLimitRequest, ExposureLimitsBody
 
@@ -46,9 +46,8 @@ async def set_limit(request: RequestContext) -> ExposureLimitsBody:
         _check_key(request, sent)
         if place not in kept and len(kept) >= LIMITS_MAX:
             raise denied(409, f"there are {LIMITS_MAX} limits already", "take one off first")
-    event = ExposureLimitSet(
-        request.now, sent.group, sent.key, sent.venue, _money(sent.cost_max), sent.refuses
-    )
+    most = None if sent.cost_max is None else sent_micros(("body", "cost_max"), sent.cost_max)
+    event = ExposureLimitSet(request.now, sent.group, sent.key, sent.venue, most, sent.refuses)
     request.service.world_store.check_whole()
     await request.write(request.world.decide(event))
     return await list_limits(request)
@@ -62,13 +61,6 @@ def _check_key(request: RequestContext, sent: ExposureLimitRequest) -> None:
     if sent.group is LimitGroup.CATEGORY and sent.key not in set(Category):
         names = ", ".join(Category)
         raise invalid_items([(("body", "key"), f"a category is one of {names}", "value")])
-
-
-def _money(value: float | None) -> Micros | None:
-    try:
-        return None if value is None else micros(value)
-    except NotMicrosError as error:
-        raise invalid_items([(("body", "cost_max"), str(error), "decimal")]) from error
 
 
 ROUTES: Final[Routes] = {DESK_LIMITS: list_limits, DESK_SET_LIMIT: set_limit}

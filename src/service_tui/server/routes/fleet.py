@@ -11,11 +11,11 @@ from service_tui.engine.agents.pending_trades import check_leash, spent_of
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.errors import LeashBudget, LeashObserves, PriceBeyondApproval, Refusal
 from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
-from service_tui.server.http.refusals import Denied, denied, invalid_items
+from service_tui.server.http.refusals import Denied, denied, invalid_items, sent_micros
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.routes import outcomes, positions, trades
 from service_tui.terms import MONEY_DECIMALS, Action, HeldStatus, Venue
-from service_tui.units import Micros, NotMicrosError, decimal, micros
+from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
@@ -103,31 +103,16 @@ async def set_leash(request: RequestContext) -> LeashBody:
 def _leash_of(sent: LeashRequest, before: Leash | None) -> Leash:
     """The requested leash: fields that were not sent stay as before."""
     # ours: as monitors do, so that a change of the mode takes no budget off.
-    threshold, wait_s = _money("threshold", sent.threshold), sent.wait_s
+    threshold, wait_s = sent_micros(("body", "threshold"), sent.threshold), sent.wait_s
     budget = None
     if sent.daily_budget is not None:
-        budget = _money("daily_budget", sent.daily_budget)
+        budget = sent_micros(("body", "daily_budget"), sent.daily_budget)
     if before is not None:
         named_fields = sent.model_fields_set
         threshold = threshold if "threshold" in named_fields else before.threshold
         budget = budget if "daily_budget" in named_fields else before.budget
         wait_s = wait_s if "wait_s" in named_fields else before.wait_s
     return Leash(sent.mode, threshold, budget, wait_s)
-
-
-def _money(name: str, value: float) -> Micros:
-    """Money of a request.
-
-    Returns:
-        Micros.
-
-    Raises:
-        Denied: 422 for more decimals than a micro.
-    """
-    try:
-        return micros(value)
-    except NotMicrosError as error:
-        raise invalid_items([(("body", name), str(error), "decimal")]) from error
 
 
 async def free_leash(request: RequestContext) -> LeashesBody:
@@ -384,7 +369,7 @@ def _new_size(pending: TradeHeld, amount: float) -> Micros:
     """
     if pending.action is not Action.BUY:
         raise invalid_items([(("body", "amount"), "a sale is not sized by money", "value")])
-    size = _money("amount", amount)
+    size = sent_micros(("body", "amount"), amount)
     if size % trades.CENT:
         raise invalid_items([
             (("body", "amount"), f"at most {MONEY_DECIMALS} decimals", "decimal_max_places")

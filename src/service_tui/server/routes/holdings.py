@@ -7,20 +7,18 @@ from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.catalogue import event_of
 from service_tui.engine.books.venues import REAL
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide
-from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import side_body
 from service_tui.server.projections.venues import order_body, venue_side_body
 from service_tui.server.results.venues import question_of
+from service_tui.server.routes.positions import UNSETTLED
 from service_tui.terms import Side, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.fleet import DESK_HOLDINGS
 from service_tui.wire.holdings import AgentOrderBody, HoldingBody, HoldingsBody
 from service_tui.wire.positions import PositionSideBody
-
-UNSETTLED: Final = frozenset({PositionState.ACTIVE, PositionState.AWAITING})
 
 
 async def list_holdings(request: RequestContext) -> HoldingsBody:

@@ -13,10 +13,10 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.reactor.reactor import Signal, When
 from service_tui.engine.reactor.wallets import ROSTER, SourceWallet, address_of
-from service_tui.server.http.refusals import invalid_items
+from service_tui.server.http.refusals import invalid_items, sent_micros
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.terms import FAILURES_MAX, Side, Venue
-from service_tui.units import NotMicrosError, Timestamp, decimal, micros
+from service_tui.units import Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR, DESK_WALLETS
 from service_tui.wire.endpoints.public import (
@@ -83,10 +83,7 @@ def engine_value(name: str, value: object) -> object:
     """
     if name not in AMOUNTS or not isinstance(value, float):
         return value
-    try:
-        whole = micros(value)
-    except NotMicrosError as error:
-        raise invalid_items([(("body", name), str(error), "decimal")]) from error
+    whole = sent_micros(("body", name), value)
     if not whole and value:
         message = f"{value} is less than a millionth"
         raise invalid_items([(("body", name), message, "decimal")])

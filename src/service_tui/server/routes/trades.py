@@ -22,7 +22,7 @@ from service_tui.engine.reactor.reactor import shares_max
 from service_tui.loading import imported
 from service_tui.server.chain_node.signed_orders import check_ready, verified
 from service_tui.server.go_live import go_live_of
-from service_tui.server.http.refusals import denied, from_refusal, invalid_items
+from service_tui.server.http.refusals import denied, from_refusal, invalid_items, sent_micros
 from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
 from service_tui.server.past.history import KINDS, SIM_KINDS, VENUE_KINDS
 from service_tui.server.projections.present import quote_body, trade_body, with_remainder
@@ -32,7 +32,7 @@ from service_tui.server.routes.claim import require_claim
 from service_tui.server.routes.orders import place_on_venue, venue_order
 from service_tui.storage.journal import History
 from service_tui.terms import Action, Side, TradeStatus, Venue
-from service_tui.units import SHARE_QUANTUM, Micros, NotMicrosError, decimal, micros
+from service_tui.units import SHARE_QUANTUM, Micros, decimal
 from service_tui.wire.base import moment, timestamp
 from service_tui.wire.endpoints.public import PLACE_TRADE, TRADES
 from service_tui.wire.trades import (
@@ -61,10 +61,7 @@ def _size_of(request: TradeRequest) -> Micros:
         if request.action is Action.BUY
         else ("shares", request.shares, SHARE_QUANTUM)
     )
-    try:
-        size = micros(value)
-    except NotMicrosError as error:
-        raise invalid_items([(("body", name), str(error), "decimal")]) from error
+    size = sent_micros(("body", name), value)
     if size % grain:
         decimals = 2 if grain == CENT else 5
         message = f"at most {decimals} decimals"
