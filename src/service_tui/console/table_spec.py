@@ -5,7 +5,7 @@ Below, the columns that many tables have: the market, a side, prices, amounts an
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from operator import is_not
+from itertools import chain
 from typing import Final, Generic, Protocol, TypeVar
 
 from rich.text import Text
@@ -15,6 +15,7 @@ from service_tui.console.freshness import counted
 from service_tui.console.questions import Names, names_of, short_question
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
+from service_tui.desk.slices.rows import LastMade
 from service_tui.desk.state import DeskState
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros, Timestamp
@@ -161,26 +162,18 @@ def venue_market_column(width: int = 14) -> Column[OnVenue]:
     )
 
 
-class _Names:
-    """The names of the newest state's markets; made once for each."""
-
-    def __init__(self) -> None:
-        self._made_of: tuple[object, ...] = ()
-        self._names: Mapping[str, Names] = {}
-
-    def of(self, state: DeskState) -> Mapping[str, Names]:
-        made_of = state.markets, state.positions, state.closed, state.on_venues
-        if len(made_of) != len(self._made_of) or any(map(is_not, made_of, self._made_of)):
-            self._made_of = made_of
-            held = (*state.closed, *state.on_venues, *state.positions)
-            self._names = names_of(
-                (one.market_id, one.question, one.resolves_at)
-                for one in (*held, *state.markets.values())
-            )
-        return self._names
+_last_names: Final = LastMade[Mapping[str, Names]]()
 
 
-_names: Final = _Names()
+def _names(state: DeskState) -> Mapping[str, Names]:
+    """The names of a state's markets, and of those in which something is or was held."""
+    held = state.closed, state.on_venues, state.positions
+
+    def made() -> Mapping[str, Names]:
+        every = (*chain(*held), *state.markets.values())
+        return names_of((one.market_id, one.question, one.resolves_at) for one in every)
+
+    return _last_names.of((state.markets, *held), made)
 
 
 def market_name(row: HasEnd, state: DeskState) -> str:
@@ -188,7 +181,7 @@ def market_name(row: HasEnd, state: DeskState) -> str:
 
     Without that time, except where another market of the state would be called the same.
     """
-    known = _names.of(state).get(row.market_id)
+    known = _names(state).get(row.market_id)
     if known is None or known.question != row.question:
         return short_question(row.question, row.resolves_at)
     return known.beside_end
@@ -196,7 +189,7 @@ def market_name(row: HasEnd, state: DeskState) -> str:
 
 def listed_name(market_id: str, question: str, state: DeskState) -> str:
     """What a market is called in a list that does not show when it ends."""
-    known = _names.of(state).get(market_id)
+    known = _names(state).get(market_id)
     if known is None or known.question != question:
         return short_question(question)
     return known.alone

@@ -8,6 +8,7 @@ from textual.app import App
 from textual.binding import BindingType
 
 from service_tui.console import formats
+from service_tui.console.actions import read_only_reason
 from service_tui.console.fields import Field, FieldError, Number, figure_rule, number, parse_number
 from service_tui.console.forms.cursor_list import CursorList
 from service_tui.console.forms.form import Form, OptionsRow, OptionsState, Shown
@@ -80,8 +81,7 @@ class AgentAlertList(CursorList[None, AgentAlertView]):
         return Text("\n").join([formats.plain(self._agent.name, 60), *lines])
 
     def _may(self, ident: str) -> bool:
-        why = "the replay changes nothing" if self.state.service.read_only else ""
-        why = why or role_reason(self.state, ident)
+        why = read_only_reason(self.state) or role_reason(self.state, ident)
         if why:
             self.post_message(ToastMessage(why, "warn"))
         return not why
@@ -117,7 +117,7 @@ _RULES: Final[Mapping[AgentAlertKind, Number]] = {
     ),
 }
 _UNITS: Final = {
-    AgentAlertKind.SILENT: "The agent calls nothing for so many minutes.",
+    AgentAlertKind.SILENT: "The agent makes no call for so many minutes.",
     AgentAlertKind.DRAWDOWN: "Its equity is so many percent below its peak.",
     AgentAlertKind.DAY_LOSS: "It lost so much $SIM since 00:00 UTC.",
     AgentAlertKind.SPEND: "It buys for so much money within the minutes.",

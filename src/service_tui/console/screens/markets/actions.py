@@ -71,11 +71,7 @@ def has_book(screen: Markets) -> UnmetReason:
     """The book of the highlighted market is shown."""
     if screen.selected() is None:
         return NO_ROW
-    return (
-        ""
-        if screen.query_one(MarketPane).has_book
-        else "no order book here: only markets of real venues have one"
-    )
+    return "" if screen.query_one(MarketPane).has_book else NO_BOOK
 
 
 def book_up(screen: Markets) -> None:
